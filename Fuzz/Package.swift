@@ -1,0 +1,27 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The fuzz targets, in a package of their own so that the library's build never sees them. `House` links to the
+/// library's sources: they are compiled here again, with libFuzzer's instrumentation, and lend their `package` API.
+let houseRules: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .strictMemorySafety(),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+/// A libFuzzer program: `Targets/<name>`, whose C-named entry point replaces `main`.
+func fuzzTarget(_ name: String, _ dependencies: Target.Dependency...) -> Target {
+    .executableTarget(
+        name: name, dependencies: dependencies, path: "Targets/\(name)",
+        swiftSettings: houseRules + [.unsafeFlags(["-parse-as-library"])])
+}
+
+let package = Package(
+    name: "lupine-fuzz",
+    targets: [
+        .target(name: "LupineHTTP", path: "House/LupineHTTP", swiftSettings: houseRules),
+        fuzzTarget("FieldsFuzz", "LupineHTTP"),
+    ]
+)

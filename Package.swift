@@ -1,0 +1,59 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every Swift target of the house is built under the same rules.
+let houseRules: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .strictMemorySafety(),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+    name: "lupine",
+    products: [
+        .library(name: "LupineTransport", targets: ["LupineTransport"])
+    ],
+    targets: [
+        // C modules: module maps and tiny shims, nothing else.
+        .target(name: "CLupineLinux"),
+        .systemLibrary(
+            name: "CLupineZlib", pkgConfig: "zlib",
+            providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(
+            name: "CLupineBrotli", pkgConfig: "libbrotlidec",
+            providers: [.apt(["libbrotli-dev"])]),
+
+        // The layers, lowest first.
+        .target(name: "LupineHTTP", swiftSettings: houseRules),
+        .target(
+            name: "LupineCoding",
+            dependencies: ["CLupineZlib", "CLupineBrotli"],
+            swiftSettings: houseRules),
+        .target(
+            name: "LupineTransport",
+            dependencies: ["CLupineLinux", "LupineHTTP", "LupineCoding"],
+            swiftSettings: houseRules),
+
+        // Tests.
+        .target(
+            name: "LupineTestKit", dependencies: ["CLupineLinux", "LupineHTTP"],
+            path: "Tests/LupineTestKit",
+            swiftSettings: houseRules),
+        .testTarget(
+            name: "LupineHTTPTests",
+            dependencies: ["LupineHTTP", "LupineTestKit"],
+            resources: [.copy("Wire")],
+            swiftSettings: houseRules),
+        .testTarget(
+            name: "LupineCodingTests",
+            dependencies: ["LupineCoding", "LupineTestKit"],
+            swiftSettings: houseRules),
+        .testTarget(
+            name: "LupineTransportTests",
+            dependencies: ["LupineTransport", "LupineTestKit"],
+            swiftSettings: houseRules),
+        .testTarget(name: "ArchitectureTests", swiftSettings: houseRules),
+    ]
+)

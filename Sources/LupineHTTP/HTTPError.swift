@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: MIT
+
+#if !os(Linux)
+#error("Lupine is a Linux library")
+#endif
