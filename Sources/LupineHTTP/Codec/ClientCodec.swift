@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+
+/// A client's side of one HTTP/1.1 connection: requests out, responses in (RFC 9112).
+///
+/// It is the module's door, and sans-IO: it never sees a socket, a clock or a lock. Its owner appends what it writes
+/// to what is to be sent, hands it what has been received, and asks for events until it needs more. It belongs to one
+/// thread at a time. Once it has thrown, the connection is beyond repair and the same error is thrown again.
+///
+///     var out: [UInt8] = []
+///     try codec.send(head, body: .none, into: &out)
+///     repeat { let (event, consumed) = try codec.next(received) ... } while event != needMore
+package struct ClientCodec {
+    private let limits: ParserLimits
+    private var states = PeerStates()
+    private var parser: HeadParser
+    private var decoder = BodyDecoder(.none, limits: ParserLimits())
+    private var encoder = BodyEncoder(.none)
+    private var requestKind = BodyFraming.RequestKind.other
+    private var upgradeWasAsked = false
+    private var interimHeads = 0
+    private var failure: HTTPError?
+
+    /// True from a request with `Expect: 100-continue` until the peer has answered it in any way: its content is to
+    /// be held back until then, or until the owner's patience ends.
+    package private(set) var awaitsContinue = false
+
+    /// A codec for a fresh connection.
+    package init(limits: ParserLimits = ParserLimits(), leniency: Leniency = .client) {
+        self.limits = limits
+        parser = HeadParser(.response, limits: limits, leniency: leniency)
+    }
+
+    // MARK: out
+
+    /// Whether a request may be sent now: at first, and when the exchange before is over on both sides and neither
+    /// said that it was the last.
+    package var mayBegin: Bool { states.mayBegin }
+
+    /// Whether the request has gone out in full.
+    package var requestIsSent: Bool { states.ours == .sent }
+
+    /// Begins an exchange: writes the head. With `body: .none` the request is over at once, otherwise `sendEnd` ends
+    /// it. Throws, and writes nothing, when the head cannot be sent; the connection is untouched then.
+    package mutating func send(
+        _ head: RequestHead, body: OutgoingBody, expectContinue: Bool = false, into output: inout [UInt8]
+    ) throws(HTTPError) {
+        precondition(mayBegin, "a request before the exchange before it is over")
+        try RequestEncoder.encode(head, body: body, expectContinue: expectContinue, into: &output)
+        states.handle(.requestBegan)
+        encoder = BodyEncoder(body)
+        requestKind = head.method == .head ? .head : head.method == .connect ? .connect : .other
+        upgradeWasAsked = head.fields.contains(.upgrade)
+        awaitsContinue = expectContinue
+        interimHeads = 0
+        if lastOfConnection(head) { states.forbidReuse() }
+        if body == .none { states.handle(.requestEnded) }
+    }
+
+    /// Writes what goes before the next `count` octets of content, which the owner then sends itself.
+    package mutating func sendContent(_ count: Int, into output: inout [UInt8]) throws(HTTPError) {
+        precondition(states.ours == .sending, "content without a request")
+        try encoder.content(count, into: &output)
+    }
+
+    /// Ends the request: writes what goes behind its content. Trailers need a body of unknown length.
+    package mutating func sendEnd(trailers: Fields = Fields(), into output: inout [UInt8]) throws(HTTPError) {
+        precondition(states.ours == .sending, "an end without a request")
+        try encoder.end(trailers: trailers, into: &output)
+        states.handle(.requestEnded)
+    }
+
+    private func lastOfConnection(_ head: RequestHead) -> Bool {
+        if head.version == .http10 { return true }
+        var close = false
+        for index in head.fields.indices(of: .connection) {
+            head.fields.withValue(at: index) { close = close || ListSyntax.contains("close", in: $0) }
+        }
+        return close
+    }
+
+    // MARK: in
+
+    /// Takes from `input` what the next event is made of. Ask again with the rest until it says `.needMore`, which
+    /// leaves nothing over.
+    package mutating func next(_ input: Span<UInt8>) throws(HTTPError) -> (event: WireEvent, consumed: Int) {
+        if let failure { throw failure }
+        do {
+            return try step(input)
+        } catch {
+            fail(error)
+            throw error
+        }
+    }
+
+    private mutating func step(_ input: Span<UInt8>) throws(HTTPError) -> (event: WireEvent, consumed: Int) {
+        switch states.theirs {
+        case .body:
+            let (step, consumed) = try decoder.next(input)
+            switch step {
+            case .needMore: return (.needMore, consumed)
+            case .content(let range): return (.content(range), consumed)
+            case .end(let trailers):
+                states.handle(.bodyEnded)
+                return (.end(trailers: trailers), consumed)
+            }
+        case .head:
+            guard input.count > 0 else { return (.needMore, 0) }
+            let (head, consumed) = try parser.parse(input)
+            guard let head else { return (.needMore, consumed) }
+            return (try receive(head), consumed)
+        case .idle, .ended:
+            guard input.count == 0 else { throw .unexpectedBytes(octet: input[0]) }
+            return (.needMore, 0)
+        case .handedOver:
+            return (.handover, 0)
+        case .closed, .failed:
+            return (.needMore, input.count)
+        }
+    }
+
+    private mutating func receive(_ parsed: HeadParser.Parsed) throws(HTTPError) -> WireEvent {
+        guard case .response(let version, let status, let ownReason) = parsed.startLine else {
+            preconditionFailure("a response parser returned a request")
+        }
+        let (framing, keepAlive) = try BodyFraming.ofResponse(
+            version, status, parsed.fields, parsed.framing, to: requestKind)
+        let head = ResponseHead(version: version, status: status, ownReason: ownReason, fields: parsed.fields)
+        awaitsContinue = false
+        if status.code == 101 {
+            guard upgradeWasAsked else { throw .unexpectedUpgrade }
+        } else if status.kind == .informational {
+            interimHeads += 1
+            guard interimHeads <= limits.interimHeads else {
+                throw .limitExceeded(.interimHeads, allowed: limits.interimHeads)
+            }
+            return .interim(head)
+        }
+        if !keepAlive { states.forbidReuse() }
+        if framing == .handover {
+            states.handle(.handoverReceived)
+        } else {
+            states.handle(.headReceived)
+            decoder = BodyDecoder(framing, limits: limits)
+        }
+        return .head(head, framing: framing, keepAlive: keepAlive)
+    }
+
+    /// The peer has closed its side. Returns `.end` when that ends the body, `.needMore` when nothing was due;
+    /// throws what was cut short otherwise.
+    package mutating func peerClosed() throws(HTTPError) -> WireEvent {
+        if let failure { throw failure }
+        switch states.theirs {
+        case .head:
+            let received = parser.receivedCount
+            return try cutShort(received == 0 ? .beforeHead : .insideHead(received: received))
+        case .body:
+            if let truncation = decoder.truncation { return try cutShort(truncation) }
+            states.handle(.bodyEnded)
+            states.handle(.peerClosed)
+            return .end(trailers: Fields())
+        case .idle, .ended, .handedOver, .closed, .failed:
+            states.handle(.peerClosed)
+            return .needMore
+        }
+    }
+
+    private mutating func cutShort(_ truncation: HTTPError.Truncation) throws(HTTPError) -> WireEvent {
+        fail(.truncated(truncation))
+        throw .truncated(truncation)
+    }
+
+    private mutating func fail(_ error: HTTPError) {
+        failure = error
+        states.handle(.peerFailed)
+    }
+}

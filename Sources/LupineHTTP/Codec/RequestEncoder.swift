@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+
+/// Writes the head of a request: RFC 9112 §3 and §6.
+///
+/// What cannot be sent is an error and nothing is written; nothing is repaired. Framing fields are the encoder's own.
+enum RequestEncoder {
+    /// Writes request line, `Host`, framing, and the fields in their order, in one pass.
+    static func encode(
+        _ head: RequestHead, body: OutgoingBody, expectContinue: Bool, into output: inout [UInt8]
+    ) throws(HTTPError) {
+        try head.target.validate()
+        try refuseFraming(head.fields)
+        let host = try hostLine(head)
+        output.append(text: head.method.rawValue)
+        output.append(Octet.space)
+        appendTarget(head.target, to: &output)
+        output.append(text: head.version == .http11 ? " HTTP/1.1\r\n" : " HTTP/1.0\r\n")
+        if let host {
+            output.append(text: "Host: ")
+            output.append(text: host)
+            output.append(text: "\r\n")
+        }
+        switch body {
+        case .none:
+            if head.method.expectsContent { output.append(text: "Content-Length: 0\r\n") }
+        case .known(let length):
+            output.append(text: "Content-Length: ")
+            output.append(decimal: UInt64(length.magnitude))
+            output.append(text: "\r\n")
+        case .unknown:
+            output.append(text: "Transfer-Encoding: chunked\r\n")
+        }
+        if expectContinue { output.append(text: "Expect: 100-continue\r\n") }
+        head.fields.encode(into: &output)
+        output.append(text: "\r\n")
+    }
+
+    private static func appendTarget(_ target: RequestTarget, to output: inout [UInt8]) {
+        switch target {
+        case .origin(let text), .absolute(let text): output.append(text: text)
+        case .authority, .asterisk: output.append(text: target.description)
+        }
+    }
+
+    private static func refuseFraming(_ fields: Fields) throws(HTTPError) {
+        for name in [FieldName.contentLength, .transferEncoding] where fields.contains(name) {
+            throw .framingFieldToSend(Excerpt(name.description))
+        }
+    }
+
+    /// The `Host` value to write: none when the fields hold one (RFC 9112 §3.2 wants exactly one).
+    private static func hostLine(_ head: RequestHead) throws(HTTPError) -> String? {
+        guard let index = head.fields.firstIndex(of: .host) else {
+            if let authority = head.authority { return authority.description }
+            if case .authority(let authority) = head.target { return authority.withPort }
+            guard head.version == .http10 else { throw .invalidHost(Excerpt("")) }
+            return nil
+        }
+        guard head.fields.firstIndex(of: .host, from: index + 1) == nil else {
+            throw .framingFieldToSend(Excerpt("Host"))
+        }
+        let value = head.fields.value(at: index)
+        guard Authority.isHostField(value) else { throw .invalidAuthority(Excerpt(value)) }
+        return nil
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+
+/// The beginning of something too long or too strange to be shown whole: what errors quote.
+///
+/// At most 48 octets, anything but visible ASCII escaped, so that it can go to a terminal or a log line as it is.
+public struct Excerpt: Hashable, Sendable, CustomStringConvertible {
+    /// The escaped text, without quotes.
+    public let text: String
+
+    private static let longest = 48
+
+    package init(_ bytes: Span<UInt8>) {
+        var text = ""
+        for index in 0..<min(bytes.count, Self.longest) { text += Self.escaped(bytes[index]) }
+        if bytes.count > Self.longest { text += "..." }
+        self.text = text
+    }
+
+    package init(_ string: String) {
+        var text = ""
+        for octet in string.utf8.prefix(Self.longest) { text += Self.escaped(octet) }
+        if string.utf8.count > Self.longest { text += "..." }
+        self.text = text
+    }
+
+    private static func escaped(_ octet: UInt8) -> String {
+        switch octet {
+        case 0x20...0x7E: String(Unicode.Scalar(octet))
+        case Octet.carriageReturn: "\\r"
+        case Octet.lineFeed: "\\n"
+        case Octet.tab: "\\t"
+        default: "\\x" + (octet < 16 ? "0" : "") + String(octet, radix: 16)
+        }
+    }
+
+    public var description: String { "\"\(text)\"" }
+}

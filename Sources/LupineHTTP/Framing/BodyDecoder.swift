@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+
+/// Finds the octets of a body in what follows its head, whichever way it is framed.
+struct BodyDecoder {
+    private enum State {
+        case none
+        case length(remaining: Int64, of: Int64)
+        case chunked(ChunkedDecoder)
+        case untilClose
+    }
+
+    private var state: State
+
+    /// A decoder for anything but a handover, which has no body.
+    init(_ framing: BodyFraming, limits: ParserLimits) {
+        switch framing {
+        case .none, .handover: state = .none
+        case .length(let length): state = .length(remaining: length, of: length)
+        case .chunked: state = .chunked(ChunkedDecoder(limits: limits))
+        case .untilClose: state = .untilClose
+        }
+    }
+
+    /// Takes octets until there is something to say.
+    @inline(__always)
+    mutating func next(_ input: Span<UInt8>) throws(HTTPError) -> (step: ChunkedDecoder.Step, consumed: Int) {
+        switch state {
+        case .none:
+            return (.end(trailers: Fields()), 0)
+        case .length(let remaining, let length):
+            if remaining == 0 { return (.end(trailers: Fields()), 0) }
+            guard input.count > 0 else { return (.needMore, 0) }
+            let count = min(input.count, Int(clamping: remaining))
+            state = .length(remaining: remaining &- Int64(count), of: length)
+            return (.content(0..<count), count)
+        case .chunked(var decoder):
+            state = .none
+            defer { state = .chunked(decoder) }
+            return try decoder.next(input)
+        case .untilClose:
+            return input.count > 0 ? (.content(0..<input.count), input.count) : (.needMore, 0)
+        }
+    }
+
+    /// The peer has closed: nil when that is how this body ends.
+    var truncation: HTTPError.Truncation? {
+        switch state {
+        case .none, .untilClose: nil
+        case .length(let remaining, let length):
+            remaining == 0 ? nil : .insideBody(received: length &- remaining, expected: length)
+        case .chunked(let decoder): decoder.truncation
+        }
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+
+/// How much content a message to be sent has.
+package enum OutgoingBody: Hashable, Sendable {
+    /// None, and nothing is said of it unless the method asks for it.
+    case none
+    /// So many octets.
+    case known(Int64)
+    /// Nobody knows: it goes in chunks.
+    case unknown
+}
+
+/// Puts framing around a body on its way out, without touching the content: the caller sends the framing that is
+/// written here, then its own octets.
+struct BodyEncoder {
+    private enum State {
+        case none
+        case length(sent: Int64, of: Int64)
+        case chunked(isFirst: Bool)
+        case untilClose
+    }
+
+    private var state: State
+
+    private init(_ state: State) { self.state = state }
+
+    /// Content as it is, ended by the end of the connection: what HTTP/1.0 gets when nobody knows the length.
+    static let untilClose = BodyEncoder(State.untilClose)
+
+    init(_ body: OutgoingBody) {
+        switch body {
+        case .none: state = .none
+        case .known(let length): state = .length(sent: 0, of: length)
+        case .unknown: state = .chunked(isFirst: true)
+        }
+    }
+
+    /// Announces the next `count` octets of content: writes what goes before them.
+    mutating func content(_ count: Int, into output: inout [UInt8]) throws(HTTPError) {
+        // A chunk of size zero would end the body.
+        guard count > 0 else { return }
+        switch state {
+        case .none:
+            throw .bodyLengthMismatch(announced: 0, given: Int64(count))
+        case .length(let sent, let length):
+            let (total, overflow) = sent.addingReportingOverflow(Int64(count))
+            guard !overflow, total <= length else {
+                throw .bodyLengthMismatch(announced: length, given: overflow ? .max : total)
+            }
+            state = .length(sent: total, of: length)
+        case .untilClose: break
+        case .chunked(let isFirst):
+            if !isFirst { output.append(contentsOf: [Octet.carriageReturn, Octet.lineFeed]) }
+            output.append(hexadecimal: UInt64(count))
+            output.append(contentsOf: [Octet.carriageReturn, Octet.lineFeed])
+            state = .chunked(isFirst: false)
+        }
+    }
+
+    /// Ends the body: writes what goes behind its last octet. Trailers go with chunks only.
+    mutating func end(trailers: Fields, into output: inout [UInt8]) throws(HTTPError) {
+        for index in 0..<trailers.count where !TrailerRule.allows(trailers.name(at: index)) {
+            throw .framingFieldToSend(Excerpt(trailers.name(at: index)))
+        }
+        switch state {
+        case .none, .untilClose: break
+        case .length(let sent, let length):
+            guard sent == length else { throw .bodyLengthMismatch(announced: length, given: sent) }
+        case .chunked(let isFirst):
+            if !isFirst { output.append(contentsOf: [Octet.carriageReturn, Octet.lineFeed]) }
+            output.append(contentsOf: [0x30, Octet.carriageReturn, Octet.lineFeed])
+            trailers.encode(into: &output)
+            output.append(contentsOf: [Octet.carriageReturn, Octet.lineFeed])
+        }
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+
+/// Which fields may stand in trailers: RFC 9110 §6.5.1.
+///
+/// Fields that frame, route, authenticate, control a response or describe its content are dropped on the way in and
+/// refused on the way out: a recipient acted on the head long ago, and a late change of it is an attack.
+enum TrailerRule {
+    private static let forbidden: Set<String> = [
+        "age", "authorization", "cache-control", "connection", "content-encoding", "content-length",
+        "content-range",
+        "content-type", "cookie", "date", "expect", "expires", "host", "keep-alive", "location",
+        "max-forwards",
+        "pragma", "proxy-authenticate", "proxy-authorization", "proxy-connection", "range", "retry-after",
+        "set-cookie", "te", "trailer", "transfer-encoding", "upgrade", "vary", "warning", "www-authenticate",
+    ]
+
+    /// Whether a field of that name may stand in trailers.
+    static func allows(_ name: String) -> Bool { !forbidden.contains(name.lowercased()) }
+
+    /// `fields` without those that may not stand in trailers.
+    static func allowed(_ fields: Fields) -> Fields {
+        var allowed = fields
+        for index in 0..<fields.count where !allows(fields.name(at: index)) {
+            allowed.remove(fields.fieldName(at: index))
+        }
+        return allowed
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+
+/// Field values that are lists, and elements with parameters: RFC 9110 §5.6.
+///
+/// Everything works on borrowed octets and gives back ranges; text is made only of what a caller asks for. Input of
+/// any shape is taken: a quote that is never closed ends with the value.
+package enum ListSyntax {
+    /// Calls `body` with the range of each element between commas, without the blanks around it; commas in quoted
+    /// strings do not count and empty elements are left out (RFC 9110 §5.6.1.2).
+    package static func forEachElement(in bytes: Span<UInt8>, _ body: (Range<Int>) -> Void) {
+        split(bytes, 0..<bytes.count, at: Octet.comma, body)
+    }
+
+    /// Whether a list has an element that is `token`, given in small letters, in any mix of cases.
+    package static func contains(_ token: String, in bytes: Span<UInt8>) -> Bool {
+        var isFound = false
+        forEachElement(in: bytes) { isFound = isFound || bytes.equals(lowercased: token, in: $0) }
+        return isFound
+    }
+
+    /// The part of an element before its parameters: `text/html` of `text/html; charset=utf-8`.
+    package static func principal(of element: Range<Int>, in bytes: Span<UInt8>) -> Range<Int> {
+        var end = element.lowerBound
+        while end < element.upperBound, bytes[end] != Octet.semicolon { end += 1 }
+        return bytes.trimmed(element.lowerBound..<end)
+    }
+
+    /// Calls `body` with the name and value of each parameter of an element, in order (RFC 9110 §5.6.6). Quotes are
+    /// taken off and quoted pairs undone; a parameter without `=` has an empty value.
+    package static func forEachParameter(
+        of element: Range<Int>, in bytes: Span<UInt8>, _ body: (_ name: String, _ value: String) -> Void
+    ) {
+        var isPrincipal = true
+        split(bytes, element, at: Octet.semicolon, keepingEmpty: true) { part in
+            if isPrincipal {
+                isPrincipal = false
+                return
+            }
+            var equals = part.lowerBound
+            while equals < part.upperBound, bytes[equals] != Octet.equals { equals += 1 }
+            let name = bytes.trimmed(part.lowerBound..<equals)
+            guard !name.isEmpty else { return }
+            guard equals < part.upperBound else { return body(bytes.text(name), "") }
+            body(bytes.text(name), unquoted(bytes, bytes.trimmed((equals + 1)..<part.upperBound)))
+        }
+    }
+
+    /// The value of the first parameter of that name, in any mix of cases.
+    package static func parameter(_ name: String, of element: Range<Int>, in bytes: Span<UInt8>) -> String? {
+        var found: String?
+        forEachParameter(of: element, in: bytes) { candidate, value in
+            if found == nil, candidate.lowercased() == name { found = value }
+        }
+        return found
+    }
+
+    /// An element's weight in thousandths (RFC 9110 §12.4.2): 1000 without one, nil when it is malformed.
+    package static func weight(of element: Range<Int>, in bytes: Span<UInt8>) -> Int? {
+        guard let text = parameter("q", of: element, in: bytes) else { return 1_000 }
+        let octets = Array(text.utf8)
+        guard (1...5).contains(octets.count), octets[0] == 0x30 || octets[0] == 0x31 else { return nil }
+        guard octets.count == 1 || octets[1] == 0x2E else { return nil }
+        var thousandths = octets[0] == 0x31 ? 1_000 : 0
+        var place = 100
+        for octet in octets.dropFirst(2) {
+            guard let digit = Octet.decimal(octet) else { return nil }
+            thousandths += Int(digit) * place
+            place /= 10
+        }
+        return thousandths <= 1_000 ? thousandths : nil
+    }
+
+    /// `range` as text, without quotes and with quoted pairs undone if it is a quoted string.
+    package static func unquoted(_ bytes: Span<UInt8>, _ range: Range<Int>) -> String {
+        guard !range.isEmpty, bytes[range.lowerBound] == Octet.quote else { return bytes.text(range) }
+        var octets: [UInt8] = []
+        var index = range.lowerBound + 1
+        while index < range.upperBound, bytes[index] != Octet.quote {
+            if bytes[index] == Octet.backslash, index + 1 < range.upperBound { index += 1 }
+            octets.append(bytes[index])
+            index += 1
+        }
+        return octets.span.text(0..<octets.count)
+    }
+
+    private static func split(
+        _ bytes: Span<UInt8>, _ range: Range<Int>, at separator: UInt8, keepingEmpty: Bool = false,
+        _ body: (Range<Int>) -> Void
+    ) {
+        var start = range.lowerBound
+        var index = start
+        var isQuoted = false
+        while index < range.upperBound {
+            let octet = bytes[index]
+            if isQuoted {
+                if octet == Octet.backslash { index += 1 }
+                if octet == Octet.quote { isQuoted = false }
+            } else if octet == Octet.quote {
+                isQuoted = true
+            } else if octet == separator {
+                let part = bytes.trimmed(start..<index)
+                if keepingEmpty || !part.isEmpty { body(part) }
+                start = index + 1
+            }
+            index += 1
+        }
+        let part = bytes.trimmed(start..<range.upperBound)
+        if keepingEmpty || !part.isEmpty { body(part) }
+    }
+}

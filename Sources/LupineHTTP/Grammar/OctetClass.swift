@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+
+/// What an octet may be in HTTP/1.1, as one table look-up.
+///
+/// The rows are RFC 9110 §5.6.2 (tokens), §5.5 (field values) and RFC 3986 §2 (what a request target may show on
+/// the wire). Nothing else in the module decides by hand what a byte is.
+enum OctetClass {
+    /// May stand in a token: a field name, a method.
+    static let token: UInt8 = 1
+    /// May stand in a field value or a reason phrase: visible, space, tab, and the obsolete upper half.
+    static let value: UInt8 = 2
+    /// May stand in a request target: visible ASCII.
+    static let target: UInt8 = 4
+
+    /// Whether `octet` belongs to the class whose bit is `bit`.
+    @inline(__always)
+    static func contains(_ octet: UInt8, _ bit: UInt8) -> Bool { bits[Int(octet)] & bit != 0 }
+
+    private static let bits: InlineArray<256, UInt8> = [
+        // 00-1F: controls; only the tab may stand in a value.
+        0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0,
+        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        // SP ! " # $ % & ' ( ) * + , - . /
+        2, 7, 6, 7, 7, 7, 7, 7, 6, 6, 7, 7, 6, 7, 7, 6,
+        // 0-9 : ; < = > ?
+        7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 6, 6, 6, 6, 6, 6,
+        // @ A-O
+        6, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7,
+        // P-Z [ \ ] ^ _
+        7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 6, 6, 6, 7, 7,
+        // ` a-o
+        7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7,
+        // p-z { | } ~ DEL
+        7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 6, 7, 6, 7, 0,
+        // 80-FF: obs-text.
+        2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2,
+        2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2,
+        2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2,
+        2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2,
+        2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2,
+        2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2,
+        2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2,
+        2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2,
+    ]
+}
+
+/// The octets that the grammar names.
+enum Octet {
+    static let tab: UInt8 = 0x09
+    static let lineFeed: UInt8 = 0x0A
+    static let carriageReturn: UInt8 = 0x0D
+    static let space: UInt8 = 0x20
+    static let quote: UInt8 = 0x22
+    static let comma: UInt8 = 0x2C
+    static let colon: UInt8 = 0x3A
+    static let semicolon: UInt8 = 0x3B
+    static let equals: UInt8 = 0x3D
+    static let backslash: UInt8 = 0x5C
+
+    /// OWS, RFC 9110 §5.6.3.
+    @inline(__always)
+    static func isBlank(_ octet: UInt8) -> Bool { octet == space || octet == tab }
+
+    /// The number that a decimal digit stands for; nil for anything else.
+    @inline(__always)
+    static func decimal(_ octet: UInt8) -> UInt8? {
+        let digit = octet &- 0x30
+        return digit < 10 ? digit : nil
+    }
+
+    /// The number that a hexadecimal digit stands for; nil for anything else.
+    @inline(__always)
+    static func hexadecimal(_ octet: UInt8) -> UInt8? {
+        let digit = octet &- 0x30
+        if digit < 10 { return digit }
+        let letter = (octet | 0x20) &- 0x61
+        return letter < 6 ? letter &+ 10 : nil
+    }
+
+    /// `octet` with an ASCII capital made small; other octets as they are.
+    @inline(__always)
+    static func lowercased(_ octet: UInt8) -> UInt8 { octet &- 0x41 < 26 ? octet | 0x20 : octet }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+
+/// Comparing octets with text and turning them into it.
+extension Span where Element == UInt8 {
+    /// Whether the octets from `start` on begin with those of `text`.
+    func equals(_ text: String, at start: Int) -> Bool {
+        var index = start
+        for octet in text.utf8 {
+            guard index < count, self[index] == octet else { return false }
+            index &+= 1
+        }
+        return true
+    }
+
+    /// Whether the octets in `range` are `text`, which is given in small letters, in any mix of cases.
+    func equals(lowercased text: String, in range: Range<Int>) -> Bool {
+        guard range.count == text.utf8.count else { return false }
+        var index = range.lowerBound
+        for octet in text.utf8 {
+            guard Octet.lowercased(self[index]) == octet else { return false }
+            index &+= 1
+        }
+        return true
+    }
+
+    /// The octets in `range` as text: UTF-8 when they are that, Latin-1 otherwise.
+    func text(_ range: Range<Int>) -> String {
+        let octets = extracting(range)
+        if let valid = try? UTF8Span(validating: octets) { return String(copying: valid) }
+        var text = String.UnicodeScalarView()
+        for index in octets.indices { text.append(Unicode.Scalar(octets[index])) }
+        return String(text)
+    }
+
+    /// `range` without blanks at either end.
+    @inline(__always)
+    func trimmed(_ range: Range<Int>) -> Range<Int> {
+        var start = range.lowerBound
+        var end = range.upperBound
+        while start < end, Octet.isBlank(self[start]) { start &+= 1 }
+        while end > start, Octet.isBlank(self[end &- 1]) { end &-= 1 }
+        return start..<end
+    }
+}
+
+extension Array where Element == UInt8 {
+    /// Adds the octets in `range` of `bytes`.
+    mutating func append(_ bytes: Span<UInt8>, _ range: Range<Int>) {
+        append(addingCapacity: range.count) { output in
+            for index in range { output.append(bytes[index]) }
+        }
+    }
+
+    /// Adds a number in decimal digits.
+    mutating func append(decimal number: UInt64) {
+        guard number >= 10 else { return append(0x30 &+ UInt8(truncatingIfNeeded: number)) }
+        append(decimal: number / 10)
+        append(0x30 &+ UInt8(truncatingIfNeeded: number % 10))
+    }
+
+    /// Adds a number in hexadecimal digits, without leading zeros.
+    mutating func append(hexadecimal number: UInt64) {
+        guard number >= 16 else {
+            let digit = UInt8(truncatingIfNeeded: number)
+            return append(digit < 10 ? 0x30 &+ digit : 0x57 &+ digit)
+        }
+        append(hexadecimal: number >> 4)
+        append(hexadecimal: number & 15)
+    }
+
+    /// Adds the octets of a text.
+    @inline(__always)
+    mutating func append(text: String) { append(contentsOf: text.utf8) }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+
+/// What an `HTTPError` says to a person: what happened, where, in plain words.
+extension HTTPError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .notHTTP(let octet, let offset):
+            "the first line is not HTTP/1.1: \(show(octet)) at offset \(offset) (HTTP/0.9, or another protocol on this port)"
+        case .http2Preface:
+            "the peer speaks HTTP/2 without having been asked to"
+        case .unsupportedVersion(let version):
+            "the peer speaks \(version), not HTTP/1.x"
+        case .malformedStartLine(let octet, let offset):
+            "the first line is malformed: \(show(octet)) at offset \(offset)"
+        case .invalidStatusCode(let code):
+            "\(code) is not a status code"
+        case .missingReason(let offset):
+            "the status line ends at offset \(offset), right behind its code"
+        case .bareLineFeed(let offset):
+            "a line ends in LF without CR at offset \(offset)"
+        case .bareCarriageReturn(let offset):
+            "a CR without LF at offset \(offset)"
+        case .foldedLine(let offset):
+            "a folded header line at offset \(offset)"
+        case .invalidFieldName(let octet, let offset):
+            "a header name holds \(show(octet)) at offset \(offset)"
+        case .whitespaceBeforeColon(let offset):
+            "white space between a header name and its colon at offset \(offset)"
+        case .invalidFieldValue(let octet, let offset):
+            "a header value holds \(show(octet)) at offset \(offset)"
+        case .invalidContentLength(let value):
+            "Content-Length is not a number that fits: \(value)"
+        case .conflictingContentLengths(let one, let other):
+            "two Content-Length values that differ: \(one) and \(other)"
+        case .invalidTransferEncoding(let value):
+            "Transfer-Encoding must end in a single \"chunked\": \(value)"
+        case .ambiguousFraming:
+            "both Content-Length and Transfer-Encoding in one request"
+        case .invalidHost(let value):
+            "a request needs one well-formed Host: \(value)"
+        case .malformedChunkSize(let octet, let offset):
+            "a chunk size holds \(show(octet)) at offset \(offset) of the body"
+        case .chunkSizeOverflow(let offset):
+            "a chunk size does not fit 63 bits at offset \(offset) of the body"
+        case .malformedChunkExtension(let octet, let offset):
+            "a chunk extension holds \(show(octet)) at offset \(offset) of the body"
+        case .malformedChunkEnd(let octet, let offset):
+            "CRLF was due after a chunk, \(show(octet)) came at offset \(offset) of the body"
+        case .unexpectedBytes(let octet):
+            "bytes came that belong to no response, the first is \(show(octet))"
+        case .unexpectedUpgrade:
+            "the peer switched protocols (101) without having been asked to"
+        case .limitExceeded(let limit, let allowed):
+            "\(limit) exceed the limit of \(allowed)"
+        case .truncated(let place):
+            "the peer closed the connection \(place)"
+        case .invalidMethod(let text):
+            "not a method: \(text)"
+        case .invalidTarget(let text):
+            "not a request target: \(text)"
+        case .invalidAuthority(let text):
+            "not a host and port: \(text)"
+        case .invalidNameToSend(let text):
+            "not a header name: \(text)"
+        case .invalidValueToSend(let name, let octet):
+            "the value of header \(name) holds \(show(octet)), which cannot be sent"
+        case .framingFieldToSend(let name):
+            "header \(name) is set from the body's length and cannot be given"
+        case .bodyLengthMismatch(let announced, let given):
+            "the body was announced with \(announced) bytes, \(given) were given"
+        }
+    }
+
+    private func show(_ octet: UInt8) -> String {
+        switch octet {
+        case 0x21...0x7E: "'\(Unicode.Scalar(octet))'"
+        case Octet.space: "a space"
+        case Octet.tab: "a tab"
+        case Octet.carriageReturn: "CR"
+        case Octet.lineFeed: "LF"
+        case 0: "NUL"
+        default: "byte 0x" + (octet < 16 ? "0" : "") + String(octet, radix: 16)
+        }
+    }
+}
+
+extension HTTPError.Truncation: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .beforeHead: "before the first byte of its answer"
+        case .insideHead(let received): "inside the head, after \(received) bytes"
+        case .insideBody(let received, let expected): "after \(received) of \(expected) body bytes"
+        case .insideChunk(let received): "inside a chunked body, after \(received) bytes"
+        case .insideTrailers: "inside the trailers"
+        }
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+
+/// A field name: the spelling that goes on the wire, equal to any other in capitals and small letters alike
+/// (RFC 9110 §5.1).
+public struct FieldName: Sendable, Hashable, CustomStringConvertible {
+    /// The octets as spelled; a token.
+    let octets: [UInt8]
+    /// What tells most names apart without comparing them: see `Tag`.
+    let tag: Tag
+
+    /// A name of any spelling. Throws `HTTPError.invalidNameToSend` when it is not a token of at most 65,535 octets.
+    public init(_ name: String) throws(HTTPError) {
+        let spelled = Array(name.utf8)
+        let end = OctetScan.endOfToken(spelled.span, from: 0, to: spelled.count)
+        guard !spelled.isEmpty, spelled.count <= Fields.longestName, end == spelled.count else {
+            throw .invalidNameToSend(Excerpt(name))
+        }
+        octets = spelled
+        tag = Tag(spelled.span, 0, spelled.count)
+    }
+
+    private init(wellKnown name: String) {
+        let spelled = Array(name.utf8)
+        octets = spelled
+        tag = Tag(spelled.span, 0, spelled.count)
+    }
+
+    init(checked bytes: Span<UInt8>, _ range: Range<Int>) {
+        var spelled: [UInt8] = []
+        spelled.append(bytes, range)
+        octets = spelled
+        tag = Tag(bytes, range.lowerBound, range.upperBound)
+    }
+
+    /// Length, first and last letter of a name folded into two octets: equal names have equal tags, different
+    /// names mostly do not, so that a look-up compares octets about once.
+    struct Tag: Hashable, Sendable {
+        let value: UInt16
+
+        /// The tag of the name that stands in `start..<end`, which is not empty.
+        @inline(__always)
+        init(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) {
+            self.init(length: end &- start, first: bytes[start], last: bytes[end &- 1])
+        }
+
+        @inline(__always)
+        init(length: Int, first: UInt8, last: UInt8) {
+            let letters = ((first | 0x20) &* 7) ^ (last | 0x20)
+            value = UInt16(truncatingIfNeeded: length & 0xFF) << 8 | UInt16(letters)
+        }
+
+        static let contentLength = Tag(length: 14, first: 0x63, last: 0x68)
+        static let transferEncoding = Tag(length: 17, first: 0x74, last: 0x67)
+        static let connection = Tag(length: 10, first: 0x63, last: 0x6E)
+    }
+
+    public static func == (left: FieldName, right: FieldName) -> Bool {
+        left.tag == right.tag && left.octets.count == right.octets.count
+            && left.matches(right.octets.span, 0)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        for octet in octets { hasher.combine(Octet.lowercased(octet)) }
+    }
+
+    /// Whether the octets from `start` on spell this name; the caller has compared the lengths.
+    @inline(__always)
+    func matches(_ bytes: Span<UInt8>, _ start: Int) -> Bool {
+        let own = octets.span
+        for index in 0..<own.count {
+            let ours = own[index]
+            let theirs = bytes[start &+ index]
+            if ours != theirs, Octet.lowercased(ours) != Octet.lowercased(theirs) { return false }
+        }
+        return true
+    }
+
+    public var description: String { octets.span.text(0..<octets.count) }
+}
+
+/// The names that the house itself speaks of.
+extension FieldName {
+    public static let accept = FieldName(wellKnown: "Accept")
+    public static let acceptEncoding = FieldName(wellKnown: "Accept-Encoding")
+    public static let acceptRanges = FieldName(wellKnown: "Accept-Ranges")
+    public static let age = FieldName(wellKnown: "Age")
+    public static let allow = FieldName(wellKnown: "Allow")
+    public static let authorization = FieldName(wellKnown: "Authorization")
+    public static let cacheControl = FieldName(wellKnown: "Cache-Control")
+    public static let connection = FieldName(wellKnown: "Connection")
+    public static let contentDisposition = FieldName(wellKnown: "Content-Disposition")
+    public static let contentEncoding = FieldName(wellKnown: "Content-Encoding")
+    public static let contentLength = FieldName(wellKnown: "Content-Length")
+    public static let contentRange = FieldName(wellKnown: "Content-Range")
+    public static let contentType = FieldName(wellKnown: "Content-Type")
+    public static let cookie = FieldName(wellKnown: "Cookie")
+    public static let date = FieldName(wellKnown: "Date")
+    public static let eTag = FieldName(wellKnown: "ETag")
+    public static let expect = FieldName(wellKnown: "Expect")
+    public static let expires = FieldName(wellKnown: "Expires")
+    public static let host = FieldName(wellKnown: "Host")
+    public static let ifModifiedSince = FieldName(wellKnown: "If-Modified-Since")
+    public static let ifNoneMatch = FieldName(wellKnown: "If-None-Match")
+    public static let ifRange = FieldName(wellKnown: "If-Range")
+    public static let keepAlive = FieldName(wellKnown: "Keep-Alive")
+    public static let lastModified = FieldName(wellKnown: "Last-Modified")
+    public static let location = FieldName(wellKnown: "Location")
+    public static let pragma = FieldName(wellKnown: "Pragma")
+    public static let proxyAuthenticate = FieldName(wellKnown: "Proxy-Authenticate")
+    public static let proxyAuthorization = FieldName(wellKnown: "Proxy-Authorization")
+    public static let range = FieldName(wellKnown: "Range")
+    public static let referer = FieldName(wellKnown: "Referer")
+    public static let retryAfter = FieldName(wellKnown: "Retry-After")
+    public static let server = FieldName(wellKnown: "Server")
+    public static let setCookie = FieldName(wellKnown: "Set-Cookie")
+    public static let te = FieldName(wellKnown: "TE")
+    public static let trailer = FieldName(wellKnown: "Trailer")
+    public static let transferEncoding = FieldName(wellKnown: "Transfer-Encoding")
+    public static let upgrade = FieldName(wellKnown: "Upgrade")
+    public static let userAgent = FieldName(wellKnown: "User-Agent")
+    public static let vary = FieldName(wellKnown: "Vary")
+    public static let via = FieldName(wellKnown: "Via")
+    public static let wwwAuthenticate = FieldName(wellKnown: "WWW-Authenticate")
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+
+/// The fields of a head or trailer section: ordered, duplicates kept, looked up in any mix of cases
+/// (RFC 9110 §5).
+///
+/// One buffer of octets and one table of offsets, however many fields there are. The parser adopts the octets of a
+/// head as they came; a list made by hand holds its lines as they will go out, so that encoding one is one copy.
+/// Names and values are always legal: what is not is refused on the way in, never repaired.
+public struct Fields: Sendable {
+    /// Where one field stands in the octets.
+    struct Entry: Sendable {
+        var nameStart: UInt32
+        var valueStart: UInt32
+        var valueCount: UInt32
+        var nameCount: UInt16
+        var tag: FieldName.Tag
+
+        /// The offsets fit: no head is taken that is longer than `Fields.longest`.
+        @inline(__always)
+        init(name: Range<Int>, value: Range<Int>, tag: FieldName.Tag) {
+            nameStart = UInt32(truncatingIfNeeded: name.lowerBound)
+            nameCount = UInt16(truncatingIfNeeded: name.count)
+            valueStart = UInt32(truncatingIfNeeded: value.lowerBound)
+            valueCount = UInt32(truncatingIfNeeded: value.count)
+            self.tag = tag
+        }
+
+        @inline(__always)
+        var name: Range<Int> { Int(nameStart)..<(Int(nameStart) &+ Int(nameCount)) }
+        @inline(__always)
+        var value: Range<Int> { Int(valueStart)..<(Int(valueStart) &+ Int(valueCount)) }
+    }
+
+    /// The longest name that an entry can hold.
+    static let longestName = Int(UInt16.max)
+    /// The most octets that the offsets of an entry can reach.
+    static let longest = Int(UInt32.max)
+
+    private(set) var octets: [UInt8]
+    private(set) var entries: [Entry]
+    /// Whether `octets` is exactly the lines `name: value CRLF` of `entries`, in order.
+    private var isWireForm: Bool
+
+    /// No fields.
+    public init() {
+        octets = []
+        entries = []
+        isWireForm = true
+    }
+
+    /// The fields that a parser found in the octets of a head.
+    init(parsed octets: consuming [UInt8], entries: consuming [Entry]) {
+        self.octets = octets
+        self.entries = entries
+        isWireForm = false
+    }
+
+    /// How many fields there are, duplicates counted.
+    public var count: Int { entries.count }
+    public var isEmpty: Bool { entries.isEmpty }
+
+    // MARK: looking up
+
+    /// The value of the first field of that name.
+    public subscript(name: FieldName) -> String? {
+        guard let index = firstIndex(of: name) else { return nil }
+        return value(at: index)
+    }
+
+    /// The values of all fields of that name, in order, one per line.
+    public func values(of name: FieldName) -> [String] {
+        indices(of: name).map { value(at: $0) }
+    }
+
+    /// Whether there is a field of that name.
+    public func contains(_ name: FieldName) -> Bool { firstIndex(of: name) != nil }
+
+    /// The name at a position, as spelled.
+    public func name(at index: Int) -> String { octets.span.text(entries[index].name) }
+
+    /// The value at a position: UTF-8 when it is that, Latin-1 otherwise.
+    public func value(at index: Int) -> String { octets.span.text(entries[index].value) }
+
+    /// The name at a position, for use with another list.
+    package func fieldName(at index: Int) -> FieldName {
+        FieldName(checked: octets.span, entries[index].name)
+    }
+
+    /// Lends the octets of the value at a position.
+    package func withValue<Result, Failure: Error>(
+        at index: Int, _ body: (Span<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(octets.span.extracting(entries[index].value))
+    }
+
+    /// Lends the octets of the first value of that name, or returns nil.
+    package func withFirstValue<Result, Failure: Error>(
+        of name: FieldName, _ body: (Span<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result? {
+        guard let index = firstIndex(of: name) else { return nil }
+        return try withValue(at: index, body)
+    }
+
+    /// The position of the first field of that name at or behind `start`.
+    package func firstIndex(of name: FieldName, from start: Int = 0) -> Int? {
+        let table = entries.span
+        let bytes = octets.span
+        let count = name.octets.count
+        for index in start..<max(start, table.count) {
+            let entry = table[index]
+            if entry.tag == name.tag, Int(entry.nameCount) == count,
+                name.matches(bytes, Int(entry.nameStart))
+            {
+                return index
+            }
+        }
+        return nil
+    }
+
+    /// The positions of all fields of that name, in order.
+    package func indices(of name: FieldName) -> [Int] {
+        var found: [Int] = []
+        var next = firstIndex(of: name)
+        while let index = next {
+            found.append(index)
+            next = firstIndex(of: name, from: index + 1)
+        }
+        return found
+    }
+
+    // MARK: changing
+
+    /// Adds a field behind the others. Blanks around the value are not part of it; a control character in it throws
+    /// `HTTPError.invalidValueToSend`.
+    public mutating func append(_ name: FieldName, _ value: String) throws(HTTPError) {
+        let bytes = Array(value.utf8)
+        try append(name, bytes.span)
+    }
+
+    /// Adds a field behind the others, its value given as octets.
+    package mutating func append(_ name: FieldName, _ value: Span<UInt8>) throws(HTTPError) {
+        let end = OctetScan.endOfValue(value, from: 0, to: value.count)
+        guard end == value.count else {
+            throw .invalidValueToSend(name: Excerpt(name.octets.span), octet: value[end])
+        }
+        makeWireForm()
+        let range = value.trimmed(0..<value.count)
+        guard octets.count + name.octets.count + range.count + 4 <= Self.longest else {
+            throw .limitExceeded(.headBytes, allowed: Self.longest)
+        }
+        appendLine(name.octets.span, 0..<name.octets.count, name.tag, value, range)
+    }
+
+    /// Gives the field that value: the first of the name takes it, others of the name go. Throws like `append`.
+    public mutating func set(_ name: FieldName, _ value: String) throws(HTTPError) {
+        guard let position = firstIndex(of: name) else { return try append(name, value) }
+        var replacement = Fields()
+        try replacement.append(name, value)
+        self = rebuilt { index, list in
+            if index == position {
+                list.appendLine(of: replacement, at: 0)
+            } else if !matches(name, at: index) {
+                list.appendLine(of: self, at: index)
+            }
+        }
+    }
+
+    /// Takes all fields of that name away.
+    public mutating func remove(_ name: FieldName) {
+        guard contains(name) else { return }
+        self = rebuilt { index, list in
+            if !matches(name, at: index) { list.appendLine(of: self, at: index) }
+        }
+    }
+
+    /// Adds all fields of another list behind the own ones.
+    public mutating func append(contentsOf other: Fields) {
+        makeWireForm()
+        for index in other.entries.indices { appendLine(of: other, at: index) }
+    }
+
+    /// Writes the lines, each with its CRLF.
+    func encode(into output: inout [UInt8]) {
+        guard !isWireForm else { return output.append(contentsOf: octets) }
+        var lines = self
+        lines.makeWireForm()
+        output.append(contentsOf: lines.octets)
+    }
+
+    private func matches(_ name: FieldName, at index: Int) -> Bool {
+        let entry = entries[index]
+        return entry.tag == name.tag && Int(entry.nameCount) == name.octets.count
+            && name.matches(octets.span, Int(entry.nameStart))
+    }
+
+    private mutating func makeWireForm() {
+        if !isWireForm { self = rebuilt { index, list in list.appendLine(of: self, at: index) } }
+    }
+
+    /// A list in wire form, to which `step` has added what it wants for each own position.
+    private func rebuilt(_ step: (Int, inout Fields) -> Void) -> Fields {
+        var list = Fields()
+        list.octets.reserveCapacity(octets.count)
+        for index in entries.indices { step(index, &list) }
+        return list
+    }
+
+    private mutating func appendLine(of other: Fields, at index: Int) {
+        let entry = other.entries[index]
+        appendLine(other.octets.span, entry.name, entry.tag, other.octets.span, entry.value)
+    }
+
+    private mutating func appendLine(
+        _ names: Span<UInt8>, _ name: Range<Int>, _ tag: FieldName.Tag,
+        _ values: Span<UInt8>, _ value: Range<Int>
+    ) {
+        let start = octets.count
+        octets.append(names, name)
+        octets.append(Octet.colon)
+        octets.append(Octet.space)
+        let valueStart = octets.count
+        octets.append(values, value)
+        let valueEnd = octets.count
+        octets.append(Octet.carriageReturn)
+        octets.append(Octet.lineFeed)
+        entries.append(Entry(name: start..<(start + name.count), value: valueStart..<valueEnd, tag: tag))
+    }
+}
+
+/// Equal lists have the same fields in the same order; names compare in any mix of cases, values by octet.
+extension Fields: Hashable {
+    public static func == (left: Fields, right: Fields) -> Bool {
+        guard left.count == right.count else { return false }
+        for index in left.entries.indices {
+            guard left.matches(right.fieldName(at: index), at: index) else { return false }
+            let one = left.octets[left.entries[index].value]
+            let other = right.octets[right.entries[index].value]
+            guard one == other else { return false }
+        }
+        return true
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        for entry in entries {
+            for octet in octets[entry.name] { hasher.combine(Octet.lowercased(octet)) }
+            hasher.combine(octets[entry.value])
+        }
+    }
+}
+
+/// Names alone: values may be secrets.
+extension Fields: CustomStringConvertible {
+    public var description: String {
+        "[" + entries.indices.map { name(at: $0) }.joined(separator: ", ") + "]"
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+
+/// The minor version of HTTP/1 that a message was written in.
+public enum HTTPVersion: Hashable, Sendable, CustomStringConvertible {
+    case http10
+    /// HTTP/1.1, and any higher minor version, which is to be read as 1.1 (RFC 9110 §2.5).
+    case http11
+
+    public var description: String { self == .http10 ? "HTTP/1.0" : "HTTP/1.1" }
+}
+
+/// The head of a response.
+public struct ResponseHead: Hashable, Sendable {
+    public var version: HTTPVersion
+    public var status: Status
+    public var fields: Fields
+    /// The phrase where it is not the standard one.
+    private var ownReason: [UInt8]?
+
+    /// A head as a server makes one; nil stands for the status' standard reason.
+    public init(
+        version: HTTPVersion = .http11, status: Status, reason: String? = nil, fields: Fields = Fields()
+    ) {
+        self.version = version
+        self.status = status
+        self.fields = fields
+        if let reason, reason != status.standardReason { ownReason = Array(reason.utf8) }
+    }
+
+    init(version: HTTPVersion, status: Status, ownReason: [UInt8]?, fields: consuming Fields) {
+        self.version = version
+        self.status = status
+        self.ownReason = ownReason
+        self.fields = fields
+    }
+
+    /// The reason phrase as it came; it means nothing (RFC 9112 §4).
+    public var reason: String {
+        guard let ownReason else { return status.standardReason }
+        return ownReason.span.text(0..<ownReason.count)
+    }
+}
+
+/// The head of a request: what a client sends, or what a server has parsed.
+public struct RequestHead: Hashable, Sendable {
+    public var method: Method
+    public var target: RequestTarget
+    /// What goes into `Host`, unless `fields` has one; nil on the parsing side, where `fields` tells.
+    public var authority: Authority?
+    public var version: HTTPVersion
+    public var fields: Fields
+
+    public init(
+        method: Method, target: RequestTarget, authority: Authority? = nil, version: HTTPVersion = .http11,
+        fields: Fields = Fields()
+    ) {
+        self.method = method
+        self.target = target
+        self.authority = authority
+        self.version = version
+        self.fields = fields
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+
+/// How much of a peer's head and framing is taken before the message is refused.
+///
+/// Every limit has a precedent: nginx and Node stop heads at 8 to 64 KiB, curl at 300 KiB; Go and Apache know
+/// limits on fields. The defaults are generous for what servers really send and small for a process.
+public struct ParserLimits: Hashable, Sendable {
+    /// Octets of one head, or of one trailer section, in all.
+    public var headBytes = 256 * 1024
+    /// Fields of one head or trailer section.
+    public var fieldCount = 1_000
+    /// Octets of one line of a head, without its line end; a folded value counts per line.
+    public var lineBytes = 64 * 1024
+    /// Interim (1xx) heads before the final one.
+    public var interimHeads = 32
+    /// Octets of chunk extensions that no body octet pays for: all extensions together may be this much longer
+    /// than the body received so far.
+    public var chunkExtensionBytes = 4 * 1024
+
+    public init() {}
+
+    /// A limit's name.
+    public enum Limit: Hashable, Sendable, CustomStringConvertible {
+        case headBytes, fieldCount, lineBytes, interimHeads, chunkExtensionBytes, trailerBytes
+
+        public var description: String {
+            switch self {
+            case .headBytes: "bytes of a head (headBytes)"
+            case .fieldCount: "header fields (fieldCount)"
+            case .lineBytes: "bytes of a header line (lineBytes)"
+            case .interimHeads: "interim responses (interimHeads)"
+            case .chunkExtensionBytes: "bytes of chunk extensions (chunkExtensionBytes)"
+            case .trailerBytes: "bytes of trailers (headBytes)"
+            }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+
+/// What a server's codec can say about the bytes it was given.
+package enum RequestEvent: Sendable {
+    /// Nothing yet: more is needed. Octets of a further request are left alone until the response is out.
+    case needMore
+    /// A head, what ends its body, and whether its fields let the connection live on.
+    case head(RequestHead, framing: BodyFraming, keepAlive: Bool)
+    /// Content, at a range of the input.
+    case content(Range<Int>)
+    /// The request is over.
+    case end(trailers: Fields)
+}
+
+/// A server's side of one HTTP/1.1 connection: requests in, responses out, one at a time.
+///
+/// The same machinery as the client's, without its tolerances: anything that two readers could take for two different
+/// requests is refused (RFC 9112 §11.2). Sans-IO; it belongs to one thread at a time.
+package struct ServerCodec {
+    private enum Receiving { case head, body, ended, failed }
+    private enum Sending { case idle, sending, sent }
+
+    private let limits: ParserLimits
+    private var parser: HeadParser
+    private var receiving = Receiving.head
+    private var sending = Sending.idle
+    private var decoder = BodyDecoder(.none, limits: ParserLimits())
+    private var encoder = BodyEncoder(.none)
+    private var requestKind = BodyFraming.RequestKind.other
+    private var requestVersion = HTTPVersion.http11
+    private var keepAlive = true
+    private var failure: HTTPError?
+
+    /// Whether content given to the response is left out: a response to HEAD, 204, 304 or an accepted CONNECT.
+    package private(set) var isMute = false
+
+    /// True from a head with `Expect: 100-continue` until content comes or a response begins.
+    package private(set) var continueIsExpected = false
+
+    /// A codec for a fresh connection.
+    package init(limits: ParserLimits = ParserLimits()) {
+        self.limits = limits
+        parser = HeadParser(.request, limits: limits, leniency: .strict)
+    }
+
+    /// Whether the connection may carry another request once this exchange is over on both sides.
+    package var mayContinue: Bool { keepAlive && failure == nil }
+
+    /// Whether both the request and the response are over.
+    package var exchangeIsOver: Bool { receiving == .ended && sending == .sent }
+
+    // MARK: in
+
+    /// Takes from `input` what the next event is made of.
+    package mutating func next(_ input: Span<UInt8>) throws(HTTPError) -> (event: RequestEvent, consumed: Int)
+    {
+        if let failure { throw failure }
+        if exchangeIsOver, keepAlive {
+            receiving = .head
+            sending = .idle
+        }
+        do {
+            return try step(input)
+        } catch {
+            failure = error
+            receiving = .failed
+            keepAlive = false
+            throw error
+        }
+    }
+
+    private mutating func step(_ input: Span<UInt8>) throws(HTTPError) -> (event: RequestEvent, consumed: Int)
+    {
+        switch receiving {
+        case .head:
+            guard input.count > 0 else { return (.needMore, 0) }
+            let (head, consumed) = try parser.parse(input)
+            guard let head else { return (.needMore, consumed) }
+            return (try receive(head), consumed)
+        case .body:
+            let (step, consumed) = try decoder.next(input)
+            switch step {
+            case .needMore: return (.needMore, consumed)
+            case .content(let range):
+                continueIsExpected = false
+                return (.content(range), consumed)
+            case .end(let trailers):
+                receiving = .ended
+                return (.end(trailers: trailers), consumed)
+            }
+        case .ended, .failed:
+            return (.needMore, 0)
+        }
+    }
+
+    private mutating func receive(_ parsed: HeadParser.Parsed) throws(HTTPError) -> RequestEvent {
+        guard case .request(let method, let target, let version) = parsed.startLine else {
+            preconditionFailure("a request parser returned a response")
+        }
+        let fields = parsed.fields
+        try requireHost(fields, version)
+        let (framing, keepAlive) = try BodyFraming.ofRequest(version, fields, parsed.framing)
+        self.keepAlive = keepAlive && method != .connect
+        requestKind = method == .head ? .head : method == .connect ? .connect : .other
+        requestVersion = version
+        continueIsExpected = framing != .none && version == .http11 && expectsContinue(fields)
+        decoder = BodyDecoder(framing, limits: limits)
+        receiving = .body
+        let head = RequestHead(method: method, target: target, version: version, fields: fields)
+        return .head(head, framing: framing, keepAlive: keepAlive)
+    }
+
+    /// RFC 9112 §3.2: exactly one in HTTP/1.1, and a well-formed one.
+    private func requireHost(_ fields: Fields, _ version: HTTPVersion) throws(HTTPError) {
+        guard let index = fields.firstIndex(of: .host) else {
+            guard version == .http10 else { throw .invalidHost(Excerpt("")) }
+            return
+        }
+        let value = fields.value(at: index)
+        guard fields.firstIndex(of: .host, from: index + 1) == nil, Authority.isHostField(value) else {
+            throw .invalidHost(Excerpt(value))
+        }
+    }
+
+    private func expectsContinue(_ fields: Fields) -> Bool {
+        fields.withFirstValue(of: .expect) { $0.equals(lowercased: "100-continue", in: 0..<$0.count) }
+            ?? false
+    }
+
+    /// The client has closed its side: throws when that cuts a request short.
+    package mutating func peerClosed() throws(HTTPError) {
+        if let failure { throw failure }
+        keepAlive = false
+        let truncation: HTTPError.Truncation? =
+            switch receiving {
+            case .head: parser.receivedCount == 0 ? nil : .insideHead(received: parser.receivedCount)
+            case .body: decoder.truncation
+            case .ended, .failed: nil
+            }
+        guard let truncation else { return }
+        failure = .truncated(truncation)
+        receiving = .failed
+        throw .truncated(truncation)
+    }
+
+    // MARK: out
+
+    /// Writes an interim (1xx) head.
+    package mutating func sendInterim(_ head: ResponseHead, into output: inout [UInt8]) throws(HTTPError) {
+        precondition(
+            sending == .idle && head.status.kind == .informational, "an interim response out of order")
+        try ResponseEncoder.encode(head, framing: nil, connection: nil, into: &output)
+    }
+
+    /// Begins the response: writes its head, framing chosen from the body's length and from what the request allows.
+    /// With `body: .none` the response is over at once, otherwise `sendEnd` ends it. `close` makes it the last one.
+    ///
+    /// A response to HEAD, 204 and 304 carry no content: what is given is left out. A body of unknown length to an
+    /// HTTP/1.0 client ends with the connection.
+    package mutating func send(
+        _ head: ResponseHead, body: OutgoingBody, close: Bool = false, into output: inout [UInt8]
+    ) throws(HTTPError) {
+        precondition(sending == .idle, "a second response to one request")
+        let isTunnel =
+            head.status.code == 101 || (requestKind == .connect && head.status.kind == .successful)
+        let isBodiless = isTunnel || head.status.code == 204 || head.status.code == 304
+        let endsWithConnection = body == .unknown && requestVersion == .http10
+        let isLast = close || isTunnel || endsWithConnection || !keepAlive || receiving == .failed
+        let line: ResponseEncoder.FramingLine? =
+            switch body {
+            case _ where isBodiless: nil
+            case .none: .contentLength(0)
+            case .known(let length): .contentLength(length)
+            case .unknown: endsWithConnection ? nil : .chunked
+            }
+        let connection: ResponseEncoder.ConnectionLine? =
+            isTunnel ? nil : isLast ? .close : requestVersion == .http10 ? .keepAlive : nil
+        try ResponseEncoder.encode(head, framing: line, connection: connection, into: &output)
+        keepAlive = !isLast
+        continueIsExpected = false
+        isMute = isBodiless || requestKind == .head
+        encoder = endsWithConnection ? .untilClose : BodyEncoder(body)
+        sending = body == .none ? .sent : .sending
+    }
+
+    /// Writes what goes before the next `count` octets of content, which the owner then sends itself, unless
+    /// `isMute`.
+    package mutating func sendContent(_ count: Int, into output: inout [UInt8]) throws(HTTPError) {
+        precondition(sending == .sending, "content without a response")
+        if !isMute { try encoder.content(count, into: &output) }
+    }
+
+    /// Ends the response.
+    package mutating func sendEnd(trailers: Fields = Fields(), into output: inout [UInt8]) throws(HTTPError) {
+        precondition(sending == .sending, "an end without a response")
+        if !isMute { try encoder.end(trailers: trailers, into: &output) }
+        sending = .sent
+    }
+}
