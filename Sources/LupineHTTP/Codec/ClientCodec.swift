@@ -105,9 +105,8 @@ package struct ClientCodec {
             }
         case .head:
             guard input.count > 0 else { return (.needMore, 0) }
-            let (head, consumed) = try parser.parse(input)
-            guard let head else { return (.needMore, consumed) }
-            return (try receive(head), consumed)
+            guard let consumed = try parser.scan(input) else { return (.needMore, input.count) }
+            return (try receive(parser.take(input)), consumed)
         case .idle, .ended:
             guard input.count == 0 else { throw .unexpectedBytes(octet: input[0]) }
             return (.needMore, 0)

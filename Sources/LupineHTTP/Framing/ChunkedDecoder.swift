@@ -137,9 +137,9 @@ struct ChunkedDecoder {
             return (Fields(), 2)
         }
         var parser = trailerParser ?? HeadParser(.trailers, limits: limits, leniency: .strict)
-        let (head, consumed) = try parser.parse(input)
+        let consumed = try parser.scan(input)
+        let trailers = consumed.map { _ in TrailerRule.allowed(parser.take(input).fields) }
         trailerParser = parser
-        guard let head else { return (nil, consumed) }
-        return (TrailerRule.allowed(head.fields), consumed)
+        return (trailers, consumed ?? input.count)
     }
 }

@@ -21,14 +21,30 @@ struct FramingFields: Hashable, Sendable {
     /// Notes the field at `index` if it is one of the three.
     @inline(__always)
     mutating func note(_ entry: Fields.Entry, at index: Int, in bytes: Span<UInt8>) {
+        let start = entry.name.lowerBound
+        let end = entry.name.upperBound
         switch entry.tag {
         case .contentLength:
-            if bytes.equals(lowercased: "content-length", in: entry.name) { contentLength.add(index) }
+            if end &- start == 14,
+                OctetScan.isToken(bytes, start, end, first: Self.content, last: Self.tLength)
+            {
+                contentLength.add(index)
+            }
         case .connection:
-            if bytes.equals(lowercased: "connection", in: entry.name) { connection.add(index) }
+            if end &- start == 10,
+                OctetScan.isToken(bytes, start, end, first: Self.connecti, last: Self.nnection)
+            {
+                connection.add(index)
+            }
         case .transferEncoding:
             if bytes.equals(lowercased: "transfer-encoding", in: entry.name) { transferEncoding.add(index) }
         default: break
         }
     }
+
+    // The first and last eight letters of "content-length" and "connection", the first letter lowest.
+    private static let content: UInt64 = 0x2D74_6E65_746E_6F63
+    private static let tLength: UInt64 = 0x6874_676E_656C_2D74
+    private static let connecti: UInt64 = 0x6974_6365_6E6E_6F63
+    private static let nnection: UInt64 = 0x6E6F_6974_6365_6E6E
 }

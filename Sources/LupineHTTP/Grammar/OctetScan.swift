@@ -11,7 +11,8 @@ enum OctetScan {
     /// Eight octets from `index`, the first in the lowest byte. The caller has checked that they are there.
     @inline(__always)
     static func word(_ bytes: Span<UInt8>, at index: Int) -> UInt64 {
-        let eight = bytes.extracting(index..<(index &+ 8))
+        let eight = bytes.extracting(droppingFirst: index).extracting(first: 8)
+        precondition(eight.count == 8, "a word past the end")
         let low =
             UInt64(eight[0]) | UInt64(eight[1]) << 8 | UInt64(eight[2]) << 16 | UInt64(eight[3]) << 24
         let high =
@@ -25,17 +26,16 @@ enum OctetScan {
         var index = start
         while index &+ 8 <= end {
             let octets = word(bytes, at: index)
-            // A byte under 0x20 borrows into its high bit; a DEL turns to zero, which borrows as well. The lowest
-            // flag is exact, higher ones may be carried into: only the lowest is used.
-            let controls = (octets &- 0x20 &* ones) & ~octets
-            let deletes = octets ^ (0x7F &* ones)
-            let flags = (controls | ((deletes &- ones) & ~deletes)) & highs
-            if flags != 0 {
-                index &+= flags.trailingZeroBitCount >> 3
-                if bytes[index] != Octet.tab { return index }
-                index &+= 1
-            } else {
+            // An octet under 0x20 borrows into its high bit, a DEL is carried into it, and octets that have it are
+            // let through. What an octet borrows or carries beyond itself can only make a later one look wrong, so
+            // the table has the last word.
+            let flags = ((octets &- 0x20 &* ones) | (octets &+ ones)) & ~octets & highs
+            if flags == 0 {
                 index &+= 8
+            } else {
+                index &+= flags.trailingZeroBitCount >> 3
+                if !OctetClass.contains(bytes[index], OctetClass.value) { return index }
+                index &+= 1
             }
         }
         while index < end, OctetClass.contains(bytes[index], OctetClass.value) { index &+= 1 }
@@ -46,8 +46,31 @@ enum OctetScan {
     @inline(__always)
     static func endOfToken(_ bytes: Span<UInt8>, from start: Int, to end: Int) -> Int {
         var index = start
+        while index &+ 8 <= end {
+            let octets = word(bytes, at: index)
+            // Letters and dashes, which names are made of, pass in one step; whatever stops here, a digit or a
+            // colon, is asked of the table. Sums carry upwards only, and only out of an octet that stops anyway.
+            let small = octets | (0x20 &* ones)
+            let letters = (small &+ (0x80 - 0x61) &* ones) & ~(small &+ (0x80 - 0x7B) &* ones)
+            let notDashes = (octets ^ (0x2D &* ones)) &+ (0x7F &* ones)
+            let flags = ((~letters & notDashes) | octets) & highs
+            if flags == 0 {
+                index &+= 8
+            } else {
+                index &+= flags.trailingZeroBitCount >> 3
+                if !OctetClass.contains(bytes[index], OctetClass.token) { return index }
+                index &+= 1
+            }
+        }
         while index < end, OctetClass.contains(bytes[index], OctetClass.token) { index &+= 1 }
         return index
+    }
+
+    /// Whether the octets in `start..<end`, at least eight, are those whose first and last eight, in small letters,
+    /// are given. Exact for tokens of up to sixteen octets.
+    @inline(__always)
+    static func isToken(_ bytes: Span<UInt8>, _ start: Int, _ end: Int, first: UInt64, last: UInt64) -> Bool {
+        (word(bytes, at: start) | 0x20 &* ones) == first && (word(bytes, at: end &- 8) | 0x20 &* ones) == last
     }
 
     /// The first index in `start..<end` that holds `octet`, or nil.

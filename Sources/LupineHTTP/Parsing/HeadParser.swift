@@ -5,140 +5,175 @@
 /// It takes bytes in whatever pieces they come and looks at each once. A head that arrives whole is parsed where it
 /// lies and copied once into the `Fields` that keep it; one that arrives in pieces is gathered here first. Whether
 /// bytes came in one piece or in many makes no difference to what is returned or thrown.
-struct HeadParser {
+package struct HeadParser {
     /// What kind of head is expected.
-    enum Kind { case response, request, trailers }
+    package enum Kind { case response, request, trailers }
 
     /// What the first line said.
-    enum StartLine {
+    package enum StartLine {
         case response(HTTPVersion, Status, ownReason: [UInt8]?)
         case request(Method, RequestTarget, HTTPVersion)
+        /// Trailers have none.
         case none
     }
 
     /// A head in full.
-    struct Parsed {
-        let startLine: StartLine
-        let fields: Fields
+    package struct Parsed {
+        package let startLine: StartLine
+        package let fields: Fields
         /// Values that decide the framing, found in passing.
         let framing: FramingFields
-        /// Octets of the head on the wire.
-        let octetCount: Int
     }
 
     private let kind: Kind
-    private let limits: ParserLimits
     private let leniency: Leniency
+    private let limits: ParserLimits
 
     /// The octets so far of a head that came in pieces.
     private var pending: [UInt8] = []
-    private var entries: [Fields.Entry] = []
-    private var framing = FramingFields()
-    /// Positions of entries whose values were folded.
-    private var folded: [Int] = []
-    private var startLine = StartLine.none
-    private var isInFields: Bool
-    /// Where the scan goes on, in octets of the head.
-    private var place = 0
-    /// Where the current line begins.
-    private var lineStart = 0
-    /// Where the name of the current line ends; equal to `lineStart` while it has not been found.
-    private var nameEnd = 0
+    /// Room for the fields of the head at hand, kept from head to head; `count` of them are in use.
+    private var table: [Fields.Entry] = []
+    private var progress = Progress()
 
-    init(_ kind: Kind, limits: ParserLimits, leniency: Leniency) {
+    /// How far the scan has come; offsets count from the head's first octet.
+    private struct Progress {
+        /// Where the scan goes on.
+        var place = 0
+        /// Where the current line begins.
+        var lineStart = 0
+        /// Where the name on the current line ends; `lineStart` while that is not known, less in a folded line.
+        var nameEnd = 0
+        /// How many fields have been found.
+        var count = 0
+        var framing = FramingFields()
+        var startLine = StartLine.none
+        var hasStartLine = false
+        /// Positions of fields whose values were folded.
+        var folded: [Int] = []
+    }
+
+    /// A parser for heads of one kind, one after the other.
+    package init(_ kind: Kind, limits: ParserLimits, leniency: Leniency) {
         self.kind = kind
         self.limits = limits
         self.leniency = leniency
-        isInFields = kind == .trailers
     }
 
     /// Octets of the head that have come and been kept.
     var receivedCount: Int { pending.count }
 
-    /// Makes the parser ready for the next head.
-    mutating func reset() {
-        pending = []
-        entries = []
-        framing = FramingFields()
-        folded = []
-        startLine = .none
-        isInFields = kind == .trailers
-        place = 0
-        lineStart = 0
-        nameEnd = 0
-    }
-
-    /// Takes from `input` what belongs to the head. Returns the head when it is complete and how many octets were
-    /// taken; without a head, all of them were.
-    mutating func parse(_ input: Span<UInt8>) throws(HTTPError) -> (head: Parsed?, consumed: Int) {
+    /// Looks at `input`, which goes on where the input before ended. Returns how many of its octets belong to the
+    /// head once that is complete, which `take` then hands out; nil when more is needed, all of it having been kept.
+    package mutating func scan(_ input: Span<UInt8>) throws(HTTPError) -> Int? {
         if pending.isEmpty {
-            guard let end = try scan(input) else {
-                pending.append(input, 0..<input.count)
-                return (nil, input.count)
-            }
-            var octets: [UInt8] = []
-            octets.append(input, 0..<end)
-            return (finished(octets), end)
+            if let end = try scanHead(input) { return end }
+            pending.append(input, 0..<input.count)
+            return nil
         }
         var gathered = pending
         pending = []
         let before = gathered.count
         gathered.append(input, 0..<min(input.count, max(0, limits.headBytes &+ 1 &- before)))
-        guard let end = try scan(gathered.span) else {
-            pending = gathered
-            return (nil, input.count)
-        }
-        gathered.removeLast(gathered.count &- end)
-        return (finished(gathered), end &- before)
+        let end = try scanHead(gathered.span)
+        if let end { gathered.removeLast(gathered.count &- end) }
+        pending = gathered
+        return end.map { $0 &- before }
     }
 
-    private mutating func finished(_ octets: consuming [UInt8]) -> Parsed {
-        let count = octets.count
-        var octets = octets
-        for index in folded { Self.unfold(&entries[index], in: &octets) }
+    /// Forgets the head that `scan` has just found: the parser is ready for the next one.
+    package mutating func drop() {
+        pending = []
+        progress = Progress()
+    }
+
+    /// The head that `scan` has just found in `input`; after it the parser is ready for the next one.
+    package mutating func take(_ input: Span<UInt8>) -> Parsed {
+        var octets = pending
+        if octets.isEmpty { octets.append(input, 0..<progress.place) }
+        pending = []
+        var entries = Array(table[..<progress.count])
+        for index in progress.folded { FoldedValue.unfold(&entries[index], in: &octets) }
         let parsed = Parsed(
-            startLine: startLine, fields: Fields(parsed: octets, entries: entries), framing: framing,
-            octetCount: count)
-        reset()
+            startLine: progress.startLine, fields: Fields(parsed: octets, entries: entries),
+            framing: progress.framing)
+        progress = Progress()
         return parsed
     }
 
     // MARK: the scan
 
-    /// Goes on at `place`. Returns where the head ends, or nil when `bytes`, which begin with the head's first
-    /// octet, do not reach that far.
-    private mutating func scan(_ bytes: Span<UInt8>) throws(HTTPError) -> Int? {
+    /// Goes on where `progress` stands. Returns where the head ends, or nil when `bytes`, which begin with the
+    /// head's first octet, do not reach that far.
+    private mutating func scanHead(_ bytes: Span<UInt8>) throws(HTTPError) -> Int? {
         let available = min(bytes.count, limits.headBytes)
-        if !isInFields {
-            guard try scanStartLine(bytes, available) else { return try incomplete(bytes) }
-            isInFields = true
-            entries.reserveCapacity(min(64, max(16, available >> 5)))
+        if !progress.hasStartLine {
+            if kind != .trailers {
+                guard try scanStartLine(bytes, available) else { return try incomplete(bytes) }
+            }
+            progress.hasStartLine = true
         }
         while true {
+            // The table is lent as a span of its own, so that the loop writes to it without further checks of ours.
+            var lent: [Fields.Entry] = []
+            swap(&lent, &table)
+            defer { swap(&lent, &table) }
+            var entries = lent.mutableSpan
+            switch try scanFields(bytes, available, &entries) {
+            case .end: return progress.place
+            case .needMore: return try incomplete(bytes)
+            case .tableFull:
+                let empty = Fields.Entry(
+                    name: 0..<0, value: 0..<0, tag: FieldName.Tag(length: 0, first: 0, last: 0))
+                lent.append(contentsOf: repeatElement(empty, count: max(16, lent.count)))
+            }
+        }
+    }
+
+    private enum Stop { case end, needMore, tableFull }
+
+    /// Scans lines until the empty one, the end of the octets, or the end of the table.
+    private mutating func scanFields(
+        _ bytes: Span<UInt8>, _ available: Int, _ entries: inout MutableSpan<Fields.Entry>
+    ) throws(HTTPError) -> Stop {
+        var place = progress.place
+        var lineStart = progress.lineStart
+        var nameEnd = progress.nameEnd
+        var count = progress.count
+        let room = min(entries.count, limits.fieldCount)
+        var stop = Stop.needMore
+        line: while true {
             let bound = min(available, lineStart &+ limits.lineBytes &+ 1)
             if nameEnd == lineStart {
                 if place == lineStart {
-                    guard place < bound else { return try incomplete(bytes) }
+                    guard place < bound else { break line }
                     let first = bytes[place]
                     if first == Octet.carriageReturn || first == Octet.lineFeed {
-                        guard let end = try lineEnd(bytes, at: place, available) else {
-                            return try incomplete(bytes)
+                        guard let end = try Self.lineEnd(bytes, at: place, available, leniency) else {
+                            break line
                         }
-                        return end
+                        place = end
+                        stop = .end
+                        break line
                     }
                     if Octet.isBlank(first) {
-                        guard leniency.contains(.obsoleteFolding), !entries.isEmpty else {
+                        guard leniency.contains(.obsoleteFolding), count > 0 else {
                             throw .foldedLine(offset: place)
                         }
-                        // The line is all value: an empty name stands for that.
                         nameEnd = lineStart &- 1
-                        continue
+                        continue line
+                    }
+                    guard count < room else {
+                        guard count < limits.fieldCount else {
+                            throw .limitExceeded(.fieldCount, allowed: limits.fieldCount)
+                        }
+                        stop = .tableFull
+                        break line
                     }
                 }
                 place = OctetScan.endOfToken(bytes, from: place, to: bound)
-                guard place < bound else { return try incomplete(bytes) }
+                guard place < bound else { break line }
                 guard bytes[place] == Octet.colon, place > lineStart else {
-                    throw nameError(bytes[place], at: place)
+                    throw Self.nameError(bytes[place], at: place)
                 }
                 guard place &- lineStart <= Fields.longestName else {
                     throw .limitExceeded(.lineBytes, allowed: Fields.longestName)
@@ -147,22 +182,35 @@ struct HeadParser {
                 place &+= 1
             }
             place = OctetScan.endOfValue(bytes, from: place, to: bound)
-            guard place < bound else { return try incomplete(bytes) }
-            guard let end = try lineEnd(bytes, at: place, available) else { return try incomplete(bytes) }
+            guard place < bound, let end = try Self.lineEnd(bytes, at: place, available, leniency) else {
+                break line
+            }
             if nameEnd < lineStart {
-                continueLastField(through: place)
+                let last = count &- 1
+                entries[last].valueCount = UInt32(truncatingIfNeeded: place) &- entries[last].valueStart
+                if progress.folded.last != last { progress.folded.append(last) }
             } else {
-                try addField(bytes, value: bytes.trimmed((nameEnd &+ 1)..<place))
+                let entry = Fields.Entry(
+                    name: lineStart..<nameEnd, value: bytes.trimmed((nameEnd &+ 1)..<place),
+                    tag: FieldName.Tag(bytes, lineStart, nameEnd))
+                progress.framing.note(entry, at: count, in: bytes)
+                entries[count] = entry
+                count &+= 1
             }
             place = end
             lineStart = end
             nameEnd = end
         }
+        progress.place = place
+        progress.lineStart = lineStart
+        progress.nameEnd = nameEnd
+        progress.count = count
+        return stop
     }
 
     /// Nothing more to see: says whether that is for want of octets or because of a limit.
     private func incomplete(_ bytes: Span<UInt8>) throws(HTTPError) -> Int? {
-        if place &- lineStart > limits.lineBytes {
+        if progress.place &- progress.lineStart > limits.lineBytes {
             throw .limitExceeded(.lineBytes, allowed: limits.lineBytes)
         }
         if bytes.count > limits.headBytes {
@@ -174,7 +222,9 @@ struct HeadParser {
     /// Where the line that ends at `index`, with an octet that is no part of a value, gives way to the next one;
     /// nil when a carriage return is the last octet there is.
     @inline(__always)
-    private func lineEnd(_ bytes: Span<UInt8>, at index: Int, _ available: Int) throws(HTTPError) -> Int? {
+    private static func lineEnd(
+        _ bytes: Span<UInt8>, at index: Int, _ available: Int, _ leniency: Leniency
+    ) throws(HTTPError) -> Int? {
         let octet = bytes[index]
         if octet == Octet.carriageReturn {
             guard index &+ 1 < available else { return nil }
@@ -186,64 +236,20 @@ struct HeadParser {
         return index &+ 1
     }
 
-    private func nameError(_ octet: UInt8, at index: Int) -> HTTPError {
+    private static func nameError(_ octet: UInt8, at index: Int) -> HTTPError {
         Octet.isBlank(octet)
             ? .whitespaceBeforeColon(offset: index) : .invalidFieldName(octet: octet, offset: index)
-    }
-
-    @inline(__always)
-    private mutating func addField(_ bytes: Span<UInt8>, value: Range<Int>) throws(HTTPError) {
-        guard entries.count < limits.fieldCount else {
-            throw .limitExceeded(.fieldCount, allowed: limits.fieldCount)
-        }
-        let tag = FieldName.Tag(bytes, lineStart, nameEnd)
-        let entry = Fields.Entry(name: lineStart..<nameEnd, value: value, tag: tag)
-        if kind != .trailers { framing.note(entry, at: entries.count, in: bytes) }
-        entries.append(entry)
-    }
-
-    // MARK: folded lines
-
-    private mutating func continueLastField(through end: Int) {
-        let last = entries.count &- 1
-        if folded.last != last { folded.append(last) }
-        entries[last].valueCount = UInt32(truncatingIfNeeded: end) &- entries[last].valueStart
-    }
-
-    /// Writes the value of `entry` anew behind the others, each fold and the blanks around it one space.
-    private static func unfold(_ entry: inout Fields.Entry, in octets: inout [UInt8]) {
-        var value: [UInt8] = []
-        var isBlank = false
-        var isFold = false
-        var blanks: [UInt8] = []
-        for octet in octets[entry.value] {
-            if octet == Octet.carriageReturn || octet == Octet.lineFeed {
-                isFold = true
-                isBlank = true
-            } else if Octet.isBlank(octet) {
-                isBlank = true
-                blanks.append(octet)
-            } else {
-                if isBlank, !value.isEmpty { value += isFold ? [Octet.space] : blanks }
-                isBlank = false
-                isFold = false
-                blanks.removeAll(keepingCapacity: true)
-                value.append(octet)
-            }
-        }
-        entry.valueStart = UInt32(truncatingIfNeeded: octets.count)
-        entry.valueCount = UInt32(truncatingIfNeeded: value.count)
-        octets += value
     }
 
     // MARK: the first line
 
     private mutating func scanStartLine(_ bytes: Span<UInt8>, _ available: Int) throws(HTTPError) -> Bool {
         let bound = min(available, limits.lineBytes &+ 2)
-        guard let feed = OctetScan.firstIndex(of: Octet.lineFeed, bytes, from: place, to: bound) else {
+        guard let feed = OctetScan.firstIndex(of: Octet.lineFeed, bytes, from: progress.place, to: bound)
+        else {
             try StartLineParser.checkBeginning(bytes, bound, kind)
+            progress.place = bound
             if bound > limits.lineBytes &+ 1 { throw .limitExceeded(.lineBytes, allowed: limits.lineBytes) }
-            place = bound
             return false
         }
         var end = feed
@@ -254,13 +260,13 @@ struct HeadParser {
             throw .bareLineFeed(offset: feed)
         }
         guard end <= limits.lineBytes else { throw .limitExceeded(.lineBytes, allowed: limits.lineBytes) }
-        startLine =
+        progress.startLine =
             kind == .response
             ? try StartLineParser.statusLine(bytes, end, leniency)
             : try StartLineParser.requestLine(bytes, end)
-        place = feed &+ 1
-        lineStart = place
-        nameEnd = place
+        progress.place = feed &+ 1
+        progress.lineStart = feed &+ 1
+        progress.nameEnd = feed &+ 1
         return true
     }
 }

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+
+/// Values that old servers spread over several lines: RFC 9112 §5.2.
+enum FoldedValue {
+    /// Writes the value of `entry` anew behind all other octets: each fold, with the blanks around it, as one space.
+    static func unfold(_ entry: inout Fields.Entry, in octets: inout [UInt8]) {
+        var value: [UInt8] = []
+        var isFold = false
+        var blanks: [UInt8] = []
+        for octet in octets[entry.value] {
+            switch octet {
+            case Octet.carriageReturn, Octet.lineFeed: isFold = true
+            case Octet.space, Octet.tab: blanks.append(octet)
+            default:
+                if !value.isEmpty { value += isFold ? [Octet.space] : blanks }
+                isFold = false
+                blanks.removeAll(keepingCapacity: true)
+                value.append(octet)
+            }
+        }
+        entry.valueStart = UInt32(truncatingIfNeeded: octets.count)
+        entry.valueCount = UInt32(truncatingIfNeeded: value.count)
+        octets += value
+    }
+}
