@@ -15,6 +15,8 @@ package struct EntryResult: Codable, Sendable, Equatable {
     package var value: Summary?
     package var wall: Summary?
     package var processor: Summary?
+    /// Runs of the job per second: of processor time for a loop on one thread, of elapsed time otherwise.
+    package var rate: Double?
     /// The metric divided by the reference's of the same round; nil for the reference itself.
     package var ratio: Summary?
     /// Per run of the job, from the sample with the fewest: what the job needs, not what grew meanwhile.
@@ -46,6 +48,9 @@ package struct EntryResult: Codable, Sendable, Equatable {
         value = Summary(samples.compactMap { $0.value(job.metric) })
         wall = Summary(samples.map { $0.wall / Double($0.count) })
         processor = Summary(samples.map { $0.processor / Double($0.count) })
+        let time: Double? =
+            if case .loop = entry.body { processor?.median } else { wall?.median }
+        rate = time.flatMap { $0 > 0 ? 1e9 / $0 : nil }
         ratio = Summary(
             zip(samples, reference).compactMap { sample, reference in
                 guard let own = sample.value(job.metric), let base = reference.value(job.metric), base > 0

@@ -15,7 +15,7 @@ package enum Presentation {
         head += ["ratio", "±", "goal"]
         var table = Table(head)
         for result in results where result.absent == nil {
-            table.add(row(result, hasInstructions: hasInstructions))
+            table.add(row(result, isReference: result == first, hasInstructions: hasInstructions))
         }
         let skipped = results.compactMap { result in
             result.absent.map { "  \(result.entry): skipped: \($0)" }
@@ -27,24 +27,23 @@ package enum Presentation {
         return [title] + table.lines + figures + skipped
     }
 
-    private static func row(_ result: EntryResult, hasInstructions: Bool) -> [String] {
+    private static func row(_ result: EntryResult, isReference: Bool, hasInstructions: Bool) -> [String] {
         func text(_ value: Double?, _ form: (Double) -> String = short) -> String {
             value.map(form) ?? "-"
         }
-        let time = result.processor?.median
-        let rate = time.flatMap { $0 > 0 ? 1e9 / $0 : nil }
         var row = [
             result.entry, text(result.value?.median) { decimal($0, $0 < 1000 ? 1 : 0) },
             text(result.value?.spread, percent), text(result.wall?.median) { decimal($0, $0 < 1000 ? 1 : 0) },
-            text(rate),
+            text(result.rate),
         ]
         if let bytes = result.bytes {
-            row.append(text(rate.map { $0 * Double(bytes) / 1e6 }) { decimal($0, 0) })
+            row.append(text(result.rate.map { $0 * Double(bytes) / 1e6 }) { decimal($0, 0) })
         }
         row += [text(result.allocations, { decimal($0, 2) }), text(result.allocatedBytes)]
         if hasInstructions { row += [text(result.instructions), text(result.cycles)] }
         row += [
-            result.ratio.map { decimal($0.median, 3) } ?? "1", text(result.ratio?.spread, percent),
+            isReference ? "1" : text(result.ratio?.median) { decimal($0, 3) },
+            text(result.ratio?.spread, percent),
             result.missedGoals.joined(separator: ", "),
         ]
         return row

@@ -41,7 +41,7 @@ enum ResponseHeads {
         "Server-Timing: cdn;dur=1;desc=hit",
         "Alt-Svc: h3=\":443\";ma=86400",
         "X-Request-Id: 7f3a9c1e-52d8-4b06-9e0f-3ac81d5b7726",
-        "Server: edge/2.4",
+        "Server: edge/2.4.11-rc",
     ])
 
     /// The same small answer with its body in chunks of `size` bytes, `count` of them.

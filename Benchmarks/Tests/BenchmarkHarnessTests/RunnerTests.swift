@@ -60,7 +60,9 @@ import Testing
         #expect(results[1].samples == 4)
         #expect(results[1].ratio == nil)
         #expect(results[1].missedGoals.isEmpty, "an unknown ratio is not a missed one")
-        #expect(Presentation.lines(results).contains("  peer: skipped: not installed"))
+        let lines = Presentation.lines(results)
+        #expect(lines.contains("  peer: skipped: not installed"))
+        #expect(lines.first { $0.hasPrefix("  own") }?.hasSuffix(" -  -") == true, "no ratio is shown")
     }
 
     @Test func anEntryThatFailsStopsTheRun() async {
