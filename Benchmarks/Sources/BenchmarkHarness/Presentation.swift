@@ -24,7 +24,7 @@ package enum Presentation {
             let list = result.figures.sorted { $0.key < $1.key }.map { "\($0.key) \(short($0.value))" }
             return "  \(result.entry): \(list.joined(separator: ", "))"
         }
-        return [title] + table.lines + figures + skipped
+        return [title] + (skipped.count == results.count ? [] : table.lines) + figures + skipped
     }
 
     private static func row(_ result: EntryResult, isReference: Bool, hasInstructions: Bool) -> [String] {
