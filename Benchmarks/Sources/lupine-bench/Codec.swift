@@ -4,8 +4,9 @@ internal import LupineHTTP
 
 /// The library's codec as entries, through its door: `ClientCodec`, as a connection uses it.
 enum Codec {
-    /// A response head parsed by a codec that has sent its request: the parser's state is new for every head. Goal: half
-    /// of llhttp's time, two allocations.
+    /// A response head parsed by a codec that has sent its request: a copy of it for every head, so that the parser's
+    /// state is new each time. The copy is measured with the rest, and is about a tenth of the small head's time. Goal:
+    /// half of llhttp's time, two allocations.
     static func heads(_ head: [UInt8], fields: Int) throws -> Entry {
         let waiting = try sent(.head)
         let name = "LupineHTTP"
