@@ -1,0 +1,54 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The benchmarks, in a package of their own so that the library's build never sees them or their peers. `House` links
+/// to the library's sources: they are compiled here again, optimised, and lend their `package` API.
+let houseRules: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .strictMemorySafety(),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+/// Where the distribution keeps llhttp's C source and header. Nothing of it is copied here: a C file of the peers
+/// includes the installed ones, and the peer is skipped where they are absent.
+let llhttpSource = Context.environment["LLHTTP_SOURCE"] ?? "/usr/share"
+let llhttpHeader = Context.environment["LLHTTP_HEADER"] ?? "/usr/share/include/llhttp"
+
+let package = Package(
+    name: "lupine-benchmarks",
+    targets: [
+        // The library's modules, as the library's own manifest describes them.
+        .systemLibrary(name: "CLupineZlib", path: "House/CLupineZlib", pkgConfig: "zlib"),
+        .systemLibrary(name: "CLupineBrotli", path: "House/CLupineBrotli", pkgConfig: "libbrotlidec"),
+        .target(name: "LupineHTTP", path: "House/LupineHTTP", swiftSettings: houseRules),
+        .target(
+            name: "LupineCoding", dependencies: ["CLupineZlib", "CLupineBrotli"],
+            path: "House/LupineCoding", swiftSettings: houseRules),
+
+        // What measures.
+        .target(name: "CBenchmarkCounters", cSettings: [.unsafeFlags(["-O2"])]),
+        .target(
+            name: "BenchmarkHarness", dependencies: ["CBenchmarkCounters"],
+            swiftSettings: houseRules),
+
+        // What the library is measured against.
+        .target(
+            name: "CBenchmarkPeers",
+            cSettings: [
+                .unsafeFlags(["-O3", "-idirafter", llhttpSource, "-idirafter", llhttpHeader])
+            ],
+            linkerSettings: [
+                .linkedLibrary("z"), .linkedLibrary("brotlidec"), .linkedLibrary("brotlienc"),
+            ]),
+
+        .executableTarget(
+            name: "lupine-bench",
+            dependencies: ["BenchmarkHarness", "CBenchmarkPeers", "LupineHTTP", "LupineCoding"],
+            swiftSettings: houseRules),
+        .testTarget(
+            name: "BenchmarkHarnessTests", dependencies: ["BenchmarkHarness"],
+            swiftSettings: houseRules),
+    ]
+)

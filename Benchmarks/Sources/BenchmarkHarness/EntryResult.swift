@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+
+/// What one entry measured, as tables show it and files keep it.
+package struct EntryResult: Codable, Sendable, Equatable {
+    package var group: String
+    package var job: String
+    package var entry: String
+    package var unit: String
+    package var metric: String
+    package var bytes: Int?
+    package var samples: Int
+    /// Runs of the job per sample.
+    package var count: Int
+    /// The case's metric per run; nil when the entry was absent.
+    package var value: Summary?
+    package var wall: Summary?
+    package var processor: Summary?
+    /// Runs of the job per second: of processor time for a loop on one thread, of elapsed time otherwise.
+    package var rate: Double?
+    /// The metric divided by the reference's of the same round; nil for the reference itself.
+    package var ratio: Summary?
+    /// Per run of the job, from the sample with the fewest: what the job needs, not what grew meanwhile.
+    package var allocations: Double?
+    package var allocatedBytes: Double?
+    package var instructions: Double?
+    package var cycles: Double?
+    /// Medians of the entry's own figures.
+    package var figures: [String: Double]
+    /// Why the entry did not run.
+    package var absent: String?
+    package var missedGoals: [String]
+
+    /// The entry's name across runs.
+    package var identifier: String { "\(group)/\(job)/\(entry)" }
+
+    /// Summarises an entry's samples; `reference` holds the first entry's, taken in the same rounds.
+    package init(
+        group: String, job: BenchmarkCase, entry: Entry, samples: [Sample], reference: [Sample]
+    ) {
+        self.group = group
+        self.job = job.name
+        self.entry = entry.name
+        unit = job.unit
+        metric = job.metric.label
+        bytes = job.bytes
+        self.samples = samples.count
+        count = samples.first?.count ?? 0
+        value = Summary(samples.compactMap { $0.value(job.metric) })
+        wall = Summary(samples.map { $0.wall / Double($0.count) })
+        processor = Summary(samples.map { $0.processor / Double($0.count) })
+        let time: Double? =
+            if case .loop = entry.body { processor?.median } else { wall?.median }
+        rate = time.flatMap { $0 > 0 ? 1e9 / $0 : nil }
+        ratio = Summary(
+            zip(samples, reference).compactMap { sample, reference in
+                guard let own = sample.value(job.metric), let base = reference.value(job.metric), base > 0
+                else { return nil }
+                return own / base
+            })
+        func least(_ figure: (Sample) -> Double?) -> Double? {
+            samples.compactMap { sample in figure(sample).map { $0 / Double(sample.count) } }.min()
+        }
+        allocations = least(\.allocations)
+        allocatedBytes = least(\.allocatedBytes)
+        instructions = least(\.instructions)
+        cycles = least(\.cycles)
+        figures = [:]
+        for name in Set(samples.flatMap(\.figures.keys)) {
+            figures[name] = Summary(samples.compactMap { $0.figures[name] })?.median
+        }
+        if case .absent(let reason) = entry.body { absent = reason }
+        missedGoals = entry.goals.missed(ratio: ratio?.median, allocations: allocations)
+    }
+}
+
+/// One run of the benchmarks, as `--json` writes it and `--compare` reads it.
+package struct Report: Codable, Sendable, Equatable {
+    /// The machine, for the reader; figures of two machines are compared by their ratios alone.
+    package var machine: String
+    package var entries: [EntryResult]
+
+    package init(machine: String, entries: [EntryResult]) {
+        self.machine = machine
+        self.entries = entries
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+
+/// The command line of a benchmark program.
+package struct Options: Sendable, Equatable {
+    package var groups: [String] = []
+    package var filter: String?
+    package var json: String?
+    package var compare: String?
+    package var lists = false
+    package var isQuick = false
+    package var checks = false
+    package var helps = false
+
+    package static let help = """
+        lupine-bench [GROUP...] [options]
+          GROUP           groups to run; all when none is named
+          --filter TEXT   only cases whose group/case name contains TEXT
+          --list          name the groups and their cases, and stop
+          --quick         few and short samples: to see that it works, not to quote
+          --json FILE     write the results to FILE
+          --compare FILE  show what changed since the results in FILE
+          --check         exit with 1 when a goal is missed
+        """
+
+    /// Refuses what it does not know, in words for the user.
+    package init(_ arguments: [String]) throws(UsageError) {
+        var rest = arguments[...]
+        func value(of option: String) throws(UsageError) -> String {
+            guard let value = rest.popFirst() else { throw UsageError(message: "\(option) needs a value") }
+            return value
+        }
+        while let argument = rest.popFirst() {
+            switch argument {
+            case "--filter": filter = try value(of: argument)
+            case "--json": json = try value(of: argument)
+            case "--compare": compare = try value(of: argument)
+            case "--list": lists = true
+            case "--quick": isQuick = true
+            case "--check": checks = true
+            case "--help", "-h": helps = true
+            case _ where argument.hasPrefix("-"): throw UsageError(message: "unknown option \(argument)")
+            case _: groups.append(argument)
+            }
+        }
+    }
+}
+
+/// The command line, or a file that it names, cannot be used.
+package struct UsageError: Error, Equatable {
+    package let message: String
+
+    package init(message: String) {
+        self.message = message
+    }
+}

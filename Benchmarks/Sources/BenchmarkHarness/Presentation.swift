@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+
+/// Turns results into the lines that the terminal shows.
+package enum Presentation {
+    /// One case: a title, a row per entry, and a line per absent entry.
+    package static func lines(_ results: [EntryResult]) -> [String] {
+        guard let first = results.first else { return [] }
+        var title = "\(first.group)/\(first.job)"
+        if let bytes = first.bytes { title += "  (\(bytes) bytes per \(first.unit))" }
+        let hasInstructions = results.contains { $0.instructions != nil }
+        var head = ["", "\(first.metric)/\(first.unit)", "±", "wall ns", "\(first.unit)/s"]
+        if first.bytes != nil { head.append("MB/s") }
+        head += ["allocs", "heap B"]
+        if hasInstructions { head += ["instr", "cycles"] }
+        head += ["ratio", "±", "goal"]
+        var table = Table(head)
+        for result in results where result.absent == nil {
+            table.add(row(result, isReference: result == first, hasInstructions: hasInstructions))
+        }
+        let skipped = results.compactMap { result in
+            result.absent.map { "  \(result.entry): skipped: \($0)" }
+        }
+        let figures = results.filter { !$0.figures.isEmpty }.map { result in
+            let list = result.figures.sorted { $0.key < $1.key }.map { "\($0.key) \(short($0.value))" }
+            return "  \(result.entry): \(list.joined(separator: ", "))"
+        }
+        return [title] + (skipped.count == results.count ? [] : table.lines) + figures + skipped
+    }
+
+    private static func row(_ result: EntryResult, isReference: Bool, hasInstructions: Bool) -> [String] {
+        func text(_ value: Double?, _ form: (Double) -> String = short) -> String {
+            value.map(form) ?? "-"
+        }
+        var row = [
+            result.entry, text(result.value?.median) { decimal($0, $0 < 1000 ? 1 : 0) },
+            text(result.value?.spread, percent), text(result.wall?.median) { decimal($0, $0 < 1000 ? 1 : 0) },
+            text(result.rate),
+        ]
+        if let bytes = result.bytes {
+            row.append(text(result.rate.map { $0 * Double(bytes) / 1e6 }) { decimal($0, 0) })
+        }
+        row += [text(result.allocations, { decimal($0, 2) }), text(result.allocatedBytes)]
+        if hasInstructions { row += [text(result.instructions), text(result.cycles)] }
+        row += [
+            isReference ? "1" : text(result.ratio?.median) { decimal($0, 3) },
+            text(result.ratio?.spread, percent),
+            result.missedGoals.joined(separator: ", "),
+        ]
+        return row
+    }
+
+    private static func percent(_ part: Double) -> String { decimal(part * 100, 1) + "%" }
+
+    /// What changed since an earlier report: by the ratio where both runs have one, because the reference ran beside
+    /// it both times, otherwise by the value. A change counts only when the two spreads do not overlap.
+    package static func changes(from old: Report, to new: Report) -> [String] {
+        let earlier = Dictionary(
+            old.entries.map { ($0.identifier, $0) }, uniquingKeysWith: { first, _ in first })
+        var table = Table(["", "by", "before", "now", "change", "allocs before", "now", ""])
+        var missing: [String] = []
+        for result in new.entries where result.absent == nil {
+            guard let before = earlier[result.identifier], before.absent == nil else {
+                missing.append("  \(result.identifier): not in the earlier report")
+                continue
+            }
+            let byRatio = before.ratio != nil && result.ratio != nil
+            guard let was = byRatio ? before.ratio : before.value,
+                let now = byRatio ? result.ratio : result.value
+            else { continue }
+            let change = was.median == 0 ? 0 : now.median / was.median - 1
+            let verdict =
+                !now.isApart(from: was) ? "same" : now.median < was.median ? "better" : "worse"
+            table.add([
+                result.identifier, byRatio ? "ratio" : result.metric, decimal(was.median, byRatio ? 3 : 1),
+                decimal(now.median, byRatio ? 3 : 1), (change > 0 ? "+" : "") + percent(change),
+                before.allocations.map { decimal($0, 2) } ?? "-",
+                result.allocations.map { decimal($0, 2) } ?? "-",
+                verdict,
+            ])
+        }
+        var lines = ["Compared with the earlier report (less is better)"] + table.lines + missing
+        if old.machine != new.machine {
+            lines.append("  The earlier report is of another machine: \(old.machine)")
+        }
+        return lines
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+
+/// How much a run measures.
+package struct Plan: Sendable, Equatable {
+    /// Samples per looped entry, and the nanoseconds that each should at least last.
+    package var samples: Int
+    package var sampleTime: Double
+    /// Samples per entry that reports its own.
+    package var reports: Int
+
+    package init(samples: Int, sampleTime: Double, reports: Int) {
+        self.samples = samples
+        self.sampleTime = sampleTime
+        self.reports = reports
+    }
+
+    package static let full = Plan(samples: 31, sampleTime: 20_000_000, reports: 7)
+    package static let quick = Plan(samples: 7, sampleTime: 3_000_000, reports: 1)
+
+    /// Runs for an entry that reports its own samples: `full` of them, or a twentieth when the plan is a quick one.
+    package func runs(_ full: Int) -> Int {
+        self == .quick ? max(1, full / 20) : full
+    }
+}
+
+/// Runs cases by a plan: warms every entry up, finds how often each must run to fill a sample, then takes samples in
+/// alternation. Prints nothing.
+package struct Runner {
+    private let plan: Plan
+
+    package init(_ plan: Plan) {
+        self.plan = plan
+    }
+
+    /// One result per entry, in the case's order; absent entries carry their reason instead of figures.
+    package func run(_ job: BenchmarkCase, group: String) async throws -> [EntryResult] {
+        var taken = job.entries.map { _ in [Sample]() }
+        var times = job.entries.map { _ in 1 }
+        for (index, entry) in job.entries.enumerated() {
+            times[index] = try await warmUp(entry)
+        }
+        for round in 0..<max(plan.samples, plan.reports) {
+            for (index, entry) in job.entries.enumerated() where round < rounds(of: entry) {
+                if let sample = try await sample(entry, times: times[index]) {
+                    taken[index].append(sample)
+                }
+            }
+        }
+        return job.entries.indices.map { index in
+            EntryResult(
+                group: group, job: job, entry: job.entries[index], samples: taken[index],
+                reference: index == 0 ? [] : taken[0])
+        }
+    }
+
+    private func rounds(of entry: Entry) -> Int {
+        switch entry.body {
+        case .loop, .asyncLoop: plan.samples
+        case .report: plan.reports
+        case .absent: 0
+        }
+    }
+
+    private func sample(_ entry: Entry, times: Int) async throws -> Sample? {
+        switch entry.body {
+        case .loop(let body):
+            let meter = Meter(.thread)
+            try body(times)
+            return meter.sample(count: times)
+        case .asyncLoop(let body):
+            let meter = Meter(.process)
+            try await body(times)
+            return meter.sample(count: times)
+        case .report(let body):
+            return try await body(plan)
+        case .absent:
+            return nil
+        }
+    }
+
+    /// Runs the entry until a sample is long enough; the runs are the warm-up. An entry that reports itself runs once
+    /// and chooses its own count.
+    private func warmUp(_ entry: Entry) async throws -> Int {
+        switch entry.body {
+        case .absent: return 0
+        case .report:
+            if plan.reports > 1 { _ = try await sample(entry, times: 1) }
+            return 1
+        case .loop, .asyncLoop: break
+        }
+        var times = 1
+        while let sample = try await sample(entry, times: times) {
+            if sample.wall >= plan.sampleTime { break }
+            times = Runner.next(times: times, took: sample.wall, wanted: plan.sampleTime)
+        }
+        return times
+    }
+
+    /// The next count to try: aimed a fifth above the wanted time, at least one more, and never a leap above
+    /// hundredfold, because a first run is cold and its time says little.
+    package static func next(times: Int, took: Double, wanted: Double) -> Int {
+        let aim = Double(times) * wanted * 1.2 / max(took, 1)
+        return Int(min(max(aim, Double(times) + 1), Double(times) * 100, 1e12))
+    }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+internal import BenchmarkHarness
+internal import LupineHTTP
+
+/// The library's codec as entries, through its door: `ClientCodec`, as a connection uses it.
+enum Codec {
+    /// A response head parsed by a codec that has sent its request: a copy of it for every head, so that the parser's
+    /// state is new each time. The copy is measured with the rest, and is about a tenth of the small head's time. Goal:
+    /// half of llhttp's time, two allocations.
+    static func heads(_ head: [UInt8], fields: Int) throws -> Entry {
+        let waiting = try sent(.head)
+        let name = "LupineHTTP"
+        return Entry(
+            name, goals: Goals(ratio: 0.5, allocations: 2),
+            .loop { times in
+                var sum: UInt64 = 0
+                for _ in 0..<times {
+                    var codec = waiting
+                    sum &+= try parse(head, &codec)
+                }
+                try WrongResult.check(name, sum, each: UInt64(200 + 1000 * fields), times: times)
+            })
+    }
+
+    /// Whole exchanges on one codec: a HEAD request written, the head parsed, the end reached.
+    static func exchanges(_ head: [UInt8], fields: Int) -> Entry {
+        let name = "LupineHTTP (exchange)"
+        return Entry(
+            name,
+            .loop { times in
+                var codec = ClientCodec()
+                let request = try request(.head)
+                var output: [UInt8] = []
+                var sum: UInt64 = 0
+                for _ in 0..<times {
+                    output.removeAll(keepingCapacity: true)
+                    try codec.send(request, body: .none, into: &output)
+                    sum &+= try parse(head, &codec)
+                    guard case (.end, 0) = try codec.next([UInt8]().span) else {
+                        throw WrongResult(entry: name, expected: 1, actual: 0)
+                    }
+                }
+                try WrongResult.check(name, sum, each: UInt64(200 + 1000 * fields), times: times)
+            })
+    }
+
+    /// A whole response: its head, and the ranges of its content until the end.
+    static func response(_ response: [UInt8], body: Int) throws -> Entry {
+        let waiting = try sent(.get)
+        let name = "LupineHTTP"
+        return Entry(
+            name,
+            .loop { times in
+                var sum: UInt64 = 0
+                for _ in 0..<times {
+                    var codec = waiting
+                    sum &+= try content(response, &codec)
+                }
+                try WrongResult.check(name, sum, each: UInt64(body), times: times)
+            })
+    }
+
+    /// Looks names up that are well-known values, or made from strings for every look-up.
+    static func find(in head: [UInt8], _ names: [String], found: UInt64, fromStrings: Bool) throws -> Entry {
+        var codec = try sent(.head)
+        guard case (.head(let response, _, _), _) = try codec.next(head.span) else {
+            throw WrongResult(entry: "find", expected: 1, actual: 0)
+        }
+        let fields = response.fields
+        let known = try names.map { name throws(HTTPError) in try FieldName(name) }
+        let name = fromStrings ? "LupineHTTP (strings)" : "LupineHTTP (known names)"
+        return Entry(
+            name,
+            .loop { times in
+                var sum: UInt64 = 0
+                for _ in 0..<times {
+                    for index in 0..<names.count {
+                        let wanted = fromStrings ? try FieldName(names[index]) : known[index]
+                        sum &+= UInt64(fields.withFirstValue(of: wanted) { $0.count } ?? 0)
+                    }
+                }
+                try WrongResult.check(name, sum, each: found, times: times)
+            })
+    }
+
+    /// Writes a request's head through a codec that is ready for one.
+    static func encode(_ sample: SampleRequest) throws -> Entry {
+        var fields = Fields()
+        for (name, value) in sample.fields { try fields.append(FieldName(name), value) }
+        let head = RequestHead(
+            method: .get, target: .origin(sample.target),
+            authority: try Authority(host: sample.host, port: 443, defaultPort: 443), fields: fields)
+        let ready = ClientCodec()
+        var first: [UInt8] = []
+        var codec = ready
+        try codec.send(head, body: .none, into: &first)
+        let wire = Array(sample.wire.utf8)
+        guard first == wire else {
+            throw WrongResult(entry: "LupineHTTP", expected: UInt64(wire.count), actual: UInt64(first.count))
+        }
+        return Entry(
+            "LupineHTTP",
+            .loop { times in
+                var output: [UInt8] = []
+                var sum: UInt64 = 0
+                for _ in 0..<times {
+                    var codec = ready
+                    output.removeAll(keepingCapacity: true)
+                    try codec.send(head, body: .none, into: &output)
+                    sum &+= UInt64(output.count)
+                }
+                try WrongResult.check("LupineHTTP", sum, each: UInt64(wire.count), times: times)
+            })
+    }
+
+    private static func request(_ method: Method) throws -> RequestHead {
+        RequestHead(
+            method: method, target: .origin("/"),
+            authority: try Authority(host: "localhost", port: 80, defaultPort: 80))
+    }
+
+    /// A codec that waits for the response to a request.
+    private static func sent(_ method: Method) throws -> ClientCodec {
+        var codec = ClientCodec()
+        var output: [UInt8] = []
+        try codec.send(try request(method), body: .none, into: &output)
+        return codec
+    }
+
+    private static func parse(_ head: [UInt8], _ codec: inout ClientCodec) throws(HTTPError) -> UInt64 {
+        guard case (.head(let response, _, _), head.count) = try codec.next(head.span) else { return 0 }
+        return UInt64(response.status.code) &+ 1000 &* UInt64(response.fields.count)
+    }
+
+    private static func content(_ response: [UInt8], _ codec: inout ClientCodec) throws(HTTPError) -> UInt64 {
+        var place = 0
+        var sum: UInt64 = 0
+        while true {
+            let (event, consumed) = try codec.next(response.span.extracting(place...))
+            place += consumed
+            switch event {
+            case .head, .interim: break
+            case .content(let range): sum &+= UInt64(range.count)
+            case .end, .needMore, .handover: return sum
+            }
+        }
+    }
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+internal import BenchmarkHarness
+internal import Glibc
+
+/// The benchmark program: every group the library is measured by.
+@main
+struct Main {
+    static var groups: [BenchmarkGroup] { [HTTPGroup.group, CodingGroup.group, TransportGroup.group] }
+
+    static func main() async {
+        exit(await Program(groups).run(Array(CommandLine.arguments.dropFirst())))
+    }
+}
