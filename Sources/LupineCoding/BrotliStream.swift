@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+import CLupineBrotli
+import Glibc
+
+/// Brotli's decoding state, owned (RFC 7932): the only place that touches `BrotliDecoderState`.
+///
+/// Windows are at most 16 MiB; the "large window" extension, which would let a peer demand 1 GiB, stays off. Memory
+/// is booked with ``DecoderMemory``. The library cannot reset a state: ``reset()`` drops it and the next byte makes a
+/// new one, so a body that never comes costs nothing.
+@safe
+struct BrotliStream: ~Copyable {
+    private var state: OpaquePointer?
+    private let account: UnsafeMutablePointer<DecoderMemory>
+
+    /// Most memory held, so far.
+    var peakMemory: Int { unsafe account.pointee.peak }
+
+    init(memoryLimit: Int) {
+        unsafe account = .allocate(capacity: 1)
+        unsafe account.initialize(to: DecoderMemory(limit: memoryLimit))
+    }
+
+    deinit {
+        if let state = unsafe state { unsafe BrotliDecoderDestroyInstance(state) }
+        unsafe account.deallocate()
+    }
+
+    /// Starts over with a new stream.
+    mutating func reset() {
+        if let state = unsafe state { unsafe BrotliDecoderDestroyInstance(state) }
+        unsafe state = nil
+    }
+
+    /// One call of `BrotliDecoderDecompressStream`: from `input` into `output[at..<at + room]`.
+    mutating func step(
+        _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>, at: Int, room: Int
+    ) -> DecoderStep {
+        guard let state = unsafe open() else {
+            return DecoderStep(consumed: 0, produced: 0, outcome: .outOfMemory)
+        }
+        let wanted = min(room, output.count - at)
+        var unread = input.count
+        var free = wanted
+        let result = unsafe input.withUnsafeBufferPointer { source in
+            unsafe output.withUnsafeMutableBufferPointer { target in
+                var next = source.baseAddress
+                var place = unsafe target.baseAddress.map { unsafe $0 + at }
+                return unsafe BrotliDecoderDecompressStream(state, &unread, &next, &free, &place, nil)
+            }
+        }
+        let outcome: DecoderStep.Outcome =
+            switch result {
+            case BROTLI_DECODER_RESULT_SUCCESS: .ended
+            case BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT, BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT: .running
+            case _: unsafe failure(of: state)
+            }
+        return DecoderStep(consumed: input.count - unread, produced: wanted - free, outcome: outcome)
+    }
+
+    private mutating func open() -> OpaquePointer? {
+        if let state = unsafe state { return unsafe state }
+        unsafe state = BrotliDecoderCreateInstance(
+            allocateBooked, freeBooked, UnsafeMutableRawPointer(account))
+        return unsafe state
+    }
+
+    private func failure(of state: OpaquePointer) -> DecoderStep.Outcome {
+        let code = unsafe BrotliDecoderGetErrorCode(state)
+        switch code {
+        case BROTLI_DECODER_ERROR_ALLOC_CONTEXT_MODES, BROTLI_DECODER_ERROR_ALLOC_TREE_GROUPS,
+            BROTLI_DECODER_ERROR_ALLOC_CONTEXT_MAP, BROTLI_DECODER_ERROR_ALLOC_RING_BUFFER_1,
+            BROTLI_DECODER_ERROR_ALLOC_RING_BUFFER_2, BROTLI_DECODER_ERROR_ALLOC_BLOCK_TYPE_TREES:
+            return .outOfMemory
+        case _:
+            let detail =
+                unsafe BrotliDecoderErrorString(code).map { unsafe String(cString: $0) } ?? "no detail"
+            return .failed(.data(detail: detail), unread: 0)
+        }
+    }
+}
+
+/// Each block is preceded by its size, so that it can be given back to the account; 16 bytes keep it aligned.
+private let blockHeader = 16
+
+private func allocateBooked(_ opaque: UnsafeMutableRawPointer?, _ size: Int) -> UnsafeMutableRawPointer? {
+    let (bytes, overflow) = size.addingReportingOverflow(blockHeader)
+    guard !overflow, let account = unsafe opaque?.assumingMemoryBound(to: DecoderMemory.self),
+        unsafe account.pointee.take(bytes)
+    else { return nil }
+    guard let block = unsafe malloc(bytes) else {
+        unsafe account.pointee.give(bytes)
+        return nil
+    }
+    unsafe block.storeBytes(of: bytes, as: Int.self)
+    return unsafe block + blockHeader
+}
+
+private func freeBooked(_ opaque: UnsafeMutableRawPointer?, _ address: UnsafeMutableRawPointer?) {
+    guard let account = unsafe opaque?.assumingMemoryBound(to: DecoderMemory.self),
+        let block = unsafe address.map({ unsafe $0 - blockHeader })
+    else { return }
+    unsafe account.pointee.give(block.load(as: Int.self))
+    unsafe free(block)
+}

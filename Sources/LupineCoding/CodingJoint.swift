@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+
+/// The buffer between two codings of a stack: what the outer one decoded to and the inner one has not yet read.
+///
+/// It is filled only when it is empty, so nothing is ever moved in it.
+final class CodingJoint {
+    private static let size = 16 << 10
+
+    private var bytes: [UInt8] = []
+    private var held = 0..<0
+
+    /// Hands what was written and not yet read to `body`, which says how much of it it read.
+    func read(
+        _ body: (Span<UInt8>) throws(CodingError) -> CodingStream.Progress
+    ) throws(CodingError) -> CodingStream.Progress {
+        let lent = bytes
+        let progress = try body(lent.span.extracting(held))
+        held = (held.lowerBound + progress.consumed)..<held.upperBound
+        return progress
+    }
+
+    /// Hands the room to `body`, which says how much of it it wrote. Only when all was read.
+    func refill(
+        _ body: (inout MutableSpan<UInt8>) throws(CodingError) -> CodingStream.Progress
+    ) throws(CodingError) -> CodingStream.Progress {
+        precondition(held.isEmpty, "refill of a joint that is not empty")
+        var lent: [UInt8] = []
+        swap(&lent, &bytes)
+        defer { swap(&lent, &bytes) }
+        if lent.isEmpty { lent = [UInt8](repeating: 0, count: Self.size) }
+        var room = lent.mutableSpan
+        let progress = try body(&room)
+        held = 0..<progress.produced
+        return progress
+    }
+
+    func removeAll() { held = 0..<0 }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+
+/// One coding of a stack, being undone: a decoder, its share of the limits, and its place in the books.
+///
+/// The limits are enforced here, so that they hold between the codings of a stack as well as at its end. A fault that
+/// follows decoded bytes waits until those were taken.
+final class CodingStage {
+    private enum Progress {
+        case decoding  // → ended, failed
+        case ended
+        case failed(CodingError)
+    }
+
+    private let coding: ContentCoding
+    private let limit: ExpansionLimit
+    private var decoder: StageDecoder
+    private var progress = Progress.decoding
+    private var decoded = 0
+
+    /// Bytes taken in.
+    private(set) var consumed = 0
+
+    init(_ coding: ContentCoding, limit: ExpansionLimit) {
+        self.coding = coding
+        self.limit = limit
+        decoder = StageDecoder(coding)
+    }
+
+    /// Most memory the decoder held, so far.
+    var peakMemory: Int { decoder.peakMemory }
+
+    /// Starts over with a new body.
+    func reset() {
+        consumed = 0
+        decoded = 0
+        progress = .decoding
+        decoder.reset()
+    }
+
+    /// Decodes `input` into `output[start...]`.
+    ///
+    /// - Parameter received: how many bytes of the body itself were read, or nil when this stage is the one that
+    ///   reads them.
+    func decode(
+        _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>, at start: Int, received: Int?
+    ) throws(CodingError) -> CodingStream.Progress {
+        var read = 0
+        var written = 0
+        while true {
+            switch progress {
+            case .failed(let error):
+                if written == 0 { throw error }
+                return .init(consumed: read, produced: written, status: .needsRoom)
+            case .ended:
+                consumed += input.count - read
+                return .init(consumed: input.count, produced: written, status: .done)
+            case .decoding:
+                if start + written == output.count {
+                    return .init(consumed: read, produced: written, status: .needsRoom)
+                }
+            }
+            let allowed = limit.ceiling(received: received ?? consumed) - decoded
+            // With nothing allowed, room for one byte shows whether there is one.
+            let room = min(output.count - start - written, max(allowed, 1))
+            let step = decoder.step(input.extracting(read...), into: &output, at: start + written, room: room)
+            read += step.consumed
+            consumed += step.consumed
+            let overrun = decoded + step.produced > limit.ceiling(received: received ?? consumed)
+            let produced = overrun ? step.produced - 1 : step.produced
+            decoded += produced
+            written += produced
+            if overrun {
+                let received = received ?? consumed
+                progress = .failed(limit.error(for: coding, received: received, decoded: decoded))
+                continue
+            }
+            switch step.outcome {
+            case .running:
+                if read == input.count, step.produced < room {
+                    return .init(consumed: read, produced: written, status: .needsInput)
+                }
+            case .ended:
+                progress = .ended
+            case .failed(let fault, let unread):
+                progress = .failed(.corrupt(coding: coding, offset: consumed - unread, fault: fault))
+            case .outOfMemory:
+                progress = .failed(.memoryLimit(coding: coding, limit: decoder.memoryLimit))
+            }
+        }
+    }
+
+    /// Books bytes that pass through without a coding, and says how many of them may. Fewer than `count` is a
+    /// failure, which ``checkFailure()`` throws.
+    func admit(_ count: Int) -> Int {
+        guard case .decoding = progress else { return 0 }
+        let admitted = min(count, limit.ceiling(received: consumed + count) - decoded)
+        consumed += admitted
+        decoded += admitted
+        if admitted < count {
+            progress = .failed(limit.error(for: coding, received: consumed, decoded: decoded))
+        }
+        return admitted
+    }
+
+    /// Throws the fault that ended this body, if one did.
+    func checkFailure() throws(CodingError) {
+        if case .failed(let error) = progress { throw error }
+    }
+
+    /// Says whether the body may end here.
+    func finish() throws(CodingError) {
+        try checkFailure()
+        if case .decoding = progress, !decoder.isComplete {
+            throw .cutShort(coding: coding, offset: consumed)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+
+/// Encodes one body as `gzip` or `deflate` (in the zlib wrapping, the only form of it that is right to send), piece by
+/// piece: request bodies on the way out, and the test server's responses.
+///
+/// Used by one thread at a time. Holds about 260 KiB, whatever the body's size.
+package final class DeflateEncoder {
+    /// The codings this encoder makes.
+    package enum Coding: Hashable, Sendable, CaseIterable {
+        case gzip
+        case deflate
+
+        /// The same, as named in `Content-Encoding`.
+        package var contentCoding: ContentCoding {
+            switch self {
+            case .gzip: .gzip
+            case .deflate: .deflate
+            }
+        }
+    }
+
+    private var stream: DeflateStream
+
+    /// - Throws: ``CodingError/memoryLimit(coding:limit:)`` when the system gives no memory.
+    package init(_ coding: Coding, level: CompressionLevel = .standard) throws(CodingError) {
+        let wrapping: InflateStream.Wrapping =
+            switch coding {
+            case .gzip: .gzip
+            case .deflate: .zlib
+            }
+        guard let stream = DeflateStream(wrapping, level: CInt(level.rawValue)) else {
+            throw .memoryLimit(coding: coding.contentCoding, limit: 0)
+        }
+        self.stream = stream
+    }
+
+    /// Encodes some of `input` into `output`. Most input yields nothing at once; it is kept and comes later.
+    package func encode(_ input: Span<UInt8>, into output: inout MutableSpan<UInt8>) -> CodingStream.Progress
+    {
+        run(input, into: &output, flush: .none)
+    }
+
+    /// Writes out all that was encoded so far, so that the other side can decode it now. Costs some bytes each time.
+    /// To be called until it returns ``CodingStream/Status/needsInput``.
+    package func flush(into output: inout MutableSpan<UInt8>) -> CodingStream.Progress {
+        let none: [UInt8] = []
+        return run(none.span, into: &output, flush: .toByteBoundary)
+    }
+
+    /// Writes the end of the body. To be called until it returns ``CodingStream/Status/done``.
+    package func finish(into output: inout MutableSpan<UInt8>) -> CodingStream.Progress {
+        let none: [UInt8] = []
+        return run(none.span, into: &output, flush: .finish)
+    }
+
+    /// Makes ready for another body, in the same memory.
+    package func reset() { stream.reset() }
+
+    private func run(
+        _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>, flush: DeflateStream.Flush
+    ) -> CodingStream.Progress {
+        var progress = CodingStream.Progress(consumed: 0, produced: 0, status: .needsRoom)
+        while progress.produced < output.count {
+            let step = stream.step(
+                input.extracting(progress.consumed...), into: &output, at: progress.produced, flush: flush)
+            progress.consumed += step.consumed
+            progress.produced += step.produced
+            if step.ended {
+                progress.status = .done
+                break
+            }
+            if progress.consumed == input.count, progress.produced < output.count {
+                progress.status = .needsInput
+                break
+            }
+        }
+        return progress
+    }
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+import CLupineZlib
+import Glibc
+
+/// zlib's inflating state, owned: the only place that touches `z_stream` for decoding.
+///
+/// Knows nothing of members, detection or limits; that is ``InflateDecoder``. zlib keeps a pointer back to its
+/// `z_stream`, so it lives on the heap and never moves. Memory is booked with ``DecoderMemory``.
+@safe
+struct InflateStream: ~Copyable {
+    /// Which header and trailer surround the deflate data; the raw value is zlib's `windowBits`. The window is always
+    /// the full 32 KiB, so that it is kept across a change of wrapping.
+    enum Wrapping: CInt {
+        case raw = -15
+        case zlib = 15
+        case gzip = 31
+    }
+
+    private let stream: UnsafeMutablePointer<z_stream>
+    private let account: UnsafeMutablePointer<DecoderMemory>
+    private var isOpen = false
+    private var wrapping: Wrapping
+
+    /// Most memory held, so far.
+    var peakMemory: Int { unsafe account.pointee.peak }
+
+    /// Nothing is given to zlib before the first ``step(_:into:at:room:)``.
+    init(_ wrapping: Wrapping, memoryLimit: Int) {
+        self.wrapping = wrapping
+        unsafe stream = .allocate(capacity: 1)
+        unsafe stream.initialize(to: z_stream())
+        unsafe account = .allocate(capacity: 1)
+        unsafe account.initialize(to: DecoderMemory(limit: memoryLimit))
+    }
+
+    deinit {
+        if isOpen { unsafe inflateEnd(stream) }
+        unsafe stream.deallocate()
+        unsafe account.deallocate()
+    }
+
+    /// Starts over with a new stream, in the same memory.
+    mutating func reset(_ wrapping: Wrapping) {
+        self.wrapping = wrapping
+        guard isOpen else { return }
+        let status = unsafe inflateReset2(stream, wrapping.rawValue)
+        precondition(status == Z_OK, "inflateReset2 refused its own state")
+    }
+
+    /// One call of `inflate`: from `input` into `output[at..<at + room]`.
+    mutating func step(
+        _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>, at: Int, room: Int
+    ) -> DecoderStep {
+        guard open() else { return DecoderStep(consumed: 0, produced: 0, outcome: .outOfMemory) }
+        let offered = min(input.count, Int(CInt.max))
+        let wanted = min(room, Int(CInt.max), output.count - at)
+        let stream = unsafe self.stream
+        let status = unsafe input.withUnsafeBufferPointer { source in
+            unsafe output.withUnsafeMutableBufferPointer { target in
+                unsafe stream.pointee.next_in = UnsafeMutablePointer(mutating: source.baseAddress)
+                unsafe stream.pointee.avail_in = UInt32(offered)
+                unsafe stream.pointee.next_out = target.baseAddress.map { unsafe $0 + at }
+                unsafe stream.pointee.avail_out = UInt32(wanted)
+                return unsafe inflate(stream, Z_NO_FLUSH)
+            }
+        }
+        let step = unsafe DecoderStep(
+            consumed: offered - Int(stream.pointee.avail_in),
+            produced: wanted - Int(stream.pointee.avail_out),
+            outcome: outcome(of: status))
+        // The spans are borrowed for this call alone.
+        unsafe stream.pointee.next_in = nil
+        unsafe stream.pointee.next_out = nil
+        return step
+    }
+
+    private mutating func open() -> Bool {
+        if isOpen { return true }
+        unsafe stream.pointee.opaque = UnsafeMutableRawPointer(account)
+        unsafe stream.pointee.zalloc = allocateBooked
+        unsafe stream.pointee.zfree = freeBooked
+        let status = unsafe inflateInit2_(
+            stream, wrapping.rawValue, ZLIB_VERSION, CInt(MemoryLayout<z_stream>.size))
+        isOpen = status == Z_OK
+        return isOpen
+    }
+
+    private func outcome(of status: CInt) -> DecoderStep.Outcome {
+        switch status {
+        case Z_OK, Z_BUF_ERROR: return .running
+        case Z_STREAM_END: return .ended
+        case Z_NEED_DICT: return .failed(.dictionary, unread: 0)
+        case Z_MEM_ERROR: return .outOfMemory
+        case Z_DATA_ERROR:
+            // The low six bits of `data_type` count the bits that were read and not yet used.
+            return unsafe .failed(fault, unread: Int(stream.pointee.data_type & 63) / 8)
+        case let other: preconditionFailure("inflate answered \(other) to a call that is within its rules")
+        }
+    }
+
+    /// zlib tells its faults apart by message only.
+    private var fault: CodingError.Fault {
+        let detail = unsafe stream.pointee.msg.map { unsafe String(cString: $0) } ?? "no detail"
+        switch detail {
+        case "incorrect data check": return .checksum
+        case "incorrect length check": return .length
+        case "incorrect header check", "unknown compression method", "invalid window size",
+            "unknown header flags set", "header crc mismatch":
+            return .header(detail: detail)
+        case _: return .data(detail: detail)
+        }
+    }
+}
+
+/// zlib's deflating state, owned: the only place that touches `z_stream` for encoding. ``DeflateEncoder`` is its face.
+@safe
+struct DeflateStream: ~Copyable {
+    /// What a call shall bring about besides taking input.
+    enum Flush {
+        case none
+        case toByteBoundary
+        case finish
+    }
+
+    private let stream: UnsafeMutablePointer<z_stream>
+
+    /// Nil when there is no memory.
+    init?(_ wrapping: InflateStream.Wrapping, level: CInt) {
+        unsafe stream = .allocate(capacity: 1)
+        unsafe stream.initialize(to: z_stream())
+        let status = unsafe deflateInit2_(
+            stream, level, Z_DEFLATED, wrapping.rawValue, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
+            CInt(MemoryLayout<z_stream>.size))
+        // `deflateEnd`, in the deinit, is harmless on a state that was not made.
+        if status != Z_OK { return nil }
+    }
+
+    deinit {
+        unsafe deflateEnd(stream)
+        unsafe stream.deallocate()
+    }
+
+    /// Starts over with a new stream, in the same memory.
+    mutating func reset() {
+        let status = unsafe deflateReset(stream)
+        precondition(status == Z_OK, "deflateReset refused its own state")
+    }
+
+    /// One call of `deflate`: from `input` into `output[at...]`.
+    mutating func step(
+        _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>, at: Int, flush: Flush
+    ) -> (consumed: Int, produced: Int, ended: Bool) {
+        let offered = min(input.count, Int(CInt.max))
+        let wanted = min(output.count - at, Int(CInt.max))
+        let mode =
+            switch flush {
+            case .none: Z_NO_FLUSH
+            case .toByteBoundary: Z_SYNC_FLUSH
+            case .finish: Z_FINISH
+            }
+        let stream = unsafe self.stream
+        let status = unsafe input.withUnsafeBufferPointer { source in
+            unsafe output.withUnsafeMutableBufferPointer { target in
+                unsafe stream.pointee.next_in = UnsafeMutablePointer(mutating: source.baseAddress)
+                unsafe stream.pointee.avail_in = UInt32(offered)
+                unsafe stream.pointee.next_out = target.baseAddress.map { unsafe $0 + at }
+                unsafe stream.pointee.avail_out = UInt32(wanted)
+                return unsafe deflate(stream, mode)
+            }
+        }
+        precondition(status == Z_OK || status == Z_STREAM_END || status == Z_BUF_ERROR, "deflate: \(status)")
+        let result = unsafe (
+            consumed: offered - Int(stream.pointee.avail_in),
+            produced: wanted - Int(stream.pointee.avail_out),
+            ended: status == Z_STREAM_END
+        )
+        unsafe stream.pointee.next_in = nil
+        unsafe stream.pointee.next_out = nil
+        return result
+    }
+}
+
+/// Each block is preceded by its size, so that it can be given back to the account; 16 bytes keep it aligned.
+private let blockHeader = 16
+
+private func allocateBooked(_ opaque: voidpf?, _ items: UInt32, _ size: UInt32) -> voidpf? {
+    let bytes = Int(items) * Int(size) + blockHeader
+    guard let account = unsafe opaque?.assumingMemoryBound(to: DecoderMemory.self),
+        unsafe account.pointee.take(bytes)
+    else { return nil }
+    guard let block = unsafe malloc(bytes) else {
+        unsafe account.pointee.give(bytes)
+        return nil
+    }
+    unsafe block.storeBytes(of: bytes, as: Int.self)
+    return unsafe block + blockHeader
+}
+
+private func freeBooked(_ opaque: voidpf?, _ address: voidpf?) {
+    guard let account = unsafe opaque?.assumingMemoryBound(to: DecoderMemory.self),
+        let block = unsafe address.map({ unsafe $0 - blockHeader })
+    else { return }
+    unsafe account.pointee.give(block.load(as: Int.self))
+    unsafe free(block)
+}

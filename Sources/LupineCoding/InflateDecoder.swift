@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+
+/// What `gzip` and `deflate` mean on the wire, above zlib: members, trailing bytes, and which deflate it is.
+///
+/// **gzip** (RFC 1952). A body is one member or several, decoded as one (§2.2). zlib reads the headers with all their
+/// flags and checks header CRC, CRC-32 and length. After a complete member, bytes that do not begin another one
+/// (`1f 8b 08`) are ignored to the end of the body, as gzip(1) and browsers do: zero padding and a server's stray
+/// newline are common, and the data before them is proven whole by its checksum. A body that ends inside those three
+/// bytes is cut short, since a member was on its way.
+///
+/// **deflate** (RFC 9110 §8.4.1.2). The zlib wrapping is what the name means; the raw form is what some servers send.
+/// The first two bytes tell: a zlib header has method 8, a window of at most 32 KiB and a check that makes the pair a
+/// multiple of 31. Read as raw deflate, such a first byte is a stored block with padding that is not zero, which no
+/// encoder writes. Bytes after the end are ignored.
+struct InflateDecoder: ~Copyable {
+    /// Most memory one decoder holds: zlib's state (7 KiB) and its window (32 KiB), with a margin for their books.
+    static let memoryLimit = 48 << 10
+
+    private enum State {
+        case member  // gzip: → between
+        case between(matched: Int)  // gzip, `matched` bytes of the next magic seen: → member, ended
+        case sniffing(first: UInt8?)  // deflate: → body
+        case body  // deflate: → ended
+        case ended
+    }
+
+    private static let magic: InlineArray<3, UInt8> = [0x1f, 0x8b, 0x08]
+
+    private let isGzip: Bool
+    private var stream: InflateStream
+    private var state: State
+
+    /// Whether a body may end here.
+    var isComplete: Bool {
+        switch state {
+        case .between(let matched): matched == 0
+        case .ended: true
+        case .member, .sniffing, .body: false
+        }
+    }
+
+    /// Most memory held, so far.
+    var peakMemory: Int { stream.peakMemory }
+
+    init(gzip: Bool) {
+        isGzip = gzip
+        stream = InflateStream(gzip ? .gzip : .zlib, memoryLimit: Self.memoryLimit)
+        state = gzip ? .member : .sniffing(first: nil)
+    }
+
+    /// Starts over with a new body, in the same memory.
+    mutating func reset() {
+        stream.reset(isGzip ? .gzip : .zlib)
+        state = isGzip ? .member : .sniffing(first: nil)
+    }
+
+    /// Decodes some of `input` into `output[at..<at + room]`. `room` is not zero.
+    mutating func step(
+        _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>, at: Int, room: Int
+    ) -> DecoderStep {
+        switch state {
+        case .member:
+            var step = stream.step(input, into: &output, at: at, room: room)
+            if case .ended = step.outcome {
+                state = .between(matched: 0)
+                step.outcome = .running
+            }
+            return step
+        case .between(let matched):
+            return seekMember(input, matched: matched, into: &output, at: at)
+        case .sniffing(let first):
+            return sniff(input, first: first, into: &output, at: at, room: room)
+        case .body:
+            let step = stream.step(input, into: &output, at: at, room: room)
+            if case .ended = step.outcome { state = .ended }
+            return step
+        case .ended:
+            return DecoderStep(consumed: 0, produced: 0, outcome: .ended)
+        }
+    }
+
+    /// Between members: another one, or the rest that nobody reads.
+    private mutating func seekMember(
+        _ input: Span<UInt8>, matched: Int, into output: inout MutableSpan<UInt8>, at: Int
+    ) -> DecoderStep {
+        var matched = matched
+        var consumed = 0
+        while matched < Self.magic.count, consumed < input.count {
+            guard input[consumed] == Self.magic[matched] else {
+                state = .ended
+                return DecoderStep(consumed: consumed, produced: 0, outcome: .ended)
+            }
+            matched += 1
+            consumed += 1
+        }
+        guard matched == Self.magic.count else {
+            state = .between(matched: matched)
+            return DecoderStep(consumed: consumed, produced: 0, outcome: .running)
+        }
+        state = .member
+        stream.reset(.gzip)
+        let magic = Self.magic
+        return replay(magic.span, consumed: consumed, into: &output, at: at)
+    }
+
+    /// At the start of a deflate body: zlib or raw.
+    private mutating func sniff(
+        _ input: Span<UInt8>, first: UInt8?, into output: inout MutableSpan<UInt8>, at: Int, room: Int
+    ) -> DecoderStep {
+        guard !input.isEmpty else { return DecoderStep(consumed: 0, produced: 0, outcome: .running) }
+        if let first {
+            begin(first, input[0])
+            let held: InlineArray<1, UInt8> = [first]
+            return replay(held.span, consumed: 0, into: &output, at: at)
+        }
+        guard input.count > 1 else {
+            state = .sniffing(first: input[0])
+            return DecoderStep(consumed: 1, produced: 0, outcome: .running)
+        }
+        begin(input[0], input[1])
+        return step(input, into: &output, at: at, room: room)
+    }
+
+    private mutating func begin(_ first: UInt8, _ second: UInt8) {
+        let isZlib =
+            first & 0x0f == 8 && first >> 4 <= 7 && (UInt16(first) << 8 | UInt16(second)).isMultiple(of: 31)
+        stream.reset(isZlib ? .zlib : .raw)
+        state = .body
+    }
+
+    /// Gives zlib bytes that were taken earlier. Too few to decode to anything.
+    private mutating func replay(
+        _ bytes: Span<UInt8>, consumed: Int, into output: inout MutableSpan<UInt8>, at: Int
+    ) -> DecoderStep {
+        var step = stream.step(bytes, into: &output, at: at, room: 1)
+        step.consumed = consumed
+        return step
+    }
+}

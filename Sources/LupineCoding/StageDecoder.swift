@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+
+/// The decoder of any one coding: what ``CodingStage`` drives.
+///
+/// The payloads own C state and are moved out and back around each call, never copied.
+enum StageDecoder: ~Copyable {
+    case inflate(InflateDecoder)
+    case brotli(BrotliStream)
+    case identity
+
+    /// Most memory one brotli decoder holds: the largest window (16 MiB), half of it again while the window grows,
+    /// and the code tables of a block (under 4 MiB).
+    static let brotliMemoryLimit = 32 << 20
+
+    init(_ coding: ContentCoding) {
+        switch coding {
+        case .gzip: self = .inflate(InflateDecoder(gzip: true))
+        case .deflate: self = .inflate(InflateDecoder(gzip: false))
+        case .br: self = .brotli(BrotliStream(memoryLimit: Self.brotliMemoryLimit))
+        case .identity: self = .identity
+        }
+    }
+
+    /// Most memory held, so far.
+    var peakMemory: Int {
+        switch self {
+        case .inflate(let inflate): inflate.peakMemory
+        case .brotli(let brotli): brotli.peakMemory
+        case .identity: 0
+        }
+    }
+
+    /// Whether a body may end here. Brotli knows its end, and reports it.
+    var isComplete: Bool {
+        switch self {
+        case .inflate(let inflate): inflate.isComplete
+        case .brotli: false
+        case .identity: true
+        }
+    }
+
+    var memoryLimit: Int {
+        switch self {
+        case .inflate: InflateDecoder.memoryLimit
+        case .brotli: Self.brotliMemoryLimit
+        case .identity: 0
+        }
+    }
+
+    mutating func reset() {
+        switch consume self {
+        case .inflate(var inflate):
+            inflate.reset()
+            self = .inflate(inflate)
+        case .brotli(var brotli):
+            brotli.reset()
+            self = .brotli(brotli)
+        case .identity:
+            self = .identity
+        }
+    }
+
+    mutating func step(
+        _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>, at: Int, room: Int
+    ) -> DecoderStep {
+        switch consume self {
+        case .inflate(var inflate):
+            let step = inflate.step(input, into: &output, at: at, room: room)
+            self = .inflate(inflate)
+            return step
+        case .brotli(var brotli):
+            let step = brotli.step(input, into: &output, at: at, room: room)
+            self = .brotli(brotli)
+            return step
+        case .identity:
+            let count = min(input.count, room)
+            for index in 0..<count { output[at + index] = input[index] }
+            self = .identity
+            return DecoderStep(consumed: count, produced: count, outcome: .running)
+        }
+    }
+}
