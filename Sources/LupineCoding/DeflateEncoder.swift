@@ -40,9 +40,16 @@ package final class DeflateEncoder {
         run(input, into: &output, flush: .none)
     }
 
+    /// Room that a flush needs at least: zlib cannot tell a flush that just filled the room from one that is not
+    /// finished, and would write its 5-byte mark again and again.
+    package static let flushRoom = 16
+
     /// Writes out all that was encoded so far, so that the other side can decode it now. Costs some bytes each time.
     /// To be called until it returns ``CodingStream/Status/needsInput``.
+    ///
+    /// - Precondition: `output` holds ``flushRoom`` bytes.
     package func flush(into output: inout MutableSpan<UInt8>) -> CodingStream.Progress {
+        precondition(output.count >= Self.flushRoom, "too little room for a flush")
         let none: [UInt8] = []
         return run(none.span, into: &output, flush: .toByteBoundary)
     }

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+@testable import LupineCoding
+import Testing
+
+/// Every case of the table, whole and in every division that the wire or a caller could choose.
+struct CodingStreamTests {
+    @Test(arguments: CodingCase.all)
+    func wholeBodies(_ row: CodingCase) {
+        let run = CodingRun(row.encoded, row.codings)
+        #expect(run.bytes == row.decoded)
+        #expect(run.end == row.end)
+    }
+
+    @Test(arguments: CodingCase.all)
+    func everyCutGivesTheSame(_ row: CodingCase) {
+        let stream = CodingStream(row.codings)
+        for cut in 0...row.encoded.count {
+            let run = CodingRun(row.encoded, cutAt: cut, through: stream)
+            #expect(run.bytes == row.decoded, "cut at \(cut)")
+            #expect(run.end == row.end, "cut at \(cut)")
+            stream.reset()
+        }
+    }
+
+    @Test(arguments: CodingCase.all, [1, 7, 16384])
+    func partsAndPiecesOfAnySizeGiveTheSame(_ row: CodingCase, piece: Int) {
+        for part in [1, 2, 3, 64, 4096] {
+            let run = CodingRun(
+                row.encoded, inPartsOf: part, through: CodingStream(row.codings), piece: piece)
+            #expect(run.bytes == row.decoded, "parts of \(part)")
+            #expect(run.end == row.end, "parts of \(part)")
+        }
+    }
+
+    /// A body that lacks its end is an error wherever it is cut, and never the error that its bytes are wrong. What
+    /// is delivered is the beginning of the body. (Between two members, and within trailing bytes, nothing lacks.)
+    @Test(
+        arguments: CodingCase.valid.filter {
+            !$0.testDescription.contains("trail") && !$0.testDescription.contains("member")
+                && !$0.testDescription.contains("identity") && !$0.testDescription.contains("padding")
+                && !$0.testDescription.contains("garbage") && !$0.testDescription.contains("stray")
+        } + [CodingCase("gzip: one member", [.gzip], encode(Array("x".utf8), as: .gzip), gives: [0x78])])
+    func cutShortAtEveryByte(_ row: CodingCase) {
+        for count in stride(from: 1, to: row.encoded.count, by: 1) {
+            let run = CodingRun(Array(row.encoded[..<count]), row.codings)
+            guard case .failed(.cutShort(_, let offset)) = run.end else {
+                Issue.record("cut after \(count) bytes: \(run.end)")
+                continue
+            }
+            #expect(row.codings.count > 1 || offset == count)
+            #expect(row.decoded.starts(with: run.bytes))
+        }
+    }
+
+    @Test func aCutBetweenMembersIsAnEnd() {
+        let first = GzipMember.of(SampleBody.json(rows: 1)).bytes
+        let run = CodingRun(Array((first + first)[..<first.count]), [.gzip])
+        #expect(run.end == .complete)
+    }
+
+    @Test func trailingBytesAreConsumedAndTheEndIsToldAtOnce() throws {
+        var buffer = SampleBody.zeros(64)
+        var room = buffer.mutableSpan
+        let stream = CodingStream([.br])
+        let body = BrotliFixture.oneByte + [1, 2, 3]
+        let step = try stream.decode(body.span, into: &room)
+        #expect(step == .init(consumed: body.count, produced: 1, status: .done))
+        #expect(buffer[0] == 0x78)
+    }
+
+    @Test func gzipIsNotDoneBeforeTheBodyIs() throws {
+        var buffer = SampleBody.zeros(64)
+        var room = buffer.mutableSpan
+        let stream = CodingStream([.gzip])
+        let member = GzipMember.of(Array("x".utf8)).bytes
+        #expect(try stream.decode(member.span, into: &room).status == .needsInput)
+        let garbage: [UInt8] = [0]
+        #expect(try stream.decode(garbage.span, into: &room).status == .done)
+    }
+
+    @Test func withoutRoomNothingIsRead() throws {
+        var none: [UInt8] = []
+        var room = none.mutableSpan
+        for codings in [[], [.gzip], [.br], [.gzip, .gzip]] as [[ContentCoding]] {
+            let member = GzipMember().bytes
+            let step = try CodingStream(codings).decode(member.span, into: &room)
+            #expect(step == .init(consumed: 0, produced: 0, status: .needsRoom))
+        }
+    }
+
+    /// The bytes before a fault come first, in the call before the one that throws; after it nothing else comes.
+    @Test func aFaultWaitsForItsBytesAndStays() throws {
+        let hello = Array("hello".utf8)
+        let body = GzipMember(data: storedBlock(hello), body: hello, checksumError: 1).bytes
+        let error = CodingError.corrupt(coding: .gzip, offset: 20, fault: .checksum)
+        var buffer = SampleBody.zeros(64)
+        var room = buffer.mutableSpan
+        let stream = CodingStream([.gzip])
+        let step = try stream.decode(body.span, into: &room)
+        #expect(step.produced == 5 && step.status == .needsRoom)
+        for _ in 0..<2 {
+            #expect(throws: error) { try CodingStreamTests.drain(stream) }
+        }
+        #expect(throws: error) { try CodingStreamTests.push([], into: stream) }
+    }
+
+    @Test(arguments: CodingCase.all)
+    func pushDeliversTheSame(_ row: CodingCase) {
+        let run = CodingRun(pushing: row.encoded, through: CodingStream(row.codings))
+        #expect(run.bytes == row.decoded)
+        #expect(run.end == row.end)
+    }
+
+    @Test func pushHandsAnUncodedBodyOnInOnePiece() throws {
+        var sizes: [Int] = []
+        let body = SampleBody.noise(200_000)
+        try CodingStream([]).push(body.span) { sizes.append($0.count) }
+        #expect(sizes == [200_000])
+        #expect(CodingStream([]).isIdentity && CodingStream([.identity]).isIdentity)
+        #expect(!CodingStream([.gzip]).isIdentity)
+    }
+
+    /// Runs every case of a coding through one stream, whatever became of the one before.
+    @Test(arguments: [[.gzip], [.deflate], [.br], [.deflate, .gzip]] as [[ContentCoding]])
+    func resetForgetsEverything(_ codings: [ContentCoding]) {
+        let rows = CodingCase.all.filter { $0.codings == codings }
+        let stream = CodingStream(codings)
+        for first in rows {
+            for second in rows {
+                // Left in the middle, in whatever state.
+                _ = CodingRun([first.encoded[..<(first.encoded.count / 2)]], through: stream)
+                stream.reset()
+                let run = CodingRun([second.encoded[...]], through: stream)
+                #expect(run.bytes == second.decoded && run.end == second.end, "\(first) then \(second)")
+                stream.reset()
+            }
+        }
+    }
+
+    private static func drain(_ stream: CodingStream) throws(CodingError) {
+        var buffer = SampleBody.zeros(64)
+        var room = buffer.mutableSpan
+        let none: [UInt8] = []
+        _ = try stream.decode(none.span, into: &room)
+    }
+
+    private static func push(_ bytes: [UInt8], into stream: CodingStream) throws(CodingError) {
+        try stream.push(bytes.span) { _ in }
+    }
+}
