@@ -23,5 +23,17 @@ let package = Package(
     targets: [
         .target(name: "LupineHTTP", path: "House/LupineHTTP", swiftSettings: houseRules),
         fuzzTarget("FieldsFuzz", "LupineHTTP"),
+        .systemLibrary(name: "CLupineZlib", path: "House/CLupineZlib", pkgConfig: "zlib"),
+        .systemLibrary(name: "CLupineBrotli", path: "House/CLupineBrotli", pkgConfig: "libbrotlidec"),
+        .target(
+            name: "LupineCoding", dependencies: ["CLupineZlib", "CLupineBrotli"],
+            path: "House/LupineCoding", swiftSettings: houseRules),
+        .target(
+            name: "CodingFuzzKit", dependencies: ["LupineCoding"], path: "Targets/CodingFuzzKit",
+            swiftSettings: houseRules),
+        fuzzTarget("GzipFuzz", "CodingFuzzKit", "LupineCoding"),
+        fuzzTarget("DeflateFuzz", "CodingFuzzKit", "LupineCoding"),
+        fuzzTarget("BrotliFuzz", "CodingFuzzKit", "LupineCoding"),
+        fuzzTarget("CodingStackFuzz", "CodingFuzzKit", "LupineCoding"),
     ]
 )

@@ -42,7 +42,8 @@ package final class CodingStream {
         /// More room, and the input that is left (perhaps none): take what was written and call again. More bytes
         /// follow, or the fault that stopped them.
         case needsRoom
-        /// Nothing: the outermost of what was encoded is complete. Input after this point is consumed and ignored.
+        /// Nothing: every coding is at its end mark. More input is consumed and ignored. (gzip tells its end only when
+        /// something else than another member follows; a body that just ends there is complete all the same.)
         case done
     }
 

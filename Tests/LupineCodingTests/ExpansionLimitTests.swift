@@ -43,8 +43,8 @@ struct ExpansionLimitTests {
         #expect(received <= bomb.encoded.count)
     }
 
-    /// The multiplication stops between the codings too: 1 MiB decodes to nothing at the end of the stack, yet would
-    /// pass 1 GiB through its middle.
+    /// The multiplication stops between the codings too: these members decode to nothing, yet more than a megabyte of
+    /// them would pass through the middle.
     @Test func aBombThatEndsInNothingIsStoppedInTheMiddle() {
         let members = Array(repeatElement(GzipMember().bytes, count: 60_000).joined())
         let body = encode(members, as: .gzip, level: .smallest)

@@ -1,0 +1,11 @@
+// Invariant: any bytes under gzip, in any division, give the same bytes and the same end, within every limit.
+// SPDX-License-Identifier: MIT
+import CodingFuzzKit
+import LupineCoding
+
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+    let input = unsafe Array(UnsafeBufferPointer(start: start, count: count))
+    CodingCheck(input, [.gzip])?.check()
+    return 0
+}
