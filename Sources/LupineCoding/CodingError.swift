@@ -11,8 +11,9 @@ public enum CodingError: Error, Hashable, Sendable {
     case unknownCoding(name: String)
     /// The list stacks more codings than ``ContentCoding/maximumStack``.
     case tooManyCodings(limit: Int)
-    /// The bytes are not what the coding allows. `offset` is exact for gzip and deflate; br looks ahead, so there it
-    /// is where reading had come to when the fault was seen.
+    /// The bytes are not what the coding allows. For gzip and deflate the offset is exact and the fault always the
+    /// same; br looks ahead by as much as it is given, so there `offset` is where reading had come to, and the fault's
+    /// detail may depend on how the body was divided.
     case corrupt(coding: ContentCoding, offset: Int, fault: Fault)
     /// The body ended before the coding's end mark.
     case cutShort(coding: ContentCoding, offset: Int)

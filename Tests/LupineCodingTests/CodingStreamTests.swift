@@ -48,16 +48,19 @@ struct CodingStreamTests {
         }
     }
 
-    /// A flipped bit anywhere is a failure or another body, never a trap, and br says the same in any division, apart
-    /// from how much it delivers before the fault.
+    /// A flipped bit anywhere makes a failure or another body, and br decides the same in any division, apart from how
+    /// much it delivers before the fault and what exactly it calls it.
     @Test func damagedBrotliFailsAlikeInAnyDivision() {
         for index in BrotliFixture.flushed.indices {
             var body = BrotliFixture.flushed
             body[index] ^= 0x10
             let whole = CodingRun(body, [.br])
             let split = CodingRun(body, inPartsOf: 1, through: CodingStream([.br]), piece: 7)
-            #expect(whole.end == split.end, "byte \(index)")
             #expect(split.bytes.starts(with: whole.bytes), "byte \(index)")
+            switch (whole.end, split.end) {
+            case (.failed(.corrupt(.br, _, .data)), .failed(.corrupt(.br, _, .data))): break
+            case (let one, let other): #expect(one == other, "byte \(index)")
+            }
         }
     }
 

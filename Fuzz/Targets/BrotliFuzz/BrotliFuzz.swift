@@ -1,5 +1,5 @@
-// Invariant: any bytes under br give the same in any division (failing bodies: one a prefix of the other), within limits.
 // SPDX-License-Identifier: MIT
+// Invariant: any bytes under br give the same in any division (failing bodies: one a prefix of the other), within limits.
 import CodingFuzzKit
 import LupineCoding
 

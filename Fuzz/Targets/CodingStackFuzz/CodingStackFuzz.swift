@@ -1,5 +1,5 @@
-// Invariant: any Content-Encoding list is read or refused, and its stack gives the same in any division, within limits.
 // SPDX-License-Identifier: MIT
+// Invariant: any Content-Encoding list is read or refused, and its stack gives the same in any division, within limits.
 import CodingFuzzKit
 import LupineCoding
 

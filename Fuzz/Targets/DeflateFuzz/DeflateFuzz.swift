@@ -1,5 +1,5 @@
-// Invariant: any bytes under deflate, in any division, give the same bytes and the same end, within every limit.
 // SPDX-License-Identifier: MIT
+// Invariant: any bytes under deflate, in any division, give the same bytes and the same end, within every limit.
 import CodingFuzzKit
 import LupineCoding
 
