@@ -22,7 +22,7 @@ public enum CodingError: Error, Hashable, Sendable {
     /// The body grew by more than ``ExpansionLimit/ratio`` : 1. `received` encoded bytes had been read and `decoded`
     /// bytes delivered (or handed to the next coding of the stack) when one more would have crossed the limit.
     case ratioLimit(coding: ContentCoding, limit: Int, received: Int, decoded: Int)
-    /// The coding needs more memory than its decoder may have, or than the system gives.
+    /// The coding needs more working memory than the `limit` bytes it may have, or than the system gives.
     case memoryLimit(coding: ContentCoding, limit: Int)
 
     /// What a decoder found wrong.
@@ -57,7 +57,7 @@ extension CodingError: CustomStringConvertible {
             "the \(coding) body grows more than \(limit) times: \(received) bytes were read and "
                 + "\(decoded) decoded (limit: expansion ratio)"
         case .memoryLimit(let coding, let limit):
-            "decoding the \(coding) body needs more memory than the \(limit) bytes it may have (limit: decoder memory)"
+            "there is no more memory for the \(coding) body (limit: \(limit) bytes of working memory)"
         }
     }
 }

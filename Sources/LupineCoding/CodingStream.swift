@@ -78,6 +78,8 @@ package final class CodingStream {
     package func decode(
         _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>
     ) throws(CodingError) -> Progress {
+        // Also a call that throws leaves nothing to take.
+        isDrained = true
         let progress = try fill(&output, from: stages.count - 1, input)
         isDrained = progress.status != .needsRoom
         return progress

@@ -3,7 +3,7 @@
 /// Encodes one body as `gzip` or `deflate` (in the zlib wrapping, the only form of it that is right to send), piece by
 /// piece: request bodies on the way out, and the test server's responses.
 ///
-/// Used by one thread at a time. Holds about 260 KiB, whatever the body's size.
+/// Used by one thread at a time. Holds at most 272 KiB, whatever the body's size.
 package final class DeflateEncoder {
     /// The codings this encoder makes.
     package enum Coding: Hashable, Sendable, CaseIterable {
@@ -19,6 +19,9 @@ package final class DeflateEncoder {
         }
     }
 
+    /// What zlib needs for a 32 KiB window at its usual memory level.
+    private static let memory = 272 << 10
+
     private var stream: DeflateStream
 
     /// - Throws: ``CodingError/memoryLimit(coding:limit:)`` when the system gives no memory.
@@ -29,7 +32,7 @@ package final class DeflateEncoder {
             case .deflate: .zlib
             }
         guard let stream = DeflateStream(wrapping, level: CInt(level.rawValue)) else {
-            throw .memoryLimit(coding: coding.contentCoding, limit: 0)
+            throw .memoryLimit(coding: coding.contentCoding, limit: Self.memory)
         }
         self.stream = stream
     }

@@ -100,6 +100,31 @@ struct CodingStreamTests {
         }
     }
 
+    @Test func finishAfterAThrowSaysTheSame() {
+        let hello = Array("hello".utf8)
+        let body = GzipMember(data: storedBlock(hello), body: hello, checksumError: 1).bytes
+        let stream = CodingStream([.gzip])
+        let run = CodingRun([body[...]], through: stream)
+        #expect(run.end == .failed(.corrupt(coding: .gzip, offset: 20, fault: .checksum)))
+        #expect(throws: CodingError.corrupt(coding: .gzip, offset: 20, fault: .checksum)) {
+            try stream.finish()
+        }
+    }
+
+    /// What the sender flushed is there without waiting for more: event streams are sent in codings too.
+    @Test func flushedBytesComeAtOnce() throws {
+        let stream = CodingStream([.br])
+        let body = BrotliFixture.flushed
+        var counts: Set<Int> = []
+        var count = 0
+        for index in body.indices {
+            try stream.push(body.span.extracting(index...index)) { count += $0.count }
+            counts.insert(count)
+        }
+        let total = SampleBody.json(rows: 40).count
+        #expect(counts.isSuperset(of: stride(from: 500, to: total, by: 500)))
+    }
+
     /// The bytes before a fault come first, in the call before the one that throws; after it nothing else comes.
     @Test func aFaultWaitsForItsBytesAndStays() throws {
         let hello = Array("hello".utf8)

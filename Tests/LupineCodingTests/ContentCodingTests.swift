@@ -114,7 +114,7 @@ struct ContentCodingTests {
             ),
             (
                 .memoryLimit(coding: .br, limit: 100),
-                "decoding the br body needs more memory than the 100 bytes it may have (limit: decoder memory)"
+                "there is no more memory for the br body (limit: 100 bytes of working memory)"
             ),
         ] as [(CodingError, String)])
     func errorsSayWhatHappened(_ error: CodingError, _ text: String) {
