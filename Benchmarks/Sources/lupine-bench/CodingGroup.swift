@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 internal import BenchmarkHarness
+internal import LupineCoding
 
 /// The content codings against zlib and brotli in a C loop: same input, output in pieces of 64 KiB.
 enum CodingGroup {
@@ -27,6 +28,8 @@ enum CodingGroup {
                 peer("zlib (fresh)", document.plain.count) { piece, times in
                     CodingLoops.inflate(document.gzip, into: &piece, reuse: false, times: times)
                 },
+                Decoding.entry(.gzip, document.gzip, length: document.plain.count, reuse: true),
+                Decoding.entry(.gzip, document.gzip, length: document.plain.count, reuse: false),
             ])
     }
 
@@ -36,7 +39,8 @@ enum CodingGroup {
             entries: [
                 peer("brotli", document.plain.count) { piece, times in
                     CodingLoops.brotli(document.brotli, into: &piece, times: times)
-                }
+                },
+                Decoding.entry(.br, document.brotli, length: document.plain.count, reuse: true),
             ])
     }
 
