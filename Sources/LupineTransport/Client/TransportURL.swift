@@ -71,7 +71,9 @@ public struct TransportURL: Hashable, Sendable {
         guard let name = reference.scheme else { throw .missingScheme }
         let spelling = String(decoding: name, as: UTF8.self).asciiLowercased
         guard let scheme = Scheme(rawValue: spelling) else { throw .unsupportedScheme(spelling) }
-        guard let authority = reference.authority else { throw .missingAuthority(offset: reference.path.startIndex) }
+        guard let authority = reference.authority else {
+            throw .missingAuthority(offset: reference.path.startIndex)
+        }
         try Self.check(reference)
         self.init(
             scheme: scheme, authority: try Self.authority(authority, scheme: scheme), path: reference.path,
@@ -111,7 +113,8 @@ public struct TransportURL: Hashable, Sendable {
             parts.path.first == 0x2F
             ? Array(parts.path) : URIReference.merge(base: path.utf8, reference: parts.path)
         return TransportURL(
-            scheme: scheme, authority: authority, path: URIReference.removeDotSegments(merged), query: parts.query)
+            scheme: scheme, authority: authority, path: URIReference.removeDotSegments(merged),
+            query: parts.query)
     }
 
     /// As `resolving(_:)`, for a Location field as servers write it: spaces, bytes outside ASCII, a stray `%` and
@@ -120,7 +123,9 @@ public struct TransportURL: Hashable, Sendable {
     public func resolving(location: String) throws(TransportURLError) -> TransportURL {
         var repaired: [UInt8] = []
         let bytes = Array(location.utf8)
-        guard bytes.count <= Self.longestText else { throw .tooLong(length: bytes.count, limit: Self.longestText) }
+        guard bytes.count <= Self.longestText else {
+            throw .tooLong(length: bytes.count, limit: Self.longestText)
+        }
         var isInQuery = false
         for (place, byte) in bytes.enumerated() {
             switch byte {
@@ -174,7 +179,8 @@ public struct TransportURL: Hashable, Sendable {
         let end = text.firstIndex(of: 0x3A) ?? text.endIndex
         let name = text[text.startIndex..<end]
         guard !name.isEmpty else { throw .emptyHost(offset: text.startIndex) }
-        for place in name.indices where !URIByte.isUnreserved(name[place]) && !URIByte.isSubDelimiter(name[place]) {
+        for place in name.indices
+        where !URIByte.isUnreserved(name[place]) && !URIByte.isSubDelimiter(name[place]) {
             if name[place] == 0x25 { throw .percentEncodedHost(offset: place) }
             throw .illegalByte(name[place], offset: place)
         }
@@ -187,7 +193,9 @@ public struct TransportURL: Hashable, Sendable {
         _ text: ArraySlice<UInt8>, scheme: Scheme
     ) throws(TransportURLError) -> Authority {
         let start = text.startIndex + 1
-        guard let close = text.firstIndex(of: 0x5D) else { throw .malformedIPLiteral(offset: text.startIndex) }
+        guard let close = text.firstIndex(of: 0x5D) else {
+            throw .malformedIPLiteral(offset: text.startIndex)
+        }
         let percent = text[start..<close].firstIndex(of: 0x25) ?? close
         let literal = String(decoding: text[start..<percent], as: UTF8.self).asciiLowercased
         guard case .v6? = IPAddressLiteral(literal) else { throw .malformedIPLiteral(offset: start) }
@@ -206,7 +214,9 @@ public struct TransportURL: Hashable, Sendable {
 
     private static func socketAuthority(_ text: ArraySlice<UInt8>) throws(TransportURLError) -> Authority {
         for place in text.indices
-        where text[place] != 0x25 && !URIByte.isUnreserved(text[place]) && !URIByte.isSubDelimiter(text[place]) {
+        where text[place] != 0x25 && !URIByte.isUnreserved(text[place])
+            && !URIByte.isSubDelimiter(text[place])
+        {
             if text[place] == 0x3A { throw .malformedSocketPath(offset: place) }
             throw .illegalByte(text[place], offset: place)
         }
@@ -236,7 +246,9 @@ public struct TransportURL: Hashable, Sendable {
             guard digit >= 0x30, digit <= 0x39 else { throw .malformedPort(offset: digits.startIndex) }
             number = min(number * 10 + Int(digit - 0x30), 1 << 20)
         }
-        guard let port = UInt16(exactly: number), port > 0 else { throw .malformedPort(offset: digits.startIndex) }
+        guard let port = UInt16(exactly: number), port > 0 else {
+            throw .malformedPort(offset: digits.startIndex)
+        }
         return port
     }
 }
@@ -245,7 +257,9 @@ extension TransportURL: CustomStringConvertible {
     /// The URL as it would be written again: default port and fragment left out.
     public var description: String {
         if let unixPath {
-            let encoded = unixPath.utf8.flatMap { URIByte.isUnreserved($0) ? [$0] : URIByte.percentEncoded($0) }
+            let encoded = unixPath.utf8.flatMap {
+                URIByte.isUnreserved($0) ? [$0] : URIByte.percentEncoded($0)
+            }
             return "\(scheme.rawValue)://\(String(decoding: encoded, as: UTF8.self))\(target)"
         }
         var name = host

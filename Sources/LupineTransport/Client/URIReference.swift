@@ -49,7 +49,8 @@ struct URIReference {
     private static func isScheme(_ text: ArraySlice<UInt8>) -> Bool {
         guard let first = text.first, (0x61...0x7A).contains(first | 0x20) else { return false }
         return text.allSatisfy { byte in
-            (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte) || byte == 0x2B || byte == 0x2D
+            (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte) || byte == 0x2B
+                || byte == 0x2D
                 || byte == 0x2E
         }
     }

@@ -65,8 +65,15 @@ package struct TransferDeadlines: Hashable, Sendable {
         case waiting
     }
 
-    private enum Setup: Hashable { case none, connecting(since: Instant), handshaking(since: Instant) }
-    private enum Outward: Hashable { case none, watched(since: Instant) }
+    private enum Setup: Hashable {
+        case none
+        case connecting(since: Instant)
+        case handshaking(since: Instant)
+    }
+    private enum Outward: Hashable {
+        case none
+        case watched(since: Instant)
+    }
     private enum Inward: Hashable {
         case none
         case awaitingFirst(since: Instant)

@@ -45,7 +45,7 @@ package struct NoProxyList: Hashable, Sendable {
         if let rule = network(entry, port: nil) { return rule }
         var host = Substring(entry)
         var port: UInt16?
-        if let colon = entry.lastIndex(of: ":") {
+        if !entry.hasSuffix("]"), let colon = entry.lastIndex(of: ":") {
             guard let number = UInt16(entry[entry.index(after: colon)...]) else { return nil }
             port = number
             host = entry[..<colon]
@@ -78,7 +78,9 @@ package struct NoProxyList: Hashable, Sendable {
         return .network(address, prefix: prefix, port: port)
     }
 
-    private static func contains(_ network: IPAddressLiteral, _ prefix: Int, _ address: IPAddressLiteral) -> Bool {
+    private static func contains(_ network: IPAddressLiteral, _ prefix: Int, _ address: IPAddressLiteral)
+        -> Bool
+    {
         guard network.bytes.count == address.bytes.count else { return false }
         var bits = prefix
         for (left, right) in zip(network.bytes, address.bytes) {

@@ -18,7 +18,9 @@ extension ProxyServer {
     /// percent-decoded.
     package init(url: String) throws(ProxyURLError) {
         let bytes = Array(url.utf8)
-        if let place = bytes.firstIndex(where: { $0 <= 0x20 || $0 >= 0x7F }) { throw .illegalByte(offset: place) }
+        if let place = bytes.firstIndex(where: { $0 <= 0x20 || $0 >= 0x7F }) {
+            throw .illegalByte(offset: place)
+        }
         var start = 0
         var kind = Kind.http
         if let end = bytes.indices.first(where: { bytes[$0...].starts(with: "://".utf8) }) {
@@ -61,7 +63,8 @@ extension ProxyServer {
         if text.first == 0x5B {
             guard let close = text.firstIndex(of: 0x5D) else { throw .malformedHost(offset: text.startIndex) }
             let literal = String(decoding: text[(text.startIndex + 1)..<close], as: UTF8.self)
-            guard case .v6? = IPAddressLiteral(literal), close + 1 == text.endIndex || text[close + 1] == 0x3A else {
+            guard case .v6? = IPAddressLiteral(literal), close + 1 == text.endIndex || text[close + 1] == 0x3A
+            else {
                 throw .malformedHost(offset: text.startIndex)
             }
             return (literal, close + 1)
@@ -69,7 +72,9 @@ extension ProxyServer {
         let end = text.firstIndex(of: 0x3A) ?? text.endIndex
         let name = text[text.startIndex..<end]
         guard !name.isEmpty else { throw .emptyHost }
-        if let place = name.firstIndex(where: { !URIByte.isUnreserved($0) }) { throw .malformedHost(offset: place) }
+        if let place = name.firstIndex(where: { !URIByte.isUnreserved($0) }) {
+            throw .malformedHost(offset: place)
+        }
         return (String(decoding: name, as: UTF8.self), end)
     }
 

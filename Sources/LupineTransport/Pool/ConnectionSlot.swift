@@ -139,9 +139,11 @@ struct ConnectionSlot {
         case (.idle, .retire), (.dialing, .gone), (.idle, .gone), (.busy, .gone), (.retiring, .gone):
             return vacate()
         case (.vacant, .retryDial), (.vacant, .connected), (.vacant, .lease), (.vacant, .finished),
-            (.vacant, .retire), (.vacant, .gone), (.dialing, .dial), (.dialing, .lease), (.dialing, .finished),
+            (.vacant, .retire), (.vacant, .gone), (.dialing, .dial), (.dialing, .lease),
+            (.dialing, .finished),
             (.dialing, .retire), (.idle, .dial), (.idle, .retryDial), (.idle, .connected), (.idle, .finished),
-            (.busy, .dial), (.busy, .retryDial), (.busy, .connected), (.retiring, .dial), (.retiring, .retryDial),
+            (.busy, .dial), (.busy, .retryDial), (.busy, .connected), (.retiring, .dial),
+            (.retiring, .retryDial),
             (.retiring, .connected), (.retiring, .lease):
             preconditionFailure("\(event) is impossible while \(state)")
         }

@@ -22,8 +22,10 @@ package struct KeepAlive: Hashable, Sendable {
         var stage = Stage.name
         func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
         func finish(_ hint: inout KeepAlive) {
-            if (stage == .digits || stage == .tail), let digits {
-                if hint.timeout == nil, name == Array("timeout".utf8) { hint.timeout = .seconds(Int64(digits)) }
+            if stage == .digits || stage == .tail, let digits {
+                if hint.timeout == nil, name == Array("timeout".utf8) {
+                    hint.timeout = .seconds(Int64(digits))
+                }
                 if hint.maximum == nil, name == Array("max".utf8) { hint.maximum = digits }
             }
             name.removeAll(keepingCapacity: true)

@@ -43,7 +43,11 @@ struct LinkTable {
         } else {
             links[Int(link.previous)].next = link.next
         }
-        if link.next == Self.none { list.last = link.previous } else { links[Int(link.next)].previous = link.previous }
+        if link.next == Self.none {
+            list.last = link.previous
+        } else {
+            links[Int(link.next)].previous = link.previous
+        }
         links[Int(index)] = Link()
         list.count &-= 1
     }

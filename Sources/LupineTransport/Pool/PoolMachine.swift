@@ -140,7 +140,8 @@ package struct PoolMachine: ~Copyable {
 
     /// Leases an available connection. It leaves its lists as far as its new state demands.
     private mutating func lend(
-        _ index: Int32, of key: Int32, to exchange: ExchangeID, at now: Instant, into actions: inout [PoolAction]
+        _ index: Int32, of key: Int32, to exchange: ExchangeID, at now: Instant,
+        into actions: inout [PoolAction]
     ) {
         let wasUsed = slots[Int(index)].wasUsed
         if idleLinks.isLinked(index) { idleLinks.remove(index, from: &idle) }
@@ -152,7 +153,8 @@ package struct PoolMachine: ~Copyable {
     }
 
     private mutating func finished(
-        _ connection: ConnectionID, _ reuse: PoolEvent.Reuse, at now: Instant, into actions: inout [PoolAction]
+        _ connection: ConnectionID, _ reuse: PoolEvent.Reuse, at now: Instant,
+        into actions: inout [PoolAction]
     ) {
         guard let index = index(of: connection) else { return }
         let key = slots[Int(index)].key
@@ -247,7 +249,9 @@ package struct PoolMachine: ~Copyable {
     private mutating func dialFailed(
         _ connection: ConnectionID, _ failure: PoolFailure, at now: Instant, into actions: inout [PoolAction]
     ) {
-        guard let index = index(of: connection), case .dialing(let dial) = slots[Int(index)].state else { return }
+        guard let index = index(of: connection), case .dialing(let dial) = slots[Int(index)].state else {
+            return
+        }
         let key = slots[Int(index)].key
         _ = slots[Int(index)].handle(.gone, at: now, limits: limits)
         keys[Int(key)].dials -= 1
@@ -271,7 +275,9 @@ package struct PoolMachine: ~Copyable {
     private mutating func descriptorsExhausted(
         _ connection: ConnectionID, at now: Instant, into actions: inout [PoolAction]
     ) {
-        guard let index = index(of: connection), case .dialing(let dial) = slots[Int(index)].state else { return }
+        guard let index = index(of: connection), case .dialing(let dial) = slots[Int(index)].state else {
+            return
+        }
         guard !idle.isEmpty, !dial.isSecondTry, let origin = keys[Int(slots[Int(index)].key)].origin else {
             dialFailed(connection, .descriptorsExhausted, at: now, into: &actions)
             return

@@ -36,7 +36,9 @@ package enum ReplayRule {
 
     /// True when the exchange goes out once more, on a fresh connection.
     package static func mayReplay(_ evidence: Evidence) -> Bool {
-        guard evidence.connectionWasReused, !evidence.responseBegan, !evidence.wasReplayed else { return false }
+        guard evidence.connectionWasReused, !evidence.responseBegan, !evidence.wasReplayed else {
+            return false
+        }
         if !evidence.requestBegan { return true }
         return isIdempotent(evidence.method) && evidence.bodyIsReplayable
     }

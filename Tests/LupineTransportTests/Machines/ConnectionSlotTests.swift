@@ -29,13 +29,18 @@ struct ConnectionSlotTests {
         Row(testDescription: "dialing, connected", events: open, state: .idle(until: minute), effect: .lends),
         Row(
             testDescription: "a capacity of none counts as one",
-            events: [.dial(lastWaiter: 1), .connected(capacity: 0), .lease], state: .busy(exchanges: 1), effect: .none),
+            events: [.dial(lastWaiter: 1), .connected(capacity: 0), .lease], state: .busy(exchanges: 1),
+            effect: .none),
         Row(
             testDescription: "an age shorter than the idle time-out bounds it", events: open,
             state: .idle(until: Instant.zero + .seconds(3)), effect: .lends,
             limits: PoolLimits(maximumAge: .seconds(3))),
-        Row(testDescription: "dialing, gone", events: [.dial(lastWaiter: 1), .gone], state: .vacant, effect: .close),
-        Row(testDescription: "idle, lease", events: open + [.lease], state: .busy(exchanges: 1), effect: .none),
+        Row(
+            testDescription: "dialing, gone", events: [.dial(lastWaiter: 1), .gone], state: .vacant,
+            effect: .close),
+        Row(
+            testDescription: "idle, lease", events: open + [.lease], state: .busy(exchanges: 1), effect: .none
+        ),
         Row(
             testDescription: "idle, lease, with room for another", events: openForTwo + [.lease],
             state: .busy(exchanges: 1), effect: .lends),
@@ -64,13 +69,16 @@ struct ConnectionSlotTests {
             state: .idle(until: minute), effect: .lends),
         Row(
             testDescription: "a server's time-out of nothing",
-            events: open + [.lease, .finished(.reusable(KeepAlive(timeout: .zero)))], state: .vacant, effect: .close),
+            events: open + [.lease, .finished(.reusable(KeepAlive(timeout: .zero)))], state: .vacant,
+            effect: .close),
         Row(
             testDescription: "the server takes no more",
-            events: open + [.lease, .finished(.reusable(KeepAlive(maximum: 0)))], state: .vacant, effect: .close),
+            events: open + [.lease, .finished(.reusable(KeepAlive(maximum: 0)))], state: .vacant,
+            effect: .close),
         Row(
             testDescription: "the server takes one more",
-            events: open + [.lease, .finished(.reusable(KeepAlive(maximum: 1))), .lease, again], state: .vacant,
+            events: open + [.lease, .finished(.reusable(KeepAlive(maximum: 1))), .lease, again],
+            state: .vacant,
             effect: .close),
         Row(
             testDescription: "the last grant fills a connection with room",
@@ -81,7 +89,8 @@ struct ConnectionSlotTests {
             events: openForTwo + [.lease, .lease, .finished(.reusable(KeepAlive(maximum: 0)))],
             state: .retiring(exchanges: 1), effect: .none),
         Row(
-            testDescription: "busy, finished, not reusable", events: open + [.lease, .finished(.notReusable)],
+            testDescription: "busy, finished, not reusable",
+            events: open + [.lease, .finished(.notReusable)],
             state: .vacant, effect: .close),
         Row(
             testDescription: "one of two spoils the connection",
@@ -95,13 +104,16 @@ struct ConnectionSlotTests {
             testDescription: "retiring, retire", events: open + [.lease, .retire, .retire],
             state: .retiring(exchanges: 1), effect: .none),
         Row(
-            testDescription: "retiring, last finished", events: open + [.lease, .retire, again], state: .vacant,
+            testDescription: "retiring, last finished", events: open + [.lease, .retire, again],
+            state: .vacant,
             effect: .close),
         Row(
-            testDescription: "retiring, one of two finished", events: openForTwo + [.lease, .lease, .retire, again],
+            testDescription: "retiring, one of two finished",
+            events: openForTwo + [.lease, .lease, .retire, again],
             state: .retiring(exchanges: 1), effect: .none),
         Row(
-            testDescription: "retiring, gone", events: open + [.lease, .retire, .gone], state: .vacant, effect: .close),
+            testDescription: "retiring, gone", events: open + [.lease, .retire, .gone], state: .vacant,
+            effect: .close),
     ]
 
     @Test(arguments: rows)
@@ -112,7 +124,8 @@ struct ConnectionSlotTests {
         for event in row.events { effect = slot.handle(event, at: .zero, limits: row.limits) }
         #expect(slot.state == row.state)
         #expect(effect == row.effect)
-        #expect(slot.generation == (row.state == .vacant ? 1 : 0), "an ended connection's name is not used again")
+        #expect(
+            slot.generation == (row.state == .vacant ? 1 : 0), "an ended connection's name is not used again")
     }
 
     @Test func anOldConnectionClosesWhenItComesBack() {

@@ -15,8 +15,10 @@ struct OriginTests {
         Origin(scheme: .http, host: "a", port: 81),
         Origin(scheme: .http, host: "a", port: 80, unixPath: "/s"),
         Origin(scheme: .http, host: "a", port: 80, proxy: proxy),
-        Origin(scheme: .http, host: "a", port: 80, proxy: ProxyServer(kind: .http, host: "proxy", port: 3128)),
-        Origin(scheme: .http, host: "a", port: 80, proxy: ProxyServer(kind: .socks5, host: "proxy", port: 3128)),
+        Origin(
+            scheme: .http, host: "a", port: 80, proxy: ProxyServer(kind: .http, host: "proxy", port: 3128)),
+        Origin(
+            scheme: .http, host: "a", port: 80, proxy: ProxyServer(kind: .socks5, host: "proxy", port: 3128)),
         Origin(scheme: .http, host: "a", port: 80, tlsIdentity: .init(rawValue: 1)),
         Origin(scheme: .http, host: "a", port: 80, trustPolicy: .init(rawValue: 1)),
         Origin(scheme: .http, host: "a", port: 80, localBinding: "eth0"),
@@ -24,7 +26,9 @@ struct OriginTests {
 
     @Test func differencesKeepOriginsApart() {
         for (left, first) in Self.distinct.enumerated() {
-            for (right, second) in Self.distinct.enumerated() { #expect((first == second) == (left == right)) }
+            for (right, second) in Self.distinct.enumerated() {
+                #expect((first == second) == (left == right))
+            }
         }
         #expect(Set(Self.distinct).count == Self.distinct.count)
     }
@@ -61,7 +65,8 @@ struct OriginTests {
     }
 
     @Test func absurdTimesSaturate() {
-        #expect(KeepAlive(fieldValue: "timeout=99999999999999999999".utf8).timeout == Interval(nanoseconds: .max))
+        #expect(
+            KeepAlive(fieldValue: "timeout=99999999999999999999".utf8).timeout == Interval(nanoseconds: .max))
         #expect(Instant(nanoseconds: .max - 1) + .seconds(1) == .distantFuture)
         #expect(Instant(nanoseconds: .min) - Instant(nanoseconds: 1) == Interval(nanoseconds: .min))
         #expect(Interval(.seconds(Int64.max)) == Interval(nanoseconds: .max))
@@ -71,7 +76,9 @@ struct OriginTests {
 
 /// The rule of replay: every combination of what is known, for each method.
 struct ReplayRuleTests {
-    @Test(arguments: ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE", "POST", "PATCH", "CONNECT", "get", "QUERY"])
+    @Test(arguments: [
+        "GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE", "POST", "PATCH", "CONNECT", "get", "QUERY",
+    ])
     func onlyTheRaceIsReplayedAndOnlyOnce(_ method: String) {
         let isIdempotent = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(method)
         for bits in 0..<32 {

@@ -141,7 +141,8 @@ struct PoolMachineTests {
             finishOldest(&model)
             for name in model.dialing { model.connect(name) }
         }
-        #expect(model.open(a) == 2 && model.open(b) == 2, "a host that came first keeps no more than its share")
+        #expect(
+            model.open(a) == 2 && model.open(b) == 2, "a host that came first keeps no more than its share")
         let dials = model.dialCount
         for _ in 0..<50 { finishOldest(&model) }
         #expect(model.dialCount == dials, "a fair share is kept without further dials")
@@ -204,7 +205,8 @@ struct PoolMachineTests {
         let replay = model.submit(a, needsFresh: true)
         let later = model.submit(a)
         finishOldest(&model)
-        #expect(model.lastActions.first == .close(first, .madeRoom), "the replay came first and needs the room")
+        #expect(
+            model.lastActions.first == .close(first, .madeRoom), "the replay came first and needs the room")
         let second = model.dialing[0]
         model.connect(second)
         #expect(model.lastActions == [.run(replay, on: second, reused: false)])
@@ -269,7 +271,9 @@ struct PoolMachineTests {
         let late = model.submit(a)
         #expect(model.answers[late] == .failed(.shutDown))
         while !model.busy.isEmpty { finishOldest(&model) }
-        if let busy { #expect(model.connections[busy] == nil, "a lent connection closes when it is returned") }
+        if let busy {
+            #expect(model.connections[busy] == nil, "a lent connection closes when it is returned")
+        }
         #expect(model.machine.openCount == 0 && model.answers.count == Int(model.submitted))
     }
 

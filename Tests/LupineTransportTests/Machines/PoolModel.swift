@@ -195,9 +195,13 @@ struct PoolModel: ~Copyable {
             } else if case .submit(let fresh, let origin, let needsFresh) = event, fresh == exchange {
                 #expect(connection.origin == origin)
                 #expect(!needsFresh)
-                #expect(connection.idleUntil.map { $0 > now } ?? true, "\(action): an expired connection was lent")
+                #expect(
+                    connection.idleUntil.map { $0 > now } ?? true, "\(action): an expired connection was lent"
+                )
                 if connection.capacity == 1 {
-                    let others = connections.values.filter { $0.origin == origin && $0.hasRoom && $0.capacity == 1 }
+                    let others = connections.values.filter {
+                        $0.origin == origin && $0.hasRoom && $0.capacity == 1
+                    }
                     #expect(
                         others.allSatisfy { $0.availableSince <= connection.availableSince },
                         "\(action): not the last one in")

@@ -19,7 +19,8 @@ struct PoolModelTests {
             testDescription: "one host under its limit", seed: 1, limits: PoolLimits(perHost: 3, total: 8),
             origins: 1),
         Walk(
-            testDescription: "hosts that fight for the total", seed: 2, limits: PoolLimits(perHost: 3, total: 5),
+            testDescription: "hosts that fight for the total", seed: 2,
+            limits: PoolLimits(perHost: 3, total: 5),
             origins: 4),
         Walk(
             testDescription: "more hosts than connections", seed: 3, limits: PoolLimits(perHost: 2, total: 2),
@@ -29,12 +30,15 @@ struct PoolModelTests {
             origins: 3),
         Walk(
             testDescription: "connections that age", seed: 5,
-            limits: PoolLimits(perHost: 4, total: 10, idleTimeout: .seconds(2), maximumAge: .seconds(5)), origins: 3),
+            limits: PoolLimits(perHost: 4, total: 10, idleTimeout: .seconds(2), maximumAge: .seconds(5)),
+            origins: 3),
         Walk(
             testDescription: "several exchanges on one connection", seed: 6,
-            limits: PoolLimits(perHost: 2, total: 5, maximumAge: .seconds(20)), origins: 4, largestCapacity: 4),
+            limits: PoolLimits(perHost: 2, total: 5, maximumAge: .seconds(20)), origins: 4, largestCapacity: 4
+        ),
         Walk(
-            testDescription: "plenty of room", seed: 7, limits: PoolLimits(perHost: 6, total: 512), origins: 12),
+            testDescription: "plenty of room", seed: 7, limits: PoolLimits(perHost: 6, total: 512),
+            origins: 12),
     ]
 
     @Test(arguments: walks)
@@ -48,7 +52,8 @@ struct PoolModelTests {
         }
         model.shutDown()
         model.submit(origins[0])
-        while let connection = model.busy.first, let exchange = model.connections[connection]?.exchanges.first {
+        while let connection = model.busy.first, let exchange = model.connections[connection]?.exchanges.first
+        {
             model.finish(exchange, on: connection, .reusable(KeepAlive()))
         }
         #expect(model.machine.openCount == 0)
@@ -90,7 +95,9 @@ struct PoolModelTests {
             model.lose(connection)
             gone.append(connection)
         case 92..<93:
-            if let connection = (model.idle + model.busy).randomElement(using: &random) { model.retire(connection) }
+            if let connection = (model.idle + model.busy).randomElement(using: &random) {
+                model.retire(connection)
+            }
         case 93..<94:
             guard let late = gone.randomElement(using: &random) else { return }
             model.handle(.lost(late))
