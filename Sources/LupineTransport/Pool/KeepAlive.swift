@@ -16,7 +16,7 @@ package struct KeepAlive: Hashable, Sendable {
     }
 
     /// Reads the value of one `Keep-Alive` field. The first well-formed `timeout` and `max` count.
-    package init(fieldValue: some Sequence<UInt8>) {
+    package init(fieldValue: Span<UInt8>) {
         var name: [UInt8] = []
         var digits: Int?
         var stage = Stage.name
@@ -33,7 +33,8 @@ package struct KeepAlive: Hashable, Sendable {
             stage = .name
         }
         var hint = KeepAlive(timeout: nil, maximum: nil)
-        for byte in fieldValue {
+        for place in fieldValue.indices {
+            let byte = fieldValue[place]
             if byte == 0x2C || byte == 0x3B {
                 finish(&hint)
                 continue

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+package import LupineHTTP
+
 /// Whether an exchange whose connection died may be sent again without asking anyone (RFC 9110 §9.2.2,
 /// RFC 9112 §9.3.1).
 ///
@@ -14,15 +16,14 @@ package enum ReplayRule {
         package var responseBegan: Bool
         /// At least one byte of the request was handed to the kernel or to TLS.
         package var requestBegan: Bool
-        /// The method's token, in its case-sensitive spelling.
-        package var method: String
+        package var method: Method
         /// The body is absent or can be produced again from its start.
         package var bodyIsReplayable: Bool
         /// The exchange has been replayed before.
         package var wasReplayed: Bool
 
         package init(
-            connectionWasReused: Bool, responseBegan: Bool, requestBegan: Bool, method: String,
+            connectionWasReused: Bool, responseBegan: Bool, requestBegan: Bool, method: Method,
             bodyIsReplayable: Bool, wasReplayed: Bool
         ) {
             self.connectionWasReused = connectionWasReused
@@ -40,14 +41,6 @@ package enum ReplayRule {
             return false
         }
         if !evidence.requestBegan { return true }
-        return isIdempotent(evidence.method) && evidence.bodyIsReplayable
-    }
-
-    /// GET, HEAD, PUT, DELETE, OPTIONS and TRACE; an unknown method is taken to act each time it arrives.
-    package static func isIdempotent(_ method: String) -> Bool {
-        switch method {
-        case "GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE": true
-        case _: false
-        }
+        return evidence.method.isIdempotent && evidence.bodyIsReplayable
     }
 }

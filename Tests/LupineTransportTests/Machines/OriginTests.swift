@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import LupineHTTP
 import Testing
 
 @testable import LupineTransport
@@ -60,13 +61,14 @@ struct OriginTests {
         Hint(testDescription: ""),
     ])
     func aServersKeepAliveIsReadOrIgnored(_ row: Hint) {
-        let hint = KeepAlive(fieldValue: row.testDescription.utf8)
+        let hint = KeepAlive(fieldValue: Array(row.testDescription.utf8).span)
         #expect(hint == KeepAlive(timeout: row.timeout.map { .seconds($0) }, maximum: row.maximum))
     }
 
     @Test func absurdTimesSaturate() {
         #expect(
-            KeepAlive(fieldValue: "timeout=99999999999999999999".utf8).timeout == Interval(nanoseconds: .max))
+            KeepAlive(fieldValue: Array("timeout=99999999999999999999".utf8).span).timeout
+                == Interval(nanoseconds: .max))
         #expect(Instant(nanoseconds: .max - 1) + .seconds(1) == .distantFuture)
         #expect(Instant(nanoseconds: .min) - Instant(nanoseconds: 1) == Interval(nanoseconds: .min))
         #expect(Interval(.seconds(Int64.max)) == Interval(nanoseconds: .max))
@@ -79,8 +81,9 @@ struct ReplayRuleTests {
     @Test(arguments: [
         "GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE", "POST", "PATCH", "CONNECT", "get", "QUERY",
     ])
-    func onlyTheRaceIsReplayedAndOnlyOnce(_ method: String) {
-        let isIdempotent = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(method)
+    func onlyTheRaceIsReplayedAndOnlyOnce(_ name: String) throws {
+        let method = try Method(name)
+        let isIdempotent = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(name)
         for bits in 0..<32 {
             let evidence = ReplayRule.Evidence(
                 connectionWasReused: bits & 1 != 0, responseBegan: bits & 2 != 0, requestBegan: bits & 4 != 0,
