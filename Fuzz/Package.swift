@@ -22,6 +22,17 @@ let package = Package(
     name: "lupine-fuzz",
     targets: [
         .target(name: "LupineHTTP", path: "House/LupineHTTP", swiftSettings: houseRules),
+        .target(name: "CLupineLinux", path: "House/CLupineLinux"),
+        .systemLibrary(name: "CLupineZlib", path: "House/CLupineZlib", pkgConfig: "zlib"),
+        .systemLibrary(name: "CLupineBrotli", path: "House/CLupineBrotli", pkgConfig: "libbrotlidec"),
+        .target(
+            name: "LupineCoding", dependencies: ["CLupineZlib", "CLupineBrotli"], path: "House/LupineCoding",
+            swiftSettings: houseRules),
+        .target(
+            name: "LupineTransport", dependencies: ["CLupineLinux", "LupineHTTP", "LupineCoding"],
+            path: "House/LupineTransport", swiftSettings: houseRules),
         fuzzTarget("FieldsFuzz", "LupineHTTP"),
+        fuzzTarget("SocksFuzz", "LupineTransport"),
+        fuzzTarget("URLFuzz", "LupineTransport"),
     ]
 )
