@@ -84,6 +84,9 @@ package struct Origin: Hashable, Sendable {
     package var trustPolicy: Token { storage.trustPolicy }
     package var localBinding: String? { storage.localBinding }
 
+    /// Equal for equal origins; seeded per process, so that no server can choose names that share one.
+    var fingerprint: Int { storage.hash }
+
     package static func == (left: Origin, right: Origin) -> Bool {
         left.storage === right.storage || left.storage.matches(right.storage)
     }

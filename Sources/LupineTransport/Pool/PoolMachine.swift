@@ -32,6 +32,10 @@ package struct PoolMachine: ~Copyable {
 
     private var keys: [Key] = []
     private var keyIndexes: [Origin: Int32] = [:]
+    /// Keys last asked for, by the low bits of their origin's fingerprint: spares most look-ups their hashing. An
+    /// entry is believed only while its key has the origin asked for.
+    private var recentKeys = [Int32](repeating: LinkTable.none, count: Self.recentKeyCount)
+    private static let recentKeyCount = 64
     private var keyLinks = LinkTable()
     private var vacantKeys = LinkList()
     /// Keys that want a dial and have no room under the total limit.
@@ -170,7 +174,10 @@ package struct PoolMachine: ~Copyable {
             if !starved.isEmpty, slots[Int(index)].isIdle, owesRoom(key) {
                 retire(index, .madeRoom, settling: false, at: now, into: &actions)
             } else {
+                let nobodyWaits = keys[Int(key)].queue.isEmpty
                 serve(index, of: key, from: .exchange, at: now, into: &actions)
+                // Nothing that `settle` looks at has changed: this is the way of most requests.
+                if nobodyWaits, starved.isEmpty { return }
             }
         }
         settle(key, at: now, into: &actions)
@@ -424,6 +431,15 @@ package struct PoolMachine: ~Copyable {
     // MARK: Slabs
 
     private mutating func keyIndex(for origin: Origin) -> Int32 {
+        let line = origin.fingerprint & (Self.recentKeyCount - 1)
+        let recent = recentKeys[line]
+        if recent != LinkTable.none, keys[Int(recent)].origin == origin { return recent }
+        let index = listedKeyIndex(for: origin)
+        recentKeys[line] = index
+        return index
+    }
+
+    private mutating func listedKeyIndex(for origin: Origin) -> Int32 {
         if let known = keyIndexes[origin] { return known }
         let index: Int32
         if let vacant = keyLinks.popFirst(of: &vacantKeys) {
