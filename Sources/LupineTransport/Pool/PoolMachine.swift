@@ -186,7 +186,8 @@ package struct PoolMachine: ~Copyable {
     /// Where a connection that can be lent comes from.
     private enum Source { case dial, exchange }
 
-    /// Gives a connection to whoever waits, or lists it as available.
+    /// Gives a connection to whoever waits, or lists it as available. If it then lies idle while other keys are
+    /// starved, `feedStarved` closes it before the event is over.
     private mutating func serve(
         _ index: Int32, of key: Int32, from source: Source, at now: Instant, into actions: inout [PoolAction]
     ) {
@@ -208,10 +209,6 @@ package struct PoolMachine: ~Copyable {
             lend(index, of: key, to: exchange, at: now, into: &actions)
         }
         guard slots[Int(index)].lends else { return }
-        if slots[Int(index)].isIdle, !starved.isEmpty {
-            retire(index, .madeRoom, settling: false, at: now, into: &actions)
-            return
-        }
         if !slotLinks.isLinked(index) { slotLinks.append(index, to: &keys[Int(key)].available) }
         if case .idle(let until) = slots[Int(index)].state {
             idleLinks.append(index, to: &idle)

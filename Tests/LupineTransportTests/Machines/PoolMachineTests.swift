@@ -77,6 +77,26 @@ struct PoolMachineTests {
         #expect(model.lastActions == [.run(second, on: dial, reused: false)])
     }
 
+    @Test func aLateCancellationMeetsNobody() {
+        var model = PoolModel(PoolLimits(perHost: 1, total: 1))
+        model.submit(a)
+        let answered = Array(model.waiting.keys)
+        model.connect(model.dialing[0])
+        let next = model.submit(a)
+        for waiter in answered { model.cancel(waiter) }
+        #expect(model.lastActions.isEmpty && model.answers[next] == nil)
+    }
+
+    @Test func roomGivenUpWithoutNeedGoesToTheFirstInTheQueue() {
+        var model = PoolModel(PoolLimits(perHost: 2, total: 1))
+        model.submit(a)
+        model.connect(model.dialing[0])
+        model.submit(b)
+        model.submit(c)
+        finishOldest(&model)
+        #expect(model.open(b) == 1 && model.open(c) == 0)
+    }
+
     @Test func theDialOfTheOnlyWaiterBecomesIdleWhenItIsCancelled() {
         var model = PoolModel(PoolLimits())
         model.submit(a)
