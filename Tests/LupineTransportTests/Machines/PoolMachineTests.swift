@@ -88,13 +88,15 @@ struct PoolMachineTests {
     }
 
     @Test func roomGivenUpWithoutNeedGoesToTheFirstInTheQueue() {
-        var model = PoolModel(PoolLimits(perHost: 2, total: 1))
-        model.submit(a)
-        model.connect(model.dialing[0])
+        var model = PoolModel(PoolLimits(perHost: 2, total: 2))
+        for origin in [a, b] {
+            model.submit(origin)
+            model.connect(model.dialing[0])
+        }
         model.submit(b)
         model.submit(c)
-        finishOldest(&model)
-        #expect(model.open(b) == 1 && model.open(c) == 0)
+        finishOldest(&model, of: a)
+        #expect(model.open(a) == 0 && model.open(b) == 2 && model.open(c) == 0)
     }
 
     @Test func theDialOfTheOnlyWaiterBecomesIdleWhenItIsCancelled() {
