@@ -22,12 +22,16 @@ let package = Package(
     name: "lupine-fuzz",
     targets: [
         .target(name: "LupineHTTP", path: "House/LupineHTTP", swiftSettings: houseRules),
-        fuzzTarget("FieldsFuzz", "LupineHTTP"),
+        .target(name: "CLupineLinux", path: "House/CLupineLinux"),
         .systemLibrary(name: "CLupineZlib", path: "House/CLupineZlib", pkgConfig: "zlib"),
         .systemLibrary(name: "CLupineBrotli", path: "House/CLupineBrotli", pkgConfig: "libbrotlidec"),
         .target(
-            name: "LupineCoding", dependencies: ["CLupineZlib", "CLupineBrotli"],
-            path: "House/LupineCoding", swiftSettings: houseRules),
+            name: "LupineCoding", dependencies: ["CLupineZlib", "CLupineBrotli"], path: "House/LupineCoding",
+            swiftSettings: houseRules),
+        .target(
+            name: "LupineTransport", dependencies: ["CLupineLinux", "LupineHTTP", "LupineCoding"],
+            path: "House/LupineTransport", swiftSettings: houseRules),
+        fuzzTarget("FieldsFuzz", "LupineHTTP"),
         .target(
             name: "CodingFuzzKit", dependencies: ["LupineCoding"], path: "Targets/CodingFuzzKit",
             swiftSettings: houseRules),
@@ -35,5 +39,7 @@ let package = Package(
         fuzzTarget("DeflateFuzz", "CodingFuzzKit", "LupineCoding"),
         fuzzTarget("BrotliFuzz", "CodingFuzzKit", "LupineCoding"),
         fuzzTarget("CodingStackFuzz", "CodingFuzzKit", "LupineCoding"),
+        fuzzTarget("SocksFuzz", "LupineTransport"),
+        fuzzTarget("URLFuzz", "LupineTransport"),
     ]
 )

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// Invariant: a SOCKS5 proxy's bytes lead to the same end however they are cut, and no byte past the tunnel is taken.
+import LupineTransport
+
+/// Where a conversation ended.
+private enum End: Equatable {
+    case open
+    case established(Int)
+    case failed(SocksError)
+}
+
+/// Octet 0 chooses the destination and the credentials, octet 1 the length of the pieces; the rest is the proxy's.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let input = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
+    guard input.count >= 2 else { return 0 }
+    let bytes = Array(input[2...])
+    let single = end(of: bytes, in: 1, choice: input[0])
+    let pieces = end(of: bytes, in: max(1, Int(input[1])), choice: input[0])
+    // Only a longer piece can hold an answer to what was not yet asked.
+    if case .failed(.unsolicitedBytes) = pieces { return 0 }
+    precondition(single == pieces, "\(single) one by one, \(pieces) in pieces")
+    return 0
+}
+
+private func end(of bytes: [UInt8], in length: Int, choice: UInt8) -> End {
+    let credentials =
+        choice & 1 == 0 ? nil : ProxyServer.Credentials(user: Array("user".utf8), password: Array("pw".utf8))
+    let destination: SocksMachine.Destination =
+        choice & 2 == 0 ? .name("host.example") : .ip(.v6([UInt8](repeating: 7, count: 16)))
+    do throws(SocksError) {
+        var machine = try SocksMachine(destination: destination, port: 443, credentials: credentials)
+        _ = machine.start()
+        var taken = 0
+        while taken < bytes.count {
+            let piece = Array(bytes[taken..<min(taken + length, bytes.count)])
+            switch try machine.receive(piece.span) {
+            case .needsMore: taken += piece.count
+            case .send(let answer):
+                precondition(!answer.isEmpty)
+                taken += piece.count
+            case .established(let consumed):
+                precondition(consumed >= 1 && consumed <= piece.count)
+                return .established(taken + consumed)
+            }
+        }
+        return .open
+    } catch { return .failed(error) }
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: MIT
+
+/// An `http`, `https` or `http+unix` URL, read strictly after RFC 3986: what a request is addressed to.
+///
+/// Not a general URL type. Path and query keep their spelling, percent-encoding and dot segments included; scheme and
+/// host are lower-cased; a fragment is checked and dropped, since it never travels. `http+unix` carries the socket's
+/// path, percent-encoded, where the host would stand: `http+unix://%2Frun%2Fdaemon.sock/info`.
+public struct TransportURL: Hashable, Sendable {
+    /// How the origin is reached.
+    public enum Scheme: String, Hashable, Sendable {
+        case http
+        case https
+        case httpUnix = "http+unix"
+
+        /// The port where the URL names none; a Unix-domain socket has none.
+        public var defaultPort: UInt16 {
+            switch self {
+            case .http: 80
+            case .https: 443
+            case .httpUnix: 0
+            }
+        }
+    }
+
+    /// The longest URL that is read: what fits in one line of a request head.
+    public static let longestText = 64 * 1024
+    /// `sun_path` without its final NUL.
+    static let longestSocketPath = 107
+
+    private struct Authority: Hashable {
+        var host: String
+        var zone: String?
+        var isIPv6 = false
+        var port: UInt16
+        var unixPath: String?
+    }
+
+    public let scheme: Scheme
+    private let authority: Authority
+    /// The path as it is sent; never empty.
+    public let path: String
+    /// The query without its `?`; `nil` where there is none.
+    public let query: String?
+
+    /// The host in lower case: a name, or an address without brackets and zone. `localhost` for `http+unix`.
+    public var host: String { authority.host }
+    /// The zone of an IPv6 address, percent-decoded: the interface that a link-local address belongs to.
+    public var zone: String? { authority.zone }
+    /// The port to connect to: the one given, or the scheme's. 0 for `http+unix`.
+    public var port: UInt16 { authority.port }
+    /// The socket's path of an `http+unix` URL.
+    public var unixPath: String? { authority.unixPath }
+
+    /// The request target in origin form (RFC 9112 §3.2.1).
+    public var target: String { query.map { "\(path)?\($0)" } ?? path }
+
+    /// The value of the Host field (RFC 9112 §3.2): an IPv6 address in brackets and without its zone (RFC 6874 §3),
+    /// the port only where it is not the scheme's.
+    public var hostField: String {
+        let name = authority.isIPv6 ? "[\(host)]" : host
+        return port == scheme.defaultPort ? name : "\(name):\(port)"
+    }
+
+    /// Reads an absolute URL.
+    public init(_ text: String) throws(TransportURLError) {
+        let bytes = try Self.admitted(text)
+        try self.init(URIReference(bytes))
+    }
+
+    private init(_ reference: URIReference) throws(TransportURLError) {
+        guard let name = reference.scheme else { throw .missingScheme }
+        let spelling = String(decoding: name, as: UTF8.self).asciiLowercased
+        guard let scheme = Scheme(rawValue: spelling) else { throw .unsupportedScheme(spelling) }
+        guard let authority = reference.authority else {
+            throw .missingAuthority(offset: reference.path.startIndex)
+        }
+        try Self.check(reference)
+        self.init(
+            scheme: scheme, authority: try Self.authority(authority, scheme: scheme), path: reference.path,
+            query: reference.query)
+    }
+
+    private init(
+        scheme: Scheme, authority: Authority, path: some Collection<UInt8>, query: (some Collection<UInt8>)?
+    ) {
+        self.scheme = scheme
+        self.authority = authority
+        self.path = path.isEmpty ? "/" : String(decoding: path, as: UTF8.self)
+        self.query = query.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The URL that `reference`, a URL or a relative reference found at this one, points to (RFC 3986 §5.2).
+    public func resolving(_ reference: String) throws(TransportURLError) -> TransportURL {
+        let bytes = try Self.admitted(reference)
+        let parts = URIReference(bytes)
+        if parts.scheme != nil {
+            let target = try TransportURL(parts)
+            return TransportURL(
+                scheme: target.scheme, authority: target.authority,
+                path: URIReference.removeDotSegments(target.path.utf8), query: target.query?.utf8)
+        }
+        try Self.check(parts)
+        if let text = parts.authority {
+            return TransportURL(
+                scheme: scheme, authority: try Self.authority(text, scheme: scheme),
+                path: URIReference.removeDotSegments(parts.path), query: parts.query)
+        }
+        guard !parts.path.isEmpty else {
+            let query = parts.query.map { Array($0) } ?? self.query.map { Array($0.utf8) }
+            return TransportURL(scheme: scheme, authority: authority, path: path.utf8, query: query)
+        }
+        let merged =
+            parts.path.first == 0x2F
+            ? Array(parts.path) : URIReference.merge(base: path.utf8, reference: parts.path)
+        return TransportURL(
+            scheme: scheme, authority: authority, path: URIReference.removeDotSegments(merged),
+            query: parts.query)
+    }
+
+    /// As `resolving(_:)`, for a Location field as servers write it: spaces, bytes outside ASCII, a stray `%` and
+    /// the few printable bytes that RFC 3986 leaves out are percent-encoded first, as browsers and curl do. Controls
+    /// are refused all the same.
+    public func resolving(location: String) throws(TransportURLError) -> TransportURL {
+        var repaired: [UInt8] = []
+        let bytes = Array(location.utf8)
+        guard bytes.count <= Self.longestText else {
+            throw .tooLong(length: bytes.count, limit: Self.longestText)
+        }
+        var isInQuery = false
+        for (place, byte) in bytes.enumerated() {
+            switch byte {
+            case 0x20, 0x22, 0x3C, 0x3E, 0x5C, 0x5E, 0x60, 0x7B...0x7D, 0x80...:
+                repaired += URIByte.percentEncoded(byte)
+            case 0x5B where isInQuery, 0x5D where isInQuery:
+                repaired += URIByte.percentEncoded(byte)
+            case 0x25 where URIByte.malformedTriplet(in: bytes[place..<min(place + 3, bytes.count)]) == place:
+                repaired += URIByte.percentEncoded(byte)
+            case _:
+                if byte == 0x3F { isInQuery = true }
+                repaired.append(byte)
+            }
+        }
+        return try resolving(String(decoding: repaired, as: UTF8.self))
+    }
+
+    // MARK: Reading
+
+    /// The text's bytes, if all are printable ASCII and there are not too many.
+    private static func admitted(_ text: String) throws(TransportURLError) -> [UInt8] {
+        let bytes = Array(text.utf8)
+        guard bytes.count <= longestText else { throw .tooLong(length: bytes.count, limit: longestText) }
+        for (place, byte) in bytes.enumerated() where byte <= 0x20 || byte >= 0x7F {
+            throw .illegalByte(byte, offset: place)
+        }
+        return bytes
+    }
+
+    private static func check(_ reference: URIReference) throws(TransportURLError) {
+        try check(reference.path, URIByte.isPath)
+        if let query = reference.query { try check(query, URIByte.isQuery) }
+        if let fragment = reference.fragment { try check(fragment, URIByte.isQuery) }
+    }
+
+    private static func check(
+        _ text: ArraySlice<UInt8>, _ isAllowed: (UInt8) -> Bool
+    ) throws(TransportURLError) {
+        for place in text.indices where text[place] != 0x25 && !isAllowed(text[place]) {
+            throw .illegalByte(text[place], offset: place)
+        }
+        if let place = URIByte.malformedTriplet(in: text) { throw .malformedPercentEncoding(offset: place) }
+    }
+
+    private static func authority(
+        _ text: ArraySlice<UInt8>, scheme: Scheme
+    ) throws(TransportURLError) -> Authority {
+        if text.contains(0x40) { throw .userinfo(offset: text.startIndex) }
+        if scheme == .httpUnix { return try socketAuthority(text) }
+        guard text.first != 0x5B else { return try literalAuthority(text, scheme: scheme) }
+        let end = text.firstIndex(of: 0x3A) ?? text.endIndex
+        let name = text[text.startIndex..<end]
+        guard !name.isEmpty else { throw .emptyHost(offset: text.startIndex) }
+        for place in name.indices
+        where !URIByte.isUnreserved(name[place]) && !URIByte.isSubDelimiter(name[place]) {
+            if name[place] == 0x25 { throw .percentEncodedHost(offset: place) }
+            throw .illegalByte(name[place], offset: place)
+        }
+        return Authority(
+            host: String(decoding: name, as: UTF8.self).asciiLowercased,
+            port: try port(text[end...], scheme: scheme))
+    }
+
+    private static func literalAuthority(
+        _ text: ArraySlice<UInt8>, scheme: Scheme
+    ) throws(TransportURLError) -> Authority {
+        let start = text.startIndex + 1
+        guard let close = text.firstIndex(of: 0x5D) else {
+            throw .malformedIPLiteral(offset: text.startIndex)
+        }
+        let percent = text[start..<close].firstIndex(of: 0x25) ?? close
+        let literal = String(decoding: text[start..<percent], as: UTF8.self).asciiLowercased
+        guard case .v6? = IPAddressLiteral(literal) else { throw .malformedIPLiteral(offset: start) }
+        var zone: String?
+        if percent < close {
+            let encoded = text[percent..<close]
+            guard encoded.starts(with: "%25".utf8),
+                case .success(let decoded) = URIByte.percentDecoded(encoded.dropFirst(3)), !decoded.isEmpty,
+                decoded.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+            else { throw .malformedZone(offset: percent) }
+            zone = String(decoding: decoded, as: UTF8.self)
+        }
+        return Authority(
+            host: literal, zone: zone, isIPv6: true, port: try port(text[(close + 1)...], scheme: scheme))
+    }
+
+    private static func socketAuthority(_ text: ArraySlice<UInt8>) throws(TransportURLError) -> Authority {
+        for place in text.indices
+        where text[place] != 0x25 && !URIByte.isUnreserved(text[place])
+            && !URIByte.isSubDelimiter(text[place])
+        {
+            if text[place] == 0x3A { throw .malformedSocketPath(offset: place) }
+            throw .illegalByte(text[place], offset: place)
+        }
+        switch URIByte.percentDecoded(text) {
+        case .failure(let fault):
+            throw .malformedPercentEncoding(offset: fault.offset)
+        case .success(let decoded):
+            guard !decoded.isEmpty else { throw .emptyHost(offset: text.startIndex) }
+            guard decoded.count <= longestSocketPath else {
+                throw .socketPathTooLong(length: decoded.count, limit: longestSocketPath)
+            }
+            guard !decoded.contains(0), let path = String(validating: decoded, as: UTF8.self) else {
+                throw .malformedSocketPath(offset: text.startIndex)
+            }
+            return Authority(host: "localhost", port: 0, unixPath: path)
+        }
+    }
+
+    /// What follows the host: nothing, or a colon and a number; nothing after the colon means the default.
+    private static func port(_ text: ArraySlice<UInt8>, scheme: Scheme) throws(TransportURLError) -> UInt16 {
+        guard let colon = text.first else { return scheme.defaultPort }
+        guard colon == 0x3A else { throw .illegalByte(colon, offset: text.startIndex) }
+        let digits = text.dropFirst()
+        if digits.isEmpty { return scheme.defaultPort }
+        var number = 0
+        for digit in digits {
+            guard digit >= 0x30, digit <= 0x39 else { throw .malformedPort(offset: digits.startIndex) }
+            number = min(number * 10 + Int(digit - 0x30), 1 << 20)
+        }
+        guard let port = UInt16(exactly: number), port > 0 else {
+            throw .malformedPort(offset: digits.startIndex)
+        }
+        return port
+    }
+}
+
+extension TransportURL: CustomStringConvertible {
+    /// The URL as it would be written again: default port and fragment left out.
+    public var description: String {
+        if let unixPath {
+            let encoded = unixPath.utf8.flatMap {
+                URIByte.isUnreserved($0) ? [$0] : URIByte.percentEncoded($0)
+            }
+            return "\(scheme.rawValue)://\(String(decoding: encoded, as: UTF8.self))\(target)"
+        }
+        var name = host
+        if authority.isIPv6 {
+            let encoded = (zone ?? "").utf8.flatMap {
+                URIByte.isUnreserved($0) ? [$0] : URIByte.percentEncoded($0)
+            }
+            name = "[\(host)\(zone == nil ? "" : "%25" + String(decoding: encoded, as: UTF8.self))]"
+        }
+        let suffix = port == scheme.defaultPort ? "" : ":\(port)"
+        return "\(scheme.rawValue)://\(name)\(suffix)\(target)"
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+
+/// A URI or relative reference taken apart at its delimiters (RFC 3986 §4.1, appendix B), nothing checked but them.
+///
+/// `TransportURL` reads its parts and resolves redirects with it. Components are slices of the bytes given, so that
+/// an index in one is an offset in the text.
+struct URIReference {
+    let scheme: ArraySlice<UInt8>?
+    let authority: ArraySlice<UInt8>?
+    let path: ArraySlice<UInt8>
+    let query: ArraySlice<UInt8>?
+    /// Where the fragment's text begins, past its `#`.
+    let fragment: ArraySlice<UInt8>?
+
+    init(_ text: [UInt8]) {
+        var rest = text[...]
+        if let end = rest.firstIndex(where: { $0 == 0x3A || $0 == 0x2F || $0 == 0x3F || $0 == 0x23 }),
+            rest[end] == 0x3A, Self.isScheme(rest[..<end])
+        {
+            scheme = rest[..<end]
+            rest = rest[(end + 1)...]
+        } else {
+            scheme = nil
+        }
+        if let hash = rest.firstIndex(of: 0x23) {
+            fragment = rest[(hash + 1)...]
+            rest = rest[..<hash]
+        } else {
+            fragment = nil
+        }
+        if let mark = rest.firstIndex(of: 0x3F) {
+            query = rest[(mark + 1)...]
+            rest = rest[..<mark]
+        } else {
+            query = nil
+        }
+        if rest.starts(with: [0x2F, 0x2F]) {
+            rest = rest.dropFirst(2)
+            let end = rest.firstIndex(of: 0x2F) ?? rest.endIndex
+            authority = rest[rest.startIndex..<end]
+            path = rest[end...]
+        } else {
+            authority = nil
+            path = rest
+        }
+    }
+
+    /// ALPHA *( ALPHA / DIGIT / "+" / "-" / "." ).
+    private static func isScheme(_ text: ArraySlice<UInt8>) -> Bool {
+        guard let first = text.first, (0x61...0x7A).contains(first | 0x20) else { return false }
+        return text.allSatisfy { byte in
+            (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte) || byte == 0x2B
+                || byte == 0x2D
+                || byte == 0x2E
+        }
+    }
+
+    /// The path of a reference with a relative path, under a base that has an authority (§5.2.3).
+    static func merge(base: some Collection<UInt8>, reference: some Collection<UInt8>) -> [UInt8] {
+        let kept = Array(base)
+        guard let slash = kept.lastIndex(of: 0x2F) else { return [0x2F] + reference }
+        return Array(kept[...slash]) + reference
+    }
+
+    /// The path without its "." and ".." segments (§5.2.4); ".." above the root goes nowhere.
+    static func removeDotSegments(_ path: some Collection<UInt8>) -> [UInt8] {
+        var output: [UInt8] = []
+        output.reserveCapacity(path.count)
+        var rest = Array(path)[...]
+        while !rest.isEmpty {
+            let isRooted = rest.first == 0x2F
+            let start = isRooted ? rest.startIndex + 1 : rest.startIndex
+            let end = rest[start...].firstIndex(of: 0x2F) ?? rest.endIndex
+            let segment = rest[start..<end]
+            let isLast = end == rest.endIndex
+            if segment == [0x2E] {
+                if isRooted, isLast { output.append(0x2F) }
+                rest = isRooted || isLast ? rest[end...] : rest[(end + 1)...]
+            } else if segment == [0x2E, 0x2E] {
+                if isRooted {
+                    let cut = output.lastIndex(of: 0x2F) ?? output.startIndex
+                    output.removeSubrange(cut...)
+                    if isLast { output.append(0x2F) }
+                }
+                rest = isRooted || isLast ? rest[end...] : rest[(end + 1)...]
+            } else {
+                output += rest[rest.startIndex..<end]
+                rest = rest[end...]
+            }
+        }
+        return output
+    }
+}

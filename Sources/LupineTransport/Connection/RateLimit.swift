@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+
+/// How fast one direction of an exchange may move bytes: a token bucket.
+///
+/// Ask `allowance`, move that many bytes or fewer, tell `spend`; where nothing is allowed, set a timer for `ready`.
+/// Time is an argument. Fractions of a byte are kept, so that many small steps add up to the rate exactly.
+package struct RateLimit: Hashable, Sendable {
+    /// Bytes per second.
+    package let rate: Int
+    /// The most bytes that move at once after a pause.
+    package let burst: Int
+    /// Billionths of a byte in the bucket. Negative after more was spent than allowed: a read that could not be cut.
+    private var tokens: Int64
+    private var filledAt: Instant
+
+    private static let unit: Int64 = 1_000_000_000
+    /// Above this rate or burst the arithmetic would not fit, and no network follows either.
+    private static let ceiling = 8 << 30
+
+    /// - Parameters:
+    ///   - rate: bytes per second; below 1 counts as 1.
+    ///   - burst: by default what a quarter of a second carries, at least 1.
+    package init(rate: Int, burst: Int? = nil, at now: Instant) {
+        self.rate = min(max(1, rate), Self.ceiling)
+        self.burst = min(max(1, burst ?? self.rate / 4), Self.ceiling)
+        tokens = Int64(self.burst) * Self.unit
+        filledAt = now
+    }
+
+    /// How many bytes may move now.
+    package mutating func allowance(at now: Instant) -> Int {
+        refill(at: now)
+        return max(0, Int(tokens / Self.unit))
+    }
+
+    /// Takes the bytes that moved out of the bucket.
+    package mutating func spend(_ count: Int, at now: Instant) {
+        refill(at: now)
+        let (cost, isHuge) = Int64(max(0, count)).multipliedReportingOverflow(by: Self.unit)
+        let (rest, overflow) = tokens.subtractingReportingOverflow(isHuge ? .max : cost)
+        tokens = overflow ? -.max : rest
+    }
+
+    /// When `count` bytes may move (as many as the burst at most): now, or the instant to try again.
+    package mutating func ready(for count: Int, at now: Instant) -> Instant {
+        refill(at: now)
+        let wanted = Int64(min(max(1, count), burst)) * Self.unit
+        guard tokens < wanted else { return now }
+        let (missing, overflow) = wanted.subtractingReportingOverflow(tokens)
+        if overflow { return .distantFuture }
+        let rate = Int64(rate)
+        return now + Interval(nanoseconds: missing / rate + (missing % rate == 0 ? 0 : 1))
+    }
+
+    private mutating func refill(at now: Instant) {
+        let elapsed = (now - filledAt).nanoseconds
+        guard elapsed > 0 else { return }
+        filledAt = now
+        let full = Int64(burst) * Self.unit
+        let (gain, isHuge) = elapsed.multipliedReportingOverflow(by: Int64(rate))
+        let (sum, overflow) = tokens.addingReportingOverflow(gain)
+        tokens = isHuge || overflow ? full : min(full, sum)
+    }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+
+/// Which time ran out. Each is an error of its own, so that "slow to connect" and "silent" are told apart.
+public enum TransferTimeout: Error, Hashable, Sendable, CaseIterable {
+    /// No connection to the origin or its proxy, tunnel included.
+    case connect
+    /// The TLS handshake did not end.
+    case tlsHandshake
+    /// The request was sent and no byte of a response came.
+    case firstByte
+    /// A response began and then nothing came for too long.
+    case idleRead
+    /// The peer took nothing of what we had to send for too long.
+    case idleWrite
+    /// The exchange as a whole took too long, however busy it was.
+    case whole
+}
+
+/// How long each part of an exchange may take; `nil`: as long as it likes.
+package struct TransferTimeouts: Hashable, Sendable {
+    package var connect: Interval?
+    package var tlsHandshake: Interval?
+    package var firstByte: Interval?
+    package var idleRead: Interval?
+    package var idleWrite: Interval?
+    package var whole: Interval?
+
+    package init(
+        connect: Interval? = nil, tlsHandshake: Interval? = nil, firstByte: Interval? = nil,
+        idleRead: Interval? = nil, idleWrite: Interval? = nil, whole: Interval? = nil
+    ) {
+        self.connect = connect
+        self.tlsHandshake = tlsHandshake
+        self.firstByte = firstByte
+        self.idleRead = idleRead
+        self.idleWrite = idleWrite
+        self.whole = whole
+    }
+}
+
+/// Which time-out of an exchange strikes next, and when. Pure arithmetic: the driver sets one timer for `next`, and
+/// when it fires asks `expired`; most often bytes have moved meanwhile, and the timer is set anew.
+///
+/// The two directions are watched apart: an early response may be read while the body is still being sent. A
+/// direction that waits for our own side, because reading is paused or the body has no bytes yet, is not timed.
+package struct TransferDeadlines: Hashable, Sendable {
+    package enum Event: Hashable, Sendable {
+        /// A connection is being opened for the exchange.
+        case connecting
+        case handshaking
+        /// The exchange runs on a connection; its request is being sent.
+        case sending
+        /// The peer took bytes.
+        case wrote
+        /// The body's source has nothing now; `wrote` or `sending` resumes the watch.
+        case sourceDry
+        /// The request is sent completely.
+        case sent
+        /// Bytes of a response came; the first of them end the wait for the first byte.
+        case received
+        /// Our consumer reads no more for now.
+        case readingPaused
+        case readingResumed
+        /// The exchange waits in a queue, or is over: only the whole counts.
+        case waiting
+    }
+
+    private enum Setup: Hashable {
+        case none
+        case connecting(since: Instant)
+        case handshaking(since: Instant)
+    }
+    private enum Outward: Hashable {
+        case none
+        case watched(since: Instant)
+    }
+    private enum Inward: Hashable {
+        case none
+        case awaitingFirst(since: Instant)
+        case watched(since: Instant)
+        case paused
+    }
+
+    private let timeouts: TransferTimeouts
+    private let began: Instant
+    private var setup = Setup.none
+    private var outward = Outward.none
+    private var inward = Inward.none
+
+    package init(_ timeouts: TransferTimeouts, at now: Instant) {
+        self.timeouts = timeouts
+        began = now
+    }
+
+    /// The only writer of the three states.
+    package mutating func handle(_ event: Event, at now: Instant) {
+        switch event {
+        case .connecting:
+            (setup, outward, inward) = (.connecting(since: now), .none, .none)
+        case .handshaking:
+            (setup, outward, inward) = (.handshaking(since: now), .none, .none)
+        case .waiting:
+            (setup, outward, inward) = (.none, .none, .none)
+        case .sending:
+            setup = .none
+            outward = .watched(since: now)
+        case .wrote:
+            outward = .watched(since: now)
+        case .sourceDry:
+            outward = .none
+        case .sent:
+            outward = .none
+            if inward == .none { inward = .awaitingFirst(since: now) }
+        case .received:
+            if inward != .paused { inward = .watched(since: now) }
+        case .readingPaused:
+            if case .watched = inward { inward = .paused }
+        case .readingResumed:
+            if inward == .paused { inward = .watched(since: now) }
+        }
+    }
+
+    /// The earliest deadline. Of several at one instant, the narrowest cause is named: the whole comes last.
+    package var next: (instant: Instant, timeout: TransferTimeout)? {
+        var earliest: (instant: Instant, timeout: TransferTimeout)?
+        func consider(_ since: Instant, _ interval: Interval?, _ timeout: TransferTimeout) {
+            guard let interval else { return }
+            let instant = since + interval
+            if let known = earliest, known.instant <= instant { return }
+            earliest = (instant, timeout)
+        }
+        switch setup {
+        case .none: break
+        case .connecting(let since): consider(since, timeouts.connect, .connect)
+        case .handshaking(let since): consider(since, timeouts.tlsHandshake, .tlsHandshake)
+        }
+        switch inward {
+        case .none, .paused: break
+        case .awaitingFirst(let since): consider(since, timeouts.firstByte, .firstByte)
+        case .watched(let since): consider(since, timeouts.idleRead, .idleRead)
+        }
+        switch outward {
+        case .none: break
+        case .watched(let since): consider(since, timeouts.idleWrite, .idleWrite)
+        }
+        consider(began, timeouts.whole, .whole)
+        return earliest
+    }
+
+    /// The time-out that has struck by now, if any.
+    package func expired(at now: Instant) -> TransferTimeout? {
+        guard let next, next.instant <= now else { return nil }
+        return next.timeout
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+
+extension ProxyServer.Credentials {
+    /// The value of a Proxy-Authorization field under the Basic scheme (RFC 7617 §2): `Basic` and the user, a colon
+    /// and the password in base64. `nil` for a user with a colon in it, which the scheme cannot carry.
+    package var basicAuthorization: String? {
+        guard !user.contains(0x3A) else { return nil }
+        return "Basic " + Self.base64(user + [0x3A] + password)
+    }
+
+    /// RFC 4648 §4, with padding.
+    private static func base64(_ bytes: [UInt8]) -> String {
+        func letter(_ value: UInt32) -> UInt8 {
+            let value = UInt8(truncatingIfNeeded: value & 0x3F)
+            return switch value {
+            case 0..<26: 0x41 + value
+            case 26..<52: 0x61 + (value - 26)
+            case 52..<62: 0x30 + (value - 52)
+            case 62: 0x2B
+            case _: 0x2F
+            }
+        }
+        var text: [UInt8] = []
+        text.reserveCapacity((bytes.count + 2) / 3 * 4)
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let group = bytes[start..<min(start + 3, bytes.count)]
+            let bits = group.reduce(UInt32(0)) { $0 << 8 | UInt32($1) } << UInt32(8 * (3 - group.count))
+            for place in 0..<4 {
+                text.append(place <= group.count ? letter(bits >> UInt32(18 - 6 * place)) : 0x3D)
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+
+/// Which address of a host is tried next, and which connection wins: Happy Eyeballs, RFC 8305 §4 and §5.
+///
+/// Families are interleaved; an attempt that has not succeeded after the stagger is joined by the next one, a failed
+/// one is followed at once; the first connection wins and the others are closed. It knows addresses and causes only
+/// as values it hands back. The resolver's order within a family is kept: `getaddrinfo` has sorted by RFC 6724.
+package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendable {
+    package enum Family: Hashable, Sendable { case ipv4, ipv6 }
+
+    /// Which family is tried first: RFC 8305 prefers IPv6, a host with broken IPv6 may not. `asResolved` takes the
+    /// family of the resolver's first answer.
+    package enum FirstFamily: Hashable, Sendable { case ipv6, ipv4, asResolved }
+
+    /// The number of an attempt: 0 for the first address tried.
+    package struct AttemptID: Hashable, Sendable {
+        package let rawValue: Int
+        package init(rawValue: Int) { self.rawValue = rawValue }
+    }
+
+    /// Why one address could not be connected to.
+    package struct AddressFailure: Sendable {
+        package let address: Address
+        package let cause: Cause
+    }
+
+    package enum Event: Sendable {
+        case start
+        /// The instant of the last `setTimer` has come.
+        case timer
+        case connected(AttemptID)
+        case failed(AttemptID, Cause)
+        /// Nobody wants the connection any more.
+        case cancel
+    }
+
+    /// What the driver is to do, in order.
+    package enum Action: Sendable {
+        case connect(AttemptID, Address)
+        /// Replaces the timer set before.
+        case setTimer(Instant)
+        case cancelTimer
+        /// Give up an attempt and close its socket; nothing is to be reported.
+        case close(AttemptID)
+        /// The race is over: this connection is the one.
+        case won(AttemptID, Address)
+        /// The race is over: no address could be connected to. Failures stand in the order they happened; none at
+        /// all means that there was no address.
+        case failed([AddressFailure])
+    }
+
+    /// RFC 8305 §5: the recommended Connection Attempt Delay.
+    package static var defaultStagger: Interval { .milliseconds(250) }
+
+    private enum State {
+        case ready  // → racing, over
+        case racing(Race)  // → racing, over
+        case over
+    }
+
+    private struct Race {
+        var next = 0
+        var live: [AttemptID] = []
+        var failures: [AddressFailure] = []
+    }
+
+    private let addresses: [Address]
+    private let stagger: Interval
+    private var state = State.ready
+
+    /// - Parameter addresses: the resolver's answer, in its order.
+    package init(
+        addresses: [(family: Family, address: Address)], first: FirstFamily = .ipv6,
+        stagger: Interval = Self.defaultStagger
+    ) {
+        self.addresses = Self.interleave(addresses, first: first)
+        self.stagger = stagger
+    }
+
+    /// The only writer of `state`.
+    package mutating func handle(_ event: Event, at now: Instant) -> [Action] {
+        switch (state, event) {
+        case (.ready, .start):
+            var actions: [Action] = []
+            advance(Race(), at: now, into: &actions)
+            return actions
+        case (.ready, .cancel):
+            state = .over
+            return []
+        case (.racing(let race), .timer):
+            var actions: [Action] = []
+            advance(race, at: now, into: &actions)
+            return actions
+        case (.racing(var race), .failed(let attempt, let cause)):
+            guard let place = race.live.firstIndex(of: attempt) else { return [] }
+            race.live.remove(at: place)
+            race.failures.append(AddressFailure(address: addresses[attempt.rawValue], cause: cause))
+            var actions: [Action] = []
+            if race.next < addresses.count {
+                advance(race, at: now, into: &actions)
+            } else if race.live.isEmpty {
+                state = .over
+                actions.append(.failed(race.failures))
+            } else {
+                state = .racing(race)
+            }
+            return actions
+        case (.racing(let race), .connected(let winner)):
+            guard race.live.contains(winner) else { return [] }
+            state = .over
+            return (race.next < addresses.count ? [.cancelTimer] : [])
+                + race.live.filter { $0 != winner }.map { .close($0) }
+                + [.won(winner, addresses[winner.rawValue])]
+        case (.racing(let race), .cancel):
+            state = .over
+            return (race.next < addresses.count ? [.cancelTimer] : []) + race.live.map { .close($0) }
+        case (.over, .connected(let late)):
+            return [.close(late)]
+        case (.over, .timer), (.over, .failed), (.over, .cancel):
+            return []
+        case (.ready, .timer), (.ready, .connected), (.ready, .failed), (.racing, .start), (.over, .start):
+            preconditionFailure("\(event) is impossible while \(state)")
+        }
+    }
+
+    /// Tries the next address. The timer runs exactly while there is another one after it.
+    private mutating func advance(_ race: Race, at now: Instant, into actions: inout [Action]) {
+        var race = race
+        guard race.next < addresses.count else {
+            if race.live.isEmpty {
+                state = .over
+                actions.append(.failed(race.failures))
+            } else {
+                state = .racing(race)
+            }
+            return
+        }
+        let attempt = AttemptID(rawValue: race.next)
+        actions.append(.connect(attempt, addresses[race.next]))
+        race.live.append(attempt)
+        race.next += 1
+        if race.next < addresses.count {
+            actions.append(.setTimer(now + stagger))
+        } else if race.next > 1 {
+            actions.append(.cancelTimer)
+        }
+        state = .racing(race)
+    }
+
+    private static func interleave(
+        _ addresses: [(family: Family, address: Address)], first: FirstFamily
+    ) -> [Address] {
+        guard let resolvedFirst = addresses.first?.family else { return [] }
+        let leader: Family =
+            switch first {
+            case .ipv4: .ipv4
+            case .ipv6: .ipv6
+            case .asResolved: resolvedFirst
+            }
+        let leading = addresses.filter { $0.family == leader }.map(\.address)
+        let following = addresses.filter { $0.family != leader }.map(\.address)
+        var order: [Address] = []
+        order.reserveCapacity(addresses.count)
+        for place in 0..<max(leading.count, following.count) {
+            if place < leading.count { order.append(leading[place]) }
+            if place < following.count { order.append(following[place]) }
+        }
+        return order
+    }
+}
+
+extension HappyEyeballsMachine.AddressFailure: Equatable where Address: Equatable, Cause: Equatable {}
+extension HappyEyeballsMachine.Action: Equatable where Address: Equatable, Cause: Equatable {}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+
+/// The origins that are reached without a proxy: what `no_proxy` says, read as curl reads it.
+///
+/// Entries are separated by commas or blanks. `*` alone matches everything; a name matches itself and every name
+/// under it, with or without a leading dot or `*.`; an address matches itself; `10.0.0.0/8` and `fe80::/10` match
+/// what they contain; each may end in `:port` (an IPv6 address in brackets then). Case and a trailing dot do not
+/// matter. No look-up is made: a name never matches an address. An entry that is none of these matches nothing.
+package struct NoProxyList: Hashable, Sendable {
+    private enum Rule: Hashable {
+        case everything
+        /// Without the leading dot; also what is under it.
+        case name(String, port: UInt16?)
+        case network(IPAddressLiteral, prefix: Int, port: UInt16?)
+    }
+
+    private let rules: [Rule]
+
+    package init(_ text: String) {
+        rules = text.asciiLowercased.utf8
+            .split { $0 == 0x2C || $0 == 0x20 || $0 == 0x09 }
+            .compactMap { Self.rule(String(Substring($0))) }
+    }
+
+    /// True when the origin is reached directly. `host` is a name or an address without brackets and zone.
+    package func matches(host: String, port: UInt16) -> Bool {
+        let name = Self.withoutTrailingDot(host.asciiLowercased)
+        let address = IPAddressLiteral(name)?.unmapped
+        return rules.contains { rule in
+            switch rule {
+            case .everything:
+                return true
+            case .name(let suffix, let wanted):
+                guard wanted == nil || wanted == port, address == nil else { return false }
+                return name == suffix || name.utf8.count > suffix.utf8.count && name.hasSuffix("." + suffix)
+            case .network(let network, let prefix, let wanted):
+                guard wanted == nil || wanted == port, let address else { return false }
+                return Self.contains(network, prefix, address)
+            }
+        }
+    }
+
+    private static func rule(_ entry: String) -> Rule? {
+        if entry == "*" { return .everything }
+        if let rule = network(entry, port: nil) { return rule }
+        var host = Substring(entry)
+        var port: UInt16?
+        if !entry.hasSuffix("]"), let colon = entry.lastIndex(of: ":") {
+            guard let number = UInt16(entry[entry.index(after: colon)...]) else { return nil }
+            port = number
+            host = entry[..<colon]
+        }
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            guard case .v6? = IPAddressLiteral(host.dropFirst().dropLast()) else { return nil }
+            return network(String(host.dropFirst().dropLast()), port: port)
+        }
+        if let rule = network(String(host), port: port) { return rule }
+        if host.hasPrefix("*.") { host = host.dropFirst(2) }
+        host = host.drop { $0 == "." }
+        let name = withoutTrailingDot(String(host))
+        guard !name.isEmpty, !name.utf8.contains(where: { $0 == 0x2F || $0 == 0x3A || $0 == 0x2A }) else {
+            return nil
+        }
+        return .name(name, port: port)
+    }
+
+    private static func network(_ text: String, port: UInt16?) -> Rule? {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let first = parts.first, let address = IPAddressLiteral(first) else { return nil }
+        let width = address.bytes.count * 8
+        guard parts.count == 2 else {
+            let plain = address.unmapped
+            return .network(plain, prefix: plain.bytes.count * 8, port: port)
+        }
+        guard let prefix = Int(parts[1]), (0...width).contains(prefix), parts[1].utf8.first != 0x2B else {
+            return nil
+        }
+        return .network(address, prefix: prefix, port: port)
+    }
+
+    private static func contains(_ network: IPAddressLiteral, _ prefix: Int, _ address: IPAddressLiteral)
+        -> Bool
+    {
+        guard network.bytes.count == address.bytes.count else { return false }
+        var bits = prefix
+        for (left, right) in zip(network.bytes, address.bytes) {
+            if bits <= 0 { return true }
+            let mask = bits >= 8 ? UInt8.max : ~(UInt8.max >> UInt8(bits))
+            if left & mask != right & mask { return false }
+            bits -= 8
+        }
+        return true
+    }
+
+    private static func withoutTrailingDot(_ name: String) -> String {
+        name.utf8.count > 1 && name.hasSuffix(".") ? String(name.dropLast()) : name
+    }
+}

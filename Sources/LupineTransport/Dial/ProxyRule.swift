@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+
+/// Which proxy, if any, stands between us and an origin.
+///
+/// A value made from a configuration, or, only when asked, from environment variables. Decides; dials nothing.
+package struct ProxyRule: Hashable, Sendable {
+    /// The proxy for `http` origins.
+    package var http: ProxyServer?
+    /// The proxy for `https` origins.
+    package var https: ProxyServer?
+    /// The origins that need none.
+    package var bypass: NoProxyList
+
+    package init(http: ProxyServer? = nil, https: ProxyServer? = nil, bypass: NoProxyList = NoProxyList("")) {
+        self.http = http
+        self.https = https
+        self.bypass = bypass
+    }
+
+    /// Everything is reached directly.
+    package static let direct = ProxyRule()
+
+    /// What the environment says, in the variables curl reads: `http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`
+    /// and their upper-case twins. `HTTP_PROXY` is not among them: in a CGI program it holds the client's `Proxy`
+    /// field (httpoxy, CVE-2016-5385). An empty variable counts as not set.
+    ///
+    /// - Parameter variable: gives the value of an environment variable.
+    /// - Throws: what is wrong with the first variable that names a proxy we cannot use.
+    package init(environment variable: (String) -> String?) throws(ProxyURLError) {
+        func first(_ names: String...) -> String? {
+            for name in names {
+                if let value = variable(name), !value.isEmpty { return value }
+            }
+            return nil
+        }
+        func server(_ text: String?) throws(ProxyURLError) -> ProxyServer? {
+            guard let text else { return nil }
+            return try ProxyServer(url: text)
+        }
+        http = try server(first("http_proxy", "all_proxy", "ALL_PROXY"))
+        https = try server(first("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"))
+        bypass = NoProxyList(first("no_proxy", "NO_PROXY") ?? "")
+    }
+
+    /// The proxy for an origin; `nil`: reach it directly.
+    package func proxy(for scheme: Origin.Scheme, host: String, port: UInt16) -> ProxyServer? {
+        let server =
+            switch scheme {
+            case .http: http
+            case .https: https
+            }
+        guard let server, !bypass.matches(host: host, port: port) else { return nil }
+        return server
+    }
+}

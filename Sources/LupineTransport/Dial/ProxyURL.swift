@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+
+/// Why a proxy's URL cannot be used. Offsets count bytes of the URL. Carries nothing that may be a password.
+public enum ProxyURLError: Error, Hashable, Sendable {
+    case unsupportedScheme(String)
+    case emptyHost
+    case malformedHost(offset: Int)
+    case malformedPort(offset: Int)
+    case malformedPercentEncoding(offset: Int)
+    /// A path, query or fragment follows the proxy's address.
+    case trailingText(offset: Int)
+    case illegalByte(offset: Int)
+}
+
+extension ProxyServer {
+    /// Reads `[scheme://][user[:password]@]host[:port][/]`. The scheme is `http` where none is given, else `http`,
+    /// `https`, `socks5` or `socks5h` (names are resolved by the proxy under either). User and password are
+    /// percent-decoded.
+    package init(url: String) throws(ProxyURLError) {
+        let bytes = Array(url.utf8)
+        if let place = bytes.firstIndex(where: { $0 <= 0x20 || $0 >= 0x7F }) {
+            throw .illegalByte(offset: place)
+        }
+        var start = 0
+        var kind = Kind.http
+        if let end = bytes.indices.first(where: { bytes[$0...].starts(with: "://".utf8) }) {
+            let scheme = String(decoding: bytes[..<end], as: UTF8.self).asciiLowercased
+            switch scheme {
+            case "http": kind = .http
+            case "https": kind = .https
+            case "socks5", "socks5h": kind = .socks5
+            case _: throw .unsupportedScheme(scheme)
+            }
+            start = end + 3
+        }
+        let end = bytes[start...].firstIndex { $0 == 0x2F || $0 == 0x3F || $0 == 0x23 } ?? bytes.count
+        if end < bytes.count, bytes[end...] != [0x2F] { throw .trailingText(offset: end) }
+
+        var credentials: Credentials?
+        if let at = bytes[start..<end].lastIndex(of: 0x40) {
+            let colon = bytes[start..<at].firstIndex(of: 0x3A)
+            credentials = Credentials(
+                user: try Self.decoded(bytes[start..<(colon ?? at)]),
+                password: try colon.map { (place) throws(ProxyURLError) in
+                    try Self.decoded(bytes[(place + 1)..<at])
+                } ?? [])
+            start = at + 1
+        }
+        let (host, portStart) = try Self.host(bytes[start..<end])
+        var port = kind.defaultPort
+        if portStart < end {
+            let digits = bytes[(portStart + 1)..<end]
+            guard digits.count <= 5, let number = UInt16(String(decoding: digits, as: UTF8.self)), number > 0,
+                digits.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 })
+            else { throw .malformedPort(offset: portStart + 1) }
+            port = number
+        }
+        self.init(kind: kind, host: host, port: port, credentials: credentials)
+    }
+
+    /// The host at the start of `text`, and where it ends: at a colon or at the end.
+    private static func host(_ text: ArraySlice<UInt8>) throws(ProxyURLError) -> (String, Int) {
+        if text.first == 0x5B {
+            guard let close = text.firstIndex(of: 0x5D) else { throw .malformedHost(offset: text.startIndex) }
+            let literal = String(decoding: text[(text.startIndex + 1)..<close], as: UTF8.self)
+            guard case .v6? = IPAddressLiteral(literal), close + 1 == text.endIndex || text[close + 1] == 0x3A
+            else {
+                throw .malformedHost(offset: text.startIndex)
+            }
+            return (literal, close + 1)
+        }
+        let end = text.firstIndex(of: 0x3A) ?? text.endIndex
+        let name = text[text.startIndex..<end]
+        guard !name.isEmpty else { throw .emptyHost }
+        if let place = name.firstIndex(where: { !URIByte.isUnreserved($0) }) {
+            throw .malformedHost(offset: place)
+        }
+        return (String(decoding: name, as: UTF8.self), end)
+    }
+
+    private static func decoded(_ text: ArraySlice<UInt8>) throws(ProxyURLError) -> [UInt8] {
+        switch URIByte.percentDecoded(text) {
+        case .success(let bytes): return bytes
+        case .failure(let fault): throw .malformedPercentEncoding(offset: fault.offset)
+        }
+    }
+}
+
+extension ProxyServer.Kind {
+    fileprivate var defaultPort: UInt16 {
+        switch self {
+        case .http: 80
+        case .https: 443
+        case .socks5: 1080
+        }
+    }
+}

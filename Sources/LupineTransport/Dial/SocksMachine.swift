@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+
+/// The client's half of SOCKS5: CONNECT with no authentication or user and password (RFC 1928, RFC 1929).
+///
+/// Bytes in, bytes out. Names go to the proxy as names, so that it resolves them. It keeps no more than a few numbers
+/// of what the proxy sends, and stops at the reply's last byte: what follows belongs to the tunnelled protocol.
+package struct SocksMachine: Sendable {
+    /// Where the proxy is to connect to.
+    package enum Destination: Hashable, Sendable {
+        /// A host name as it stands in the URL.
+        case name(String)
+        case ip(IPAddressLiteral)
+    }
+
+    /// What follows from bytes received.
+    package enum Step: Hashable, Sendable {
+        /// All bytes were taken; more are due.
+        case needsMore
+        /// All bytes were taken; these are to be sent, then more are due.
+        case send([UInt8])
+        /// The tunnel stands. `consumed` of the bytes were the proxy's; the rest is the destination's.
+        case established(consumed: Int)
+    }
+
+    private enum State: Hashable {
+        case ready  // → choosing
+        case choosing(Greeting)  // → authenticating, requesting, failed
+        case authenticating(version: UInt8?)  // → requesting, failed
+        case requesting(Reply)  // → established, failed
+        case established
+        case failed(SocksError)
+    }
+
+    /// VER METHOD.
+    private enum Greeting: Hashable { case version, method }
+
+    /// VER REP RSV ATYP BND.ADDR BND.PORT.
+    private enum Reply: Hashable {
+        case version, code
+        case reserved
+        case addressType
+        case nameLength
+        case skipping(Int)
+    }
+
+    private static let noAuthentication: UInt8 = 0x00
+    private static let userAndPassword: UInt8 = 0x02
+
+    private let destination: Destination
+    private let port: UInt16
+    private let credentials: ProxyServer.Credentials?
+    private var state = State.ready
+    private var received = 0
+
+    /// - Throws: `unusableHost`, `unusableCredentials` where a length does not fit in the protocol's one byte.
+    package init(
+        destination: Destination, port: UInt16, credentials: ProxyServer.Credentials? = nil
+    ) throws(SocksError) {
+        if case .name(let name) = destination, !(1...255).contains(name.utf8.count) {
+            throw .unusableHost(length: name.utf8.count)
+        }
+        if let credentials,
+            !(1...255).contains(credentials.user.count) || !(1...255).contains(credentials.password.count)
+        {
+            throw .unusableCredentials(
+                userLength: credentials.user.count, passwordLength: credentials.password.count)
+        }
+        self.destination = destination
+        self.port = port
+        self.credentials = credentials
+    }
+
+    /// The first bytes to send: the methods we offer. Called once.
+    package mutating func start() -> [UInt8] {
+        precondition(state == .ready, "a SOCKS conversation starts once")
+        state = .choosing(.version)
+        return credentials == nil
+            ? [5, 1, Self.noAuthentication] : [5, 2, Self.noAuthentication, Self.userAndPassword]
+    }
+
+    /// Takes what the proxy sent. Once it has thrown it throws the same error again.
+    package mutating func receive(_ bytes: Span<UInt8>) throws(SocksError) -> Step {
+        for place in bytes.indices {
+            let step = try take(bytes[place])
+            received += 1
+            switch step {
+            case .needsMore:
+                continue
+            case .send(let answer):
+                // The proxy speaks only when asked. A byte that answers what we have not sent would otherwise let
+                // it declare a tunnel whose destination it was never told.
+                guard place == bytes.count - 1 else { throw fail(.unsolicitedBytes(offset: received)) }
+                return .send(answer)
+            case .established:
+                return .established(consumed: place + 1)
+            }
+        }
+        if case .failed(let error) = state { throw error }
+        return .needsMore
+    }
+
+    /// The proxy has closed its side.
+    package mutating func receivedEnd() -> SocksError {
+        if case .failed(let error) = state { return error }
+        let error = SocksError.closed(received: received)
+        state = .failed(error)
+        return error
+    }
+
+    private mutating func take(_ byte: UInt8) throws(SocksError) -> Step {
+        switch state {
+        case .choosing(.version):
+            guard byte == 5 else { throw fail(.unexpectedVersion(byte, offset: received)) }
+            state = .choosing(.method)
+            return .needsMore
+        case .choosing(.method):
+            if byte == Self.noAuthentication {
+                state = .requesting(.version)
+                return .send(request)
+            }
+            if byte == 0xFF { throw fail(.noAcceptableMethod) }
+            guard byte == Self.userAndPassword, let credentials else { throw fail(.unofferedMethod(byte)) }
+            state = .authenticating(version: nil)
+            return .send(
+                [1, UInt8(clamping: credentials.user.count)] + credentials.user
+                    + [UInt8(clamping: credentials.password.count)] + credentials.password)
+        case .authenticating(nil):
+            // RFC 1929 §2 says 1. Some servers answer 5, and every client lets them.
+            guard byte == 1 || byte == 5 else { throw fail(.unexpectedVersion(byte, offset: received)) }
+            state = .authenticating(version: byte)
+            return .needsMore
+        case .authenticating(_?):
+            guard byte == 0 else { throw fail(.authenticationRefused(status: byte)) }
+            state = .requesting(.version)
+            return .send(request)
+        case .requesting(.version):
+            guard byte == 5 else { throw fail(.unexpectedVersion(byte, offset: received)) }
+            state = .requesting(.code)
+            return .needsMore
+        case .requesting(.code):
+            if let refusal = Self.refusal(byte) { throw fail(refusal) }
+            state = .requesting(.reserved)
+            return .needsMore
+        case .requesting(.reserved):
+            guard byte == 0 else { throw fail(.reservedByteSet(byte)) }
+            state = .requesting(.addressType)
+            return .needsMore
+        case .requesting(.addressType):
+            switch byte {
+            case 1: state = .requesting(.skipping(4 + 2))
+            case 3: state = .requesting(.nameLength)
+            case 4: state = .requesting(.skipping(16 + 2))
+            case _: throw fail(.unknownAddressType(byte))
+            }
+            return .needsMore
+        case .requesting(.nameLength):
+            state = .requesting(.skipping(Int(byte) + 2))
+            return .needsMore
+        case .requesting(.skipping(let count)):
+            if count > 1 {
+                state = .requesting(.skipping(count - 1))
+                return .needsMore
+            }
+            state = .established
+            return .established(consumed: 0)
+        case .failed(let error):
+            throw error
+        case .ready, .established:
+            preconditionFailure("no bytes are due while \(state)")
+        }
+    }
+
+    private mutating func fail(_ error: SocksError) -> SocksError {
+        state = .failed(error)
+        return error
+    }
+
+    /// VER CMD RSV ATYP DST.ADDR DST.PORT.
+    private var request: [UInt8] {
+        let address: [UInt8] =
+            switch destination {
+            case .ip(.v4(let bytes)): [1] + bytes
+            case .ip(.v6(let bytes)): [4] + bytes
+            case .name(let name): [3, UInt8(clamping: name.utf8.count)] + Array(name.utf8)
+            }
+        return [5, 1, 0] + address + [UInt8(port >> 8), UInt8(truncatingIfNeeded: port)]
+    }
+
+    private static func refusal(_ code: UInt8) -> SocksError? {
+        switch code {
+        case 0: nil
+        case 1: .generalFailure
+        case 2: .notAllowed
+        case 3: .networkUnreachable
+        case 4: .hostUnreachable
+        case 5: .connectionRefused
+        case 6: .timeToLiveExpired
+        case 7: .commandNotSupported
+        case 8: .addressTypeNotSupported
+        case _: .unknownReply(code)
+        }
+    }
+}

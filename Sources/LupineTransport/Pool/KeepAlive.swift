@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+
+/// What a server said about the life of an idle connection: `Keep-Alive: timeout=5, max=99`.
+///
+/// The field was never standardised beyond RFC 2068 §19.7.1.1; servers send it, and a client that heeds it meets
+/// fewer dead connections. It is a hint: anything not understood is ignored, nothing in it is an error.
+package struct KeepAlive: Hashable, Sendable {
+    /// How long the server keeps the connection while idle, from the end of the response.
+    package var timeout: Interval?
+    /// How many more requests the server accepts on it.
+    package var maximum: Int?
+
+    package init(timeout: Interval? = nil, maximum: Int? = nil) {
+        self.timeout = timeout
+        self.maximum = maximum
+    }
+
+    /// Reads the value of one `Keep-Alive` field. The first well-formed `timeout` and `max` count.
+    package init(fieldValue: Span<UInt8>) {
+        var name: [UInt8] = []
+        var digits: Int?
+        var stage = Stage.name
+        func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+        func finish(_ hint: inout KeepAlive) {
+            if stage == .digits || stage == .tail, let digits {
+                if hint.timeout == nil, name == Array("timeout".utf8) {
+                    hint.timeout = .seconds(Int64(digits))
+                }
+                if hint.maximum == nil, name == Array("max".utf8) { hint.maximum = digits }
+            }
+            name.removeAll(keepingCapacity: true)
+            digits = nil
+            stage = .name
+        }
+        var hint = KeepAlive(timeout: nil, maximum: nil)
+        for place in fieldValue.indices {
+            let byte = fieldValue[place]
+            if byte == 0x2C || byte == 0x3B {
+                finish(&hint)
+                continue
+            }
+            switch stage {
+            case .name:
+                if byte == 0x3D {
+                    stage = .digits
+                } else if !isSpace(byte) {
+                    name.append(byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte)
+                    if name.count > Self.longestName { stage = .ignored }
+                } else if !name.isEmpty {
+                    stage = .ignored
+                }
+            case .digits:
+                if byte >= 0x30, byte <= 0x39 {
+                    let value = (digits ?? 0).multipliedReportingOverflow(by: 10)
+                    let sum = value.partialValue.addingReportingOverflow(Int(byte - 0x30))
+                    digits = value.overflow || sum.overflow ? .max : sum.partialValue
+                } else if isSpace(byte) {
+                    if digits != nil { stage = .tail }
+                } else {
+                    stage = .ignored
+                }
+            case .tail:
+                if !isSpace(byte) { stage = .ignored }
+            case .ignored:
+                break
+            }
+        }
+        finish(&hint)
+        self = hint
+    }
+
+    private enum Stage { case name, digits, tail, ignored }
+    /// `timeout`: no longer name means anything here.
+    private static let longestName = 7
+
+    /// The server's time-out, shortened so that a request sent at its last moment still arrives before the server
+    /// closes: by a second, or by half where less than two seconds were granted.
+    var safeTimeout: Interval? {
+        guard let timeout else { return nil }
+        let nanoseconds = timeout.nanoseconds
+        return Interval(
+            nanoseconds: nanoseconds >= 2_000_000_000 ? nanoseconds - 1_000_000_000 : nanoseconds / 2)
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+
+/// What two exchanges must share to share a connection: the pool's key.
+///
+/// Scheme, host, port or Unix path, the proxy in between, the TLS identity and trust policy, and the local binding.
+/// Made once per request by whoever hands it down. A copy is one reference; the hash is computed once, and comparing
+/// two copies of the same value compares a pointer, because both stand on the path of every request.
+package struct Origin: Hashable, Sendable {
+    /// How requests to this origin travel.
+    package enum Scheme: UInt8, Sendable { case http, https }
+
+    /// A set of TLS settings, known to the pool only by number. Whoever owns the settings gives equal numbers to
+    /// settings that may share connections and never gives one out twice for others.
+    package struct Token: Hashable, Sendable {
+        package let rawValue: UInt64
+        package init(rawValue: UInt64) { self.rawValue = rawValue }
+        /// No client identity; the default trust policy.
+        package static let none = Token(rawValue: 0)
+    }
+
+    private final class Storage: Sendable {
+        let scheme: Scheme
+        let host: String
+        let port: UInt16
+        let unixPath: String?
+        let proxy: ProxyServer?
+        let tlsIdentity: Token
+        let trustPolicy: Token
+        let localBinding: String?
+        let hash: Int
+
+        init(
+            scheme: Scheme, host: String, port: UInt16, unixPath: String?, proxy: ProxyServer?,
+            tlsIdentity: Token, trustPolicy: Token, localBinding: String?
+        ) {
+            self.scheme = scheme
+            self.host = host
+            self.port = port
+            self.unixPath = unixPath
+            self.proxy = proxy
+            self.tlsIdentity = tlsIdentity
+            self.trustPolicy = trustPolicy
+            self.localBinding = localBinding
+            var hasher = Hasher()
+            hasher.combine(scheme)
+            hasher.combine(host)
+            hasher.combine(port)
+            hasher.combine(unixPath)
+            hasher.combine(proxy)
+            hasher.combine(tlsIdentity)
+            hasher.combine(trustPolicy)
+            hasher.combine(localBinding)
+            hash = hasher.finalize()
+        }
+
+        func matches(_ other: Storage) -> Bool {
+            hash == other.hash && scheme == other.scheme && port == other.port && host == other.host
+                && unixPath == other.unixPath && proxy == other.proxy && tlsIdentity == other.tlsIdentity
+                && trustPolicy == other.trustPolicy && localBinding == other.localBinding
+        }
+    }
+
+    private let storage: Storage
+
+    /// - Parameters:
+    ///   - host: a name or an IP literal without brackets; ASCII letters are lower-cased here.
+    ///   - unixPath: the socket's path where the origin is a Unix-domain socket.
+    ///   - localBinding: the interface or local address that connections must leave from.
+    package init(
+        scheme: Scheme, host: String, port: UInt16, unixPath: String? = nil, proxy: ProxyServer? = nil,
+        tlsIdentity: Token = .none, trustPolicy: Token = .none, localBinding: String? = nil
+    ) {
+        storage = Storage(
+            scheme: scheme, host: host.asciiLowercased, port: port, unixPath: unixPath, proxy: proxy,
+            tlsIdentity: tlsIdentity, trustPolicy: trustPolicy, localBinding: localBinding)
+    }
+
+    package var scheme: Scheme { storage.scheme }
+    package var host: String { storage.host }
+    package var port: UInt16 { storage.port }
+    package var unixPath: String? { storage.unixPath }
+    package var proxy: ProxyServer? { storage.proxy }
+    package var tlsIdentity: Token { storage.tlsIdentity }
+    package var trustPolicy: Token { storage.trustPolicy }
+    package var localBinding: String? { storage.localBinding }
+
+    /// Equal for equal origins; seeded per process, so that no server can choose names that share one.
+    var fingerprint: Int { storage.hash }
+
+    package static func == (left: Origin, right: Origin) -> Bool {
+        left.storage === right.storage || left.storage.matches(right.storage)
+    }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(storage.hash) }
+}
+
+extension String {
+    /// The same text with A-Z folded to a-z and every other character untouched: names compare so whatever the locale.
+    var asciiLowercased: String {
+        guard utf8.contains(where: { $0 >= 0x41 && $0 <= 0x5A }) else { return self }
+        return String(decoding: utf8.map { $0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0 }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+
+package import LupineHTTP
+
+/// Whether an exchange whose connection died may be sent again without asking anyone (RFC 9110 §9.2.2,
+/// RFC 9112 §9.3.1).
+///
+/// A server may close an idle connection at the moment a request is put on it; that race is the transport's to hide.
+/// A pure function of what is known when the connection dies. Every other retry belongs to the caller.
+package enum ReplayRule {
+    /// The state of one exchange when its connection died.
+    package struct Evidence: Hashable, Sendable {
+        /// The connection had carried an earlier exchange: only then can the race have happened.
+        package var connectionWasReused: Bool
+        /// At least one byte of a response to this exchange arrived.
+        package var responseBegan: Bool
+        /// At least one byte of the request was handed to the kernel or to TLS.
+        package var requestBegan: Bool
+        package var method: Method
+        /// The body is absent or can be produced again from its start.
+        package var bodyIsReplayable: Bool
+        /// The exchange has been replayed before.
+        package var wasReplayed: Bool
+
+        package init(
+            connectionWasReused: Bool, responseBegan: Bool, requestBegan: Bool, method: Method,
+            bodyIsReplayable: Bool, wasReplayed: Bool
+        ) {
+            self.connectionWasReused = connectionWasReused
+            self.responseBegan = responseBegan
+            self.requestBegan = requestBegan
+            self.method = method
+            self.bodyIsReplayable = bodyIsReplayable
+            self.wasReplayed = wasReplayed
+        }
+    }
+
+    /// True when the exchange goes out once more, on a fresh connection.
+    package static func mayReplay(_ evidence: Evidence) -> Bool {
+        guard evidence.connectionWasReused, !evidence.responseBegan, !evidence.wasReplayed else {
+            return false
+        }
+        if !evidence.requestBegan { return true }
+        return evidence.method.isIdempotent && evidence.bodyIsReplayable
+    }
+}

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: MIT
+import Testing
+
+@testable import LupineTransport
+
+/// What the pool decides, case by case. The model that performs the actions checks its promises all the while.
+struct PoolMachineTests {
+    let a = Origin(scheme: .http, host: "a.test", port: 80)
+    let b = Origin(scheme: .https, host: "b.test", port: 443)
+    let c = Origin(scheme: .http, host: "c.test", port: 8080)
+
+    private func finishOldest(_ model: inout PoolModel, of origin: Origin? = nil) {
+        let busy = model.busy.filter { origin == nil || model.connections[$0]?.origin == origin }
+        let oldest = busy.compactMap { name in
+            model.connections[name]?.exchanges.map { (name, $0) }.min { $0.1.rawValue < $1.1.rawValue }
+        }.min { $0.1.rawValue < $1.1.rawValue }
+        if let oldest { model.finish(oldest.1, on: oldest.0, .reusable(KeepAlive())) }
+    }
+
+    @Test func anExchangeDialsAndRuns() {
+        var model = PoolModel(PoolLimits())
+        let exchange = model.submit(a)
+        #expect(model.dialing.count == 1)
+        let connection = model.dialing[0]
+        model.connect(connection)
+        #expect(model.lastActions == [.run(exchange, on: connection, reused: false)])
+        model.finish(exchange, on: connection, .reusable(KeepAlive()))
+        #expect(model.lastActions == [.wake(at: Instant.zero + .seconds(60))])
+        let second = model.submit(a)
+        #expect(model.lastActions == [.run(second, on: connection, reused: true)])
+        #expect(model.dialCount == 1)
+    }
+
+    @Test func theLastInIsLentFirst() {
+        var model = PoolModel(PoolLimits(perHost: 3, total: 9))
+        for _ in 0..<3 { model.submit(a) }
+        let names = model.dialing
+        for name in names { model.connect(name) }
+        for name in [names[1], names[0], names[2]] {
+            if let exchange = model.connections[name]?.exchanges.first {
+                model.finish(exchange, on: name, .reusable(KeepAlive()))
+            }
+        }
+        for expected in [names[2], names[0], names[1]] {
+            let exchange = model.submit(a)
+            #expect(model.lastActions == [.run(exchange, on: expected, reused: true)])
+        }
+    }
+
+    @Test func limitsHoldAndWaitersGoInOrder() {
+        var model = PoolModel(PoolLimits(perHost: 2, total: 9))
+        let exchanges = (0..<5).map { _ in model.submit(a) }
+        #expect(model.dialing.count == 2)
+        for name in model.dialing { model.connect(name) }
+        var order: [ExchangeID] = []
+        while !model.waiting.isEmpty {
+            finishOldest(&model)
+            for case .run(let exchange, _, _) in model.lastActions { order.append(exchange) }
+        }
+        #expect(order == Array(exchanges[2...]))
+    }
+
+    @Test func aCancelledWaiterFreesItsPlaceAndItsDialServesTheNext() {
+        var model = PoolModel(PoolLimits(perHost: 1, total: 1))
+        let first = model.submit(a)
+        let second = model.submit(a)
+        guard let waiter = model.waiting.first(where: { $0.value.exchange == first })?.key else {
+            Issue.record("the first waits")
+            return
+        }
+        model.cancel(waiter)
+        #expect(model.lastActions == [.fail(first, .cancelled)])
+        model.cancel(waiter)
+        #expect(model.lastActions.isEmpty)
+        let dial = model.dialing[0]
+        model.connect(dial)
+        #expect(model.lastActions == [.run(second, on: dial, reused: false)])
+    }
+
+    @Test func aLateCancellationMeetsNobody() {
+        var model = PoolModel(PoolLimits(perHost: 1, total: 1))
+        model.submit(a)
+        let answered = Array(model.waiting.keys)
+        model.connect(model.dialing[0])
+        let next = model.submit(a)
+        for waiter in answered { model.cancel(waiter) }
+        #expect(model.lastActions.isEmpty && model.answers[next] == nil)
+    }
+
+    @Test func roomGivenUpWithoutNeedGoesToTheFirstInTheQueue() {
+        var model = PoolModel(PoolLimits(perHost: 2, total: 2))
+        for origin in [a, b] {
+            model.submit(origin)
+            model.connect(model.dialing[0])
+        }
+        model.submit(b)
+        model.submit(c)
+        finishOldest(&model, of: a)
+        #expect(model.open(a) == 0 && model.open(b) == 2 && model.open(c) == 0)
+    }
+
+    @Test func theDialOfTheOnlyWaiterBecomesIdleWhenItIsCancelled() {
+        var model = PoolModel(PoolLimits())
+        model.submit(a)
+        for waiter in model.waiting.keys { model.cancel(waiter) }
+        model.connect(model.dialing[0])
+        #expect(model.idle.count == 1)
+        model.submit(a)
+        #expect(model.idle.isEmpty && model.dialCount == 1)
+    }
+
+    @Test func aDeadHostFailsAThousandWaitersInTwoRounds() {
+        var model = PoolModel(PoolLimits(perHost: 6, total: 100))
+        for _ in 0..<1000 { model.submit(a) }
+        while let dial = model.dialing.first { model.failDial(dial) }
+        #expect(model.answers.count == 1000)
+        #expect(model.answers.values.allSatisfy { $0 == .failed(.dialFailed) })
+        #expect(model.dialCount <= 18)
+    }
+
+    @Test func aFailedDialBesideALiveConnectionFailsOnlyOne() {
+        var model = PoolModel(PoolLimits(perHost: 2, total: 9))
+        for _ in 0..<5 { model.submit(a) }
+        model.connect(model.dialing[0])
+        model.failDial(model.dialing[0])
+        #expect(model.answers.values.count { $0 == .failed(.dialFailed) } == 1)
+        #expect(model.dialing.count == 1, "those left have a new dial")
+    }
+
+    @Test func aFailedDialThatNobodyNeedsFailsNobody() {
+        var model = PoolModel(PoolLimits(perHost: 3, total: 9))
+        let exchange = model.submit(a)
+        model.submit(a)
+        let dials = model.dialing
+        model.connect(dials[0])
+        model.submit(a)
+        model.finish(exchange, on: dials[0], .reusable(KeepAlive()))
+        #expect(model.dialing.count == 2 && model.waiting.count == 1)
+        model.failDial(model.dialing[0])
+        #expect(model.lastActions.isEmpty)
+    }
+
+    @Test func anIdleConnectionOfAnotherHostMakesRoom() {
+        var model = PoolModel(PoolLimits(perHost: 2, total: 2))
+        for origin in [a, b] {
+            model.submit(origin)
+            model.connect(model.dialing[0])
+        }
+        finishOldest(&model)
+        finishOldest(&model)
+        let oldest = model.connections.first { $0.value.origin == a }?.key
+        model.submit(c)
+        #expect(model.open(a) == 0 && model.open(b) == 1 && model.open(c) == 1)
+        if let oldest { #expect(model.lastActions.contains(.close(oldest, .madeRoom))) }
+    }
+
+    @Test func roomIsSharedAmongHostsThatQueue() {
+        var model = PoolModel(PoolLimits(perHost: 4, total: 4))
+        for _ in 0..<200 { model.submit(a) }
+        for name in model.dialing { model.connect(name) }
+        for _ in 0..<100 { model.submit(b) }
+        for _ in 0..<8 {
+            finishOldest(&model)
+            for name in model.dialing { model.connect(name) }
+        }
+        #expect(
+            model.open(a) == 2 && model.open(b) == 2, "a host that came first keeps no more than its share")
+        let dials = model.dialCount
+        for _ in 0..<50 { finishOldest(&model) }
+        #expect(model.dialCount == dials, "a fair share is kept without further dials")
+    }
+
+    @Test func moreHostsThanConnectionsTakeTurns() {
+        var model = PoolModel(PoolLimits(perHost: 2, total: 2))
+        let origins = [a, b, c]
+        for _ in 0..<60 { for origin in origins { model.submit(origin) } }
+        var served: [Origin: Int] = [:]
+        for _ in 0..<90 {
+            for name in model.dialing {
+                if let origin = model.connections[name]?.origin { served[origin, default: 0] += 1 }
+                model.connect(name)
+            }
+            finishOldest(&model)
+        }
+        let counts = origins.map { served[$0] ?? 0 }
+        #expect((counts.max() ?? 0) - (counts.min() ?? 0) <= 2, "\(counts)")
+    }
+
+    @Test func expiredIdleConnectionsAreNotLent() {
+        var model = PoolModel(PoolLimits(idleTimeout: .seconds(10)))
+        model.submit(a)
+        let connection = model.dialing[0]
+        model.connect(connection)
+        finishOldest(&model)
+        model.now = Instant.zero + .seconds(10)
+        model.submit(a)
+        #expect(model.lastActions.first == .close(connection, .expired))
+        #expect(model.dialing.count == 1)
+    }
+
+    @Test func sweepsCloseWhatLiesIdle() {
+        var model = PoolModel(PoolLimits(idleTimeout: .seconds(10)))
+        for origin in [a, b] {
+            model.submit(origin)
+            model.connect(model.dialing[0])
+            finishOldest(&model)
+            model.advance(by: .milliseconds(30))
+        }
+        model.advance(by: .seconds(11))
+        #expect(model.connections.isEmpty && model.machine.keyCount == 0 && model.wake == nil)
+    }
+
+    @Test func aDeadIdleConnectionIsForgotten() {
+        var model = PoolModel(PoolLimits())
+        model.submit(a)
+        model.connect(model.dialing[0])
+        finishOldest(&model)
+        model.lose(model.idle[0])
+        #expect(model.lastActions.isEmpty && model.machine.keyCount == 0)
+    }
+
+    @Test func aReplayRunsOnANewConnectionOnly() {
+        var model = PoolModel(PoolLimits(perHost: 1, total: 4))
+        model.submit(a)
+        let first = model.dialing[0]
+        model.connect(first)
+        let replay = model.submit(a, needsFresh: true)
+        let later = model.submit(a)
+        finishOldest(&model)
+        #expect(
+            model.lastActions.first == .close(first, .madeRoom), "the replay came first and needs the room")
+        let second = model.dialing[0]
+        model.connect(second)
+        #expect(model.lastActions == [.run(replay, on: second, reused: false)])
+        finishOldest(&model)
+        #expect(model.lastActions == [.run(later, on: second, reused: true)])
+    }
+
+    @Test func aReplayClosesAnIdleConnectionAtTheHostsLimit() {
+        var model = PoolModel(PoolLimits(perHost: 1, total: 4))
+        model.submit(a)
+        let first = model.dialing[0]
+        model.connect(first)
+        finishOldest(&model)
+        model.submit(a, needsFresh: true)
+        #expect(model.connections[first] == nil && model.dialing.count == 1)
+    }
+
+    @Test func descriptorsRunOut() {
+        var model = PoolModel(PoolLimits())
+        model.submit(a)
+        let idle = model.dialing[0]
+        model.connect(idle)
+        finishOldest(&model)
+        let exchange = model.submit(b)
+        let dial = model.dialing[0]
+        model.exhaustDescriptors(dial)
+        #expect(model.lastActions == [.close(idle, .descriptorsExhausted), .dial(dial, to: b)])
+        model.exhaustDescriptors(dial)
+        #expect(model.lastActions == [.fail(exchange, .descriptorsExhausted)])
+    }
+
+    @Test func severalExchangesShareAConnectionThatCarriesThem() {
+        var model = PoolModel(PoolLimits(perHost: 1, total: 1))
+        let exchanges = (0..<5).map { _ in model.submit(a) }
+        let connection = model.dialing[0]
+        model.connect(connection, capacity: 3)
+        #expect(
+            model.lastActions == (0..<3).map { .run(exchanges[$0], on: connection, reused: $0 > 0) })
+        model.finish(exchanges[1], on: connection, .reusable(KeepAlive()))
+        #expect(model.lastActions == [.run(exchanges[3], on: connection, reused: true)])
+        model.retire(connection)
+        for index in [0, 2, 3] { model.finish(exchanges[index], on: connection, .reusable(KeepAlive())) }
+        #expect(model.lastActions.first == .close(connection, .notReusable))
+        #expect(model.dialing.count == 1, "the last waiter gets a new one")
+    }
+
+    @Test func shutDownAnswersEveryone() {
+        var model = PoolModel(PoolLimits(perHost: 2, total: 3))
+        model.submit(a)
+        model.submit(b)
+        for name in model.dialing { model.connect(name) }
+        finishOldest(&model)
+        for _ in 0..<4 { model.submit(b) }
+        let busy = model.busy.first
+        let dial = model.dialing.first
+        model.shutDown()
+        if let dial {
+            #expect(model.lastActions.contains(.abandonDial(dial)))
+            model.handle(.connected(dial, capacity: 1))
+            #expect(model.lastActions == [.close(dial, .unwanted)])
+        }
+        let late = model.submit(a)
+        #expect(model.answers[late] == .failed(.shutDown))
+        while !model.busy.isEmpty { finishOldest(&model) }
+        if let busy {
+            #expect(model.connections[busy] == nil, "a lent connection closes when it is returned")
+        }
+        #expect(model.machine.openCount == 0 && model.answers.count == Int(model.submitted))
+    }
+
+    @Test func steadyStateTakesNoNewPlaces() {
+        var model = PoolModel(PoolLimits(perHost: 2, total: 2))
+        for _ in 0..<4 { model.submit(a) }
+        for name in model.dialing { model.connect(name) }
+        for _ in 0..<500 {
+            finishOldest(&model)
+            model.submit(a)
+        }
+        #expect(model.machine.slots.count == 2 && model.machine.waiters.placeCount <= 4)
+    }
+}

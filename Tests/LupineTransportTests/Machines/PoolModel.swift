@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: MIT
+import Testing
+
+@testable import LupineTransport
+
+/// A pool in slow motion: performs what a `PoolMachine` decides on plain collections, refuses actions that are
+/// illegal, and checks after each event everything the machine promises.
+struct PoolModel: ~Copyable {
+    struct Connection {
+        var origin: Origin
+        var isDialing = true
+        var isRetiring = false
+        var capacity = 1
+        var exchanges: Set<ExchangeID> = []
+        var wasUsed = false
+        var remaining = Int.max
+        var idleUntil: Instant?
+        var retiresAt = Instant.distantFuture
+        /// Grows each time the connection becomes available.
+        var availableSince = 0
+
+        var hasRoom: Bool {
+            !isDialing && !isRetiring && exchanges.count < capacity && remaining > 0
+        }
+    }
+
+    struct Waiter {
+        var exchange: ExchangeID
+        var origin: Origin
+        var isFresh: Bool
+        var place: Int
+    }
+
+    enum Answer: Hashable {
+        case ran
+        case failed(PoolFailure)
+    }
+
+    let limits: PoolLimits
+    var machine: PoolMachine
+    var now = Instant.zero
+    private var actions: [PoolAction] = []
+    private(set) var connections: [ConnectionID: Connection] = [:]
+    private(set) var waiting: [WaiterID: Waiter] = [:]
+    private(set) var answers: [ExchangeID: Answer] = [:]
+    private(set) var wake: Instant?
+    private(set) var submitted: UInt64 = 0
+    private(set) var dialCount = 0
+    private(set) var waiterNames: Set<WaiterID> = []
+    private var connectionNames: Set<ConnectionID> = []
+    private var retried: Set<ConnectionID> = []
+    private var clock = 0
+    private var peakWaiting = 0
+    private var isShutDown = false
+
+    init(_ limits: PoolLimits) {
+        self.limits = limits
+        machine = PoolMachine(limits: limits)
+    }
+
+    // MARK: Events
+
+    @discardableResult
+    mutating func submit(_ origin: Origin, needsFresh: Bool = false) -> ExchangeID {
+        submitted += 1
+        let exchange = ExchangeID(rawValue: submitted)
+        handle(.submit(exchange, to: origin, needsFresh: needsFresh))
+        return exchange
+    }
+
+    mutating func connect(_ connection: ConnectionID, capacity: Int = 1) {
+        connections[connection]?.isDialing = false
+        connections[connection]?.capacity = capacity
+        connections[connection]?.retiresAt = limits.maximumAge.map { now + $0 } ?? .distantFuture
+        becomeAvailable(connection)
+        handle(.connected(connection, capacity: capacity))
+    }
+
+    mutating func finish(_ exchange: ExchangeID, on connection: ConnectionID, _ reuse: PoolEvent.Reuse) {
+        connections[connection]?.exchanges.remove(exchange)
+        switch reuse {
+        case .notReusable:
+            connections[connection]?.isRetiring = true
+        case .reusable(let hint):
+            if let maximum = hint.maximum { connections[connection]?.remaining = maximum }
+            if connections[connection]?.remaining == 0 { connections[connection]?.isRetiring = true }
+            if connections[connection]?.isRetiring == false { becomeAvailable(connection, hint: hint) }
+        }
+        handle(.finished(connection, reuse))
+    }
+
+    mutating func lose(_ connection: ConnectionID) {
+        connections[connection] = nil
+        handle(.lost(connection))
+    }
+
+    mutating func failDial(_ connection: ConnectionID) {
+        connections[connection] = nil
+        handle(.dialFailed(connection))
+    }
+
+    mutating func exhaustDescriptors(_ connection: ConnectionID) {
+        let hadIdle = connections.values.contains { $0.idleUntil != nil }
+        if !hadIdle || retried.contains(connection) { connections[connection] = nil }
+        handle(.descriptorsExhausted(connection))
+    }
+
+    mutating func retire(_ connection: ConnectionID) {
+        connections[connection]?.isRetiring = true
+        handle(.retire(connection))
+    }
+
+    mutating func cancel(_ waiter: WaiterID) { handle(.cancel(waiter)) }
+
+    mutating func tick() {
+        wake = nil
+        handle(.tick)
+        for (_, connection) in connections {
+            if let until = connection.idleUntil { #expect(until > now, "a sweep leaves nothing expired") }
+        }
+    }
+
+    mutating func dropIdle() {
+        handle(.dropIdle)
+        #expect(machine.idleCount == 0)
+    }
+
+    mutating func shutDown() {
+        isShutDown = true
+        for connection in connections.keys { connections[connection]?.isRetiring = true }
+        handle(.shutDown)
+        #expect(waiting.isEmpty, "a shut pool lets nobody wait")
+        #expect(!connections.values.contains { $0.isDialing || $0.exchanges.isEmpty })
+    }
+
+    /// Time passes; ticks come when they were asked for.
+    mutating func advance(by interval: Interval) {
+        let end = now + interval
+        while let due = wake, due <= end {
+            now = max(now, due)
+            tick()
+        }
+        now = end
+    }
+
+    mutating func handle(_ event: PoolEvent) {
+        clock += 1
+        actions.removeAll(keepingCapacity: true)
+        machine.handle(event, at: now, into: &actions)
+        for action in actions { perform(action, of: event) }
+        check()
+    }
+
+    var lastActions: [PoolAction] { actions }
+    var dialing: [ConnectionID] { sorted { $0.isDialing } }
+    var idle: [ConnectionID] { sorted { $0.idleUntil != nil } }
+    var busy: [ConnectionID] { sorted { !$0.exchanges.isEmpty } }
+
+    func open(_ origin: Origin) -> Int { connections.values.count { $0.origin == origin } }
+
+    private func sorted(_ isWanted: (Connection) -> Bool) -> [ConnectionID] {
+        connections.filter { isWanted($0.value) }.keys.sorted { $0.rawValue < $1.rawValue }
+    }
+
+    // MARK: Actions
+
+    private mutating func becomeAvailable(_ connection: ConnectionID, hint: KeepAlive = KeepAlive()) {
+        guard let state = connections[connection], state.exchanges.isEmpty else { return }
+        let timeout = min(limits.idleTimeout, hint.safeTimeout ?? limits.idleTimeout)
+        connections[connection]?.idleUntil = min(now + timeout, state.retiresAt)
+        clock += 1
+        connections[connection]?.availableSince = clock
+    }
+
+    private mutating func perform(_ action: PoolAction, of event: PoolEvent) {
+        switch action {
+        case .run(let exchange, let name, let reused):
+            guard let connection = connections[name] else {
+                Issue.record("\(action) names no connection")
+                return
+            }
+            #expect(connection.hasRoom, "\(action): a connection without room was lent")
+            #expect(connection.wasUsed == reused)
+            if let entry = waiting.first(where: { $0.value.exchange == exchange }) {
+                let lane = waiting.values.filter {
+                    $0.origin == entry.value.origin && $0.isFresh == entry.value.isFresh
+                }
+                #expect(lane.allSatisfy { $0.place >= entry.value.place }, "\(action): out of turn")
+                #expect(connection.origin == entry.value.origin)
+                if entry.value.isFresh {
+                    guard case .connected(let new, _) = event, new == name else {
+                        Issue.record("\(action): a replay must run on a new connection")
+                        return
+                    }
+                }
+                waiting[entry.key] = nil
+            } else if case .submit(let fresh, let origin, let needsFresh) = event, fresh == exchange {
+                #expect(connection.origin == origin)
+                #expect(!needsFresh)
+                #expect(
+                    connection.idleUntil.map { $0 > now } ?? true, "\(action): an expired connection was lent"
+                )
+                if connection.capacity == 1 {
+                    let others = connections.values.filter {
+                        $0.origin == origin && $0.hasRoom && $0.capacity == 1
+                    }
+                    #expect(
+                        others.allSatisfy { $0.availableSince <= connection.availableSince },
+                        "\(action): not the last one in")
+                }
+            } else {
+                Issue.record("\(action): nobody waits for it")
+            }
+            answer(exchange, .ran)
+            connections[name]?.exchanges.insert(exchange)
+            connections[name]?.wasUsed = true
+            connections[name]?.idleUntil = nil
+            if connection.remaining != .max { connections[name]?.remaining -= 1 }
+        case .wait(let exchange, let waiter):
+            guard case .submit(let fresh, let origin, let needsFresh) = event, fresh == exchange else {
+                Issue.record("\(action): it was not submitted")
+                return
+            }
+            #expect(waiterNames.insert(waiter).inserted, "a waiter's name was given out twice")
+            waiting[waiter] = Waiter(exchange: exchange, origin: origin, isFresh: needsFresh, place: clock)
+            peakWaiting = max(peakWaiting, waiting.count)
+        case .dial(let name, let origin):
+            dialCount += 1
+            if case .descriptorsExhausted(name) = event {
+                #expect(connections[name]?.isDialing == true)
+                #expect(retried.insert(name).inserted, "\(action): tried a third time")
+            } else {
+                #expect(connectionNames.insert(name).inserted, "a connection's name was given out twice")
+                connections[name] = Connection(origin: origin)
+            }
+            #expect(!isShutDown)
+        case .abandonDial(let name):
+            #expect(connections[name]?.isDialing == true)
+            connections[name] = nil
+        case .close(let name, let reason):
+            if case .connected(name, _) = event, connections[name] == nil {
+                #expect(reason == .unwanted)
+                return
+            }
+            guard let connection = connections.removeValue(forKey: name) else {
+                Issue.record("\(action) names no connection")
+                return
+            }
+            #expect(connection.exchanges.isEmpty, "\(action): it carries an exchange")
+            #expect(!connection.isDialing)
+        case .fail(let exchange, let failure):
+            if failure == .shutDown, case .submit(exchange, _, _) = event {
+                answer(exchange, .failed(failure))
+                return
+            }
+            guard let entry = waiting.first(where: { $0.value.exchange == exchange }) else {
+                Issue.record("\(action): it does not wait")
+                return
+            }
+            if failure == .dialFailed || failure == .descriptorsExhausted {
+                let queue = waiting.values.filter { $0.origin == entry.value.origin }
+                #expect(queue.allSatisfy { $0.place >= entry.value.place }, "\(action): not the oldest")
+            }
+            waiting[entry.key] = nil
+            answer(exchange, .failed(failure))
+        case .wake(let instant):
+            wake = instant
+        }
+    }
+
+    private mutating func answer(_ exchange: ExchangeID, _ answer: Answer) {
+        #expect(answers[exchange] == nil, "\(exchange) was answered twice")
+        answers[exchange] = answer
+    }
+
+    // MARK: Promises
+
+    private func check() {
+        #expect(machine.openCount == connections.count)
+        #expect(connections.count <= limits.total, "the total limit")
+        let idle = connections.values.filter { $0.idleUntil != nil }
+        #expect(machine.idleCount == idle.count)
+        #expect(machine.slots.count <= limits.total, "slots leak")
+        #expect(machine.waiters.placeCount <= peakWaiting, "waiters' places leak")
+        if let earliest = idle.compactMap(\.idleUntil).min() {
+            let latest = max(earliest, now) + PoolMachine.sweepGranularity
+            #expect(wake.map { $0 <= latest } == true, "an idle connection nobody will sweep")
+        }
+        let origins = Set(connections.values.map(\.origin)).union(waiting.values.map(\.origin))
+        #expect(machine.keyCount == origins.count, "keys leak")
+        for origin in origins {
+            let mine = connections.values.filter { $0.origin == origin }
+            let dials = mine.count { $0.isDialing }
+            let queue = waiting.values.filter { $0.origin == origin }
+            #expect(mine.count <= limits.perHost, "the host's limit")
+            if queue.contains(where: { !$0.isFresh }) {
+                #expect(
+                    !mine.contains { $0.hasRoom && ($0.idleUntil != nil || $0.retiresAt > now) },
+                    "someone waits beside a connection that could serve")
+            }
+            if queue.count > dials, mine.count < limits.perHost {
+                #expect(connections.count == limits.total, "someone waits, there is room, and nobody dials")
+                #expect(idle.isEmpty, "someone waits for room that an idle connection takes")
+            }
+            if queue.count(where: \.isFresh) > dials, mine.count >= limits.perHost {
+                #expect(!mine.contains { $0.idleUntil != nil }, "a replay waits beside an idle connection")
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+import Testing
+
+@testable import LupineTransport
+
+/// The pool machine against its model, in random order: every promise is checked after every event.
+struct PoolModelTests {
+    struct Walk: CustomTestStringConvertible, Sendable {
+        var testDescription: String
+        var seed: UInt64
+        var limits: PoolLimits
+        var origins: Int
+        var largestCapacity = 1
+        var steps = 20_000
+    }
+
+    static let walks = [
+        Walk(
+            testDescription: "one host under its limit", seed: 1, limits: PoolLimits(perHost: 3, total: 8),
+            origins: 1),
+        Walk(
+            testDescription: "hosts that fight for the total", seed: 2,
+            limits: PoolLimits(perHost: 3, total: 5),
+            origins: 4),
+        Walk(
+            testDescription: "more hosts than connections", seed: 3, limits: PoolLimits(perHost: 2, total: 2),
+            origins: 5),
+        Walk(
+            testDescription: "a single connection for all", seed: 4, limits: PoolLimits(perHost: 1, total: 1),
+            origins: 3),
+        Walk(
+            testDescription: "connections that age", seed: 5,
+            limits: PoolLimits(perHost: 4, total: 10, idleTimeout: .seconds(2), maximumAge: .seconds(5)),
+            origins: 3),
+        Walk(
+            testDescription: "several exchanges on one connection", seed: 6,
+            limits: PoolLimits(perHost: 2, total: 5, maximumAge: .seconds(20)), origins: 4, largestCapacity: 4
+        ),
+        Walk(
+            testDescription: "plenty of room", seed: 7, limits: PoolLimits(perHost: 6, total: 512),
+            origins: 12),
+    ]
+
+    @Test(arguments: walks)
+    func everyPromiseHoldsAfterEveryEvent(_ walk: Walk) {
+        var random = SplitMix(seed: walk.seed)
+        let origins = (0..<walk.origins).map { Origin(scheme: .http, host: "h\($0).test", port: 80) }
+        var model = PoolModel(walk.limits)
+        var gone: [ConnectionID] = []
+        for _ in 0..<walk.steps {
+            step(&model, &random, origins, walk.largestCapacity, &gone)
+        }
+        model.shutDown()
+        model.submit(origins[0])
+        while let connection = model.busy.first, let exchange = model.connections[connection]?.exchanges.first
+        {
+            model.finish(exchange, on: connection, .reusable(KeepAlive()))
+        }
+        #expect(model.machine.openCount == 0)
+        #expect(model.machine.keyCount == 0)
+        #expect(model.answers.count == Int(model.submitted), "every exchange was answered")
+    }
+
+    private func step(
+        _ model: inout PoolModel, _ random: inout SplitMix, _ origins: [Origin], _ largestCapacity: Int,
+        _ gone: inout [ConnectionID]
+    ) {
+        switch Int.random(in: 0..<100, using: &random) {
+        case 0..<33:
+            guard model.waiting.count < 60, let origin = origins.randomElement(using: &random) else { return }
+            model.submit(origin, needsFresh: Int.random(in: 0..<12, using: &random) == 0)
+        case 33..<50:
+            guard let dial = model.dialing.randomElement(using: &random) else { return }
+            model.connect(dial, capacity: Int.random(in: 1...largestCapacity, using: &random))
+        case 50..<80:
+            guard let connection = model.busy.randomElement(using: &random),
+                let exchange = model.connections[connection]?.exchanges
+                    .min(by: { $0.rawValue < $1.rawValue })
+            else { return }
+            model.finish(exchange, on: connection, reuse(&random))
+        case 80..<84:
+            let names = model.waiting.sorted { $0.value.place < $1.value.place }.map(\.key)
+            if let waiter = names.randomElement(using: &random) {
+                model.cancel(waiter)
+                model.cancel(waiter)
+            }
+        case 84..<88:
+            guard let dial = model.dialing.randomElement(using: &random) else { return }
+            model.failDial(dial)
+            gone.append(dial)
+        case 88..<90:
+            if let dial = model.dialing.randomElement(using: &random) { model.exhaustDescriptors(dial) }
+        case 90..<92:
+            guard let connection = (model.idle + model.busy).randomElement(using: &random) else { return }
+            model.lose(connection)
+            gone.append(connection)
+        case 92..<93:
+            if let connection = (model.idle + model.busy).randomElement(using: &random) {
+                model.retire(connection)
+            }
+        case 93..<94:
+            guard let late = gone.randomElement(using: &random) else { return }
+            model.handle(.lost(late))
+            model.handle(.finished(late, .notReusable))
+            model.handle(.dialFailed(late))
+            model.handle(.retire(late))
+            model.handle(.connected(late, capacity: 1))
+        case 94..<95:
+            if Int.random(in: 0..<10, using: &random) == 0 { model.dropIdle() }
+        case _:
+            model.advance(by: .milliseconds(Int64.random(in: 1...400, using: &random)))
+        }
+    }
+
+    private func reuse(_ random: inout SplitMix) -> PoolEvent.Reuse {
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0: .notReusable
+        case 1: .reusable(KeepAlive(timeout: .seconds(Int64.random(in: 0...3, using: &random))))
+        case 2: .reusable(KeepAlive(maximum: Int.random(in: 0...2, using: &random)))
+        case _: .reusable(KeepAlive())
+        }
+    }
+}
