@@ -12,11 +12,11 @@ import Synchronization
 /// `-D LUPINE_TSAN` it is a `pthread_mutex_t`, because ThreadSanitizer does not see the futex that a
 /// contended `Mutex` waits on and reports races that are none.
 #if LUPINE_TSAN
-@safe package final class Lock<Value>: @unchecked Sendable {
+@safe package final class Lock<Value: ~Copyable>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private var value: Value
 
-    package init(_ value: sending Value) {
+    package init(_ value: consuming sending Value) {
         self.value = value
         unsafe mutex = .allocate(capacity: 1)
         unsafe mutex.initialize(to: pthread_mutex_t())
@@ -29,7 +29,7 @@ import Synchronization
     }
 
     /// Runs `body` with sole access to the value.
-    package func withLock<Result, Failure: Error>(
+    package func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         unsafe pthread_mutex_lock(mutex)
@@ -38,13 +38,13 @@ import Synchronization
     }
 }
 #else
-package struct Lock<Value>: ~Copyable, Sendable {
+package struct Lock<Value: ~Copyable>: ~Copyable, Sendable {
     private let mutex: Mutex<Value>
 
-    package init(_ value: sending Value) { mutex = Mutex(value) }
+    package init(_ value: consuming sending Value) { mutex = Mutex(value) }
 
     /// Runs `body` with sole access to the value.
-    package func withLock<Result, Failure: Error>(
+    package func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         try mutex.withLock(body)

@@ -1,48 +1,71 @@
 // SPDX-License-Identifier: MIT
 
+public import LupineHTTP
+
 /// Why the transport could not do what it was asked: the one error of this module.
 ///
-/// Each case says at which step it happened and carries the evidence of the layer below, never prose. A
-/// step of the transport that can fail in a way of its own adds its case here, with a description and,
-/// where it carries another error, that error as payload.
+/// Each case says at which step it happened and carries the evidence of the layer below, never prose. A step of the
+/// transport that can fail in a way of its own adds its case here, with a description and, where it carries another
+/// error, that error as payload.
 public enum TransportError: Error, Hashable, Sendable {
+    /// The text is no URL that can be sent to.
+    case url(TransportURLError)
     /// The host name gave no address.
     case resolution(host: String, ResolutionError)
     /// No connection to this address.
     case connect(to: SocketAddress, Errno)
+    /// No connection to any address of the host, in the order they were tried.
+    case unreachable(host: String, [ConnectFailure])
     /// The process or the system has no descriptor left.
     case outOfDescriptors(Errno)
+    /// An HTTP proxy opened no tunnel.
+    case tunnel(proxy: String, TunnelError)
+    /// A SOCKS5 proxy made no connection.
+    case socks(proxy: String, SocksError)
     /// An established connection failed while reading or writing.
-    case connectionLost(Errno)
+    case connectionLost(host: String, Errno)
+    /// What was sent or received is no HTTP/1.1, or was cut short.
+    case http(host: String, HTTPError)
+    /// The source of the request's content failed; it says why.
+    case content(String)
+    /// The file that content is read from or written to failed.
+    case file(Errno)
     /// A call into the kernel failed that has nothing to do with a peer.
     case system(Errno)
-    /// A deadline passed.
-    case timedOut(TransportStep)
+    /// A time-out passed.
+    case timedOut(host: String, TransferTimeout)
+    /// More content came than the caller wanted to collect.
+    case contentTooLong(limit: Int)
+    /// More redirects than allowed.
+    case tooManyRedirects(limit: Int)
+    /// A redirect leads nowhere that can be followed.
+    case redirect(TransportURLError)
+    /// The scheme needs what this build or client does not offer.
+    case unsupported(String)
     /// The caller no longer wants it.
     case cancelled
     /// The client, or the event loop, was shut down.
     case shutDown
 }
 
-/// A step that has a time-out of its own.
-public enum TransportStep: Hashable, Sendable {
-    /// Finding addresses and connecting.
-    case connect
-    /// The TLS handshake.
-    case tls
-    /// From the end of the request to the first byte of the response.
-    case firstByte
-    /// Between two bytes received.
-    case idleReceiving
-    /// Between two bytes sent.
-    case idleSending
-    /// The exchange as a whole.
-    case exchange
+/// One address that could not be connected to.
+public struct ConnectFailure: Hashable, Sendable, CustomStringConvertible {
+    /// The address.
+    public let address: SocketAddress
+    /// Why not; `timedOut` when it had not answered by the time that connecting may take.
+    public let error: Errno
+
+    package init(address: SocketAddress, error: Errno) {
+        self.address = address
+        self.error = error
+    }
+
+    public var description: String { "\(address): \(error)" }
 }
 
 extension TransportError {
-    /// The error for a socket that could not be made or connected: running out of descriptors is its own
-    /// case, because giving up idle connections helps there and nowhere else.
+    /// The error for a socket that could not be made or connected: running out of descriptors is its own case,
+    /// because giving up idle connections helps there and nowhere else.
     package init(connecting address: SocketAddress, _ error: Errno) {
         switch error {
         case .tooManyDescriptors, .tooManyDescriptorsInSystem: self = .outOfDescriptors(error)
@@ -54,28 +77,39 @@ extension TransportError {
 extension TransportError: CustomStringConvertible {
     public var description: String {
         switch self {
+        case .url(let error): "cannot send to this URL: \(error)"
         case .resolution(let host, let error): "cannot resolve \(host): \(error)"
         case .connect(let address, let error): "cannot connect to \(address): \(error)"
-        case .outOfDescriptors(let error):
-            "no descriptor left for a connection: \(error); raise the limit (ulimit -n)"
-        case .connectionLost(let error): "the connection was lost: \(error)"
+        case .unreachable(let host, let failures):
+            "cannot connect to \(host): " + failures.map(\.description).joined(separator: "; ")
+        case .outOfDescriptors(let error): "no descriptor left for a connection: \(error); raise the limit (ulimit -n)"
+        case .tunnel(let proxy, let error): "the proxy \(proxy) opened no tunnel: \(error)"
+        case .socks(let proxy, let error): "the SOCKS proxy \(proxy) made no connection: \(error)"
+        case .connectionLost(let host, let error): "the connection to \(host) was lost: \(error)"
+        case .http(let host, let error): "HTTP with \(host): \(error)"
+        case .content(let reason): "the content to send could not be read: \(reason)"
+        case .file(let error): "the file could not be read or written: \(error)"
         case .system(let error): "a system call failed: \(error)"
-        case .timedOut(let step): "timed out \(step)"
+        case .timedOut(let host, let timeout): "timed out \(timeout) (\(host))"
+        case .contentTooLong(let limit): "the content is longer than \(limit) bytes, the most that was to be collected"
+        case .tooManyRedirects(let limit): "more than \(limit) redirects"
+        case .redirect(let error): "a redirect that cannot be followed: \(error)"
+        case .unsupported(let what): "not supported: \(what)"
         case .cancelled: "cancelled"
         case .shutDown: "the client was shut down"
         }
     }
 }
 
-extension TransportStep: CustomStringConvertible {
+extension TransferTimeout: CustomStringConvertible {
     public var description: String {
         switch self {
         case .connect: "while connecting"
-        case .tls: "in the TLS handshake"
+        case .tlsHandshake: "in the TLS handshake"
         case .firstByte: "waiting for the first byte of the response"
-        case .idleReceiving: "waiting for more of the response"
-        case .idleSending: "waiting to send more of the request"
-        case .exchange: "before the exchange was complete"
+        case .idleRead: "waiting for more of the response"
+        case .idleWrite: "waiting to send more of the request"
+        case .whole: "before the exchange was complete"
         }
     }
 }

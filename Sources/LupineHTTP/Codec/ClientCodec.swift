@@ -144,6 +144,12 @@ package struct ClientCodec {
         return .head(head, framing: framing, keepAlive: keepAlive)
     }
 
+    /// Takes note of `count` octets of content that were received without passing through `next`, as `splice` does.
+    /// The body is of known length, and has so many left, or ends with the connection.
+    package mutating func skipContent(_ count: Int) {
+        precondition(states.theirs == .body && decoder.skip(count), "content that was not due")
+    }
+
     /// The peer has closed its side. Returns `.end` when that ends the body, `.needMore` when nothing was due;
     /// throws what was cut short otherwise.
     package mutating func peerClosed() throws(HTTPError) -> WireEvent {

@@ -42,6 +42,19 @@ struct BodyDecoder {
         }
     }
 
+    /// Takes note of content that went another way than through `next`: `count` octets that nobody looked at. Only
+    /// content without framing of its own can; false otherwise.
+    mutating func skip(_ count: Int) -> Bool {
+        switch state {
+        case .length(let remaining, let length):
+            guard Int64(count) <= remaining else { return false }
+            state = .length(remaining: remaining &- Int64(count), of: length)
+            return true
+        case .untilClose: return true
+        case .none, .chunked: return count == 0
+        }
+    }
+
     /// The peer has closed: nil when that is how this body ends.
     var truncation: HTTPError.Truncation? {
         switch state {

@@ -141,6 +141,22 @@ package final class EventLoop: Sendable {
         core.value.timers.remove(timer.token) != nil
     }
 
+    /// Lends the loop's one read buffer, so that a connection owns none while nothing comes. It is to be given back
+    /// before the callback that borrowed it returns; who borrows it in the meantime gets another one.
+    package func borrowReadBuffer() -> [UInt8] {
+        let core = core.value
+        if core.readBuffer.isEmpty { return [UInt8](repeating: 0, count: Self.readBufferSize) }
+        var lent: [UInt8] = []
+        swap(&lent, &core.readBuffer)
+        return lent
+    }
+
+    /// Takes the read buffer back.
+    package func giveBack(readBuffer: consuming [UInt8]) { core.value.readBuffer = readBuffer }
+
+    /// As much as a socket's buffer mostly holds: a larger one saves few calls, a smaller one costs some.
+    package static let readBufferSize = 64 * 1024
+
     // MARK: The end
 
     /// Asks the loop to end; returns at once. Any thread, any number of times.

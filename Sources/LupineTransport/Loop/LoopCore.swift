@@ -34,6 +34,8 @@ final class LoopCore {
     private var deferred: [() -> Void] = []
 
     var timers = TimerHeap<TimerAction>()
+    /// Room for one read, shared by all channels of the loop; empty while it is lent.
+    var readBuffer: [UInt8] = []
     /// The moment at which this turn began.
     private(set) var now: Instant
     /// Registered channels.

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+
+package import LupineHTTP
+
+/// One request going down, and the way to stop or resume it: what the layer above holds while it is under way.
+///
+/// The request is fixed when the exchange is made. The pool gives it a connection; the connection reports to the sink;
+/// the sink hears `exchangeEnded` exactly once, whatever happens. `cancel`, `resume` and `state` may be used from any
+/// thread.
+package final class Exchange: Sendable {
+    /// What is asked for; framing, `Host` and `Expect` are the connection's to add.
+    package let head: RequestHead
+    package let content: OutgoingContent
+    package let origin: Origin
+    package let options: ExchangeOptions
+    let sink: any ExchangeSink
+    /// When the exchange was made: its whole time-out runs from here.
+    let began: Instant
+
+    private let life: Lock<Life>
+
+    /// Where an exchange stands on its way.
+    private enum Life: Sendable {
+        case new
+        case waiting(ConnectionPool, WaiterID)
+        case running(EventLoop, LoopBound<HTTP1Connection>)
+        /// Taken back before it ran; whoever holds it next ends it.
+        case cancelled(TransportError)
+        case over
+    }
+
+    /// An exchange that has not been submitted.
+    package init(
+        head: RequestHead, content: OutgoingContent = .none, origin: Origin, options: ExchangeOptions = ExchangeOptions(),
+        sink: any ExchangeSink
+    ) {
+        self.head = head
+        self.content = content
+        self.origin = origin
+        self.options = options
+        self.sink = sink
+        began = MonotonicClock().now()
+        life = Lock(.new)
+    }
+
+    // MARK: for the layer above
+
+    /// Ends the exchange with `error`, unless it is over. The sink hears of it soon, on a loop.
+    package func cancel(_ error: TransportError = .cancelled) {
+        let found = life.withLock { life -> Life in
+            let found = life
+            switch life {
+            case .new, .waiting: life = .cancelled(error)
+            case .running, .cancelled, .over: break
+            }
+            return found
+        }
+        switch found {
+        case .new, .cancelled, .over: break
+        case .waiting(let pool, let waiter): pool.cancel(waiter)
+        case .running(let loop, let connection):
+            _ = loop.executeInline { connection.value.cancel(self, error) }
+        }
+    }
+
+    /// Goes on after the sink has answered `.pause`. Harmless at any other time.
+    package func resume() {
+        let found = life.withLock { $0 }
+        guard case .running(let loop, let connection) = found else { return }
+        _ = loop.execute { connection.value.resume(self) }
+    }
+
+    // MARK: for the pool and the connection
+
+    /// The pool has put it in a queue. Returns the error when it was cancelled before.
+    func isWaiting(in pool: ConnectionPool, as waiter: WaiterID) -> Bool {
+        life.withLock { life in
+            switch life {
+            case .new, .waiting:
+                life = .waiting(pool, waiter)
+                return true
+            case .cancelled: return false
+            case .running, .over: return true
+            }
+        }
+    }
+
+    /// A connection takes it. Throws when it was cancelled before, and its end is then due.
+    func begin(on connection: LoopBound<HTTP1Connection>, loop: EventLoop) throws(TransportError) {
+        let cancelled = life.withLock { life -> TransportError? in
+            if case .cancelled(let error) = life { return error }
+            life = .running(loop, connection)
+            return nil
+        }
+        if let cancelled { throw cancelled }
+    }
+
+    /// The connection gives it back to be sent again. False when it is over.
+    func beginAgain() -> Bool {
+        life.withLock { life in
+            switch life {
+            case .running, .waiting, .new:
+                life = .new
+                return true
+            case .cancelled: return true
+            case .over: return false
+            }
+        }
+    }
+
+    /// The error it was cancelled with, as far as nobody has acted on it.
+    var cancellation: TransportError? {
+        life.withLock { if case .cancelled(let error) = $0 { error } else { nil } }
+    }
+
+    /// Ends it and tells the sink, once. On a loop.
+    func end(_ result: Result<Fields, TransportError>, _ metrics: ExchangeMetrics) {
+        let isFirst = life.withLock { life -> Bool in
+            if case .over = life { return false }
+            life = .over
+            return true
+        }
+        guard isFirst else { return }
+        if case .failure = result { content.abandon() }
+        sink.exchangeEnded(result, metrics)
+    }
+}
+
+/// How an exchange is to be carried out.
+package struct ExchangeOptions: Sendable {
+    /// Of each part of the exchange; connecting and TLS are the pool's to time.
+    package var timeouts: TransferTimeouts
+    /// Bytes of the body per second that may be received.
+    package var receiveRate: Int?
+    /// Bytes of the body per second that may be sent.
+    package var sendRate: Int?
+    /// Announces the content and waits so long for the peer's `100 Continue` before it is sent anyhow; nil: at once.
+    package var continueTimeout: Interval?
+
+    /// No limits, no waiting.
+    package init(
+        timeouts: TransferTimeouts = TransferTimeouts(), receiveRate: Int? = nil, sendRate: Int? = nil,
+        continueTimeout: Interval? = nil
+    ) {
+        self.timeouts = timeouts
+        self.receiveRate = receiveRate
+        self.sendRate = sendRate
+        self.continueTimeout = continueTimeout
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+
+package import LupineHTTP
+
+/// The only way up: where a connection reports what becomes of an exchange.
+///
+/// Every call comes on the loop of the connection, in order: interim heads, the head, content, the end. The end comes
+/// exactly once, also without anything before it. Nothing here may block.
+package protocol ExchangeSink: AnyObject, Sendable {
+    /// An interim (1xx) head; the final one follows.
+    func receivedInterim(_ head: ResponseHead)
+    /// The final head. The answer says what is to become of the content.
+    func receivedHead(_ head: ResponseHead, framing: BodyFraming) -> ContentPlan
+    /// Content, borrowed for the duration of the call. The answer is the back-pressure.
+    func receivedContent(_ bytes: Span<UInt8>) -> Demand
+    /// Content went straight to the file that the plan named; so many bytes of it.
+    func spliced(_ count: Int) -> Demand
+    /// So many bytes of the request's content have been given to the kernel, in all.
+    func sentContent(_ total: Int64)
+    /// The peer accepted CONNECT or 101: the connection is the caller's. `bytes` came behind the head.
+    func upgraded(_ connection: UpgradedConnection) -> any UpgradeHandler
+    /// It is over: trailers, or why not.
+    func exchangeEnded(_ result: Result<Fields, TransportError>, _ metrics: ExchangeMetrics)
+}
+
+extension ExchangeSink {
+    package func receivedInterim(_ head: ResponseHead) {}
+    package func sentContent(_ total: Int64) {}
+    package func spliced(_ count: Int) -> Demand { .more }
+    package func upgraded(_ connection: UpgradedConnection) -> any UpgradeHandler { RefusedUpgrade() }
+}
+
+/// Whether the consumer can take more.
+package enum Demand: Sendable {
+    case more
+    /// No more until `Exchange.resume()`; the connection stops reading.
+    case pause
+    /// No more at all: the exchange is over now, successfully. What is left of the body is skipped when it is short,
+    /// so that the connection lives on.
+    case enough
+}
+
+/// What is to become of a response's content.
+package enum ContentPlan: Sendable {
+    /// It goes to `receivedContent`.
+    case deliver
+    /// The same, after `Exchange.resume()`.
+    case pause
+    /// Nobody wants it: as `Demand.enough`.
+    case skip
+    /// It goes into the file from its position on, by the kernel alone where that is possible.
+    case splice(into: FileTarget)
+}
+
+/// A file that content may be spliced into.
+package final class FileTarget: Sendable {
+    let descriptor: Descriptor
+
+    /// Takes over a file that is open for writing; it closes with the last reference.
+    package init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+
+/// A response's content on its way from a socket into a file.
+///
+/// Through a pipe the kernel moves pages and we see none of it; content that the codec has to look at, or that came
+/// together with the head, is written as it comes. It belongs to one exchange on one loop.
+final class SpliceTransfer {
+    /// Whether the socket's content may go through the pipe.
+    let usesPipe: Bool
+    private let target: FileTarget
+    private var pipe: SplicePipe?
+
+    enum Step: Hashable {
+        case moved(Int)
+        case wouldBlock
+        case end
+    }
+
+    init(_ target: FileTarget, usesPipe: Bool) {
+        self.target = target
+        self.usesPipe = usesPipe
+    }
+
+    /// Writes bytes that were read already.
+    func writeDirectly(_ bytes: Span<UInt8>) throws(TransportError) {
+        var start = 0
+        while start < bytes.count {
+            do throws(Errno) {
+                switch try target.descriptor.write(bytes.extracting(droppingFirst: start)) {
+                case .bytes(let count): start += count
+                case .wouldBlock: throw Errno.wouldBlock
+                }
+            } catch { throw .file(error) }
+        }
+    }
+
+    /// Moves up to `limit` bytes that have come.
+    func step(from socket: borrowing Socket, limit: Int64, host: String) throws(TransportError) -> Step {
+        if pipe == nil {
+            do throws(Errno) { pipe = try SplicePipe(capacity: Self.pipeCapacity) } catch { throw .outOfDescriptors(error) }
+        }
+        let outcome: ReadOutcome
+        do throws(Errno) {
+            outcome = try pipe?.fill(from: socket, count: Int(clamping: min(limit, Int64(Self.pipeCapacity)))) ?? .wouldBlock
+        } catch { throw .connectionLost(host: host, error) }
+        guard case .bytes(let count) = outcome else { return outcome == .end ? .end : .wouldBlock }
+        var left = count
+        while left > 0 {
+            do throws(Errno) {
+                switch try pipe?.drain(into: target.descriptor, count: left) ?? .wouldBlock {
+                case .bytes(let moved): left -= moved
+                case .wouldBlock: throw Errno.wouldBlock
+                }
+            } catch { throw .file(error) }
+        }
+        return .moved(count)
+    }
+
+    private static let pipeCapacity: Int32 = 1 << 20
+}

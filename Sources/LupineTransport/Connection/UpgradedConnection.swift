@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+
+/// A connection that has left HTTP behind: a tunnel, or another protocol after 101.
+///
+/// It belongs to whoever's handler it was given, and to its loop: all calls on that loop.
+package final class UpgradedConnection {
+    private weak var connection: HTTP1Connection?
+    /// The loop that it lives on.
+    package let loop: EventLoop
+
+    init(_ connection: HTTP1Connection, on loop: EventLoop) {
+        self.connection = connection
+        self.loop = loop
+    }
+
+    /// Sends bytes, in order, as soon as they can go. Returns how many bytes now wait in memory: the caller's
+    /// measure for back-pressure; `UpgradeHandler.drained` follows when it is none again.
+    package func send(_ bytes: [UInt8]) -> Int { connection?.sendUpgraded(bytes) ?? 0 }
+
+    /// Goes on reading after the handler has answered `.pause`.
+    package func resume() { connection?.resumeUpgraded() }
+
+    /// Closes at once what is not sent yet. The handler hears no more.
+    package func close() { connection?.closeUpgraded() }
+}
+
+/// Whoever speaks the other protocol. Calls come on the connection's loop.
+package protocol UpgradeHandler: AnyObject {
+    /// Bytes, borrowed for the duration of the call. `.enough` closes the connection.
+    func received(_ bytes: Span<UInt8>) -> Demand
+    /// Everything that was to be sent has been given to the kernel.
+    func drained()
+    /// The connection is gone: nil when the peer closed in order.
+    func closed(_ error: TransportError?)
+}
+
+/// For sinks that never ask for an upgrade.
+final class RefusedUpgrade: UpgradeHandler {
+    func received(_ bytes: Span<UInt8>) -> Demand { .enough }
+    func drained() {}
+    func closed(_ error: TransportError?) {}
+}

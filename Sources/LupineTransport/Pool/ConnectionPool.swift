@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+
+/// Performs what `PoolMachine` decides: lends connections of all loops to exchanges, dials, closes.
+///
+/// Any thread may submit and cancel. The machine stands behind one lock; what it answers is performed after the lock
+/// is given back, on the loops concerned.
+package final class ConnectionPool: Sendable {
+    /// What the pool needs to open connections.
+    package struct Configuration: Sendable {
+        package var limits = PoolLimits()
+        package var dial = DialConfiguration()
+        package var parserLimits = ParserLimits()
+        package var leniency = Leniency.client
+
+        package init() {}
+    }
+
+    private let configuration: Configuration
+    private let group: EventLoopGroup
+    private let resolver: Resolver
+    private let state: Lock<State>
+
+    private enum Handle: Sendable {
+        case dialing(EventLoop, LoopBound<Dialer>)
+        case open(EventLoop, LoopBound<HTTP1Connection>)
+    }
+
+    private struct State: ~Copyable, Sendable {
+        var machine: PoolMachine
+        /// Exchanges that the machine knows by their place here.
+        var exchanges: [Exchange?] = []
+        var freeExchanges: [Int] = []
+        /// Connections and dials, at the index of their names.
+        var connections: [Handle?] = []
+        var open = 0
+        var actions: [PoolAction] = []
+        var timer: Timer?
+        var isShutDown = false
+        /// Who waits for the last connection to be gone.
+        var waitingForEnd: [@Sendable () -> Void] = []
+        /// Opened by dials since the pool began, for those who count.
+        var connectionsOpened = 0
+        /// Numbers the timers, so that a late one is known.
+        var timerNumber: UInt64 = 0
+    }
+
+    private struct Timer: Sendable {
+        let number: UInt64
+        let at: Instant
+    }
+
+    /// What is left to do when the lock has been given back.
+    private enum Effect: Sendable {
+        case run(Exchange, EventLoop, LoopBound<HTTP1Connection>)
+        case wait(Exchange, WaiterID)
+        case dial(ConnectionID, Origin)
+        case abandon(EventLoop, LoopBound<Dialer>)
+        case close(EventLoop, LoopBound<HTTP1Connection>)
+        case fail(Exchange, TransportError)
+        case wake(Timer)
+    }
+
+    /// A pool whose connections live on the loops of `group`.
+    package init(configuration: Configuration, group: EventLoopGroup, resolver: Resolver) {
+        self.configuration = configuration
+        self.group = group
+        self.resolver = resolver
+        state = Lock(State(machine: PoolMachine(limits: configuration.limits)))
+    }
+
+    /// Connections opened so far.
+    package var connectionsOpened: Int { state.withLock { $0.connectionsOpened } }
+    /// Connections open now, dials included.
+    package var openCount: Int { state.withLock { $0.machine.openCount } }
+    /// Connections that carry nothing.
+    package var idleCount: Int { state.withLock { $0.machine.idleCount } }
+
+    // MARK: exchanges
+
+    /// Takes an exchange; its sink hears the rest.
+    package func submit(_ exchange: Exchange, needsFresh: Bool = false) {
+        handle { state in
+            let place: Int
+            if let free = state.freeExchanges.popLast() {
+                place = free
+                state.exchanges[free] = exchange
+            } else {
+                place = state.exchanges.count
+                state.exchanges.append(exchange)
+            }
+            return .submit(ExchangeID(rawValue: UInt64(place)), to: exchange.origin, needsFresh: needsFresh)
+        }
+    }
+
+    func cancel(_ waiter: WaiterID) { handle { _ in .cancel(waiter) } }
+
+    /// A connection broke under an exchange: it is sent again where that is safe, and fails otherwise.
+    func replayOrFail(
+        _ exchange: Exchange, _ metrics: ExchangeMetrics, _ error: TransportError, requestBegan: Bool,
+        connectionWasReused: Bool
+    ) {
+        let evidence = ReplayRule.Evidence(
+            connectionWasReused: connectionWasReused, responseBegan: metrics.responseStart != nil,
+            requestBegan: requestBegan, method: exchange.head.method,
+            bodyIsReplayable: exchange.content.isReplayable, wasReplayed: metrics.wasReplayed || exchange.isReplay)
+        guard ReplayRule.mayReplay(evidence), !requestBegan || exchange.content.rewind(), exchange.beginAgain()
+        else { return exchange.end(.failure(error), metrics) }
+        submit(exchange, needsFresh: true)
+    }
+
+    // MARK: connections
+
+    /// One exchange on the connection has ended in order.
+    func finished(_ connection: ConnectionID, _ reuse: PoolEvent.Reuse) {
+        handle { _ in .finished(connection, reuse) }
+    }
+
+    /// The connection has been closed.
+    func lost(_ connection: ConnectionID) {
+        let ended = state.withLock { state -> [@Sendable () -> Void] in
+            let index = Int(connection.index)
+            if index < state.connections.count, state.connections[index] != nil {
+                state.connections[index] = nil
+                state.open -= 1
+            }
+            guard state.isShutDown, state.open == 0 else { return [] }
+            defer { state.waitingForEnd = [] }
+            return state.waitingForEnd
+        }
+        handle { _ in .lost(connection) }
+        for end in ended { end() }
+    }
+
+    private func dialed(_ id: ConnectionID, on loop: EventLoop, _ outcome: Result<DialedSocket, TransportError>) {
+        switch outcome {
+        case .success(let dialed):
+            let connection = HTTP1Connection(
+                dialed.takeSocket(), id, route: dialed.route, limits: configuration.parserLimits,
+                leniency: configuration.leniency, pool: self, loop: loop)
+            do throws(Errno) {
+                try connection.register()
+            } catch {
+                return dialFailed(id, .system(error))
+            }
+            let handle = Handle.open(loop, LoopBound(connection, on: loop))
+            let isWanted = state.withLock { state -> Bool in
+                guard state.connections[Int(id.index)] != nil else { return false }
+                state.connections[Int(id.index)] = handle
+                state.connectionsOpened += 1
+                return true
+            }
+            guard isWanted else { return connection.close() }
+            self.handle { _ in .connected(id, capacity: 1) }
+        case .failure(let error):
+            dialFailed(id, error)
+        }
+    }
+
+    private func dialFailed(_ id: ConnectionID, _ error: TransportError) {
+        let ended = state.withLock { state -> [@Sendable () -> Void] in
+            if state.connections[Int(id.index)] != nil {
+                state.connections[Int(id.index)] = nil
+                state.open -= 1
+            }
+            guard state.isShutDown, state.open == 0 else { return [] }
+            defer { state.waitingForEnd = [] }
+            return state.waitingForEnd
+        }
+        handle(error) { _ in
+            if case .outOfDescriptors = error { .descriptorsExhausted(id) } else { .dialFailed(id) }
+        }
+        for end in ended { end() }
+    }
+
+    // MARK: the end
+
+    /// Closes idle connections.
+    package func dropIdle() { handle { _ in .dropIdle } }
+
+    /// Ends everything: exchanges that wait or run fail with `shutDown`, connections close. `whenDone` is called on
+    /// some thread once the last connection is gone.
+    package func shutDown(_ whenDone: @escaping @Sendable () -> Void = {}) {
+        handle { state in
+            state.isShutDown = true
+            return .shutDown
+        }
+        let (handles, isDone) = state.withLock { state -> ([Handle], Bool) in
+            let handles = state.connections.compactMap { $0 }
+            if state.open > 0 { state.waitingForEnd.append(whenDone) }
+            return (handles, state.open == 0)
+        }
+        for handle in handles {
+            switch handle {
+            case .dialing(let loop, let dialer): _ = loop.execute { dialer.value.cancel(.shutDown) }
+            case .open(let loop, let connection): _ = loop.execute { connection.value.abort(.shutDown) }
+            }
+        }
+        if isDone { whenDone() }
+    }
+
+    // MARK: the driver
+
+    /// Tells the machine and performs what it answers. `cause` is why a dial failed, where the event says so.
+    private func handle(
+        _ cause: TransportError? = nil, _ event: @Sendable (inout State) -> PoolEvent
+    ) {
+        let now = MonotonicClock().now()
+        let effects = state.withLock { state -> Effects in
+            var actions: [PoolAction] = []
+            swap(&actions, &state.actions)
+            let told = event(&state)
+            state.machine.handle(told, at: now, into: &actions)
+            var effects = Effects()
+            for action in actions {
+                if let effect = Self.effect(of: action, cause, &state) { effects.append(effect) }
+            }
+            actions.removeAll(keepingCapacity: true)
+            swap(&actions, &state.actions)
+            return effects
+        }
+        if let first = effects.first { perform(first) }
+        for effect in effects.rest { perform(effect) }
+    }
+
+    /// A list that needs no allocation for its first element, which mostly is the only one.
+    private struct Effects: Sendable {
+        var first: Effect?
+        var rest: [Effect] = []
+
+        mutating func append(_ effect: Effect) {
+            if first == nil { first = effect } else { rest.append(effect) }
+        }
+    }
+
+    private static func effect(of action: PoolAction, _ cause: TransportError?, _ state: inout State) -> Effect? {
+        switch action {
+        case .run(let id, let connection, reused: _):
+            guard let exchange = take(id, &state), case .open(let loop, let bound)? = state.connections[Int(connection.index)]
+            else { return nil }
+            return .run(exchange, loop, bound)
+        case .wait(let id, let waiter):
+            guard let exchange = state.exchanges[Int(id.rawValue)] else { return nil }
+            return .wait(exchange, waiter)
+        case .dial(let connection, let origin):
+            return .dial(connection, origin)
+        case .abandonDial(let connection):
+            guard case .dialing(let loop, let dialer)? = state.connections[Int(connection.index)] else { return nil }
+            state.connections[Int(connection.index)] = nil
+            state.open -= 1
+            return .abandon(loop, dialer)
+        case .close(let connection, _):
+            guard case .open(let loop, let bound)? = state.connections[Int(connection.index)] else { return nil }
+            return .close(loop, bound)
+        case .fail(let id, let failure):
+            guard let exchange = take(id, &state) else { return nil }
+            switch failure {
+            case .dialFailed, .descriptorsExhausted: return .fail(exchange, cause ?? .cancelled)
+            case .cancelled: return .fail(exchange, exchange.cancellation ?? .cancelled)
+            case .shutDown: return .fail(exchange, .shutDown)
+            }
+        case .wake(let at):
+            state.timerNumber += 1
+            let timer = Timer(number: state.timerNumber, at: at)
+            state.timer = timer
+            return .wake(timer)
+        }
+    }
+
+    private static func take(_ id: ExchangeID, _ state: inout State) -> Exchange? {
+        let place = Int(id.rawValue)
+        let exchange = state.exchanges[place]
+        state.exchanges[place] = nil
+        state.freeExchanges.append(place)
+        return exchange
+    }
+
+    private func perform(_ effect: Effect) {
+        switch effect {
+        case .run(let exchange, let loop, let connection):
+            let isAccepted = loop.executeInline { connection.value.run(exchange) }
+            if !isAccepted { end(exchange, .shutDown) }
+        case .wait(let exchange, let waiter):
+            if !exchange.isWaiting(in: self, as: waiter) { cancel(waiter) }
+        case .dial(let id, let origin):
+            dial(id, to: origin)
+        case .abandon(let loop, let dialer):
+            _ = loop.execute { dialer.value.cancel(.cancelled) }
+        case .close(let loop, let connection):
+            _ = loop.executeInline { connection.value.close() }
+        case .fail(let exchange, let error):
+            end(exchange, error)
+        case .wake(let timer):
+            guard let loop = group.loops.first else { return }
+            _ = loop.execute { [weak self] in
+                _ = loop.schedule(at: timer.at) { reason in
+                    if reason == .due { self?.tick(timer.number) }
+                }
+            }
+        }
+    }
+
+    /// The sink is always called on a loop, and never inside the call that submitted the exchange.
+    private func end(_ exchange: Exchange, _ error: TransportError) {
+        let metrics = ExchangeMetrics(fetchStart: exchange.began)
+        let isAccepted = group.next().execute { exchange.end(.failure(error), metrics) }
+        if !isAccepted { exchange.end(.failure(error), metrics) }
+    }
+
+    private func tick(_ number: UInt64) {
+        let isCurrent = state.withLock { $0.timer?.number == number }
+        if isCurrent { handle { _ in .tick } }
+    }
+
+    private func dial(_ id: ConnectionID, to origin: Origin) {
+        let loop = group.next()
+        let dialer = LoopBound(
+            sending: Dialer(origin, configuration: configuration.dial, resolver: resolver, loop: loop), to: loop)
+        state.withLock { state in
+            let index = Int(id.index)
+            while state.connections.count <= index { state.connections.append(nil) }
+            if state.connections[index] == nil { state.open += 1 }
+            state.connections[index] = .dialing(loop, dialer)
+        }
+        let isAccepted = loop.execute {
+            dialer.value.start { outcome in self.dialed(id, on: loop, outcome) }
+        }
+        if !isAccepted { dialFailed(id, .shutDown) }
+    }
+}
