@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 package import LupineHTTP
+import Synchronization
 
 /// One request going down, and the way to stop or resume it: what the layer above holds while it is under way.
 ///
@@ -18,6 +19,7 @@ package final class Exchange: Sendable {
     let began: Instant
 
     private let life: Lock<Life>
+    private let replayed = Atomic<Bool>(false)
 
     /// Where an exchange stands on its way.
     private enum Life: Sendable {
@@ -97,7 +99,8 @@ package final class Exchange: Sendable {
 
     /// The connection gives it back to be sent again. False when it is over.
     func beginAgain() -> Bool {
-        life.withLock { life in
+        replayed.store(true, ordering: .relaxed)
+        return life.withLock { life in
             switch life {
             case .running, .waiting, .new:
                 life = .new
@@ -107,6 +110,9 @@ package final class Exchange: Sendable {
             }
         }
     }
+
+    /// Whether it is being sent for the second time.
+    var wasReplayed: Bool { replayed.load(ordering: .relaxed) }
 
     /// The error it was cancelled with, as far as nobody has acted on it.
     var cancellation: TransportError? {

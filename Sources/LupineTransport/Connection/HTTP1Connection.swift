@@ -71,8 +71,8 @@ final class HTTP1Connection {
     private static let readTurns = 16
 
     init(
-        _ socket: consuming Socket, _ id: ConnectionID, route: Route, limits: ParserLimits, leniency: Leniency,
-        pool: ConnectionPool, loop: EventLoop
+        _ socket: consuming Socket, _ registration: Registration, _ id: ConnectionID, route: Route,
+        limits: ParserLimits, leniency: Leniency, pool: ConnectionPool, loop: EventLoop
     ) {
         channel = ByteChannel(socket: socket)
         self.id = id
@@ -80,12 +80,10 @@ final class HTTP1Connection {
         self.pool = pool
         self.loop = loop
         codec = ClientCodec(limits: limits, leniency: leniency)
+        self.registration = registration
+        loop.hand(registration, to: self)
     }
 
-    /// Starts to listen to the socket. Before the first exchange.
-    func register() throws(Errno) {
-        registration = try loop.register(channel.socket.descriptor, self)
-    }
 
     /// Whether it has been closed.
     var isClosed: Bool { machine.state == .closed }
@@ -101,6 +99,7 @@ final class HTTP1Connection {
         metrics.localAddress = route.localAddress
         metrics.remoteAddress = route.remoteAddress
         metrics.usedProxy = route.usesProxy
+        metrics.wasReplayed = exchange.wasReplayed
         do throws(TransportError) {
             try exchange.begin(on: LoopBound(self, on: loop), loop: loop)
         } catch {

@@ -110,6 +110,12 @@ package final class EventLoop: Sendable {
         }
     }
 
+    /// Gives a registration another channel, without a word to the kernel: readiness told to the old channel is not
+    /// told again.
+    package func hand(_ registration: Registration, to channel: any LoopChannel) {
+        core.value.replaceChannel(of: registration, with: channel)
+    }
+
     /// Names a timer until it ends or is cancelled.
     package struct TimerToken: Hashable, Sendable {
         fileprivate let token: TimerHeap<LoopCore.TimerAction>.Token

@@ -92,6 +92,14 @@ final class LoopCore {
         return true
     }
 
+    func replaceChannel(of registration: Registration, with channel: any LoopChannel) {
+        let slot = Int(registration.slot)
+        precondition(
+            slot < slots.count && slots[slot].use == registration.use && slots[slot].channel != nil,
+            "a registration that has ended")
+        slots[slot].channel = channel
+    }
+
     func channel(for registration: Registration) -> (any LoopChannel)? {
         let slot = Int(registration.slot)
         guard slot < slots.count, slots[slot].use == registration.use else { return nil }

@@ -104,7 +104,7 @@ package final class ConnectionPool: Sendable {
         let evidence = ReplayRule.Evidence(
             connectionWasReused: connectionWasReused, responseBegan: metrics.responseStart != nil,
             requestBegan: requestBegan, method: exchange.head.method,
-            bodyIsReplayable: exchange.content.isReplayable, wasReplayed: metrics.wasReplayed || exchange.isReplay)
+            bodyIsReplayable: exchange.content.isReplayable, wasReplayed: exchange.wasReplayed)
         guard ReplayRule.mayReplay(evidence), !requestBegan || exchange.content.rewind(), exchange.beginAgain()
         else { return exchange.end(.failure(error), metrics) }
         submit(exchange, needsFresh: true)
@@ -136,14 +136,10 @@ package final class ConnectionPool: Sendable {
     private func dialed(_ id: ConnectionID, on loop: EventLoop, _ outcome: Result<DialedSocket, TransportError>) {
         switch outcome {
         case .success(let dialed):
+            guard let socket = dialed.takeSocket() else { return dialFailed(id, .shutDown) }
             let connection = HTTP1Connection(
-                dialed.takeSocket(), id, route: dialed.route, limits: configuration.parserLimits,
+                socket, dialed.registration, id, route: dialed.route, limits: configuration.parserLimits,
                 leniency: configuration.leniency, pool: self, loop: loop)
-            do throws(Errno) {
-                try connection.register()
-            } catch {
-                return dialFailed(id, .system(error))
-            }
             let handle = Handle.open(loop, LoopBound(connection, on: loop))
             let isWanted = state.withLock { state -> Bool in
                 guard state.connections[Int(id.index)] != nil else { return false }

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+
+/// One socket on its way to one address. It belongs to its loop.
+final class ConnectAttempt: LoopChannel {
+    let address: SocketAddress
+    private var socket: Socket?
+    private var registration: Registration?
+    private let loop: EventLoop
+    /// Nil when connected.
+    private let report: (Errno?) -> Void
+
+    /// Makes the socket and starts; `report` is called later, once, unless `close` comes before.
+    init(
+        _ address: SocketAddress, binding: String?, on loop: EventLoop, report: @escaping (Errno?) -> Void
+    ) throws(Errno) {
+        self.address = address
+        self.loop = loop
+        self.report = report
+        let socket = try Socket.stream(for: address)
+        if let binding { try Self.bind(socket, to: binding, for: address) }
+        switch address {
+        case .ipv4, .ipv6: try socket.setNoDelay()
+        case .unix, .unixAbstract, .unixUnnamed: break
+        }
+        let progress = try socket.connect(to: address)
+        registration = try loop.register(socket.descriptor, self)
+        self.socket = consume socket
+        if progress == .connected { loop.executeOnLoop { [self] in settle() } }
+    }
+
+    /// A local address or the name of an interface.
+    private static func bind(
+        _ socket: borrowing Socket, to binding: String, for address: SocketAddress
+    ) throws(Errno) {
+        guard let local = SocketAddress(literal: binding, port: 0) else {
+            return try socket.bind(toInterface: binding)
+        }
+        guard local.isIPv6 == address.isIPv6 else { throw .invalidArgument }
+        try socket.setBindAddressNoPort()
+        try socket.bind(to: local)
+    }
+
+    func channelReady(_ readiness: Readiness) {
+        guard !readiness.isDisjoint(with: [.writable, .failed, .hungUp]) else { return }
+        settle()
+    }
+
+    private func settle() {
+        guard registration != nil, !isSettled else { return }
+        isSettled = true
+        do throws(Errno) {
+            try socket?.finishConnect()
+            report(nil)
+        } catch {
+            close()
+            report(error)
+        }
+    }
+    private var isSettled = false
+
+    func loopWillClose() { close() }
+
+    /// Gives the race up.
+    func close() {
+        isSettled = true
+        if let registration { loop.deregister(registration) }
+        registration = nil
+        socket = nil
+    }
+
+    /// What the loop knows the socket by, once it is connected.
+    var established: Registration? { registration }
+
+    /// Hands out the connected socket; its registration goes with it, and its channel is still this attempt.
+    func takeSocket() -> Socket? {
+        registration = nil
+        return socket.take()
+    }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+
+package import LupineHTTP
+
+/// How connections are opened.
+package struct DialConfiguration: Sendable {
+    /// For look-up, connecting and tunnel together. curl allows 300 s; a minute is longer than any handshake that
+    /// still succeeds.
+    package var timeout: Interval? = .seconds(60)
+    /// Which addresses are wanted.
+    package var family = AddressFamily.any
+    /// Which family is tried first.
+    package var firstFamily = HappyEyeballsMachine<SocketAddress, Errno>.FirstFamily.asResolved
+    /// How long an attempt is alone before the next address joins it.
+    package var stagger: Interval = HappyEyeballsMachine<SocketAddress, Errno>.defaultStagger
+    /// Whether and how the kernel probes silent connections.
+    package var keepAlive: KeepAliveProbes? = KeepAliveProbes(idle: 60, interval: 15, count: 4)
+    /// Sent to a proxy that is asked for a tunnel, such as User-Agent.
+    package var tunnelFields = Fields()
+
+    /// The defaults.
+    package init() {}
+}
