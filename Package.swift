@@ -54,6 +54,10 @@ let package = Package(
             name: "LupineTransportTests",
             dependencies: ["LupineTransport", "LupineTestKit"],
             swiftSettings: houseRules),
+        .executableTarget(
+            name: "WireDemo", dependencies: ["LupineHTTP"],
+            path: "Tests/WireDemo",
+            swiftSettings: houseRules),
         .testTarget(
             name: "ArchitectureTests", exclude: ["unsafe-files.txt", "shape-exempt.txt"],
             swiftSettings: houseRules),
