@@ -71,7 +71,7 @@ struct WireDemo {
                 print("  framing   \(framing), connection \(keepAlive ? "stays" : "ends")")
             case .content(let range):
                 pieces += 1
-                range.forEach { body.append(rest[$0]) }
+                for index in range { body.append(rest[index]) }
             case .end(let trailers):
                 print("  body      \(body.count) bytes in \(pieces) pieces, \(trailers.count) trailers")
                 print("  begins    \(String(decoding: body.prefix(60), as: UTF8.self).debugDescription)")
