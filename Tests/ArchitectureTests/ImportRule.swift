@@ -22,7 +22,7 @@ struct ImportRule {
 
     static let modules: [Module] = [
         Module(name: "LupineHTTP", allowed: []),
-        Module(name: "LupineCoding", allowed: ["CLupineZlib", "CLupineBrotli"]),
+        Module(name: "LupineCoding", allowed: ["CLupineZlib", "CLupineBrotli", "Glibc"]),
         Module(name: "LupineTLS", allowed: ["CLupineOpenSSL", "Glibc"]),
         Module(
             name: "LupineTransport",
