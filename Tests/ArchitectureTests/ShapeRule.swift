@@ -3,7 +3,8 @@
 /// How a file looks from outside: its first line, its name, its length.
 ///
 /// A Swift file is named after a type that it declares or extends, `Type.swift`, or after an aspect of one,
-/// `Type+Aspect.swift`. Exemptions stand in `shape-exempt.txt` as `path | name or length | reason`.
+/// `Type+Aspect.swift`; a file of several small types may carry the noun they share (`MessageHead.swift` for `RequestHead`
+/// and `ResponseHead`) or the beginning of a name (`ProxyURL.swift` for `ProxyURLError`). Exemptions stand in `shape-exempt.txt` as `path | name or length | reason`.
 enum ShapeRule: String, CaseIterable {
     case licence
     case name
@@ -35,8 +36,11 @@ enum ShapeRule: String, CaseIterable {
         case .name:
             let declared = Self.declaredTypes(in: file)
             let type = file.stem.split(separator: "+").first.map(String.init) ?? file.stem
-            if declared.isEmpty || declared.contains(type) { return [] }
-            let rule = "the file is named after a type that it declares or extends, none is called \(type)"
+            let noun = Self.words(type).last
+            let related = declared.contains { $0.hasPrefix(type) || Self.words($0).last == noun }
+            if declared.isEmpty || related { return [] }
+            let rule =
+                "the file is named after a type that it declares or extends, or their noun; none goes with \(type)"
             return [Violation(path: file.path, line: 1, rule: rule)]
         case .vagueName:
             return (file.folders + [file.stem]).filter { !Self.inheritedNames.contains($0) }.flatMap(
