@@ -55,7 +55,7 @@ let package = Package(
             dependencies: ["LupineTransport", "LupineTestKit"],
             swiftSettings: houseRules),
         .executableTarget(
-            name: "WireDemo", dependencies: ["LupineHTTP"],
+            name: "WireDemo", dependencies: ["LupineHTTP", "LupineCoding"],
             path: "Tests/WireDemo",
             swiftSettings: houseRules),
         .testTarget(
