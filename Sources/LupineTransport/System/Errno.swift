@@ -67,6 +67,8 @@ extension Errno {
     public static let invalidArgument = Errno(rawValue: EINVAL)
     /// The name does not fit where the kernel keeps it.
     public static let nameTooLong = Errno(rawValue: ENAMETOOLONG)
+    /// What was asked for was called off.
+    public static let canceled = Errno(rawValue: ECANCELED)
 
     /// The call would have had to wait.
     static let wouldBlock = Errno(rawValue: EAGAIN)

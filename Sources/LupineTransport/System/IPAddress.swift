@@ -156,3 +156,20 @@ extension IPv6Address: CustomStringConvertible {
             + texts[gap.upperBound...].joined(separator: ":")
     }
 }
+
+/// An address of either family, without port and zone.
+public enum IPAddress: Hashable, Sendable {
+    /// An IPv4 address.
+    case v4(IPv4Address)
+    /// An IPv6 address.
+    case v6(IPv6Address)
+}
+
+extension IPAddress: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .v4(let address): address.description
+        case .v6(let address): address.description
+        }
+    }
+}
