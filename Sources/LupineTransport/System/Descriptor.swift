@@ -6,7 +6,7 @@ internal import Glibc
 /// A file descriptor with exactly one owner.
 ///
 /// It closes when it goes out of scope, at once when `close()` consumes it, and never twice. It knows
-/// nothing of what it is open on; `Socket` and `Pipe` do. Any thread, one at a time.
+/// nothing of what it is open on; `Socket` and `SplicePipe` do. Any thread, one at a time.
 package struct Descriptor: ~Copyable, Sendable {
     /// The number, for system calls; it is borrowed, never kept.
     package let rawValue: Int32

@@ -47,7 +47,7 @@ enum NativeThread {
         let result = unsafe pthread_create(
             &thread, nil,
             { argument in
-                guard let argument = argument else { return nil }
+                guard let argument = unsafe argument else { return nil }
                 let body = unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue()
                 _ = unsafe lupine_name_thread(String(decoding: body.name.utf8.prefix(15), as: UTF8.self))
                 body.run()
@@ -69,6 +69,6 @@ enum NativeThread {
     /// Waits until the thread has ended. Once per handle.
     static func join(_ handle: Handle) {
         precondition(pthread_equal(handle.thread, pthread_self()) == 0, "a thread cannot wait for itself")
-        unsafe pthread_join(handle.thread, nil)
+        pthread_join(handle.thread, nil)
     }
 }

@@ -34,6 +34,9 @@ package struct Socket: ~Copyable, Sendable {
     /// Closes now; what the kernel has taken is still sent.
     package consuming func close() {}
 
+    /// Gives the descriptor to another owner.
+    package consuming func intoDescriptor() -> Descriptor { descriptor }
+
     // MARK: Connecting
 
     /// Starts to connect.

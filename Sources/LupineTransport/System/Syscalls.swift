@@ -7,13 +7,13 @@ internal import Glibc
 enum Syscall: Hashable, Sendable {
     case socket, connect, bind, listen, accept, shutdown
     case getOption, setOption, localAddress, peerAddress
-    case receive, send, sendfile, splice, read, write, open, pipe
+    case receive, send, sendfile, splice, read, write, open, pipe, namespace
     case epollCreate, epollControl, epollWait, eventfd
 }
 
 /// Every call into the kernel, thin: arguments through, `EINTR` retried, a failure thrown as `Errno`.
 ///
-/// Nothing here decides anything. `Socket`, `Descriptor`, `Pipe`, `Poller` and `NetlinkSocket` own the
+/// Nothing here decides anything. `Socket`, `Descriptor`, `SplicePipe`, `Poller` and `NetlinkSocket` own the
 /// descriptors and give these calls their meaning; nobody else calls them. Any thread.
 enum Syscalls {
     /// Makes `body` until it is not interrupted.
@@ -185,6 +185,11 @@ enum Syscalls {
     static func close(_ descriptor: Int32) {
         let result = Glibc.close(descriptor)
         precondition(result == 0 || errno != EBADF, "a descriptor was closed twice")
+    }
+
+    /// Moves the calling thread into the network namespace that `descriptor` is open on.
+    static func enterNetworkNamespace(_ descriptor: Int32) throws(Errno) {
+        _ = try make(.namespace) { Int(lupine_enter_network_namespace(descriptor)) }
     }
 
     // MARK: Waiting

@@ -61,16 +61,3 @@ import Testing
         #expect(bell == nil)
     }
 }
-
-extension Array {
-    /// An array filled through an `OutputSpan`, which may throw.
-    init<Failure: Error>(
-        capacity: Int, fill: (inout OutputSpan<Element>) throws(Failure) -> Void
-    ) throws(Failure) where Element == UInt8 {
-        var storage = InlineArray<4096, UInt8>(repeating: 0)
-        _ = storage[0]
-        var result: [UInt8] = []
-        try result.append(addingCapacity: capacity, initializingWith: fill)
-        self = result
-    }
-}

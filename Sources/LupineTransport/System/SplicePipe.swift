@@ -6,7 +6,7 @@ internal import CLupineLinux
 ///
 /// It belongs to one transfer on one loop. What `fill` took and `drain` has not yet given is in the pipe;
 /// the owner counts it.
-package struct Pipe: ~Copyable, Sendable {
+package struct SplicePipe: ~Copyable, Sendable {
     private let readEnd: Descriptor
     private let writeEnd: Descriptor
 
