@@ -56,7 +56,8 @@ extension TransportError: CustomStringConvertible {
         switch self {
         case .resolution(let host, let error): "cannot resolve \(host): \(error)"
         case .connect(let address, let error): "cannot connect to \(address): \(error)"
-        case .outOfDescriptors(let error): "no descriptor left for a connection: \(error); raise the limit (ulimit -n)"
+        case .outOfDescriptors(let error):
+            "no descriptor left for a connection: \(error); raise the limit (ulimit -n)"
         case .connectionLost(let error): "the connection was lost: \(error)"
         case .system(let error): "a system call failed: \(error)"
         case .timedOut(let step): "timed out \(step)"

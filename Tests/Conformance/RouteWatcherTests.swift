@@ -50,7 +50,9 @@ import Testing
         let opened: Result<LoopBound<RouteWatcher>, Errno> = await onLoop(loop) {
             do throws(Errno) {
                 // Only this thread moves; the watcher's socket stays where it was opened.
-                try Syscalls.enterNetworkNamespace(Descriptor.reading(path: "/var/run/netns/\(space)").rawValue)
+                let namespace = try Descriptor.reading(path: "/var/run/netns/\(space)")
+                try Syscalls.enterNetworkNamespace(namespace.rawValue)
+                namespace.close()
                 let watcher = try RouteWatcher.open(on: loop) { notices.add($0) }
                 return .success(LoopBound(watcher, on: loop))
             } catch {
@@ -66,17 +68,27 @@ import Testing
         await notices.wait { if case .link(let link) = $0 { link.name == "one" } else { false } }
         try ip("-n \(space) link set one up")
         try ip("-n \(space) link set two up")
-        await notices.wait { if case .link(let link) = $0 { link.name == "one" && link.isRunning } else { false } }
+        await notices.wait {
+            if case .link(let link) = $0 { link.name == "one" && link.isRunning } else { false }
+        }
 
         try ip("-n \(space) addr add 10.9.8.7/24 dev one")
         let ours = IPAddress.v4(try #require(IPv4Address("10.9.8.7")))
         await notices.wait {
-            if case .address(let address) = $0 { address.address == ours && address.prefixLength == 24 } else { false }
+            if case .address(let address) = $0 {
+                address.address == ours && address.prefixLength == 24
+            } else {
+                false
+            }
         }
         let gateway = IPAddress.v4(try #require(IPv4Address("10.9.8.1")))
         try ip("-n \(space) route add default via 10.9.8.1")
         await notices.wait {
-            if case .route(let route) = $0 { route.gateway == gateway && route.destination == nil } else { false }
+            if case .route(let route) = $0 {
+                route.gateway == gateway && route.destination == nil
+            } else {
+                false
+            }
         }
 
         let links = await withCheckedContinuation { continuation in
@@ -98,9 +110,13 @@ import Testing
         await notices.wait { if case .address(let address) = $0 { address.address == six } else { false } }
 
         try ip("-n \(space) route del default")
-        await notices.wait { if case .routeRemoved(let route) = $0 { route.gateway == gateway } else { false } }
+        await notices.wait {
+            if case .routeRemoved(let route) = $0 { route.gateway == gateway } else { false }
+        }
         try ip("-n \(space) addr del 10.9.8.7/24 dev one")
-        await notices.wait { if case .addressRemoved(let address) = $0 { address.address == ours } else { false } }
+        await notices.wait {
+            if case .addressRemoved(let address) = $0 { address.address == ours } else { false }
+        }
         #expect(await route(watcher, loop, target) == .failure(.networkUnreachable))
         try ip("-n \(space) link del one")
         await notices.wait { if case .linkRemoved(let link) = $0 { link.name == "one" } else { false } }

@@ -31,13 +31,17 @@ import LupineTransport
         case .leaks: try await shutdownLeavesNothing()
         case .exit: try await defaultGroupDoesNotDelayExit()
         }
-        guard try signalState() == before else { throw Failure("a signal's disposition changed") }
+        guard try signalState() == before else {
+            throw Failure("signal dispositions changed: \(before) to \(try signalState())")
+        }
     }
 
-    /// Which signals are ignored and which are handled.
-    static func signalState() throws -> [String] {
+    /// Which signals are ignored and which are handled, but for 32 and 33, which the C library takes for its threads.
+    static func signalState() throws -> [UInt64] {
         try String(contentsOfFile: "/proc/self/status", encoding: .utf8).split(separator: "\n")
-            .filter { $0.hasPrefix("SigIgn") || $0.hasPrefix("SigCgt") }.map(String.init)
+            .filter { $0.hasPrefix("SigIgn") || $0.hasPrefix("SigCgt") }
+            .compactMap { UInt64($0.split(separator: "\t")[1], radix: 16) }
+            .map { $0 & ~0x1_8000_0000 }
     }
 
     static func entries(_ directory: String) throws -> [String] {
@@ -119,8 +123,10 @@ import LupineTransport
         }
         var seen: [String: UInt64] = [:]
         while seen.count < 3 {
-            for task in try entries("/proc/self/task") {
-                guard let status = try? String(contentsOfFile: "/proc/self/task/\(task)/status", encoding: .utf8)
+            for task in try entries("/proc/self/task") where task != "\(getpid())" {
+                guard
+                    let status = try? String(
+                        contentsOfFile: "/proc/self/task/\(task)/status", encoding: .utf8)
                 else { continue }
                 let fields = status.split(separator: "\n").map { $0.split(separator: "\t") }
                 guard let name = fields.first(where: { $0[0] == "Name:" })?.last, name.hasPrefix("lupine-"),

@@ -38,7 +38,8 @@ extension Descriptor {
 
     /// Opens a file for writing from its start, created with mode 0600 or cut to nothing.
     package static func writing(path: String) throws(Errno) -> Descriptor {
-        Descriptor(adopting: try Syscalls.open(path, flags: O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, mode: 0o600))
+        Descriptor(
+            adopting: try Syscalls.open(path, flags: O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, mode: 0o600))
     }
 
     /// Reads as much as is there into the free part of `output`.

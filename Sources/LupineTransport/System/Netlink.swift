@@ -221,15 +221,15 @@ package enum Netlink {
 
     private static func bytes(_ value: some FixedWidthInteger) -> [UInt8] {
         #if _endian(big)
-        let ordered = value.bigEndian
+            let ordered = value.bigEndian
         #else
-        let ordered = value.littleEndian
+            let ordered = value.littleEndian
         #endif
         return (0..<value.bitWidth / 8).map { index in
             #if _endian(big)
-            UInt8(truncatingIfNeeded: ordered >> (value.bitWidth - 8 - index * 8))
+                UInt8(truncatingIfNeeded: ordered >> (value.bitWidth - 8 - index * 8))
             #else
-            UInt8(truncatingIfNeeded: ordered >> (index * 8))
+                UInt8(truncatingIfNeeded: ordered >> (index * 8))
             #endif
         }
     }
@@ -245,17 +245,17 @@ private let familyIPv6: UInt8 = 10
 extension Span<UInt8> {
     fileprivate func u16(at offset: Int) -> UInt16 {
         #if _endian(big)
-        UInt16(self[offset]) << 8 | UInt16(self[offset + 1])
+            UInt16(self[offset]) << 8 | UInt16(self[offset + 1])
         #else
-        UInt16(self[offset + 1]) << 8 | UInt16(self[offset])
+            UInt16(self[offset + 1]) << 8 | UInt16(self[offset])
         #endif
     }
 
     fileprivate func u32(at offset: Int) -> UInt32 {
         #if _endian(big)
-        UInt32(u16(at: offset)) << 16 | UInt32(u16(at: offset + 2))
+            UInt32(u16(at: offset)) << 16 | UInt32(u16(at: offset + 2))
         #else
-        UInt32(u16(at: offset + 2)) << 16 | UInt32(u16(at: offset))
+            UInt32(u16(at: offset + 2)) << 16 | UInt32(u16(at: offset))
         #endif
     }
 

@@ -47,7 +47,8 @@ package final class RouteWatcher: LoopChannel {
         return watcher
     }
 
-    private init(_ loop: EventLoop, _ socket: consuming NetlinkSocket, _ listener: @escaping (Notice) -> Void) {
+    private init(_ loop: EventLoop, _ socket: consuming NetlinkSocket, _ listener: @escaping (Notice) -> Void)
+    {
         self.loop = loop
         self.listener = listener
         port = socket.port
@@ -140,7 +141,9 @@ package final class RouteWatcher: LoopChannel {
             lose()
         case .datagram(let count):
             do throws(NetlinkError) {
-                for message in try Netlink.messages(in: buffer.span.extracting(first: count)) { handle(message) }
+                for message in try Netlink.messages(in: buffer.span.extracting(first: count)) {
+                    handle(message)
+                }
             } catch {
                 lose()
             }

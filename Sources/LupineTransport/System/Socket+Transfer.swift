@@ -53,7 +53,9 @@ extension Socket {
         let number = descriptor.rawValue
         return try unsafe first.withUnsafeBytes { first throws(Errno) in
             try unsafe second.withUnsafeBytes { second throws(Errno) in
-                var pieces: InlineArray<2, iovec> = unsafe [iovec(borrowing: first), iovec(borrowing: second)]
+                var pieces: InlineArray<2, iovec> = unsafe [
+                    iovec(borrowing: first), iovec(borrowing: second),
+                ]
                 return try unsafe Self.gather(number, &pieces, more: more)
             }
         }

@@ -97,7 +97,9 @@ extension SocketAddress {
             native.sin_family = sa_family_t(AF_INET)
             native.sin_port = port.bigEndian
             native.sin_addr.s_addr = address.rawValue.bigEndian
-            unsafe withUnsafeMutableBytes(of: &storage) { unsafe $0.storeBytes(of: native, as: sockaddr_in.self) }
+            unsafe withUnsafeMutableBytes(of: &storage) {
+                unsafe $0.storeBytes(of: native, as: sockaddr_in.self)
+            }
             return socklen_t(MemoryLayout<sockaddr_in>.size)
         case .ipv6(let address, let port, let zone):
             var native = sockaddr_in6()
@@ -122,7 +124,9 @@ extension SocketAddress {
         }
     }
 
-    private static func fillUnix(_ storage: inout sockaddr_storage, _ name: [UInt8]) throws(Errno) -> socklen_t {
+    private static func fillUnix(_ storage: inout sockaddr_storage, _ name: [UInt8]) throws(Errno)
+        -> socklen_t
+    {
         let at = unixPathOffset
         guard at + name.count <= MemoryLayout<sockaddr_un>.size else { throw .nameTooLong }
         unsafe withUnsafeMutableBytes(of: &storage) { bytes in

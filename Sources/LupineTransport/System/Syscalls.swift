@@ -24,10 +24,10 @@ enum Syscalls {
     private static func make(_ call: Syscall, _ body: () -> Int) throws(Errno) -> Int {
         while true {
             #if DEBUG
-            if let fault = SyscallFaults.next(call) {
-                if fault == .interrupted { continue }
-                throw fault
-            }
+                if let fault = SyscallFaults.next(call) {
+                    if fault == .interrupted { continue }
+                    throw fault
+                }
             #endif
             let result = body()
             if result >= 0 { return result }

@@ -26,7 +26,8 @@ package enum ReadOutcome: Hashable, Sendable {
     ) throws(Errno) -> ReadOutcome {
         precondition(output.freeCapacity > 0, "there is no room to read into")
         return try unsafe output.withUnsafeMutableBufferPointer { buffer, filled throws(Errno) in
-            let free = unsafe UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[filled...])
+            let free = unsafe UnsafeMutableRawBufferPointer(
+                rebasing: UnsafeMutableRawBufferPointer(buffer)[filled...])
             let outcome = try ReadOutcome.of { () throws(Errno) in try unsafe body(free) }
             if case .bytes(let count) = outcome { filled += count }
             return outcome

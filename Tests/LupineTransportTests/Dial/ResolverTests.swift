@@ -111,7 +111,10 @@ import Testing
     }
 
     @Test func answersAreKeptUntilTheyExpire() async throws {
-        let bench = Bench { $0.positiveLifetime = .seconds(30); $0.negativeLifetime = .seconds(2) }
+        let bench = Bench {
+            $0.positiveLifetime = .seconds(30)
+            $0.negativeLifetime = .seconds(2)
+        }
         try await withLoop(clock: bench.clock) { loop in
             let answers = Answers()
             bench.gate.open("*")
@@ -243,9 +246,10 @@ import Testing
             bench.clock.advance(by: .seconds(6))
             loop.wake()
             await answers.wait(for: 3)
-            #expect(answers.arrived[1...] == [
-                .failure(.tooManyHungLookUps(limit: 16)), .failure(.tooManyHungLookUps(limit: 16)),
-            ])
+            #expect(
+                answers.arrived[1...] == [
+                    .failure(.tooManyHungLookUps(limit: 16)), .failure(.tooManyHungLookUps(limit: 16)),
+                ])
             await bench.ask("later", on: loop, answers: answers)
             await answers.wait(for: 4)
             #expect(answers.arrived[3] == .failure(.tooManyHungLookUps(limit: 16)))
@@ -323,7 +327,9 @@ import Testing
             let resolver = Resolver()
             let answer: Resolver.Answer = await withCheckedContinuation { continuation in
                 let accepted = loop.execute {
-                    _ = resolver.lookUp("localhost", port: 80, on: loop) { continuation.resume(returning: $0) }
+                    _ = resolver.lookUp("localhost", port: 80, on: loop) {
+                        continuation.resume(returning: $0)
+                    }
                 }
                 #expect(accepted)
             }

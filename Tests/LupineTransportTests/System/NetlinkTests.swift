@@ -83,7 +83,8 @@ import Testing
         for _ in 0..<20_000 {
             var damaged = whole
             for _ in 0..<Int.random(in: 1...4, using: &random) {
-                damaged[Int.random(in: 0..<damaged.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+                damaged[Int.random(in: 0..<damaged.count, using: &random)] = UInt8.random(
+                    in: 0...255, using: &random)
             }
             _ = try? Netlink.messages(in: damaged.span)
         }
@@ -111,7 +112,8 @@ import Testing
     @Test func requestsHaveTheKernelsForm() {
         #expect(
             Netlink.routeRequest(to: ip("8.8.8.8"), sequence: 7)
-                == bytes("24000000 1a00 0100 07000000 00000000 02200000 00000000 00000000 0800 0100 08080808"))
+                == bytes("24000000 1a00 0100 07000000 00000000 02200000 00000000 00000000 0800 0100 08080808")
+        )
         #expect(
             Netlink.linksRequest(sequence: 1)
                 == bytes("20000000 1200 0103 01000000 00000000") + [UInt8](repeating: 0, count: 16))
