@@ -2,9 +2,9 @@
 
 /// Why the transport could not do what it was asked: the one error of this module.
 ///
-/// Each case says at which step it happened and carries the evidence of the layer below, never prose. A step of the
-/// transport that can fail in a way of its own adds its case here, with a description and, where it carries another
-/// error, that error as payload.
+/// Each case says at which step it happened and carries the evidence of the layer below, never prose. A
+/// step of the transport that can fail in a way of its own adds its case here, with a description and,
+/// where it carries another error, that error as payload.
 public enum TransportError: Error, Hashable, Sendable {
     /// The host name gave no address.
     case resolution(host: String, ResolutionError)
@@ -41,8 +41,8 @@ public enum TransportStep: Hashable, Sendable {
 }
 
 extension TransportError {
-    /// The error for a socket that could not be made or connected: running out of descriptors is its own case,
-    /// because giving up idle connections helps there and nowhere else.
+    /// The error for a socket that could not be made or connected: running out of descriptors is its own
+    /// case, because giving up idle connections helps there and nowhere else.
     package init(connecting address: SocketAddress, _ error: Errno) {
         switch error {
         case .tooManyDescriptors, .tooManyDescriptorsInSystem: self = .outOfDescriptors(error)

@@ -7,12 +7,11 @@ import Testing
 
 /// The watcher against a real kernel, in a network namespace of its own (needs root and `ip`).
 @Suite struct RouteWatcherTests {
-    private func ip(_ arguments: String) throws {
+    private func ip(_ arguments: String) async throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = ["ip"] + arguments.split(separator: " ").map(String.init)
-        try process.run()
-        process.waitUntilExit()
+        try await process.runToEnd()
         try #require(process.terminationStatus == 0, "ip \(arguments)")
     }
 
@@ -43,8 +42,17 @@ import Testing
     @Test(.timeLimit(.minutes(1)))
     func linksAddressesAndRoutesAreFollowed() async throws {
         let space = "lupine-test-\(getpid())"
-        try ip("netns add \(space)")
-        defer { try? ip("netns del \(space)") }
+        try await ip("netns add \(space)")
+        let result = await follow(space)
+        try await ip("netns del \(space)")
+        try result.get()
+    }
+
+    private func follow(_ space: String) async -> Result<Void, any Error> {
+        do { return .success(try await followed(space)) } catch { return .failure(error) }
+    }
+
+    private func followed(_ space: String) async throws {
         let loop = try EventLoop.start(name: "netns-loop")
         let notices = Notices()
         let opened: Result<LoopBound<RouteWatcher>, Errno> = await onLoop(loop) {
@@ -64,15 +72,15 @@ import Testing
 
         #expect(await route(watcher, loop, target) == .failure(.networkUnreachable))
 
-        try ip("-n \(space) link add one type veth peer name two")
+        try await ip("-n \(space) link add one type veth peer name two")
         await notices.wait { if case .link(let link) = $0 { link.name == "one" } else { false } }
-        try ip("-n \(space) link set one up")
-        try ip("-n \(space) link set two up")
+        try await ip("-n \(space) link set one up")
+        try await ip("-n \(space) link set two up")
         await notices.wait {
             if case .link(let link) = $0 { link.name == "one" && link.isRunning } else { false }
         }
 
-        try ip("-n \(space) addr add 10.9.8.7/24 dev one")
+        try await ip("-n \(space) addr add 10.9.8.7/24 dev one")
         let ours = IPAddress.v4(try #require(IPv4Address("10.9.8.7")))
         await notices.wait {
             if case .address(let address) = $0 {
@@ -82,7 +90,7 @@ import Testing
             }
         }
         let gateway = IPAddress.v4(try #require(IPv4Address("10.9.8.1")))
-        try ip("-n \(space) route add default via 10.9.8.1")
+        try await ip("-n \(space) route add default via 10.9.8.1")
         await notices.wait {
             if case .route(let route) = $0 {
                 route.gateway == gateway && route.destination == nil
@@ -105,20 +113,20 @@ import Testing
         #expect(found.interface == index)
         #expect(found.kind == 1)
 
-        try ip("-n \(space) addr add 2001:db8::7/64 dev one nodad")
+        try await ip("-n \(space) addr add 2001:db8::7/64 dev one nodad")
         let six = IPAddress.v6(try #require(IPv6Address("2001:db8::7")))
         await notices.wait { if case .address(let address) = $0 { address.address == six } else { false } }
 
-        try ip("-n \(space) route del default")
+        try await ip("-n \(space) route del default")
         await notices.wait {
             if case .routeRemoved(let route) = $0 { route.gateway == gateway } else { false }
         }
-        try ip("-n \(space) addr del 10.9.8.7/24 dev one")
+        try await ip("-n \(space) addr del 10.9.8.7/24 dev one")
         await notices.wait {
             if case .addressRemoved(let address) = $0 { address.address == ours } else { false }
         }
         #expect(await route(watcher, loop, target) == .failure(.networkUnreachable))
-        try ip("-n \(space) link del one")
+        try await ip("-n \(space) link del one")
         await notices.wait { if case .linkRemoved(let link) = $0 { link.name == "one" } else { false } }
 
         await loop.shutdown()
@@ -142,6 +150,16 @@ import Testing
         await withCheckedContinuation { continuation in
             let accepted = loop.execute { continuation.resume(returning: body()) }
             #expect(accepted)
+        }
+    }
+}
+
+extension Process {
+    /// Runs the program without keeping a thread waiting for its end.
+    fileprivate func runToEnd() async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            terminationHandler = { _ in continuation.resume() }
+            do { try run() } catch { continuation.resume(throwing: error) }
         }
     }
 }

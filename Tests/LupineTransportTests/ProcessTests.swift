@@ -6,27 +6,35 @@ import Testing
 /// What can only be seen in a process that runs nothing else: see `Probe`.
 @Suite struct ProcessTests {
     @Test(arguments: ["send", "sendmsg", "sendfile", "splice"])
-    func writingToAResetPeerRaisesNoSignal(_ call: String) throws {
-        try expectSuccess(call)
+    func writingToAResetPeerRaisesNoSignal(_ call: String) async throws {
+        try await expectSuccess(call)
     }
 
-    @Test func ourThreadsBlockAllSignals() throws { try expectSuccess("signals") }
+    @Test func ourThreadsBlockAllSignals() async throws { try await expectSuccess("signals") }
 
-    @Test func shutdownLeavesNoDescriptorAndNoThread() throws { try expectSuccess("leaks") }
+    @Test func shutdownLeavesNoDescriptorAndNoThread() async throws { try await expectSuccess("leaks") }
 
-    @Test func theDefaultGroupAndAHungLookUpDoNotDelayTheExit() throws { try expectSuccess("exit") }
+    @Test func theDefaultGroupAndAHungLookUpDoNotDelayTheExit() async throws {
+        try await expectSuccess("exit")
+    }
 
-    private func expectSuccess(_ scenario: String) throws {
+    private func expectSuccess(_ scenario: String) async throws {
         let products = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         let process = Process()
         process.executableURL = products.appendingPathComponent("lupine-transport-probe")
         process.arguments = [scenario]
-        let output = Pipe()
-        process.standardError = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        #expect(process.terminationReason == .exit, "\(text)")
-        #expect(process.terminationStatus == 0, "\(text)")
+        try await process.runToEnd()
+        #expect(process.terminationReason == .exit)
+        #expect(process.terminationStatus == 0)
+    }
+}
+
+extension Process {
+    /// Runs the program without keeping a thread waiting for its end.
+    fileprivate func runToEnd() async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            terminationHandler = { _ in continuation.resume() }
+            do { try run() } catch { continuation.resume(throwing: error) }
+        }
     }
 }

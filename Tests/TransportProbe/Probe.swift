@@ -6,8 +6,8 @@ import LupineTransport
 
 /// Runs one scenario in a process of its own, where descriptors, threads and signals belong to nobody else.
 ///
-/// Tests start it with a scenario's name. It exits with 0 when the scenario holds; otherwise it says why not, or dies of
-/// the signal that should not have been raised.
+/// Tests start it with a scenario's name. It exits with 0 when the scenario holds; otherwise it says why
+/// not, or dies of the signal that should not have been raised.
 @main struct Probe {
     enum Scenario: String, CaseIterable {
         case send, sendmsg, sendfile, splice, signals, leaks, exit
@@ -36,7 +36,8 @@ import LupineTransport
         }
     }
 
-    /// Which signals are ignored and which are handled, but for 32 and 33, which the C library takes for its threads.
+    /// Which signals are ignored and which are handled, but for 32 and 33, which the C library takes for
+    /// its threads.
     static func signalState() throws -> [UInt64] {
         try String(contentsOfFile: "/proc/self/status", encoding: .utf8).split(separator: "\n")
             .filter { $0.hasPrefix("SigIgn") || $0.hasPrefix("SigCgt") }
@@ -50,7 +51,8 @@ import LupineTransport
 
     // MARK: SIGPIPE
 
-    /// Connects to ourselves, has the peer reset, and writes on until the kernel says EPIPE: the moment of SIGPIPE.
+    /// Connects to ourselves, has the peer reset, and writes on until the kernel says EPIPE: the moment of
+    /// SIGPIPE.
     static func writeToResetPeer(_ scenario: Scenario) async throws {
         let path = NSTemporaryDirectory() + "/lupine-probe-\(getpid())"
         let loop = try EventLoop.start(name: "probe-loop")

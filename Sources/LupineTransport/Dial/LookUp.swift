@@ -2,8 +2,8 @@
 
 /// One caller's wait for a name, confined to the caller's loop.
 ///
-/// Its callback is called once, or never after `cancel()`. Several waits may share one look-up; each has its own deadline, and
-/// each hears of the end of its loop through its timer.
+/// Its callback is called once, or never after `cancel()`. Several waits may share one look-up; each has
+/// its own deadline, and each hears of the end of its loop through its timer.
 package final class LookUp: TimerTarget {
     private enum State {
         case new((Resolver.Answer) -> Void)

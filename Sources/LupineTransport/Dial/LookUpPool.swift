@@ -2,10 +2,10 @@
 
 /// The threads that wait for name look-ups: a few, started when needed, gone when idle.
 ///
-/// `getaddrinfo` cannot be interrupted. A look-up that nobody waits for any more keeps its thread until it returns, and nothing
-/// waits for that thread: no shutdown and no exit. So that names which hang cannot pile threads up there are at
-/// most `limit`. One that hangs takes one; others go on until all hang, which is then said instead of
-/// waiting behind them. The process shares one pool. Any thread.
+/// `getaddrinfo` cannot be interrupted. A look-up that nobody waits for any more keeps its thread until it
+/// returns, and nothing waits for that thread: no shutdown and no exit. So that names which hang cannot
+/// pile threads up there are at most `limit`. One that hangs takes one; others go on until all hang, which
+/// is then said instead of waiting behind them. The process shares one pool. Any thread.
 package final class LookUpPool: Sendable {
     /// Names one piece of work.
     typealias Ticket = UInt64

@@ -2,8 +2,8 @@
 
 /// Turns host names into addresses for one client, without keeping a loop waiting.
 ///
-/// In this order: the client's own table, IP literals, the cache, a look-up under way for the same name, a new
-/// look-up on `LookUpPool`. Answers that are at hand are returned; others arrive on the loop that
+/// In this order: the client's own table, IP literals, the cache, a look-up under way for the same name, a
+/// new look-up on `LookUpPool`. Answers that are at hand are returned; others arrive on the loop that
 /// asked, once, unless the look-up is cancelled. It does not choose among addresses: that is
 /// `HappyEyeballsMachine`'s.
 package final class Resolver: Sendable {

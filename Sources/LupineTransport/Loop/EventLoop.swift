@@ -5,12 +5,12 @@ internal import Synchronization
 /// One thread that waits for descriptors, timers and submitted work, and runs what they ask for.
 ///
 /// A connection lives on one loop for life and is touched by nothing else. From any thread: `execute`,
-/// `executeInline`, `isOnLoop` and the shutdown. Everything else belongs to the loop's own thread and stops the
-/// program elsewhere. Nothing that runs here may wait: a loop that sleeps in one callback delays
-/// every connection it has.
+/// `executeInline`, `isOnLoop` and the shutdown. Everything else belongs to the loop's own thread and stops
+/// the program elsewhere. Nothing that runs here may wait: a loop that sleeps in one callback delays every
+/// connection it has.
 ///
-/// The end of a loop is definite. Work that `execute` accepted runs, perhaps during the shutdown; after it `execute`
-/// refuses. Every channel hears `loopWillClose`, every timer `loopClosing`.
+/// The end of a loop is definite. Work that `execute` accepted runs, perhaps during the shutdown; after it
+/// `execute` refuses. Every channel hears `loopWillClose`, every timer `loopClosing`.
 package final class EventLoop: Sendable {
     let identity: LoopIdentity
     private let inbox: LoopInbox
@@ -66,7 +66,8 @@ package final class EventLoop: Sendable {
     @inline(__always)
     package func preconditionOnLoop() { identity.preconditionCurrent() }
 
-    /// Submits work, from any thread, in order of submission. False: the loop is gone and `work` will never run.
+    /// Submits work, from any thread, in order of submission. False: the loop is gone and `work` will never
+    /// run.
     package func execute(_ work: @escaping @Sendable () -> Void) -> Bool { inbox.submit(work) }
 
     /// Runs `work` at once when already on the loop, and submits it otherwise.
@@ -101,7 +102,8 @@ package final class EventLoop: Sendable {
 
     /// Ends a registration: no call comes after this returns, not even for events already fetched.
     ///
-    /// `closing` says that the descriptor is closed next, which makes the kernel forget it without a call of ours.
+    /// `closing` says that the descriptor is closed next, which makes the kernel forget it without a call
+    /// of ours.
     package func deregister(_ registration: Registration, closing: Bool = true) {
         if core.value.deregister(registration, closing: closing) {
             registrations.subtract(1, ordering: .relaxed)

@@ -28,8 +28,8 @@ package final class LoopIdentity: Sendable {
 
 /// Carries a loop-confined value across threads: the one crossing type of the transport.
 ///
-/// The envelope may be held, copied and dropped anywhere; the value can be taken out only on its loop, where a
-/// wrong thread stops the program instead of racing. Dropping the last envelope elsewhere ends the
+/// The envelope may be held, copied and dropped anywhere; the value can be taken out only on its loop,
+/// where a wrong thread stops the program instead of racing. Dropping the last envelope elsewhere ends the
 /// value's life there, so what it holds must not need its loop to be destroyed.
 package struct LoopBound<Value>: @unchecked Sendable {
     private let confined: Value

@@ -5,7 +5,8 @@ package protocol LoopChannel: AnyObject {
     /// Something has changed. Edge-triggered: read and write until they would block, or the news is lost.
     func channelReady(_ readiness: Readiness)
 
-    /// The loop is shutting down. Deregister, close the descriptor and tell whoever waits; there is no other call.
+    /// The loop is shutting down. Deregister, close the descriptor and tell whoever waits; there is no
+    /// other call.
     func loopWillClose()
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// What only the loop's thread touches: the slab of registrations, the timers, the poller, and the turn that drives them.
+/// What only the loop's thread touches: the slab of registrations, the timers, the poller, and the turn
+/// that drives them.
 ///
-/// `EventLoop` owns it inside a `LoopBound` and is its only caller. Events go from epoll's token straight to a
-/// slot of the slab: no dictionary, no allocation per event.
+/// `EventLoop` owns it inside a `LoopBound` and is its only caller. Events go from epoll's token straight
+/// to a slot of the slab: no dictionary, no allocation per event.
 final class LoopCore {
     enum TimerAction {
         case target(any TimerTarget, tag: Int)
@@ -103,7 +104,8 @@ final class LoopCore {
         do {
             ready = try poller.wait(timeout: timeout())
         } catch {
-            // Epoll refuses only a broken set of arguments: a bug of ours, and a loop that cannot wait is none.
+            // Epoll refuses only a broken set of arguments: a bug of ours, and a loop that cannot wait is
+            // none.
             preconditionFailure("epoll_wait failed: \(error)")
         }
         now = clock.now()
@@ -158,7 +160,7 @@ final class LoopCore {
             let registration = Registration(slot: UInt32(slot), use: slots[slot].use)
             channel.loopWillClose()
             // A channel that keeps its registration is let go all the same: nothing will ever call it again.
-            _ = deregister(registration, closing: false)
+            _ = deregister(registration, closing: true)
         }
         while let action = timers.popDue(at: .distantFuture) { action.end(.loopClosing) }
         guard deferred.isEmpty, registered == 0, timers.count == 0 else { return false }

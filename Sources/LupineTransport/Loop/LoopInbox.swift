@@ -2,9 +2,9 @@
 
 /// Work on its way to a loop, from any thread.
 ///
-/// The lock is held for an append or a swap of two arrays, never while work runs. The bell is rung only by whoever
-/// finds the loop asleep, and once: a burst of work costs one wake-up. Once closed it refuses, and what
-/// it accepted before has run.
+/// The lock is held for an append or a swap of two arrays, never while work runs. The bell is rung only by
+/// whoever finds the loop asleep, and once: a burst of work costs one wake-up. Once closed it refuses, and
+/// what it accepted before has run.
 final class LoopInbox: Sendable {
     typealias Work = @Sendable () -> Void
 

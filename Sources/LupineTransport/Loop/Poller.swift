@@ -25,9 +25,9 @@ package struct Readiness: OptionSet, Hashable, Sendable {
 
 /// Epoll, edge-triggered: tells what has changed, once per change.
 ///
-/// With every descriptor goes a token of the caller's, slot and use in one number, that comes back with its events;
-/// an event that outlived its registration carries an old use and is dropped by `LoopCore`. One thread: the
-/// loop's; only `WakeUp` may be rung from others.
+/// With every descriptor goes a token of the caller's, slot and use in one number, that comes back with its
+/// events; an event that outlived its registration carries an old use and is dropped by `LoopCore`. One
+/// thread: the loop's; only `WakeUp` may be rung from others.
 @safe struct Poller: ~Copyable {
     /// The token under which the wake-up's events would come; they never leave `wait`.
     private static let wakeToken = UInt64.max

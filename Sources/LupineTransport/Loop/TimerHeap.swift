@@ -82,7 +82,8 @@ package struct TimerHeap<Payload> {
         } else {
             heap[place] = heap[last]
             heap.removeLast()
-            // The entry moved in may belong further up or further down; at most one of the two moves anything.
+            // The entry moved in may belong further up or further down; at most one of the two moves
+            // anything.
             rise(from: place)
             sink(from: place)
         }

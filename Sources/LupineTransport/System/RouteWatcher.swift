@@ -2,8 +2,8 @@
 
 /// Says when links, addresses and routes of the machine change, and which way packets to an address would go.
 ///
-/// Reachability stands on it. It judges nothing: whether a change matters is the listener's question. Confined to the loop
-/// it was opened on, in the network namespace of that loop's thread.
+/// Reachability stands on it. It judges nothing: whether a change matters is the listener's question.
+/// Confined to the loop it was opened on, in the network namespace of that loop's thread.
 package final class RouteWatcher: LoopChannel {
     /// What the listener hears.
     package enum Notice: Hashable, Sendable {

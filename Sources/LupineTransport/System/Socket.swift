@@ -5,8 +5,8 @@ internal import Glibc
 
 /// A non-blocking, close-on-exec stream socket with one owner.
 ///
-/// It is the whole face of the kernel's sockets: callers hand in spans and get outcomes, never pointers.
-/// It holds no state but the descriptor: who may read or write when is `ByteChannel`'s business. One thread at
+/// It is the whole face of the kernel's sockets: callers hand in spans and get outcomes, never pointers. It
+/// holds no state but the descriptor: who may read or write when is `ByteChannel`'s business. One thread at
 /// a time, in practice the loop that it is registered with.
 package struct Socket: ~Copyable, Sendable {
     /// The descriptor, to be registered with a loop or drained into.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-import Glibc
+import Foundation
 import Testing
 
 @testable import LupineTransport
@@ -16,17 +16,25 @@ import Testing
         }
 
         private let state = Lock(State())
+        private let changed = NSCondition()
 
         var asked: [String] { state.withLock { $0.asked } }
 
-        func open(_ host: String) { state.withLock { _ = $0.open.insert(host) } }
+        func open(_ host: String) {
+            changed.lock()
+            state.withLock { _ = $0.open.insert(host) }
+            changed.broadcast()
+            changed.unlock()
+        }
 
         var function: SystemResolver.LookUpFunction {
             { host, _ throws(ResolutionError) in
                 self.state.withLock { $0.asked.append(host) }
+                self.changed.lock()
                 while !self.state.withLock({ $0.open.contains(host) || $0.open.contains("*") }) {
-                    sched_yield()
+                    self.changed.wait()
                 }
+                self.changed.unlock()
                 if host.hasPrefix("missing") { throw .nameNotFound }
                 if host.hasPrefix("again") { throw .resolverUnavailable }
                 return [ResolverTests.address]

@@ -318,11 +318,15 @@ import Testing
             await withTaskGroup { group in
                 for _ in 0..<3 {
                     group.addTask {
-                        while loop.execute({ ran.update { $0 += 1 } }) { accepted.update { $0 += 1 } }
+                        for attempt in 0..<3000 {
+                            if attempt == 1000 { loop.beginShutdown() }
+                            guard loop.execute({ ran.update { $0 += 1 } }) else { return }
+                            accepted.update { $0 += 1 }
+                        }
                     }
                 }
-                group.addTask { await loop.shutdown() }
             }
+            await loop.shutdown()
             #expect(ran.value == accepted.value)
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-import Glibc
+import Foundation
 import Testing
 
 @testable import LupineTransport
@@ -113,8 +113,8 @@ import Testing
             while case .bytes = try copy.read(into: &output) {}
         }
         #expect(copied == Array(content[1000...]))
-        _ = unsafe unlink(path)
-        _ = unsafe unlink(path + "-copy")
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.removeItem(atPath: path + "-copy")
     }
 
     @Test func optionsReachTheKernel() throws {
