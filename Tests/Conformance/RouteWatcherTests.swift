@@ -158,7 +158,11 @@ extension Process {
     /// Runs the program without keeping a thread waiting for its end.
     fileprivate func runToEnd() async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            terminationHandler = { _ in continuation.resume() }
+            terminationHandler = { process in
+                // The handler holds the process that holds the handler.
+                process.terminationHandler = nil
+                continuation.resume()
+            }
             do { try run() } catch { continuation.resume(throwing: error) }
         }
     }

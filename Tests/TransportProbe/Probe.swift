@@ -131,7 +131,8 @@ import LupineTransport
                         contentsOfFile: "/proc/self/task/\(task)/status", encoding: .utf8)
                 else { continue }
                 let fields = status.split(separator: "\n").map { $0.split(separator: "\t") }
-                guard let name = fields.first(where: { $0[0] == "Name:" })?.last, name.hasPrefix("lupine-"),
+                guard let name = fields.first(where: { $0[0] == "Name:" })?.last,
+                    name.hasPrefix("lupine-own") || name == "lupine-lookup",
                     let mask = fields.first(where: { $0[0] == "SigBlk:" })?.last
                 else { continue }
                 seen[String(name)] = UInt64(mask, radix: 16)
