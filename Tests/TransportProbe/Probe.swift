@@ -157,6 +157,8 @@ import LupineTransport
     static func shutdownLeavesNothing() async throws {
         var descriptors = 0
         var threads: Set<String> = []
+        // Held to the end: it is the shutdown that closes, not the release.
+        var ended: [EventLoopGroup] = []
         for round in 0..<20 {
             let group = try EventLoopGroup(count: 3, name: "leak")
             for loop in group.loops {
@@ -168,6 +170,7 @@ import LupineTransport
                 }
             }
             await group.shutdown()
+            ended.append(group)
             // The first round opens what the runtime keeps.
             let now = (try entries("/proc/self/fd").count, Set(try entries("/proc/self/task").filter(isOurs)))
             if round == 0 { (descriptors, threads) = now }

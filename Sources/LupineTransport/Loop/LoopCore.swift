@@ -24,7 +24,8 @@ final class LoopCore {
         var channel: (any LoopChannel)?
     }
 
-    private var poller: Poller
+    /// Nil once the loop has closed, so that its descriptors end with it and not with the last who holds it.
+    private var poller: Poller?
     private let inbox: LoopInbox
     private let clock: any TransportClock
     private var slots: [Slot] = []
@@ -48,6 +49,7 @@ final class LoopCore {
     // MARK: Registrations
 
     func register(_ descriptor: Int32, _ channel: any LoopChannel) throws(Errno) -> Registration {
+        guard let poller else { throw .canceled }
         let slot: UInt32
         if let reused = free.popLast() {
             slot = reused
@@ -76,7 +78,7 @@ final class LoopCore {
         }
         if !closing {
             // Refused only for a descriptor that the kernel has forgotten already.
-            try? poller.remove(slots[slot].descriptor)
+            try? poller?.remove(slots[slot].descriptor)
         }
         slots[slot].use &+= 1
         slots[slot].descriptor = -1
@@ -100,6 +102,7 @@ final class LoopCore {
 
     /// Waits once and handles everything that came of it; false when the loop has closed.
     func turn() -> Bool {
+        guard let poller else { return false }
         let ready: Int
         do {
             ready = try poller.wait(timeout: timeout())
@@ -164,6 +167,8 @@ final class LoopCore {
         }
         while let action = timers.popDue(at: .distantFuture) { action.end(.loopClosing) }
         guard deferred.isEmpty, registered == 0, timers.count == 0 else { return false }
-        return inbox.close()
+        guard inbox.close() else { return false }
+        poller = nil
+        return true
     }
 }

@@ -28,7 +28,7 @@ package struct Readiness: OptionSet, Hashable, Sendable {
 /// With every descriptor goes a token of the caller's, slot and use in one number, that comes back with its
 /// events; an event that outlived its registration carries an old use and is dropped by `LoopCore`. One
 /// thread: the loop's; only `WakeUp` may be rung from others.
-@safe struct Poller: ~Copyable {
+@safe final class Poller {
     /// The token under which the wake-up's events would come; they never leave `wait`.
     private static let wakeToken = UInt64.max
 
@@ -64,10 +64,9 @@ package struct Readiness: OptionSet, Hashable, Sendable {
 
     /// Waits until something happens or `timeout` milliseconds have passed (-1: for ever), and says how
     /// many events there are; a wake-up alone counts as none.
-    mutating func wait(timeout: Int32) throws(Errno) -> Int {
+    func wait(timeout: Int32) throws(Errno) -> Int {
         let number = epoll.rawValue
-        var span = unsafe events.mutableSpan
-        ready = try unsafe span.withUnsafeMutableBufferPointer { buffer throws(Errno) in
+        ready = try unsafe events.withUnsafeMutableBufferPointer { buffer throws(Errno) in
             try unsafe Syscalls.epollWait(number, buffer, timeout: timeout)
         }
         return ready
