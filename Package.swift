@@ -52,7 +52,15 @@ let package = Package(
             swiftSettings: houseRules),
         .testTarget(
             name: "LupineTransportTests",
-            dependencies: ["LupineTransport", "LupineTestKit"],
+            dependencies: ["LupineTransport", "LupineTestKit", "lupine-transport-probe"],
+            swiftSettings: houseRules),
+        .executableTarget(
+            name: "lupine-transport-probe", dependencies: ["LupineTransport"],
+            path: "Tests/TransportProbe",
+            swiftSettings: houseRules),
+        .testTarget(
+            name: "ConformanceTests", dependencies: ["LupineTransport"],
+            path: "Tests/Conformance",
             swiftSettings: houseRules),
         .executableTarget(
             name: "WireDemo", dependencies: ["LupineHTTP", "LupineCoding"],

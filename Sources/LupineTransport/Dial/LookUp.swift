@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+
+/// One caller's wait for a name, confined to the caller's loop.
+///
+/// Its callback is called once, or never after `cancel()`. Several waits may share one look-up; each has
+/// its own deadline, and each hears of the end of its loop through its timer.
+package final class LookUp: TimerTarget {
+    private enum State {
+        case new((Resolver.Answer) -> Void)
+        case waiting(Wait)
+        case over
+    }
+
+    private struct Wait {
+        let callback: (Resolver.Answer) -> Void
+        let ticket: LookUpPool.Ticket
+        let number: UInt64
+        let deadline: EventLoop.TimerToken
+        /// Set while the look-up stands in a queue behind threads that may hang.
+        var verdict: EventLoop.TimerToken?
+    }
+
+    private enum Tag: Int {
+        case deadline
+        case verdict
+    }
+
+    private var state: State
+    private let resolver: Resolver
+    private let key: Resolver.Key
+    private let port: UInt16
+    private let loop: EventLoop
+
+    init(
+        _ resolver: Resolver, _ key: Resolver.Key, port: UInt16, loop: EventLoop,
+        _ callback: @escaping (Resolver.Answer) -> Void
+    ) {
+        state = .new(callback)
+        self.resolver = resolver
+        self.key = key
+        self.port = port
+        self.loop = loop
+    }
+
+    /// Drops the answer: the callback will not be called. On the loop; harmless when the wait is over.
+    package func cancel() {
+        loop.preconditionOnLoop()
+        _ = leave()
+    }
+
+    func wait(
+        _ ticket: LookUpPool.Ticket, _ number: UInt64, deadline: Instant, placement: LookUpPool.Placement
+    ) {
+        guard case .new(let callback) = state else { return }
+        let timer = loop.schedule(at: deadline, self, tag: Tag.deadline.rawValue)
+        state = .waiting(Wait(callback: callback, ticket: ticket, number: number, deadline: timer))
+        heed(placement)
+    }
+
+    func answered(_ answer: Resolver.Answer) {
+        guard case .waiting(let wait) = end() else { return }
+        wait.callback(answer.with(port: port))
+    }
+
+    package func timerEnded(tag: Int, reason: TimerReason) {
+        guard case .waiting(var wait) = state else { return }
+        if reason == .due, tag == Tag.verdict.rawValue {
+            wait.verdict = nil
+            state = .waiting(wait)
+            heed(resolver.placement(of: wait.ticket))
+            return
+        }
+        leave()?(.failure(reason == .due ? .timedOut : .shutDown))
+    }
+
+    private func heed(_ placement: LookUpPool.Placement) {
+        guard case .waiting(var wait) = state else { return }
+        switch placement {
+        case .running, .noThread:
+            break
+        case .queued(let hungAt):
+            wait.verdict = loop.schedule(at: hungAt, self, tag: Tag.verdict.rawValue)
+            state = .waiting(wait)
+        case .allHung:
+            resolver.giveUp(wait.ticket, key)
+        }
+    }
+
+    /// Ends the wait before its answer.
+    private func leave() -> ((Resolver.Answer) -> Void)? {
+        guard case .waiting(let wait) = end() else { return nil }
+        resolver.abandon(wait.ticket, key, wait.number)
+        return wait.callback
+    }
+
+    private func end() -> State {
+        let last = state
+        state = .over
+        if case .waiting(let wait) = last {
+            loop.cancel(wait.deadline)
+            if let verdict = wait.verdict { loop.cancel(verdict) }
+        }
+        return last
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+
+/// The threads that wait for name look-ups: a few, started when needed, gone when idle.
+///
+/// `getaddrinfo` cannot be interrupted. A look-up that nobody waits for any more keeps its thread until it
+/// returns, and nothing waits for that thread: no shutdown and no exit. So that names which hang cannot
+/// pile threads up there are at most `limit`. One that hangs takes one; others go on until all hang, which
+/// is then said instead of waiting behind them. The process shares one pool. Any thread.
+package final class LookUpPool: Sendable {
+    /// Names one piece of work.
+    typealias Ticket = UInt64
+
+    /// What became of submitted work.
+    enum Placement: Hashable, Sendable {
+        /// It runs.
+        case running
+        /// All threads are busy. At this moment, unless one becomes free, they all count as hung.
+        case queued(hungAt: Instant)
+        /// All threads hang: the work was not taken.
+        case allHung
+        /// No thread could be started.
+        case noThread(Errno)
+    }
+
+    private struct State {
+        var nextTicket: Ticket = 0
+        var started: [Ticket: Instant] = [:]
+        var waiting: [Ticket: @Sendable () -> Void] = [:]
+        /// Tickets in order; those withdrawn are no longer in `waiting`.
+        var order: [Ticket] = []
+        var head = 0
+
+        mutating func next() -> (Ticket, @Sendable () -> Void)? {
+            while head < order.count {
+                let ticket = order[head]
+                head += 1
+                if head > 64, head * 2 > order.count {
+                    order.removeFirst(head)
+                    head = 0
+                }
+                if let work = waiting.removeValue(forKey: ticket) { return (ticket, work) }
+            }
+            order.removeAll(keepingCapacity: true)
+            head = 0
+            return nil
+        }
+    }
+
+    /// The most threads there may be.
+    package let limit: Int
+    private let hungAfter: Duration
+    private let clock: any TransportClock
+    private let state = Lock(State())
+
+    /// The pool of the process.
+    package static let shared = LookUpPool(limit: 16, hungAfter: .seconds(5))
+
+    /// A pool of at most `limit` threads; a look-up that has run for `hungAfter` counts as hung.
+    package init(limit: Int, hungAfter: Duration, clock: any TransportClock = MonotonicClock()) {
+        precondition(limit > 0, "a pool has at least one thread")
+        self.limit = limit
+        self.hungAfter = hungAfter
+        self.clock = clock
+    }
+
+    /// Threads at work now, hung ones included.
+    package var busy: Int { state.withLock { $0.started.count } }
+
+    /// A ticket for `submit`.
+    func newTicket() -> Ticket {
+        state.withLock { state in
+            state.nextTicket += 1
+            return state.nextTicket
+        }
+    }
+
+    /// Runs `work` on a thread of the pool, soon.
+    func submit(_ ticket: Ticket, _ work: @escaping @Sendable () -> Void) -> Placement {
+        let now = clock.now()
+        let placement = state.withLock { [limit, hungAfter] state -> Placement in
+            guard state.started.count >= limit else {
+                state.started[ticket] = now
+                return .running
+            }
+            let hungAt = Self.hungAt(state, hungAfter)
+            if hungAt <= now { return .allHung }
+            state.waiting[ticket] = work
+            state.order.append(ticket)
+            return .queued(hungAt: hungAt)
+        }
+        guard placement == .running else { return placement }
+        do {
+            try NativeThread.startDetached(name: "lupine-lookup") { self.run(ticket, work) }
+            return .running
+        } catch {
+            state.withLock { _ = $0.started.removeValue(forKey: ticket) }
+            return .noThread(error)
+        }
+    }
+
+    /// Where submitted work is now; `running` also when it is done.
+    func placement(of ticket: Ticket) -> Placement {
+        let now = clock.now()
+        return state.withLock { [hungAfter] state in
+            guard state.waiting[ticket] != nil else { return .running }
+            let hungAt = Self.hungAt(state, hungAfter)
+            return hungAt <= now ? .allHung : .queued(hungAt: hungAt)
+        }
+    }
+
+    /// Takes back work that has not begun; what runs goes on and is nobody's business any more.
+    func withdraw(_ ticket: Ticket) {
+        _ = state.withLock { state in state.waiting.removeValue(forKey: ticket) }
+    }
+
+    /// When the last of the busy threads will count as hung.
+    private static func hungAt(_ state: State, _ hungAfter: Duration) -> Instant {
+        (state.started.values.max() ?? Instant(nanoseconds: 0)).advanced(by: hungAfter)
+    }
+
+    private func run(_ first: Ticket, _ work: @escaping @Sendable () -> Void) {
+        var ticket = first
+        var work = work
+        while true {
+            work()
+            let done = ticket
+            let now = clock.now()
+            let next = state.withLock { state -> (Ticket, @Sendable () -> Void)? in
+                state.started[done] = nil
+                guard let next = state.next() else { return nil }
+                state.started[next.0] = now
+                return next
+            }
+            guard let next else { return }
+            (ticket, work) = next
+        }
+    }
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+
+internal import Synchronization
+
+/// One thread that waits for descriptors, timers and submitted work, and runs what they ask for.
+///
+/// A connection lives on one loop for life and is touched by nothing else. From any thread: `execute`,
+/// `executeInline`, `isOnLoop` and the shutdown. Everything else belongs to the loop's own thread and stops
+/// the program elsewhere. Nothing that runs here may wait: a loop that sleeps in one callback delays every
+/// connection it has.
+///
+/// The end of a loop is definite. Work that `execute` accepted runs, perhaps during the shutdown; after it
+/// `execute` refuses. Every channel hears `loopWillClose`, every timer `loopClosing`.
+package final class EventLoop: Sendable {
+    let identity: LoopIdentity
+    private let inbox: LoopInbox
+    private let core: LoopBound<LoopCore>
+    private let end = Lock<End>(.running([]))
+    /// Held while joining, so that everybody who waits for the end waits for the thread too.
+    private let thread = Lock<NativeThread.Handle?>(nil)
+    private let registrations = Atomic<Int>(0)
+
+    private enum End: Sendable {
+        case running([@Sendable () -> Void])
+        case ended
+    }
+
+    /// Starts a loop on a thread called `name`.
+    package static func start(
+        name: String, clock: any TransportClock = MonotonicClock()
+    ) throws(Errno) -> EventLoop {
+        let loop = try EventLoop(clock: clock)
+        let handle = try NativeThread.start(name: name) { loop.run() }
+        loop.thread.withLock { $0 = handle }
+        return loop
+    }
+
+    private init(clock: any TransportClock) throws(Errno) {
+        let wakeUp = try WakeUp()
+        identity = LoopIdentity()
+        inbox = LoopInbox(wakeUp: wakeUp)
+        core = LoopBound(sending: try LoopCore(wakeUp: wakeUp, inbox: inbox, clock: clock), to: identity)
+    }
+
+    private func run() {
+        identity.adoptCurrentThread()
+        let core = core.value
+        while core.turn() {}
+        identity.abandon()
+        let waiting = end.withLock { end -> [@Sendable () -> Void] in
+            guard case .running(let waiting) = end else { return [] }
+            end = .ended
+            return waiting
+        }
+        for wake in waiting { wake() }
+    }
+
+    // MARK: From any thread
+
+    /// Whether the caller is on this loop's thread.
+    package var isOnLoop: Bool {
+        @inline(__always) get { identity.isCurrent }
+    }
+
+    /// Stops the program when the caller is not on this loop's thread.
+    @inline(__always)
+    package func preconditionOnLoop() { identity.preconditionCurrent() }
+
+    /// Submits work, from any thread, in order of submission. False: the loop is gone and `work` will never
+    /// run.
+    package func execute(_ work: @escaping @Sendable () -> Void) -> Bool { inbox.submit(work) }
+
+    /// Runs `work` at once when already on the loop, and submits it otherwise.
+    package func executeInline(_ work: @escaping @Sendable () -> Void) -> Bool {
+        guard isOnLoop else { return inbox.submit(work) }
+        work()
+        return true
+    }
+
+    /// Makes the loop look at its clock again: for clocks that are moved by hand.
+    package func wake() { inbox.wake(closing: false) }
+
+    /// Channels on this loop, for choosing among loops.
+    package var load: Int { registrations.load(ordering: .relaxed) }
+
+    // MARK: On the loop
+
+    /// The moment at which this turn of the loop began.
+    package var now: Instant { core.value.now }
+
+    /// Runs `work` at the end of this turn, after what the present event still calls.
+    package func executeOnLoop(_ work: @escaping () -> Void) { core.value.deferWork(work) }
+
+    /// Watches a non-blocking descriptor for `channel`, which is kept until it is deregistered.
+    package func register(
+        _ descriptor: borrowing Descriptor, _ channel: any LoopChannel
+    ) throws(Errno) -> Registration {
+        let registration = try core.value.register(descriptor.rawValue, channel)
+        registrations.add(1, ordering: .relaxed)
+        return registration
+    }
+
+    /// Ends a registration: no call comes after this returns, not even for events already fetched.
+    ///
+    /// `closing` says that the descriptor is closed next, which makes the kernel forget it without a call
+    /// of ours.
+    package func deregister(_ registration: Registration, closing: Bool = true) {
+        if core.value.deregister(registration, closing: closing) {
+            registrations.subtract(1, ordering: .relaxed)
+        }
+    }
+
+    /// Names a timer until it ends or is cancelled.
+    package struct TimerToken: Hashable, Sendable {
+        fileprivate let token: TimerHeap<LoopCore.TimerAction>.Token
+    }
+
+    /// Sets a timer that calls `target` with `tag`; no allocation.
+    package func schedule(at deadline: Instant, _ target: any TimerTarget, tag: Int) -> TimerToken {
+        TimerToken(token: core.value.timers.insert(.target(target, tag: tag), at: deadline))
+    }
+
+    /// Sets a timer that calls `target` with `tag` once `delay` has passed since this turn began.
+    package func schedule(after delay: Duration, _ target: any TimerTarget, tag: Int) -> TimerToken {
+        schedule(at: now.advanced(by: delay), target, tag: tag)
+    }
+
+    /// Sets a timer that runs `body`.
+    package func schedule(at deadline: Instant, _ body: @escaping (TimerReason) -> Void) -> TimerToken {
+        TimerToken(token: core.value.timers.insert(.body(body), at: deadline))
+    }
+
+    /// Sets a timer that runs `body` once `delay` has passed since this turn began.
+    package func schedule(after delay: Duration, _ body: @escaping (TimerReason) -> Void) -> TimerToken {
+        schedule(at: now.advanced(by: delay), body)
+    }
+
+    /// Takes a timer back; false when it has ended or was cancelled before.
+    @discardableResult
+    package func cancel(_ timer: TimerToken) -> Bool {
+        core.value.timers.remove(timer.token) != nil
+    }
+
+    // MARK: The end
+
+    /// Asks the loop to end; returns at once. Any thread, any number of times.
+    package func beginShutdown() { inbox.wake(closing: true) }
+
+    /// Ends the loop and returns when its thread is gone.
+    package func shutdown() async {
+        beginShutdown()
+        await withCheckedContinuation { continuation in
+            let ended = end.withLock { end -> Bool in
+                switch end {
+                case .running(let waiting):
+                    end = .running(waiting + [{ continuation.resume() }])
+                    return false
+                case .ended:
+                    return true
+                }
+            }
+            if ended { continuation.resume() }
+        }
+        // The thread has nothing left but to return.
+        join()
+    }
+
+    /// Ends the loop and waits, blocking, until its thread is gone. Not on a loop.
+    package func shutdownAndWait() {
+        precondition(!isOnLoop, "a loop cannot wait for its own end")
+        beginShutdown()
+        join()
+    }
+
+    private func join() {
+        thread.withLock { handle in
+            if let running = handle { NativeThread.join(running) }
+            handle = nil
+        }
+    }
+}

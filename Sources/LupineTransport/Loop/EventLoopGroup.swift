@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+
+internal import Synchronization
+
+/// A fixed set of loops that shares out connections.
+///
+/// The process has one default group, started when it is first asked for and never ended: it does not delay
+/// the exit of the program. A client that is given its own group ends it with its shutdown, which joins the
+/// threads. Any thread.
+package final class EventLoopGroup: Sendable {
+    /// The loops, in their order.
+    package let loops: [EventLoop]
+    private let turn = Atomic<Int>(0)
+
+    /// Starts `count` loops, whose threads are called `name` and a number.
+    package init(
+        count: Int, name: String = "lupine-loop", clock: any TransportClock = MonotonicClock()
+    ) throws(Errno) {
+        precondition(count > 0, "a group has at least one loop")
+        var started: [EventLoop] = []
+        do {
+            for index in 0..<count {
+                started.append(try EventLoop.start(name: "\(name)-\(index)", clock: clock))
+            }
+        } catch {
+            for loop in started { loop.shutdownAndWait() }
+            throw error
+        }
+        loops = started
+    }
+
+    private static let defaultGroup = Lock<EventLoopGroup?>(nil)
+
+    /// The group that everybody shares who brings none: as many loops as usable processors, four at most.
+    package static func shared() throws(Errno) -> EventLoopGroup {
+        try defaultGroup.withLock { group throws(Errno) in
+            if let group { return group }
+            let started = try EventLoopGroup(count: min(NativeThread.usableCores, 4))
+            group = started
+            return started
+        }
+    }
+
+    /// The loop for the next connection: the least loaded one, in turn among equals.
+    package func next() -> EventLoop {
+        let (start, _) = turn.add(1, ordering: .relaxed)
+        var best = loops[Int(UInt(bitPattern: start) % UInt(loops.count))]
+        for loop in loops where loop.load < best.load { best = loop }
+        return best
+    }
+
+    /// Ends all loops and returns when their threads are gone. Never for the default group.
+    package func shutdown() async {
+        for loop in loops { loop.beginShutdown() }
+        for loop in loops { await loop.shutdown() }
+    }
+
+    /// The same, blocking; not on a loop.
+    package func shutdownAndWait() {
+        for loop in loops { loop.beginShutdown() }
+        for loop in loops { loop.shutdownAndWait() }
+    }
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+
+/// What only the loop's thread touches: the slab of registrations, the timers, the poller, and the turn
+/// that drives them.
+///
+/// `EventLoop` owns it inside a `LoopBound` and is its only caller. Events go from epoll's token straight
+/// to a slot of the slab: no dictionary, no allocation per event.
+final class LoopCore {
+    enum TimerAction {
+        case target(any TimerTarget, tag: Int)
+        case body((TimerReason) -> Void)
+
+        func end(_ reason: TimerReason) {
+            switch self {
+            case .target(let target, let tag): target.timerEnded(tag: tag, reason: reason)
+            case .body(let body): body(reason)
+            }
+        }
+    }
+
+    private struct Slot {
+        var use: UInt32 = 0
+        var descriptor: Int32 = -1
+        var channel: (any LoopChannel)?
+    }
+
+    /// Nil once the loop has closed, so that its descriptors end with it and not with the last who holds it.
+    private var poller: Poller?
+    private let inbox: LoopInbox
+    private let clock: any TransportClock
+    private var slots: [Slot] = []
+    private var free: [UInt32] = []
+    private var batch: [LoopInbox.Work] = []
+    private var deferred: [() -> Void] = []
+
+    var timers = TimerHeap<TimerAction>()
+    /// The moment at which this turn began.
+    private(set) var now: Instant
+    /// Registered channels.
+    private(set) var registered = 0
+
+    init(wakeUp: WakeUp, inbox: LoopInbox, clock: any TransportClock) throws(Errno) {
+        poller = try Poller.listening(to: wakeUp)
+        self.inbox = inbox
+        self.clock = clock
+        now = clock.now()
+    }
+
+    // MARK: Registrations
+
+    func register(_ descriptor: Int32, _ channel: any LoopChannel) throws(Errno) -> Registration {
+        guard let poller else { throw .canceled }
+        let slot: UInt32
+        if let reused = free.popLast() {
+            slot = reused
+        } else {
+            slot = UInt32(slots.count)
+            slots.append(Slot())
+        }
+        let registration = Registration(slot: slot, use: slots[Int(slot)].use)
+        do {
+            try poller.add(descriptor, token: registration.token)
+        } catch {
+            free.append(slot)
+            throw error
+        }
+        slots[Int(slot)].descriptor = descriptor
+        slots[Int(slot)].channel = channel
+        registered += 1
+        return registration
+    }
+
+    /// Ends a registration; false when it had ended before.
+    func deregister(_ registration: Registration, closing: Bool) -> Bool {
+        let slot = Int(registration.slot)
+        guard slot < slots.count, slots[slot].use == registration.use, slots[slot].channel != nil else {
+            return false
+        }
+        if !closing {
+            // Refused only for a descriptor that the kernel has forgotten already.
+            try? poller?.remove(slots[slot].descriptor)
+        }
+        slots[slot].use &+= 1
+        slots[slot].descriptor = -1
+        free.append(registration.slot)
+        registered -= 1
+        let channel = slots[slot].channel.take()
+        // Released here, after the slab is consistent again: it may be the last reference.
+        withExtendedLifetime(channel) {}
+        return true
+    }
+
+    func channel(for registration: Registration) -> (any LoopChannel)? {
+        let slot = Int(registration.slot)
+        guard slot < slots.count, slots[slot].use == registration.use else { return nil }
+        return slots[slot].channel
+    }
+
+    func deferWork(_ work: @escaping () -> Void) { deferred.append(work) }
+
+    // MARK: The turn
+
+    /// Waits once and handles everything that came of it; false when the loop has closed.
+    func turn() -> Bool {
+        guard let poller else { return false }
+        let ready: Int
+        do {
+            ready = try poller.wait(timeout: timeout())
+        } catch {
+            // Epoll refuses only a broken set of arguments: a bug of ours, and a loop that cannot wait is
+            // none.
+            preconditionFailure("epoll_wait failed: \(error)")
+        }
+        now = clock.now()
+        for index in 0..<ready {
+            guard let (token, readiness) = poller.event(at: index) else { continue }
+            channel(for: Registration(token: token))?.channelReady(readiness)
+        }
+        let phase = runInbox()
+        while let action = timers.popDue(at: now) { action.end(.due) }
+        runDeferred()
+        switch phase {
+        case .open: return true
+        case .closing: return !close()
+        }
+    }
+
+    private func timeout() -> Int32 {
+        guard deferred.isEmpty, inbox.fallAsleep() else { return 0 }
+        guard let next = timers.next, next != .distantFuture else { return -1 }
+        let (left, overflow) = next.nanoseconds.subtractingReportingOverflow(clock.now().nanoseconds)
+        if overflow { return Int32.max }
+        if left <= 0 { return 0 }
+        // Rounded up: waking before the deadline would spin.
+        return Int32(clamping: (left - 1) / 1_000_000 + 1)
+    }
+
+    private func runInbox() -> LoopInbox.Phase {
+        let phase = inbox.take(into: &batch)
+        guard !batch.isEmpty else { return phase }
+        for work in batch { work() }
+        // A rare flood does not keep its room for ever.
+        if batch.count > 4096 { batch = [] } else { batch.removeAll(keepingCapacity: true) }
+        return phase
+    }
+
+    /// Runs what was put off until now; what that puts off comes in the next turn, after new events.
+    private func runDeferred() {
+        guard !deferred.isEmpty else { return }
+        var work: [() -> Void] = []
+        swap(&work, &deferred)
+        for item in work { item() }
+        if deferred.isEmpty {
+            work.removeAll(keepingCapacity: true)
+            swap(&work, &deferred)
+        }
+    }
+
+    /// Tells everybody, runs what they still submit, and closes; false when there is more to run.
+    private func close() -> Bool {
+        for slot in slots.indices {
+            guard let channel = slots[slot].channel else { continue }
+            let registration = Registration(slot: UInt32(slot), use: slots[slot].use)
+            channel.loopWillClose()
+            // A channel that keeps its registration is let go all the same: nothing will ever call it again.
+            _ = deregister(registration, closing: true)
+        }
+        while let action = timers.popDue(at: .distantFuture) { action.end(.loopClosing) }
+        guard deferred.isEmpty, registered == 0, timers.count == 0 else { return false }
+        guard inbox.close() else { return false }
+        poller = nil
+        return true
+    }
+}

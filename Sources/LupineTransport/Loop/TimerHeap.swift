@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+
+/// Deadlines in order: the next one at hand, insertion and removal in O(log n), no allocation per timer.
+///
+/// A four-way heap of (deadline, slot) over a slab of slots; a slot knows its place in the heap, so that
+/// cancelling needs no search. A token carries the number of its use of the slot: a token that has fired or
+/// was cancelled is dead and harmless. Timers of one deadline fire in the order in which they were set.
+/// No clock, no thread: `LoopCore` feeds it.
+package struct TimerHeap<Payload> {
+    /// Names one scheduled timer until it fires or is cancelled.
+    package struct Token: Hashable, Sendable {
+        fileprivate let slot: UInt32
+        fileprivate let use: UInt32
+    }
+
+    private struct Entry {
+        let deadline: Instant
+        let order: UInt64
+        let slot: UInt32
+
+        @inline(__always)
+        func isBefore(_ other: Entry) -> Bool {
+            deadline != other.deadline ? deadline < other.deadline : order < other.order
+        }
+    }
+
+    private struct Slot {
+        var use: UInt32 = 0
+        var place = -1
+        var payload: Payload?
+    }
+
+    private var heap: [Entry] = []
+    private var slots: [Slot] = []
+    private var free: [UInt32] = []
+    private var order: UInt64 = 0
+
+    /// An empty heap.
+    package init() {}
+
+    /// How many timers are set.
+    package var count: Int { heap.count }
+
+    /// The earliest deadline.
+    package var next: Instant? { heap.first?.deadline }
+
+    /// Sets a timer.
+    package mutating func insert(_ payload: Payload, at deadline: Instant) -> Token {
+        let slot: UInt32
+        if let reused = free.popLast() {
+            slot = reused
+        } else {
+            slot = UInt32(slots.count)
+            slots.append(Slot())
+        }
+        slots[Int(slot)].payload = payload
+        order &+= 1
+        heap.append(Entry(deadline: deadline, order: order, slot: slot))
+        rise(from: heap.count - 1)
+        return Token(slot: slot, use: slots[Int(slot)].use)
+    }
+
+    /// Unsets a timer and gives back what it carried; nil when it has fired or was cancelled before.
+    @discardableResult
+    package mutating func remove(_ token: Token) -> Payload? {
+        let slot = Int(token.slot)
+        guard slot < slots.count, slots[slot].use == token.use, slots[slot].place >= 0 else { return nil }
+        return removeEntry(at: slots[slot].place)
+    }
+
+    /// Takes the earliest timer if it is due at `now`.
+    package mutating func popDue(at now: Instant) -> Payload? {
+        guard let first = heap.first, first.deadline <= now else { return nil }
+        return removeEntry(at: 0)
+    }
+
+    private mutating func removeEntry(at place: Int) -> Payload? {
+        let slot = Int(heap[place].slot)
+        let last = heap.count - 1
+        if place == last {
+            heap.removeLast()
+        } else {
+            heap[place] = heap[last]
+            heap.removeLast()
+            // The entry moved in may belong further up or further down; at most one of the two moves
+            // anything.
+            rise(from: place)
+            sink(from: place)
+        }
+        slots[slot].place = -1
+        slots[slot].use &+= 1
+        free.append(UInt32(slot))
+        return slots[slot].payload.take()
+    }
+
+    private mutating func rise(from start: Int) {
+        var place = start
+        let entry = heap[place]
+        while place > 0 {
+            let parent = (place - 1) / 4
+            guard entry.isBefore(heap[parent]) else { break }
+            heap[place] = heap[parent]
+            slots[Int(heap[place].slot)].place = place
+            place = parent
+        }
+        heap[place] = entry
+        slots[Int(entry.slot)].place = place
+    }
+
+    private mutating func sink(from start: Int) {
+        var place = start
+        let entry = heap[place]
+        while true {
+            let firstChild = 4 * place + 1
+            guard firstChild < heap.count else { break }
+            var least = firstChild
+            var child = firstChild + 1
+            while child < min(firstChild + 4, heap.count) {
+                if heap[child].isBefore(heap[least]) { least = child }
+                child += 1
+            }
+            guard heap[least].isBefore(entry) else { break }
+            heap[place] = heap[least]
+            slots[Int(heap[place].slot)].place = place
+            place = least
+        }
+        heap[place] = entry
+        slots[Int(entry.slot)].place = place
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+
+internal import CLupineLinux
+internal import Glibc
+
+/// `getaddrinfo`, which waits as long as it likes: only for threads of `LookUpPool`.
+enum AddressLookUp {
+    /// The addresses of `host`, with port 0, in the system's order of preference.
+    static func addresses(
+        of host: String, _ family: AddressFamily
+    ) throws(ResolutionError) -> [SocketAddress] {
+        var hints = unsafe addrinfo()
+        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        switch family {
+        case .any: unsafe hints.ai_family = AF_UNSPEC
+        case .ipv4: unsafe hints.ai_family = AF_INET
+        case .ipv6: unsafe hints.ai_family = AF_INET6
+        }
+        var list: UnsafeMutablePointer<addrinfo>?
+        let code = unsafe getaddrinfo(host, nil, &hints, &list)
+        let system = errno
+        guard code == 0 else { throw error(code, system: system) }
+        defer { unsafe freeaddrinfo(list) }
+
+        var addresses: [SocketAddress] = []
+        var next = unsafe list
+        while let entry = unsafe next {
+            if let native = unsafe entry.pointee.ai_addr,
+                let address = unsafe SocketAddress(native, length: Int(entry.pointee.ai_addrlen)),
+                !addresses.contains(address)
+            {
+                addresses.append(address)
+            }
+            unsafe next = entry.pointee.ai_next
+        }
+        guard !addresses.isEmpty else { throw .noAddress }
+        return addresses
+    }
+
+    private static func error(_ code: Int32, system: Int32) -> ResolutionError {
+        switch code {
+        case EAI_NONAME: .nameNotFound
+        case lupine_eai_nodata, lupine_eai_addrfamily: .noAddress
+        case EAI_AGAIN: .resolverUnavailable
+        case EAI_SYSTEM: .resolverFailed(code: code, system: Errno(rawValue: system))
+        default: .resolverFailed(code: code, system: nil)
+        }
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+
+internal import CLupineLinux
+internal import Glibc
+
+/// A file descriptor with exactly one owner.
+///
+/// It closes when it goes out of scope, at once when `close()` consumes it, and never twice. It knows
+/// nothing of what it is open on; `Socket` and `SplicePipe` do. Any thread, one at a time.
+package struct Descriptor: ~Copyable, Sendable {
+    /// The number, for system calls; it is borrowed, never kept.
+    package let rawValue: Int32
+
+    /// Takes over an open descriptor: nobody else may close it from here on.
+    package init(adopting rawValue: Int32) {
+        precondition(rawValue >= 0, "a descriptor is never negative")
+        self.rawValue = rawValue
+    }
+
+    deinit { Syscalls.close(rawValue) }
+
+    /// Closes now.
+    package consuming func close() {}
+
+    /// Gives up ownership: the caller closes.
+    package consuming func release() -> Int32 {
+        let number = rawValue
+        discard self
+        return number
+    }
+}
+
+extension Descriptor {
+    /// Opens a regular file for reading, close-on-exec.
+    package static func reading(path: String) throws(Errno) -> Descriptor {
+        Descriptor(adopting: try Syscalls.open(path, flags: O_RDONLY | O_CLOEXEC, mode: 0))
+    }
+
+    /// Opens a file for writing from its start, created with mode 0600 or cut to nothing.
+    package static func writing(path: String) throws(Errno) -> Descriptor {
+        Descriptor(
+            adopting: try Syscalls.open(path, flags: O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, mode: 0o600))
+    }
+
+    /// Reads as much as is there into the free part of `output`.
+    package func read(into output: inout OutputSpan<UInt8>) throws(Errno) -> ReadOutcome {
+        let number = rawValue
+        return try unsafe ReadOutcome.filling(&output) { free throws(Errno) in
+            try unsafe Syscalls.read(number, free)
+        }
+    }
+
+    /// Writes the beginning of `bytes`, as much as the kernel takes.
+    package func write(_ bytes: Span<UInt8>) throws(Errno) -> WriteOutcome {
+        let number = rawValue
+        return try WriteOutcome.of { () throws(Errno) in
+            try unsafe bytes.withUnsafeBytes { raw throws(Errno) in try unsafe Syscalls.write(number, raw) }
+        }
+    }
+}

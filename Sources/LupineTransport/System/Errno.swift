@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+
+internal import CLupineLinux
+internal import Glibc
+
+/// A failure that the kernel reported, by its number.
+///
+/// It is what every call in `Syscalls` throws. It says which error it was and nothing of where: the caller
+/// adds the address or the step. `EINTR` never reaches a caller, and `EAGAIN` only as the outcome
+/// `wouldBlock` of a transfer.
+public struct Errno: Error, RawRepresentable, Hashable, Sendable {
+    /// The number, as in `errno.h`.
+    public let rawValue: Int32
+
+    /// Wraps an error number.
+    public init(rawValue: Int32) { self.rawValue = rawValue }
+
+    /// The symbolic name, such as `ECONNREFUSED`.
+    public var name: String {
+        guard let text = unsafe lupine_errno_name(rawValue) else { return "errno \(rawValue)" }
+        return unsafe String(cString: text)
+    }
+
+    /// What the C library says of it, such as `Connection refused`.
+    public var text: String {
+        guard let text = unsafe lupine_errno_text(rawValue) else { return "unknown error" }
+        return unsafe String(cString: text)
+    }
+}
+
+extension Errno: CustomStringConvertible {
+    public var description: String { "\(name) (\(text))" }
+}
+
+extension Errno {
+    /// The address is already in use.
+    public static let addressInUse = Errno(rawValue: EADDRINUSE)
+    /// The address is not one of this machine.
+    public static let addressNotAvailable = Errno(rawValue: EADDRNOTAVAIL)
+    /// The peer answered with a reset: nobody listens there.
+    public static let connectionRefused = Errno(rawValue: ECONNREFUSED)
+    /// The peer reset the connection.
+    public static let connectionReset = Errno(rawValue: ECONNRESET)
+    /// The connection was closed for sending, by us or by the peer.
+    public static let brokenPipe = Errno(rawValue: EPIPE)
+    /// The kernel gave up waiting for the peer.
+    public static let timedOut = Errno(rawValue: ETIMEDOUT)
+    /// No route leads to the host.
+    public static let hostUnreachable = Errno(rawValue: EHOSTUNREACH)
+    /// No route leads to the network.
+    public static let networkUnreachable = Errno(rawValue: ENETUNREACH)
+    /// The process has used up its descriptors.
+    public static let tooManyDescriptors = Errno(rawValue: EMFILE)
+    /// The system has used up its descriptors.
+    public static let tooManyDescriptorsInSystem = Errno(rawValue: ENFILE)
+    /// Kernel buffers were exhausted; of a netlink socket: notices were lost.
+    public static let noBufferSpace = Errno(rawValue: ENOBUFS)
+    /// There is not enough memory.
+    public static let noMemory = Errno(rawValue: ENOMEM)
+    /// The call may not be made by this process.
+    public static let notPermitted = Errno(rawValue: EPERM)
+    /// Access was denied.
+    public static let accessDenied = Errno(rawValue: EACCES)
+    /// There is no such file.
+    public static let noSuchFile = Errno(rawValue: ENOENT)
+    /// An argument was not acceptable.
+    public static let invalidArgument = Errno(rawValue: EINVAL)
+    /// The name does not fit where the kernel keeps it.
+    public static let nameTooLong = Errno(rawValue: ENAMETOOLONG)
+    /// What was asked for was called off.
+    public static let canceled = Errno(rawValue: ECANCELED)
+
+    /// The call would have had to wait.
+    static let wouldBlock = Errno(rawValue: EAGAIN)
+    /// A connection attempt goes on in the background.
+    static let inProgress = Errno(rawValue: EINPROGRESS)
+    /// A signal cut the call short; retried where it happens.
+    static let interrupted = Errno(rawValue: EINTR)
+    /// A queued connection was reset before it was accepted.
+    static let connectionAborted = Errno(rawValue: ECONNABORTED)
+}

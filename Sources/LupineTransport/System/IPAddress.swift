@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+
+/// An IPv4 address, as one number: `127.0.0.1` is `0x7f000001`.
+///
+/// Reads and writes the dotted form of four decimal numbers without leading zeros (RFC 3986 section 3.2.2),
+/// and none of the shorthands of `inet_aton`, which other programs read differently.
+public struct IPv4Address: Hashable, Sendable {
+    /// The four octets, the first one most significant.
+    public let rawValue: UInt32
+
+    /// An address from its number.
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    /// Reads `a.b.c.d`; nil for anything else.
+    public init?(_ text: some StringProtocol) {
+        var value: UInt32 = 0
+        var parts = 0
+        for part in text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false) {
+            guard parts < 4, (1...3).contains(part.count) else { return nil }
+            guard part.count == 1 || part.first != UInt8(ascii: "0") else { return nil }
+            var octet: UInt32 = 0
+            for digit in part {
+                guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+                octet = octet * 10 + UInt32(digit - UInt8(ascii: "0"))
+            }
+            guard octet <= 255 else { return nil }
+            value = value << 8 | octet
+            parts += 1
+        }
+        guard parts == 4 else { return nil }
+        rawValue = value
+    }
+
+    /// 127.0.0.1
+    public static let loopback = IPv4Address(rawValue: 0x7f00_0001)
+    /// 0.0.0.0
+    public static let any = IPv4Address(rawValue: 0)
+}
+
+extension IPv4Address: CustomStringConvertible {
+    public var description: String {
+        "\(rawValue >> 24).\(rawValue >> 16 & 255).\(rawValue >> 8 & 255).\(rawValue & 255)"
+    }
+}
+
+/// An IPv6 address, as two halves, without its zone: that belongs to `SocketAddress`.
+///
+/// Reads the forms of RFC 4291 section 2.2 (`::` once, an IPv4 tail) and writes the one of RFC 5952.
+public struct IPv6Address: Hashable, Sendable {
+    /// The first eight octets.
+    public let high: UInt64
+    /// The last eight octets.
+    public let low: UInt64
+
+    /// An address from its halves.
+    public init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    /// Reads an address without brackets and without zone; nil for anything else.
+    public init?(_ text: some StringProtocol) {
+        let fields = text.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        guard (3...9).contains(fields.count), text.utf8.count <= 45 else { return nil }
+        var groups: [UInt16] = []
+        var gap: Int?
+        var index = 0
+        while index < fields.count {
+            let field = fields[index]
+            if field.isEmpty {
+                // An empty field is half of "::"; at either end of the text it comes as a pair.
+                let atStart = index == 0
+                let atEnd = index == fields.count - 1
+                if atStart {
+                    guard fields[1].isEmpty else { return nil }
+                    index += 1
+                }
+                if atEnd, !(gap == groups.count && fields[index - 1].isEmpty) { return nil }
+                if !atEnd {
+                    guard gap == nil else { return nil }
+                    gap = groups.count
+                }
+                index += 1
+                continue
+            }
+            if index == fields.count - 1, field.contains(UInt8(ascii: ".")) {
+                guard let tail = IPv4Address(String(decoding: field, as: UTF8.self)) else { return nil }
+                groups.append(UInt16(truncatingIfNeeded: tail.rawValue >> 16))
+                groups.append(UInt16(truncatingIfNeeded: tail.rawValue))
+            } else {
+                guard let group = Self.group(field) else { return nil }
+                groups.append(group)
+            }
+            index += 1
+        }
+        if let gap {
+            guard groups.count < 8 else { return nil }
+            groups.insert(contentsOf: repeatElement(0, count: 8 - groups.count), at: gap)
+        }
+        guard groups.count == 8 else { return nil }
+        high = groups[..<4].reduce(0) { $0 << 16 | UInt64($1) }
+        low = groups[4...].reduce(0) { $0 << 16 | UInt64($1) }
+    }
+
+    private static func group(_ field: some Collection<UInt8>) -> UInt16? {
+        guard (1...4).contains(field.count) else { return nil }
+        var value: UInt16 = 0
+        for byte in field {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = value << 4 | UInt16(byte - UInt8(ascii: "0"))
+            case UInt8(ascii: "a")...UInt8(ascii: "f"):
+                value = value << 4 | UInt16(byte - UInt8(ascii: "a") + 10)
+            case UInt8(ascii: "A")...UInt8(ascii: "F"):
+                value = value << 4 | UInt16(byte - UInt8(ascii: "A") + 10)
+            default: return nil
+            }
+        }
+        return value
+    }
+
+    /// ::1
+    public static let loopback = IPv6Address(high: 0, low: 1)
+    /// ::
+    public static let any = IPv6Address(high: 0, low: 0)
+
+    /// Whether the address means something only together with a zone (fe80::/10).
+    public var isLinkLocal: Bool { high >> 54 == 0xfe80 >> 6 }
+
+    private var groups: [UInt16] {
+        (0..<8).map { UInt16(truncatingIfNeeded: ($0 < 4 ? high : low) >> (48 - 16 * UInt64($0 % 4))) }
+    }
+
+    /// The first longest run of zero groups, if it is longer than one (RFC 5952 section 4.2).
+    private var compressedRange: Range<Int>? {
+        let groups = groups
+        var best = 0..<0
+        var start: Int?
+        for index in 0...8 {
+            if index < 8, groups[index] == 0 {
+                start = start ?? index
+            } else if let first = start {
+                if index - first > best.count { best = first..<index }
+                start = nil
+            }
+        }
+        return best.count > 1 ? best : nil
+    }
+}
+
+extension IPv6Address: CustomStringConvertible {
+    public var description: String {
+        if high == 0, low >> 32 == 0xffff {
+            return "::ffff:\(IPv4Address(rawValue: UInt32(truncatingIfNeeded: low)))"
+        }
+        let texts = groups.map { String($0, radix: 16) }
+        guard let gap = compressedRange else { return texts.joined(separator: ":") }
+        return texts[..<gap.lowerBound].joined(separator: ":") + "::"
+            + texts[gap.upperBound...].joined(separator: ":")
+    }
+}
+
+/// An address of either family, without port and zone.
+public enum IPAddress: Hashable, Sendable {
+    /// An IPv4 address.
+    case v4(IPv4Address)
+    /// An IPv6 address.
+    case v6(IPv6Address)
+}
+
+extension IPAddress: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .v4(let address): address.description
+        case .v6(let address): address.description
+        }
+    }
+}

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT
+
+/// A network interface as the kernel describes it.
+package struct NetworkLink: Hashable, Sendable {
+    /// Its number.
+    package var index: UInt32
+    /// Its name, such as `eth0`.
+    package var name: String
+    /// What it is made of (`ARPHRD_…`): 1 Ethernet, 772 loopback.
+    package var hardware: UInt16
+    /// The bits of `netdevice(7)`.
+    package var flags: UInt32
+
+    /// Switched on by the administrator.
+    package var isUp: Bool { flags & 0x1 != 0 }
+    /// Reaches only this machine.
+    package var isLoopback: Bool { flags & 0x8 != 0 }
+    /// Working: up, and with a carrier.
+    package var isRunning: Bool { flags & 0x40 != 0 }
+}
+
+/// An address that an interface has.
+package struct InterfaceAddress: Hashable, Sendable {
+    /// The interface's number.
+    package var interface: UInt32
+    /// The address on our side.
+    package var address: IPAddress
+    /// How many leading bits name the network.
+    package var prefixLength: UInt8
+}
+
+/// A route: where packets for a range of addresses go.
+package struct Route: Hashable, Sendable {
+    /// The range's first address; nil for the default route.
+    package var destination: IPAddress?
+    /// How many leading bits of the destination count.
+    package var prefixLength: UInt8
+    /// The next router, nil when the destination is on the link.
+    package var gateway: IPAddress?
+    /// The interface that packets leave by.
+    package var interface: UInt32?
+    /// The local address that packets carry.
+    package var source: IPAddress?
+    /// The routing table.
+    package var table: UInt32
+    /// What becomes of packets (`RTN_…`): 1 sent on, 2 to this machine, 7 refused as unreachable.
+    package var kind: UInt8
+}
+
+/// A change in how the machine is connected.
+package enum RouteEvent: Hashable, Sendable {
+    case link(NetworkLink)
+    case linkRemoved(NetworkLink)
+    case address(InterfaceAddress)
+    case addressRemoved(InterfaceAddress)
+    case route(Route)
+    case routeRemoved(Route)
+}
+
+/// A message that does not follow its own lengths.
+package enum NetlinkError: Error, Hashable, Sendable {
+    /// A message claims `length` bytes where `available` are left.
+    case malformedMessage(length: Int, available: Int)
+    /// An attribute claims `length` bytes where `available` are left.
+    case malformedAttribute(length: Int, available: Int)
+    /// A message of this type ends before its fixed part does.
+    case truncated(type: UInt16)
+}
+
+/// Reads rtnetlink's messages (`rtnetlink(7)`): bytes in, values out, every length checked.
+///
+/// No socket: `RouteWatcher` owns that. What it does not know it passes over: newer kernels add attributes.
+package enum Netlink {
+    /// One message, with what tells a reply from a notice.
+    package struct Message: Hashable, Sendable {
+        /// Whose request this answers; 0 for notices.
+        package var port: UInt32
+        /// Which request this answers.
+        package var sequence: UInt32
+        /// What it says.
+        package var content: Content
+    }
+
+    /// What a message says.
+    package enum Content: Hashable, Sendable {
+        case event(RouteEvent)
+        /// The end of a list.
+        case done
+        /// A request failed, or, with number 0, was carried out.
+        case error(number: Int32)
+        /// Messages were lost.
+        case overrun
+        /// Nothing that concerns us.
+        case other(type: UInt16)
+    }
+
+    /// Reads all messages of one datagram.
+    package static func messages(in datagram: Span<UInt8>) throws(NetlinkError) -> [Message] {
+        var messages: [Message] = []
+        var offset = 0
+        while offset < datagram.count {
+            let available = datagram.count - offset
+            guard available >= headerLength else {
+                throw .malformedMessage(length: headerLength, available: available)
+            }
+            let length = Int(datagram.u32(at: offset))
+            guard length >= headerLength, length <= available else {
+                throw .malformedMessage(length: length, available: available)
+            }
+            let type = datagram.u16(at: offset + 4)
+            let body = datagram.extracting(offset + headerLength..<offset + length)
+            messages.append(
+                Message(
+                    port: datagram.u32(at: offset + 12), sequence: datagram.u32(at: offset + 8),
+                    content: try content(type, body)))
+            offset += aligned(length)
+        }
+        return messages
+    }
+
+    private static func content(_ type: UInt16, _ body: Span<UInt8>) throws(NetlinkError) -> Content {
+        switch type {
+        case 2:
+            guard body.count >= 4 else { throw .truncated(type: type) }
+            return .error(number: -Int32(truncatingIfNeeded: Int64(Int32(bitPattern: body.u32(at: 0)))))
+        case 3: return .done
+        case 4: return .overrun
+        case 16: return .event(.link(try link(type, body)))
+        case 17: return .event(.linkRemoved(try link(type, body)))
+        case 20: return try address(type, body).map { .event(.address($0)) } ?? .other(type: type)
+        case 21: return try address(type, body).map { .event(.addressRemoved($0)) } ?? .other(type: type)
+        case 24: return try route(type, body).map { .event(.route($0)) } ?? .other(type: type)
+        case 25: return try route(type, body).map { .event(.routeRemoved($0)) } ?? .other(type: type)
+        default: return .other(type: type)
+        }
+    }
+
+    /// `ifinfomsg` and its attributes.
+    private static func link(_ type: UInt16, _ body: Span<UInt8>) throws(NetlinkError) -> NetworkLink {
+        guard body.count >= 16 else { throw .truncated(type: type) }
+        var link = NetworkLink(
+            index: body.u32(at: 4), name: "", hardware: body.u16(at: 2), flags: body.u32(at: 8))
+        try forEachAttribute(of: body, from: 16) { kind, value in
+            if kind == 3 { link.name = value.string() }
+        }
+        return link
+    }
+
+    /// `ifaddrmsg` and its attributes; nil for families that are not IP.
+    private static func address(
+        _ type: UInt16, _ body: Span<UInt8>
+    ) throws(NetlinkError) -> InterfaceAddress? {
+        guard body.count >= 8 else { throw .truncated(type: type) }
+        let family = body[0]
+        var local: IPAddress?
+        var other: IPAddress?
+        try forEachAttribute(of: body, from: 8) { kind, value in
+            // On a point-to-point link IFA_ADDRESS is the peer and IFA_LOCAL is ours.
+            if kind == 1 { other = value.address(family: family) }
+            if kind == 2 { local = value.address(family: family) }
+        }
+        guard let address = local ?? other else { return nil }
+        return InterfaceAddress(interface: body.u32(at: 4), address: address, prefixLength: body[1])
+    }
+
+    /// `rtmsg` and its attributes; nil for families that are not IP.
+    private static func route(_ type: UInt16, _ body: Span<UInt8>) throws(NetlinkError) -> Route? {
+        guard body.count >= 12 else { throw .truncated(type: type) }
+        let family = body[0]
+        guard family == familyIPv4 || family == familyIPv6 else { return nil }
+        var route = Route(prefixLength: body[1], table: UInt32(body[4]), kind: body[7])
+        try forEachAttribute(of: body, from: 12) { kind, value in
+            switch kind {
+            case 1: route.destination = value.address(family: family)
+            case 4 where value.count >= 4: route.interface = value.u32(at: 0)
+            case 5: route.gateway = value.address(family: family)
+            case 7: route.source = value.address(family: family)
+            case 15 where value.count >= 4: route.table = value.u32(at: 0)
+            default: break
+            }
+        }
+        return route
+    }
+
+    private static func forEachAttribute(
+        of body: Span<UInt8>, from start: Int, _ visit: (_ kind: UInt16, _ value: Span<UInt8>) -> Void
+    ) throws(NetlinkError) {
+        var offset = start
+        while offset < body.count {
+            let available = body.count - offset
+            guard available >= 4 else { throw .malformedAttribute(length: 4, available: available) }
+            let length = Int(body.u16(at: offset))
+            guard length >= 4, length <= available else {
+                throw .malformedAttribute(length: length, available: available)
+            }
+            // The two highest bits say how the value is packed, not what it is.
+            visit(body.u16(at: offset + 2) & 0x3fff, body.extracting(offset + 4..<offset + length))
+            offset += aligned(length)
+        }
+    }
+
+    // MARK: Requests
+
+    /// Asks which way packets for `destination` would go.
+    package static func routeRequest(to destination: IPAddress, sequence: UInt32) -> [UInt8] {
+        let (family, octets) = destination.octets
+        var body: [UInt8] = [family, UInt8(octets.count * 8), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+        body += bytes(UInt16(4 + octets.count)) + bytes(UInt16(1)) + octets
+        return request(type: 26, flags: 1, sequence, body)
+    }
+
+    /// Asks for all interfaces.
+    package static func linksRequest(sequence: UInt32) -> [UInt8] {
+        request(type: 18, flags: 0x301, sequence, [UInt8](repeating: 0, count: 16))
+    }
+
+    private static func request(type: UInt16, flags: UInt16, _ sequence: UInt32, _ body: [UInt8]) -> [UInt8] {
+        bytes(UInt32(headerLength + body.count)) + bytes(type) + bytes(flags) + bytes(sequence)
+            + bytes(UInt32(0)) + body
+    }
+
+    private static func bytes(_ value: some FixedWidthInteger) -> [UInt8] {
+        #if _endian(big)
+            let ordered = value.bigEndian
+        #else
+            let ordered = value.littleEndian
+        #endif
+        return (0..<value.bitWidth / 8).map { index in
+            #if _endian(big)
+                UInt8(truncatingIfNeeded: ordered >> (value.bitWidth - 8 - index * 8))
+            #else
+                UInt8(truncatingIfNeeded: ordered >> (index * 8))
+            #endif
+        }
+    }
+
+    private static func aligned(_ length: Int) -> Int { (length + 3) & ~3 }
+}
+
+private let headerLength = 16
+private let familyIPv4: UInt8 = 2
+private let familyIPv6: UInt8 = 10
+
+/// Numbers in the machine's own byte order, as netlink sends them; the subscripts are checked.
+extension Span<UInt8> {
+    fileprivate func u16(at offset: Int) -> UInt16 {
+        #if _endian(big)
+            UInt16(self[offset]) << 8 | UInt16(self[offset + 1])
+        #else
+            UInt16(self[offset + 1]) << 8 | UInt16(self[offset])
+        #endif
+    }
+
+    fileprivate func u32(at offset: Int) -> UInt32 {
+        #if _endian(big)
+            UInt32(u16(at: offset)) << 16 | UInt32(u16(at: offset + 2))
+        #else
+            UInt32(u16(at: offset + 2)) << 16 | UInt32(u16(at: offset))
+        #endif
+    }
+
+    /// Text up to the first NUL.
+    fileprivate func string() -> String {
+        var bytes: [UInt8] = []
+        for index in 0..<count {
+            if self[index] == 0 { break }
+            bytes.append(self[index])
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// An address, in network byte order whatever the machine's.
+    fileprivate func address(family: UInt8) -> IPAddress? {
+        switch (family, count) {
+        case (familyIPv4, 4):
+            return .v4(IPv4Address(rawValue: UInt32(truncatingIfNeeded: number(0..<4))))
+        case (familyIPv6, 16):
+            return .v6(IPv6Address(high: number(0..<8), low: number(8..<16)))
+        default:
+            return nil
+        }
+    }
+
+    private func number(_ range: Range<Int>) -> UInt64 {
+        var value: UInt64 = 0
+        for index in range { value = value << 8 | UInt64(self[index]) }
+        return value
+    }
+}
+
+extension IPAddress {
+    /// The family's number and the octets in network order.
+    fileprivate var octets: (UInt8, [UInt8]) {
+        switch self {
+        case .v4(let address):
+            return (familyIPv4, (0..<4).map { UInt8(truncatingIfNeeded: address.rawValue >> (24 - 8 * $0)) })
+        case .v6(let address):
+            let octets = [address.high, address.low].flatMap { half in
+                (0..<8).map { UInt8(truncatingIfNeeded: half >> (56 - 8 * $0)) }
+            }
+            return (familyIPv6, octets)
+        }
+    }
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+
+/// Says when links, addresses and routes of the machine change, and which way packets to an address would go.
+///
+/// Reachability stands on it. It judges nothing: whether a change matters is the listener's question.
+/// Confined to the loop it was opened on, in the network namespace of that loop's thread.
+package final class RouteWatcher: LoopChannel {
+    /// What the listener hears.
+    package enum Notice: Hashable, Sendable {
+        /// Something changed.
+        case event(RouteEvent)
+        /// Changes came faster than they were read and some are lost: look again at what matters.
+        case lost
+        /// The watch is over: its loop is shutting down, or the kernel broke it off.
+        case ended(Errno?)
+    }
+
+    private enum Request {
+        case route((Result<Route, Errno>) -> Void)
+        case links([NetworkLink], (Result<[NetworkLink], Errno>) -> Void)
+
+        func fail(_ error: Errno) {
+            switch self {
+            case .route(let reply): reply(.failure(error))
+            case .links(_, let reply): reply(.failure(error))
+            }
+        }
+    }
+
+    private let loop: EventLoop
+    private let listener: (Notice) -> Void
+    private let port: UInt32
+    private var socket: NetlinkSocket?
+    private var registration: Registration?
+    private var requests: [UInt32: Request] = [:]
+    private var sequence: UInt32 = 0
+    // What the kernel sends at once is at most a page or 8 KiB, dumps 32 KiB.
+    private var buffer = [UInt8](repeating: 0, count: 32 << 10)
+
+    /// Opens a watch on the calling loop.
+    package static func open(
+        on loop: EventLoop, _ listener: @escaping (Notice) -> Void
+    ) throws(Errno) -> RouteWatcher {
+        loop.preconditionOnLoop()
+        let watcher = RouteWatcher(loop, try NetlinkSocket.open(), listener)
+        try watcher.start()
+        return watcher
+    }
+
+    private init(_ loop: EventLoop, _ socket: consuming NetlinkSocket, _ listener: @escaping (Notice) -> Void)
+    {
+        self.loop = loop
+        self.listener = listener
+        port = socket.port
+        self.socket = consume socket
+    }
+
+    private func start() throws(Errno) {
+        switch socket {
+        case .some(let socket): registration = try loop.register(socket.descriptor, self)
+        case .none: break
+        }
+    }
+
+    private func send(_ bytes: [UInt8], _ request: Request) {
+        let failure: Errno?
+        do throws(Errno) {
+            switch socket {
+            case .some(let socket):
+                try socket.send(bytes)
+                failure = nil
+            case .none:
+                failure = .canceled
+            }
+        } catch {
+            failure = error
+        }
+        guard let failure else {
+            requests[sequence] = request
+            return
+        }
+        // Never from within the call that asked.
+        loop.executeOnLoop { request.fail(failure) }
+    }
+
+    /// One datagram; nil when there is none.
+    private func receive() throws(Errno) -> NetlinkSocket.Arrival? {
+        switch socket {
+        case .some(let socket):
+            switch try socket.receive(into: &buffer) {
+            case .nothing: return nil
+            case .lost: return .lost
+            case .datagram(let count): return .datagram(count)
+            }
+        case .none:
+            return nil
+        }
+    }
+
+    /// Asks which way packets for `destination` would go; `reply` is called once, later, on the loop.
+    package func route(to destination: IPAddress, _ reply: @escaping (Result<Route, Errno>) -> Void) {
+        loop.preconditionOnLoop()
+        sequence &+= 1
+        send(Netlink.routeRequest(to: destination, sequence: sequence), .route(reply))
+    }
+
+    /// Asks for all interfaces; `reply` is called once, later, on the loop.
+    package func links(_ reply: @escaping (Result<[NetworkLink], Errno>) -> Void) {
+        loop.preconditionOnLoop()
+        sequence &+= 1
+        send(Netlink.linksRequest(sequence: sequence), .links([], reply))
+    }
+
+    /// Ends the watch; pending requests fail and the listener hears nothing more.
+    package func close() {
+        loop.preconditionOnLoop()
+        end(.canceled)
+    }
+
+    package func loopWillClose() {
+        guard end(.canceled) else { return }
+        listener(.ended(nil))
+    }
+
+    package func channelReady(_ readiness: Readiness) {
+        while registration != nil {
+            do throws(Errno) {
+                guard let arrival = try receive() else { return }
+                handle(arrival)
+            } catch {
+                if end(error) { listener(.ended(error)) }
+            }
+        }
+    }
+
+    private func handle(_ arrival: NetlinkSocket.Arrival) {
+        switch arrival {
+        case .nothing:
+            break
+        case .lost:
+            lose()
+        case .datagram(let count):
+            do throws(NetlinkError) {
+                for message in try Netlink.messages(in: buffer.span.extracting(first: count)) {
+                    handle(message)
+                }
+            } catch {
+                lose()
+            }
+        }
+    }
+
+    private func handle(_ message: Netlink.Message) {
+        // The listener may have closed the watch between two messages.
+        guard registration != nil else { return }
+        // A notice may carry the number of whoever caused the change; a reply carries ours.
+        guard message.port == port, let request = requests[message.sequence] else {
+            switch message.content {
+            case .event(let event): listener(.event(event))
+            case .overrun: lose()
+            case .done, .error, .other: break
+            }
+            return
+        }
+        switch (request, message.content) {
+        case (.route(let reply), .event(.route(let route))):
+            requests[message.sequence] = nil
+            reply(.success(route))
+        case (.links(let links, let reply), .event(.link(let link))):
+            requests[message.sequence] = .links(links + [link], reply)
+        case (.links(let links, let reply), .done):
+            requests[message.sequence] = nil
+            reply(.success(links))
+        case (_, .error(let number)):
+            requests[message.sequence] = nil
+            request.fail(Errno(rawValue: number))
+        case (_, .overrun):
+            lose()
+        case (.route, .done), (.route, .event), (.route, .other), (.links, .event), (.links, .other):
+            break
+        }
+    }
+
+    /// Replies may be among what was lost, so nobody goes on waiting for one.
+    private func lose() {
+        failRequests(.noBufferSpace)
+        listener(.lost)
+    }
+
+    private func failRequests(_ error: Errno) {
+        let failed = requests.sorted { $0.key < $1.key }
+        requests = [:]
+        for request in failed { request.value.fail(error) }
+    }
+
+    @discardableResult
+    private func end(_ error: Errno) -> Bool {
+        guard let registration else { return false }
+        self.registration = nil
+        loop.deregister(registration)
+        socket = nil
+        failRequests(error)
+        return true
+    }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+
+internal import CLupineLinux
+internal import Glibc
+
+/// Moving bytes: into a caller's buffer, out of one to three pieces in one call, or file to socket.
+///
+/// Every send carries `MSG_NOSIGNAL`. `sendfile` and `splice` have no such flag and rely on the blocked
+/// signals of the loop threads: they must not be called anywhere else.
+extension Socket {
+    /// Receives into the free part of `output`, which must have some.
+    package func receive(into output: inout OutputSpan<UInt8>) throws(Errno) -> ReadOutcome {
+        let number = descriptor.rawValue
+        return try unsafe ReadOutcome.filling(&output) { free throws(Errno) in
+            try unsafe Syscalls.receive(number, free)
+        }
+    }
+
+    /// Receives over the beginning of `buffer`, which must not be empty.
+    package func receive(into buffer: inout MutableSpan<UInt8>) throws(Errno) -> ReadOutcome {
+        precondition(!buffer.isEmpty, "there is no room to read into")
+        let number = descriptor.rawValue
+        return try unsafe buffer.withUnsafeMutableBytes { raw throws(Errno) in
+            try ReadOutcome.of { () throws(Errno) in try unsafe Syscalls.receive(number, raw) }
+        }
+    }
+
+    /// Looks at the next bytes without taking them: `wouldBlock` on a healthy idle connection.
+    package func peek() throws(Errno) -> ReadOutcome {
+        var byte: UInt8 = 0
+        let number = descriptor.rawValue
+        return try unsafe withUnsafeMutableBytes(of: &byte) { raw throws(Errno) in
+            try ReadOutcome.of { () throws(Errno) in
+                try unsafe Syscalls.receive(number, raw, flags: Int32(MSG_PEEK))
+            }
+        }
+    }
+
+    /// Sends the beginning of `bytes`. `more` holds a part-filled packet back for what follows.
+    package func send(_ bytes: Span<UInt8>, more: Bool = false) throws(Errno) -> WriteOutcome {
+        let number = descriptor.rawValue
+        return try unsafe bytes.withUnsafeBytes { raw throws(Errno) in
+            try WriteOutcome.of { () throws(Errno) in
+                try unsafe Syscalls.send(number, raw, flags: sendFlags(more: more))
+            }
+        }
+    }
+
+    /// Sends two pieces, such as a head and its body, with one call.
+    package func send(
+        _ first: Span<UInt8>, _ second: Span<UInt8>, more: Bool = false
+    ) throws(Errno) -> WriteOutcome {
+        let number = descriptor.rawValue
+        return try unsafe first.withUnsafeBytes { first throws(Errno) in
+            try unsafe second.withUnsafeBytes { second throws(Errno) in
+                var pieces: InlineArray<2, iovec> = unsafe [
+                    iovec(borrowing: first), iovec(borrowing: second),
+                ]
+                return try unsafe Self.gather(number, &pieces, more: more)
+            }
+        }
+    }
+
+    /// Sends three pieces, such as a chunk's size line, data and line end, with one call.
+    package func send(
+        _ first: Span<UInt8>, _ second: Span<UInt8>, _ third: Span<UInt8>, more: Bool = false
+    ) throws(Errno) -> WriteOutcome {
+        let number = descriptor.rawValue
+        return try unsafe first.withUnsafeBytes { first throws(Errno) in
+            try unsafe second.withUnsafeBytes { second throws(Errno) in
+                try unsafe third.withUnsafeBytes { third throws(Errno) in
+                    var pieces: InlineArray<3, iovec> = unsafe [
+                        iovec(borrowing: first), iovec(borrowing: second), iovec(borrowing: third),
+                    ]
+                    return try unsafe Self.gather(number, &pieces, more: more)
+                }
+            }
+        }
+    }
+
+    private static func gather<let count: Int>(
+        _ number: Int32, _ pieces: inout InlineArray<count, iovec>, more: Bool
+    ) throws(Errno) -> WriteOutcome {
+        var span = unsafe pieces.mutableSpan
+        return try unsafe span.withUnsafeMutableBufferPointer { vector throws(Errno) in
+            try WriteOutcome.of { () throws(Errno) in
+                try unsafe Syscalls.send(number, vector, flags: sendFlags(more: more))
+            }
+        }
+    }
+
+    /// Sends up to `count` bytes of `file` from `offset`, which moves along; `end` when the file has no more.
+    package func send(
+        file: borrowing Descriptor, offset: inout Int64, count: Int
+    ) throws(Errno) -> ReadOutcome {
+        let from = file.rawValue
+        let to = descriptor.rawValue
+        var position = offset
+        defer { offset = position }
+        return try ReadOutcome.of { () throws(Errno) in
+            try Syscalls.sendfile(to, from: from, offset: &position, count: count)
+        }
+    }
+}
+
+extension iovec {
+    /// A piece for the duration of one call: the kernel reads it and does not write.
+    fileprivate init(borrowing bytes: UnsafeRawBufferPointer) {
+        unsafe self.init(iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count)
+    }
+}
+
+private func sendFlags(more: Bool) -> Int32 {
+    Int32(MSG_NOSIGNAL) | (more ? Int32(MSG_MORE) : 0)
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+
+internal import CLupineLinux
+internal import Glibc
+
+/// A non-blocking, close-on-exec stream socket with one owner.
+///
+/// It is the whole face of the kernel's sockets: callers hand in spans and get outcomes, never pointers. It
+/// holds no state but the descriptor: who may read or write when is `ByteChannel`'s business. One thread at
+/// a time, in practice the loop that it is registered with.
+package struct Socket: ~Copyable, Sendable {
+    /// The descriptor, to be registered with a loop or drained into.
+    package let descriptor: Descriptor
+
+    /// How far `connect` came.
+    package enum ConnectProgress: Hashable, Sendable {
+        /// Connected at once, as Unix-domain sockets do.
+        case connected
+        /// Writable, or failed, later: then `finishConnect()` says which.
+        case inProgress
+    }
+
+    /// Takes over a socket that is already non-blocking and close-on-exec.
+    package init(adopting descriptor: consuming Descriptor) { self.descriptor = descriptor }
+
+    /// A new socket of the family that `address` belongs to.
+    package static func stream(for address: SocketAddress) throws(Errno) -> Socket {
+        Socket(
+            adopting: Descriptor(
+                adopting: try Syscalls.socket(
+                    address.domain, Int32(SOCK_STREAM.rawValue | nonBlockingCloseOnExec), 0)))
+    }
+
+    /// Closes now; what the kernel has taken is still sent.
+    package consuming func close() {}
+
+    /// Gives the descriptor to another owner.
+    package consuming func intoDescriptor() -> Descriptor { descriptor }
+
+    // MARK: Connecting
+
+    /// Starts to connect.
+    package func connect(to address: SocketAddress) throws(Errno) -> ConnectProgress {
+        let number = descriptor.rawValue
+        do {
+            try unsafe address.withNative { native, length throws(Errno) in
+                try unsafe Syscalls.connect(number, native, length)
+            }
+            return .connected
+        } catch {
+            // A Unix-domain listener with a full queue says EAGAIN and nothing later: that is a failure.
+            if error == .inProgress { return .inProgress }
+            throw error
+        }
+    }
+
+    /// Settles a connect once the socket is writable: returns when connected, throws why not.
+    package func finishConnect() throws(Errno) {
+        let number = try pendingError()
+        if number != 0 { throw Errno(rawValue: number) }
+    }
+
+    /// Takes the error that the kernel keeps for this socket, 0 for none.
+    package func pendingError() throws(Errno) -> Int32 {
+        try Syscalls.option(descriptor.rawValue, SOL_SOCKET, SO_ERROR)
+    }
+
+    // MARK: Listening
+
+    /// Binds to a local address; port 0 lets the kernel choose.
+    package func bind(to address: SocketAddress) throws(Errno) {
+        let number = descriptor.rawValue
+        try unsafe address.withNative { native, length throws(Errno) in
+            try unsafe Syscalls.bind(number, native, length)
+        }
+    }
+
+    /// Starts to accept connections.
+    package func listen(backlog: Int32 = 1024) throws(Errno) {
+        try Syscalls.listen(descriptor.rawValue, backlog: backlog)
+    }
+
+    /// Takes the next connection; nil when none waits. One that was reset while it waited is passed over.
+    package func accept() throws(Errno) -> Socket? {
+        while true {
+            do {
+                let number = try Syscalls.accept(
+                    descriptor.rawValue, flags: Int32(nonBlockingCloseOnExec))
+                return Socket(adopting: Descriptor(adopting: number))
+            } catch {
+                if error == .connectionAborted { continue }
+                if error == .wouldBlock { return nil }
+                throw error
+            }
+        }
+    }
+
+    // MARK: Ending
+
+    /// Sends the end of our half; reading goes on.
+    package func shutdownWrite() throws(Errno) {
+        try Syscalls.shutdown(descriptor.rawValue, Int32(SHUT_WR))
+    }
+
+    /// Closes with a reset (RST) instead of an orderly end, dropping what was not sent.
+    package consuming func reset() throws(Errno) {
+        let now = linger(l_onoff: 1, l_linger: 0)
+        try setOption(SOL_SOCKET, SO_LINGER, now)
+    }
+
+    // MARK: Addresses
+
+    /// The local address.
+    package func localAddress() throws(Errno) -> SocketAddress? {
+        let number = descriptor.rawValue
+        return try unsafe SocketAddress { pointer, length throws(Errno) in
+            try unsafe Syscalls.localAddress(number, pointer, &length)
+        }
+    }
+
+    /// The address of the peer.
+    package func peerAddress() throws(Errno) -> SocketAddress? {
+        let number = descriptor.rawValue
+        return try unsafe SocketAddress { pointer, length throws(Errno) in
+            try unsafe Syscalls.peerAddress(number, pointer, &length)
+        }
+    }
+
+    func setOption<Value: BitwiseCopyable>(_ level: Int32, _ name: Int32, _ value: Value) throws(Errno) {
+        var value = value
+        let number = descriptor.rawValue
+        try unsafe withUnsafeBytes(of: &value) { bytes throws(Errno) in
+            try unsafe Syscalls.setOption(number, level, name, bytes)
+        }
+    }
+}
+
+private let nonBlockingCloseOnExec = SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue

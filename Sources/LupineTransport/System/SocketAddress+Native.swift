@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+
+internal import CLupineLinux
+internal import Glibc
+
+/// The kernel's form of an address, and back. Lengths are checked: a Unix name fits, or the call is refused.
+extension SocketAddress {
+    /// The protocol family of a socket for this address.
+    var domain: Int32 {
+        switch self {
+        case .ipv4: AF_INET
+        case .ipv6: AF_INET6
+        case .unix, .unixAbstract, .unixUnnamed: AF_UNIX
+        }
+    }
+
+    /// Lends the `sockaddr` form to `body`.
+    func withNative<Result>(
+        _ body: (UnsafePointer<sockaddr>, socklen_t) throws(Errno) -> Result
+    ) throws(Errno) -> Result {
+        var storage = sockaddr_storage()
+        let length = try fill(&storage)
+        return try unsafe Self.borrow(&storage) { pointer throws(Errno) in
+            try unsafe body(UnsafePointer(pointer), length)
+        }
+    }
+
+    /// Asks `fill` for an address and reads what it left; nil when the family is not one of ours.
+    init?(_ fill: (UnsafeMutablePointer<sockaddr>, inout socklen_t) throws(Errno) -> Void) throws(Errno) {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        try unsafe Self.borrow(&storage) { pointer throws(Errno) in try unsafe fill(pointer, &length) }
+        self.init(storage, length: Int(length))
+    }
+
+    /// Reads a `sockaddr` of `length` bytes; nil when it is cut short or of a family that is not ours.
+    init?(_ native: UnsafePointer<sockaddr>, length: Int) {
+        var storage = sockaddr_storage()
+        guard length >= 0, length <= MemoryLayout<sockaddr_storage>.size else { return nil }
+        unsafe withUnsafeMutableBytes(of: &storage) { bytes in
+            unsafe bytes.copyMemory(from: UnsafeRawBufferPointer(start: native, count: length))
+        }
+        self.init(storage, length: length)
+    }
+
+    /// The number of the interface called `name` on this machine.
+    static func interfaceIndex(named name: String) -> UInt32? {
+        let index = unsafe if_nametoindex(name)
+        return index == 0 ? nil : index
+    }
+
+    private static func borrow<Result>(
+        _ storage: inout sockaddr_storage,
+        _ body: (UnsafeMutablePointer<sockaddr>) throws(Errno) -> Result
+    ) throws(Errno) -> Result {
+        try unsafe withUnsafeMutablePointer(to: &storage) { pointer throws(Errno) in
+            try unsafe body(UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: sockaddr.self))
+        }
+    }
+
+    private init?(_ storage: sockaddr_storage, length: Int) {
+        var storage = storage
+        let family = Int32(storage.ss_family)
+        let parsed: SocketAddress? = unsafe withUnsafeBytes(of: &storage) { bytes in
+            switch family {
+            case AF_INET where length >= MemoryLayout<sockaddr_in>.size:
+                let native = unsafe bytes.load(as: sockaddr_in.self)
+                return .ipv4(
+                    IPv4Address(rawValue: UInt32(bigEndian: native.sin_addr.s_addr)),
+                    port: UInt16(bigEndian: native.sin_port))
+            case AF_INET6 where length >= MemoryLayout<sockaddr_in6>.size:
+                let native = unsafe bytes.load(as: sockaddr_in6.self)
+                let at = MemoryLayout<sockaddr_in6>.offset(of: \.sin6_addr) ?? 8
+                let high = unsafe bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self)
+                let low = unsafe bytes.loadUnaligned(fromByteOffset: at + 8, as: UInt64.self)
+                return .ipv6(
+                    IPv6Address(high: UInt64(bigEndian: high), low: UInt64(bigEndian: low)),
+                    port: UInt16(bigEndian: native.sin6_port), zone: native.sin6_scope_id)
+            case AF_UNIX:
+                let at = unixPathOffset
+                guard length > at, length <= MemoryLayout<sockaddr_un>.size + 1 else { return .unixUnnamed }
+                let name = unsafe bytes[at..<length]
+                if unsafe name.first == 0 { return unsafe .unixAbstract(name: Array(name.dropFirst())) }
+                return unsafe .unix(path: String(decoding: name.prefix { $0 != 0 }, as: UTF8.self))
+            default:
+                return nil
+            }
+        }
+        guard let parsed else { return nil }
+        self = parsed
+    }
+
+    private func fill(_ storage: inout sockaddr_storage) throws(Errno) -> socklen_t {
+        switch self {
+        case .ipv4(let address, let port):
+            var native = sockaddr_in()
+            native.sin_family = sa_family_t(AF_INET)
+            native.sin_port = port.bigEndian
+            native.sin_addr.s_addr = address.rawValue.bigEndian
+            unsafe withUnsafeMutableBytes(of: &storage) {
+                unsafe $0.storeBytes(of: native, as: sockaddr_in.self)
+            }
+            return socklen_t(MemoryLayout<sockaddr_in>.size)
+        case .ipv6(let address, let port, let zone):
+            var native = sockaddr_in6()
+            native.sin6_family = sa_family_t(AF_INET6)
+            native.sin6_port = port.bigEndian
+            native.sin6_scope_id = zone
+            let at = MemoryLayout<sockaddr_in6>.offset(of: \.sin6_addr) ?? 8
+            unsafe withUnsafeMutableBytes(of: &storage) {
+                unsafe $0.storeBytes(of: native, as: sockaddr_in6.self)
+                unsafe $0.storeBytes(of: address.high.bigEndian, toByteOffset: at, as: UInt64.self)
+                unsafe $0.storeBytes(of: address.low.bigEndian, toByteOffset: at + 8, as: UInt64.self)
+            }
+            return socklen_t(MemoryLayout<sockaddr_in6>.size)
+        case .unix(let path):
+            let bytes = Array(path.utf8)
+            guard !bytes.isEmpty, !bytes.contains(0) else { throw .invalidArgument }
+            return try Self.fillUnix(&storage, bytes + [0])
+        case .unixAbstract(let name):
+            return try Self.fillUnix(&storage, [0] + name)
+        case .unixUnnamed:
+            return try Self.fillUnix(&storage, [])
+        }
+    }
+
+    private static func fillUnix(_ storage: inout sockaddr_storage, _ name: [UInt8]) throws(Errno)
+        -> socklen_t
+    {
+        let at = unixPathOffset
+        guard at + name.count <= MemoryLayout<sockaddr_un>.size else { throw .nameTooLong }
+        unsafe withUnsafeMutableBytes(of: &storage) { bytes in
+            unsafe bytes.storeBytes(of: sa_family_t(AF_UNIX), as: sa_family_t.self)
+            for (index, byte) in name.enumerated() { unsafe bytes[at + index] = byte }
+        }
+        return socklen_t(at + name.count)
+    }
+}
+
+/// Where the name begins in a `sockaddr_un`.
+private let unixPathOffset = MemoryLayout<sa_family_t>.size

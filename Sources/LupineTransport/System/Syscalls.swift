@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+
+internal import CLupineLinux
+internal import Glibc
+
+/// The system calls that the transport makes, by name, for faults planted by tests.
+enum Syscall: Hashable, Sendable {
+    case socket, connect, bind, listen, accept, shutdown
+    case getOption, setOption, localAddress, peerAddress
+    case receive, send, sendfile, splice, read, write, open, pipe, namespace
+    case epollCreate, epollControl, epollWait, eventfd
+}
+
+/// Every call into the kernel, thin: arguments through, `EINTR` retried, a failure thrown as `Errno`.
+///
+/// Nothing here decides anything. `Socket`, `Descriptor`, `SplicePipe`, `Poller` and `NetlinkSocket` own the
+/// descriptors and give these calls their meaning; nobody else calls them. Any thread.
+enum Syscalls {
+    /// Makes `body` until it is not interrupted.
+    ///
+    /// A descriptor or pointer that the kernel does not know is a bug of ours, and going on could touch
+    /// somebody else's descriptor: those two stop the program.
+    @inline(__always)
+    private static func make(_ call: Syscall, _ body: () -> Int) throws(Errno) -> Int {
+        while true {
+            #if DEBUG
+                if let fault = SyscallFaults.next(call) {
+                    if fault == .interrupted { continue }
+                    throw fault
+                }
+            #endif
+            let result = body()
+            if result >= 0 { return result }
+            let number = errno
+            if number == EINTR { continue }
+            precondition(number != EBADF && number != EFAULT, "a system call was made on a dead descriptor")
+            throw Errno(rawValue: number)
+        }
+    }
+
+    // MARK: Sockets
+
+    static func socket(_ domain: Int32, _ type: Int32, _ proto: Int32) throws(Errno) -> Int32 {
+        Int32(truncatingIfNeeded: try make(.socket) { Int(Glibc.socket(domain, type, proto)) })
+    }
+
+    /// One attempt, not repeated: an interrupted connect goes on in the background like `EINPROGRESS`.
+    static func connect(
+        _ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t
+    ) throws(Errno) {
+        do {
+            _ = try make(.connect) {
+                let result = unsafe Glibc.connect(descriptor, address, length)
+                if result < 0, errno == EINTR { errno = EINPROGRESS }
+                return Int(result)
+            }
+        }
+    }
+
+    static func bind(
+        _ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t
+    ) throws(Errno) {
+        _ = try make(.bind) { unsafe Int(Glibc.bind(descriptor, address, length)) }
+    }
+
+    static func listen(_ descriptor: Int32, backlog: Int32) throws(Errno) {
+        _ = try make(.listen) { Int(Glibc.listen(descriptor, backlog)) }
+    }
+
+    static func accept(_ listener: Int32, flags: Int32) throws(Errno) -> Int32 {
+        Int32(truncatingIfNeeded: try make(.accept) { Int(lupine_accept4(listener, nil, nil, flags)) })
+    }
+
+    static func shutdown(_ descriptor: Int32, _ how: Int32) throws(Errno) {
+        _ = try make(.shutdown) { Int(Glibc.shutdown(descriptor, how)) }
+    }
+
+    static func setOption(
+        _ descriptor: Int32, _ level: Int32, _ name: Int32, _ value: UnsafeRawBufferPointer
+    ) throws(Errno) {
+        _ = try make(.setOption) {
+            unsafe Int(setsockopt(descriptor, level, name, value.baseAddress, socklen_t(value.count)))
+        }
+    }
+
+    static func option(_ descriptor: Int32, _ level: Int32, _ name: Int32) throws(Errno) -> Int32 {
+        var value: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        _ = try make(.getOption) { unsafe Int(getsockopt(descriptor, level, name, &value, &length)) }
+        return value
+    }
+
+    static func localAddress(
+        _ descriptor: Int32, _ address: UnsafeMutablePointer<sockaddr>, _ length: inout socklen_t
+    ) throws(Errno) {
+        var count = length
+        _ = try make(.localAddress) { unsafe Int(getsockname(descriptor, address, &count)) }
+        length = count
+    }
+
+    static func peerAddress(
+        _ descriptor: Int32, _ address: UnsafeMutablePointer<sockaddr>, _ length: inout socklen_t
+    ) throws(Errno) {
+        var count = length
+        _ = try make(.peerAddress) { unsafe Int(getpeername(descriptor, address, &count)) }
+        length = count
+    }
+
+    // MARK: Transfers
+
+    static func receive(
+        _ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer, flags: Int32 = 0
+    ) throws(Errno) -> Int {
+        try make(.receive) { unsafe recv(descriptor, buffer.baseAddress, buffer.count, flags) }
+    }
+
+    static func receive(
+        _ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer,
+        from address: UnsafeMutablePointer<sockaddr>, _ length: inout socklen_t
+    ) throws(Errno) -> Int {
+        var addressLength = length
+        let count = try make(.receive) {
+            unsafe recvfrom(
+                descriptor, buffer.baseAddress, buffer.count, Int32(MSG_TRUNC), address, &addressLength)
+        }
+        length = addressLength
+        return count
+    }
+
+    static func send(
+        _ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, flags: Int32
+    ) throws(Errno) -> Int {
+        try make(.send) { unsafe Glibc.send(descriptor, bytes.baseAddress, bytes.count, flags) }
+    }
+
+    static func send(
+        _ descriptor: Int32, _ pieces: UnsafeMutableBufferPointer<iovec>, flags: Int32
+    ) throws(Errno) -> Int {
+        var message = unsafe msghdr()
+        unsafe message.msg_iov = pieces.baseAddress
+        unsafe message.msg_iovlen = pieces.count
+        return try make(.send) { unsafe sendmsg(descriptor, &message, flags) }
+    }
+
+    static func sendfile(
+        _ socket: Int32, from file: Int32, offset: inout Int64, count: Int
+    ) throws(Errno) -> Int {
+        var position = off_t(offset)
+        let moved = try make(.sendfile) { unsafe CLupineLinux.sendfile(socket, file, &position, count) }
+        offset = Int64(position)
+        return moved
+    }
+
+    static func splice(from: Int32, to: Int32, count: Int, flags: UInt32) throws(Errno) -> Int {
+        try make(.splice) { lupine_splice(from, to, count, flags) }
+    }
+
+    static func read(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
+        try make(.read) { unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count) }
+    }
+
+    static func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) throws(Errno) -> Int {
+        try make(.write) { unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count) }
+    }
+
+    // MARK: Descriptors
+
+    static func open(_ path: String, flags: Int32, mode: UInt32) throws(Errno) -> Int32 {
+        Int32(truncatingIfNeeded: try make(.open) { unsafe Int(lupine_open(path, flags, mode)) })
+    }
+
+    static func pipe() throws(Errno) -> (read: Int32, write: Int32) {
+        var ends: (Int32, Int32) = (-1, -1)
+        _ = try make(.pipe) {
+            unsafe withUnsafeMutableBytes(of: &ends) { bytes in
+                unsafe Int(
+                    lupine_pipe2(
+                        bytes.assumingMemoryBound(to: Int32.self).baseAddress, O_NONBLOCK | O_CLOEXEC))
+            }
+        }
+        return ends
+    }
+
+    /// Not repeated: Linux has freed the number even when the call is interrupted.
+    static func close(_ descriptor: Int32) {
+        let result = Glibc.close(descriptor)
+        precondition(result == 0 || errno != EBADF, "a descriptor was closed twice")
+    }
+
+    /// Moves the calling thread into the network namespace that `descriptor` is open on.
+    static func enterNetworkNamespace(_ descriptor: Int32) throws(Errno) {
+        _ = try make(.namespace) { Int(lupine_enter_network_namespace(descriptor)) }
+    }
+
+    // MARK: Waiting
+
+    static func epollCreate() throws(Errno) -> Int32 {
+        Int32(truncatingIfNeeded: try make(.epollCreate) { Int(epoll_create1(Int32(EPOLL_CLOEXEC))) })
+    }
+
+    static func epollControl(
+        _ epoll: Int32, _ operation: Int32, _ descriptor: Int32, _ event: UnsafeMutablePointer<epoll_event>?
+    ) throws(Errno) {
+        _ = try make(.epollControl) { unsafe Int(epoll_ctl(epoll, operation, descriptor, event)) }
+    }
+
+    static func epollWait(
+        _ epoll: Int32, _ events: UnsafeMutableBufferPointer<epoll_event>, timeout: Int32
+    ) throws(Errno) -> Int {
+        try make(.epollWait) {
+            unsafe Int(epoll_wait(epoll, events.baseAddress, Int32(clamping: events.count), timeout))
+        }
+    }
+
+    static func eventfd() throws(Errno) -> Int32 {
+        Int32(
+            truncatingIfNeeded: try make(.eventfd) {
+                Int(CLupineLinux.eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)))
+            })
+    }
+
+    /// Adds one to the counter of an eventfd.
+    static func ring(_ eventfd: Int32) throws(Errno) {
+        var one: UInt64 = 1
+        _ = try unsafe withUnsafeBytes(of: &one) { bytes throws(Errno) in try unsafe write(eventfd, bytes) }
+    }
+
+    // MARK: Time
+
+    static func monotonicNanoseconds() -> Int64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+
+import LupineTransport
+import Testing
+
+@Suite struct TimerHeapTests {
+    @Test func tenThousandRandomTimersAgreeWithAModel() {
+        var random = SeededGenerator(seed: 7)
+        var heap = TimerHeap<Int>()
+        var model: [(deadline: Int64, order: Int, token: TimerHeap<Int>.Token)] = []
+        var dead: [TimerHeap<Int>.Token] = []
+        var now: Int64 = 0
+        var set = 0
+        while set < 10_000 || !model.isEmpty {
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0..<5 where set < 10_000:
+                let deadline = now + Int64.random(in: -5...500, using: &random)
+                let token = heap.insert(set, at: Instant(nanoseconds: deadline))
+                model.append((deadline, set, token))
+                set += 1
+            case 5..<8:
+                guard let victim = model.indices.randomElement(using: &random) else { continue }
+                let removed = model.remove(at: victim)
+                #expect(heap.remove(removed.token) == removed.order)
+                dead.append(removed.token)
+            case 8:
+                if let token = dead.randomElement(using: &random) { #expect(heap.remove(token) == nil) }
+            default:
+                now += Int64.random(in: 0...40, using: &random)
+                let due = model.filter { $0.deadline <= now }
+                    .sorted { ($0.deadline, $0.order) < ($1.deadline, $1.order) }
+                model.removeAll { $0.deadline <= now }
+                for timer in due {
+                    #expect(heap.popDue(at: Instant(nanoseconds: now)) == timer.order)
+                    dead.append(timer.token)
+                }
+                #expect(heap.popDue(at: Instant(nanoseconds: now)) == nil)
+            }
+            #expect(heap.count == model.count)
+            #expect(heap.next?.nanoseconds == model.map(\.deadline).min())
+        }
+    }
+
+    @Test func timersOfOneDeadlineFireInTheOrderInWhichTheyWereSet() {
+        var heap = TimerHeap<Int>()
+        for number in 0..<100 { _ = heap.insert(number, at: Instant(nanoseconds: 5)) }
+        let fired = (0..<100).map { _ in heap.popDue(at: Instant(nanoseconds: 5)) }
+        #expect(fired == (0..<100).map { $0 })
+    }
+
+    @Test func instantsSaturate() {
+        let late = Instant(nanoseconds: .max - 1)
+        #expect(late.advanced(by: .seconds(1)) == .distantFuture)
+        #expect(late.advanced(by: .seconds(Int64.max)) == .distantFuture)
+        #expect(Instant(nanoseconds: 0).duration(to: late) == .nanoseconds(Int64.max - 1))
+        #expect(Instant(nanoseconds: .min).duration(to: late) == .nanoseconds(Int64.max))
+        #expect(late.advanced(by: .seconds(-1)).nanoseconds == .max - 1_000_000_001)
+    }
+}
+
+/// Random numbers that are the same in every run.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+}

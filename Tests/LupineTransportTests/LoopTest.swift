@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+
+import LupineTransport
+import Testing
+
+extension EventLoop {
+    /// Runs `body` on the loop and returns what it gave.
+    func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
+        await withCheckedContinuation { continuation in
+            #expect(execute { continuation.resume(returning: body()) })
+        }
+    }
+}
+
+/// A loop of its own for one test, ended afterwards.
+func withLoop<Result>(
+    clock: any TransportClock = MonotonicClock(), _ body: (EventLoop) async throws -> Result
+) async throws -> Result {
+    let loop = try EventLoop.start(name: "test-loop", clock: clock)
+    do {
+        let result = try await body(loop)
+        await loop.shutdown()
+        return result
+    } catch {
+        await loop.shutdown()
+        throw error
+    }
+}
+
+/// A value that several threads write to in a test.
+final class Box<Value: Sendable>: Sendable {
+    private let lock: Lock<Value>
+
+    init(_ value: Value) { lock = Lock(value) }
+
+    var value: Value { lock.withLock { $0 } }
+
+    func update(_ body: (inout Value) -> Void) {
+        lock.withLock { body(&$0) }
+    }
+}
