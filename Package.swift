@@ -62,6 +62,12 @@ let package = Package(
             name: "ConformanceTests", dependencies: ["LupineTransport"],
             path: "Tests/Conformance",
             swiftSettings: houseRules),
-        .testTarget(name: "ArchitectureTests", swiftSettings: houseRules),
+        .executableTarget(
+            name: "WireDemo", dependencies: ["LupineHTTP", "LupineCoding"],
+            path: "Tests/WireDemo",
+            swiftSettings: houseRules),
+        .testTarget(
+            name: "ArchitectureTests", exclude: ["unsafe-files.txt", "shape-exempt.txt"],
+            swiftSettings: houseRules),
     ]
 )

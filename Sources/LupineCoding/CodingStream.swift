@@ -60,7 +60,7 @@ package final class CodingStream {
     package var peakMemory: Int { stages.reduce(0) { $0 + $1.peakMemory } }
 
     /// - Parameters:
-    ///   - codings: as ``ContentCoding/list(_:)`` gives them: in the order in which they were applied.
+    ///   - codings: as ``ContentCoding/list(_:)-(Sequence)`` gives them: in the order in which they were applied.
     ///   - limit: how far the body may grow.
     package init(_ codings: [ContentCoding], limit: ExpansionLimit = .standard) {
         let applied = codings.filter { $0 != .identity }

@@ -1,53 +1,56 @@
 // SPDX-License-Identifier: MIT
 
 #if LUPINE_TSAN
-import Glibc
+    import Glibc
 #else
-import Synchronization
+    import Synchronization
 #endif
 
-/// The one lock of the house: a value and the mutual exclusion that guards it.
-///
-/// Nothing calls out of the library, and no other lock is taken, inside `withLock`. It is `Mutex`; under
-/// `-D LUPINE_TSAN` it is a `pthread_mutex_t`, because ThreadSanitizer does not see the futex that a
-/// contended `Mutex` waits on and reports races that are none.
 #if LUPINE_TSAN
-@safe package final class Lock<Value: ~Copyable>: @unchecked Sendable {
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private var value: Value
+    /// The lock as ThreadSanitizer can see it: a `pthread_mutex_t` at a fixed address. The rules are those of the other.
+    @safe package final class Lock<Value: ~Copyable>: @unchecked Sendable {
+        private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+        private var value: Value
 
-    package init(_ value: consuming sending Value) {
-        self.value = value
-        unsafe mutex = .allocate(capacity: 1)
-        unsafe mutex.initialize(to: pthread_mutex_t())
-        unsafe pthread_mutex_init(mutex, nil)
-    }
+        /// A lock that is open, around `value`.
+        package init(_ value: consuming sending Value) {
+            self.value = value
+            unsafe mutex = .allocate(capacity: 1)
+            unsafe mutex.initialize(to: pthread_mutex_t())
+            unsafe pthread_mutex_init(mutex, nil)
+        }
 
-    deinit {
-        unsafe pthread_mutex_destroy(mutex)
-        unsafe mutex.deallocate()
-    }
+        deinit {
+            unsafe pthread_mutex_destroy(mutex)
+            unsafe mutex.deallocate()
+        }
 
-    /// Runs `body` with sole access to the value.
-    package func withLock<Result: ~Copyable, Failure: Error>(
-        _ body: (inout sending Value) throws(Failure) -> sending Result
-    ) throws(Failure) -> sending Result {
-        unsafe pthread_mutex_lock(mutex)
-        defer { unsafe pthread_mutex_unlock(mutex) }
-        return try body(&value)
+        /// Runs `body` with sole access to the value.
+        package func withLock<Result: ~Copyable, Failure: Error>(
+            _ body: (inout sending Value) throws(Failure) -> sending Result
+        ) throws(Failure) -> sending Result {
+            unsafe pthread_mutex_lock(mutex)
+            defer { unsafe pthread_mutex_unlock(mutex) }
+            return try body(&value)
+        }
     }
-}
 #else
-package struct Lock<Value: ~Copyable>: ~Copyable, Sendable {
-    private let mutex: Mutex<Value>
+    /// The one lock of the house: a value and the mutual exclusion that guards it.
+    ///
+    /// Nothing calls out of the library, and no other lock is taken, inside `withLock`. It is `Mutex`; under
+    /// `-D LUPINE_TSAN` it is a `pthread_mutex_t`, because ThreadSanitizer does not see the futex that a
+    /// contended `Mutex` waits on and reports races that are none.
+    package struct Lock<Value: ~Copyable>: ~Copyable, Sendable {
+        private let mutex: Mutex<Value>
 
-    package init(_ value: consuming sending Value) { mutex = Mutex(value) }
+        /// A lock that is open, around `value`.
+        package init(_ value: consuming sending Value) { mutex = Mutex(value) }
 
-    /// Runs `body` with sole access to the value.
-    package func withLock<Result: ~Copyable, Failure: Error>(
-        _ body: (inout sending Value) throws(Failure) -> sending Result
-    ) throws(Failure) -> sending Result {
-        try mutex.withLock(body)
+        /// Runs `body` with sole access to the value.
+        package func withLock<Result: ~Copyable, Failure: Error>(
+            _ body: (inout sending Value) throws(Failure) -> sending Result
+        ) throws(Failure) -> sending Result {
+            try mutex.withLock(body)
+        }
     }
-}
 #endif

@@ -1,6 +1,6 @@
+// SPDX-License-Identifier: MIT
 import Testing
 
-// SPDX-License-Identifier: MIT
 @testable import LupineCoding
 
 /// Every case of the table, whole and in every division that the wire or a caller could choose.

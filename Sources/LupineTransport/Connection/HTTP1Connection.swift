@@ -382,7 +382,7 @@ final class HTTP1Connection {
             let outcome: ReadOutcome
             do throws(Errno) {
                 var whole = buffer.mutableSpan
-                var space = whole.extracting(first: room)
+                var space = whole._mutatingExtracting(first: room)
                 outcome = try channel.receive(into: &space)
             } catch {
                 mayRead = false

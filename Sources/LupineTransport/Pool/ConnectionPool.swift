@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-import LupineHTTP
+package import LupineHTTP
 
 /// Performs what `PoolMachine` decides: lends connections of all loops to exchanges, dials, closes.
 ///

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+
+/// A point on the monotonic clock, in nanoseconds from an origin that only the clock knows.
+///
+/// Machines take one as an argument and never read a clock themselves.
+package struct Instant: Hashable, Comparable, Sendable {
+    /// Nanoseconds since the clock's origin.
+    package let nanoseconds: Int64
+
+    package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+
+    /// Later than every deadline: "never".
+    package static let distantFuture = Instant(nanoseconds: .max)
+
+    package static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+
+/// Which module may import what. Imports run strictly downward; the table is the whole truth, a module that is not
+/// in it may not exist.
+///
+/// Every spelling of an import is understood: access levels, attributes, `import struct A.B`, submodules, several in
+/// one line. `canImport` is a question, not an import, and is not judged.
+struct ImportRule {
+    /// A module's allowed imports.
+    struct Module {
+        let name: String
+        let allowed: Set<String>
+        /// Imports that only the named folder inside the module may have.
+        var onlyIn: [String: String] = [:]
+    }
+
+    /// One import in a file.
+    struct Import: Equatable {
+        let module: String
+        let line: Int
+    }
+
+    static let modules: [Module] = [
+        Module(name: "LupineHTTP", allowed: []),
+        Module(name: "LupineCoding", allowed: ["CLupineZlib", "CLupineBrotli", "Glibc"]),
+        Module(name: "LupineTLS", allowed: ["CLupineOpenSSL", "Glibc"]),
+        Module(
+            name: "LupineTransport",
+            allowed: ["LupineHTTP", "LupineCoding", "LupineTLS", "CLupineLinux", "Glibc", "Synchronization"],
+            onlyIn: ["LupineCoding": "Client"]),
+        Module(
+            name: "LupineLoading",
+            allowed: [
+                "LupineTransport", "LupineHTTP", "LupineCoding", "LupineTLS", "Foundation", "Dispatch",
+                "Glibc",
+                "Synchronization",
+            ]),
+        Module(
+            name: "Lupine",
+            allowed: ["LupineLoading", "LupineCoding", "Foundation", "Dispatch", "Glibc", "Synchronization"]),
+        Module(
+            name: "LupineOrigin",
+            allowed: [
+                "LupineTransport", "LupineHTTP", "LupineCoding", "LupineTLS", "CLupineLinux", "Foundation",
+                "Glibc",
+                "Synchronization",
+            ]),
+        Module(
+            name: "LupineCLI",
+            allowed: ["Lupine", "LupineOrigin", "Foundation", "Dispatch", "Glibc", "Synchronization"]),
+    ]
+
+    /// Violations of the table in one file of `Sources`, and of the ban on FoundationNetworking anywhere.
+    static func violations(in file: SourceFile) -> [Violation] {
+        imports(of: file).compactMap { found in
+            reason(against: found.module, in: file).map {
+                Violation(path: file.path, line: found.line, rule: $0)
+            }
+        }
+    }
+
+    private static func reason(against imported: String, in file: SourceFile) -> String? {
+        let folders = file.folders
+        if imported == "FoundationNetworking" {
+            return folders.first == "Benchmarks" ? nil : "FoundationNetworking is imported by Benchmarks only"
+        }
+        guard folders.count > 1, folders[0] == "Sources" else { return nil }
+        guard let module = modules.first(where: { $0.name == folders[1] }) else {
+            return "module \(folders[1]) has no row in ImportRule.modules"
+        }
+        guard module.allowed.contains(imported) else {
+            let allowed = module.allowed.isEmpty ? "nothing" : module.allowed.sorted().joined(separator: ", ")
+            return "\(module.name) may not import \(imported); it may import \(allowed)"
+        }
+        if let folder = module.onlyIn[imported], folders.count < 3 || folders[2] != folder {
+            return "\(module.name) may import \(imported) in its folder \(folder) only"
+        }
+        return nil
+    }
+
+    /// The imports of a file. `import` is a reserved word: where it is neither a member nor in backticks, it imports.
+    static func imports(of file: SourceFile) -> [Import] {
+        let kinds: Set = ["typealias", "struct", "class", "enum", "protocol", "actor", "let", "var", "func"]
+        return file.tokens.indices.compactMap { index in
+            guard file.tokens[index].text == "import", ![".", "`"].contains(file.token(index - 1)) else {
+                return nil
+            }
+            let next = kinds.contains(file.token(index + 1)) ? index + 2 : index + 1
+            return Import(module: file.token(next), line: file.tokens[index].line)
+        }
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+import Testing
+
+/// What a user links who takes one product: nothing but libc, the compiler's runtime, and our own few libraries.
+///
+/// These tests build a program for real, so they take longer than the others.
+@Suite(.serialized)
+struct LinkageTests {
+    @Test(arguments: ["LupineTransport"])
+    func aProgramWithTheRuntimeInside(_ product: String) throws {
+        let strangers = Linkage.strangers(
+            in: try Linkage.listing(product: product, staticRuntime: true), allowed: Linkage.ours)
+        #expect(strangers.isEmpty, "Package.swift:1: a program on \(product) is linked against \(strangers)")
+    }
+
+    @Test(arguments: ["LupineTransport"])
+    func aProgramWithTheRuntimeBeside(_ product: String) throws {
+        let strangers = Linkage.strangers(
+            in: try Linkage.listing(product: product, staticRuntime: false),
+            allowed: Linkage.ours + Linkage.runtime)
+        #expect(strangers.isEmpty, "Package.swift:1: a program on \(product) is linked against \(strangers)")
+    }
+
+    @Test func strangersAreTold() {
+        let listing = """
+            \tlinux-vdso.so.1 (0x00007ffc)
+            \tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f)
+            \tlibFoundation.so => /opt/libFoundation.so (0x00007f)
+            \tlibcurl.so.4 => not found
+            \t/lib64/ld-linux-x86-64.so.2 (0x00007f)
+            \tlibswiftCore.so => /opt/libswiftCore.so (0x00007f)
+            """
+        #expect(
+            Linkage.strangers(in: listing, allowed: Linkage.ours) == [
+                "libFoundation.so", "libcurl.so.4", "libswiftCore.so",
+            ])
+        #expect(
+            Linkage.strangers(in: listing, allowed: Linkage.ours + Linkage.runtime) == [
+                "libFoundation.so", "libcurl.so.4",
+            ])
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+
+/// How a file looks from outside: its first line, its name, its length.
+///
+/// A Swift file is named after a type that it declares or extends, `Type.swift`, or after an aspect of one,
+/// `Type+Aspect.swift`; a file of several small types may carry the noun they share (`MessageHead.swift` for `RequestHead`
+/// and `ResponseHead`) or the beginning of a name (`ProxyURL.swift` for `ProxyURLError`). Exemptions stand in `shape-exempt.txt` as `path | name or length | reason`.
+enum ShapeRule: String, CaseIterable {
+    case licence
+    case name
+    case vagueName
+    case length
+
+    static let exemptionsPath = "Tests/ArchitectureTests/shape-exempt.txt"
+    static let longest = 600
+    /// Words that say nothing; names that were inherited with one of them are listed.
+    static let vagueWords: Set = [
+        "Util", "Utils", "Utilities", "Helper", "Helpers", "Common", "Misc", "Manager",
+    ]
+    static let inheritedNames: Set = ["ServerTrustManager", "NetworkReachabilityManager"]
+
+    /// Fuzz targets and benchmarks are named after what they exercise: their names are not judged.
+    func judges(_ file: SourceFile) -> Bool {
+        self != .name || ["Sources", "Tests"].contains(file.folders.first)
+    }
+
+    func violations(in file: SourceFile) -> [Violation] {
+        switch self {
+        case .licence:
+            let first = file.lines.first ?? ""
+            if first == "// SPDX-License-Identifier: MIT" { return [] }
+            return [
+                Violation(
+                    path: file.path, line: 1, rule: "the first line is `// SPDX-License-Identifier: MIT`")
+            ]
+        case .name:
+            let declared = Self.declaredTypes(in: file)
+            let type = file.stem.split(separator: "+").first.map(String.init) ?? file.stem
+            let noun = Self.words(type).last
+            let related = declared.contains { $0.hasPrefix(type) || Self.words($0).last == noun }
+            if declared.isEmpty || related { return [] }
+            let rule =
+                "the file is named after a type that it declares or extends, or their noun; none goes with \(type)"
+            return [Violation(path: file.path, line: 1, rule: rule)]
+        case .vagueName:
+            return (file.folders + [file.stem]).filter { !Self.inheritedNames.contains($0) }.flatMap(
+                Self.words
+            )
+            .filter(Self.vagueWords.contains)
+            .map { Violation(path: file.path, line: 1, rule: "\($0) names nothing: use a noun of the trade") }
+        case .length:
+            if file.lines.count <= Self.longest { return [] }
+            let rule = "\(file.lines.count) lines, \(Self.longest) are enough: which second noun moved in?"
+            return [Violation(path: file.path, line: Self.longest + 1, rule: rule)]
+        }
+    }
+
+    /// The names of the types that the file declares or extends, at any depth; an extension of `A.B` names both.
+    /// A free function names a file too, where there is no type.
+    static func declaredTypes(in file: SourceFile) -> Set<String> {
+        var names: Set<String> = []
+        for (index, token) in file.tokens.enumerated() {
+            switch token.text {
+            case "struct", "class", "enum", "actor", "protocol", "typealias", "macro", "func":
+                names.insert(file.token(index + 1))
+            case "extension":
+                names.insert(file.token(index + 1))
+                var next = index + 2
+                while file.token(next) == "." {
+                    names.insert(file.token(next + 1))
+                    next += 2
+                }
+            default: continue
+            }
+        }
+        return names
+    }
+
+    /// `HTTPClientUtils` is `HTTP`, `Client`, `Utils`; a folder's `common` counts as `Common`.
+    static func words(_ name: String) -> [String] {
+        var words: [String] = []
+        var current = ""
+        let characters = Array(name)
+        for (index, character) in characters.enumerated() {
+            let nextIsLower = index + 1 < characters.count && characters[index + 1].isLowercase
+            let startsWord =
+                character.isUppercase && (current.last?.isUppercase != true || nextIsLower)
+                || !character.isLetter
+            if startsWord && !current.isEmpty {
+                words.append(current)
+                current = ""
+            }
+            if character.isLetter {
+                current.append(current.isEmpty ? Character(character.uppercased()) : character)
+            }
+        }
+        return current.isEmpty ? words : words + [current]
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+
+/// Words that have no place in the house: traps and promises in the sources, sleeps in the tests, and anywhere the
+/// paths of a machine that the repository does not stand on.
+enum WordRule: CaseIterable {
+    /// `try!`, `as!`, `fatalError(`: what comes from outside never traps.
+    case trap
+    /// Notes to do something later.
+    case promise
+    /// A test waits for an event, never for a duration.
+    case sleep
+
+    func violations(in file: SourceFile) -> [Violation] {
+        switch self {
+        case .trap:
+            return sequences([["try", "!"], ["as", "!"], ["fatalError", "("]], in: file)
+        case .promise:
+            let words = ["TO" + "DO", "FIX" + "ME"]
+            return file.lines.enumerated().flatMap { index, line in
+                words.filter(line.contains).map { violation(file, index + 1, $0) }
+            }
+        case .sleep:
+            return sequences(
+                [["sleep", "("], ["usleep", "("], ["nanosleep", "("], ["clock_nanosleep", "("]], in: file)
+        }
+    }
+
+    private func sequences(_ sequences: [[String]], in file: SourceFile) -> [Violation] {
+        file.tokens.indices.flatMap { index in
+            sequences.filter { words in words.indices.allSatisfy { file.token(index + $0) == words[$0] } }
+                .map { violation(file, file.tokens[index].line, $0.joined()) }
+        }
+    }
+
+    private func violation(_ file: SourceFile, _ line: Int, _ word: String) -> Violation {
+        switch self {
+        case .trap:
+            Violation(
+                path: file.path, line: line, rule: "`\(word)` in Sources: throw, or prove it in the types")
+        case .promise: Violation(path: file.path, line: line, rule: "`\(word)`: do it, or leave it unsaid")
+        case .sleep:
+            Violation(path: file.path, line: line, rule: "`\(word)` in a test: wait for the event itself")
+        }
+    }
+
+    /// Paths in `text` that lead out of the repository, to a machine that the reader does not have.
+    static func outsidePaths(in text: String, path: String) -> [Violation] {
+        let folder = "work"
+        return text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap {
+            index, line in
+            let leadsOut =
+                line.contains("sha" + "red/") || line.contains("/tmp/" + "bash_")
+                || line.ranges(of: "/\(folder)/").contains { range in
+                    // `…/Fuzz/work/` inside the repository is its own; a path that starts so is not.
+                    guard range.lowerBound > line.startIndex else { return true }
+                    let before = line[line.index(before: range.lowerBound)]
+                    return !(before.isLetter || before.isNumber || "_.-}$".contains(before))
+                }
+            let rule = "a path outside of the repository: it stands alone"
+            return leadsOut ? Violation(path: path, line: index + 1, rule: rule) : nil
+        }
+    }
+}
