@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+public import LupineCoding
 public import LupineHTTP
 
 /// Why the transport could not do what it was asked: the one error of this module.
@@ -26,6 +27,10 @@ public enum TransportError: Error, Hashable, Sendable {
     case connectionLost(host: String, Errno)
     /// What was sent or received is no HTTP/1.1, or was cut short.
     case http(host: String, HTTPError)
+    /// The content's coding is broken, not known, or expands beyond its limit.
+    case coding(host: String, CodingError)
+    /// The text that names a proxy is none that can be used.
+    case proxy(ProxyURLError)
     /// The source of the request's content failed; it says why.
     case content(String)
     /// The file that content is read from or written to failed.
@@ -87,6 +92,8 @@ extension TransportError: CustomStringConvertible {
         case .socks(let proxy, let error): "the SOCKS proxy \(proxy) made no connection: \(error)"
         case .connectionLost(let host, let error): "the connection to \(host) was lost: \(error)"
         case .http(let host, let error): "HTTP with \(host): \(error)"
+        case .coding(let host, let error): "the content from \(host) cannot be decoded: \(error)"
+        case .proxy(let error): "cannot use this proxy: \(error)"
         case .content(let reason): "the content to send could not be read: \(reason)"
         case .file(let error): "the file could not be read or written: \(error)"
         case .system(let error): "a system call failed: \(error)"

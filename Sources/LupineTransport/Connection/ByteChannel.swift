@@ -15,10 +15,12 @@ struct ByteChannel: ~Copyable {
         try socket.receive(into: &buffer)
     }
 
-    /// Writes the beginning of two pieces with one call.
-    func send(_ first: Span<UInt8>, _ second: Span<UInt8>) throws(Errno) -> WriteOutcome {
-        if second.isEmpty { return try socket.send(first) }
-        if first.isEmpty { return try socket.send(second) }
-        return try socket.send(first, second)
+    /// Writes the beginning of what `framing` holds from `start` on, and of `content` behind it, with one call.
+    func send(
+        _ framing: [UInt8], from start: Int, _ content: Span<UInt8>
+    ) throws(Errno) -> WriteOutcome {
+        if start == framing.count { return try socket.send(content) }
+        let first = framing.span.extracting(droppingFirst: start)
+        return content.isEmpty ? try socket.send(first) : try socket.send(first, content)
     }
 }

@@ -239,12 +239,10 @@ final class HTTP1Connection {
 
     /// Sends waiting framing and `content`; false when the kernel is full.
     private func send(_ content: Span<UInt8>) throws(TransportError) -> Bool {
-        let output = feed.output.span
-        let framing = output.extracting(feed.outputStart...)
-        guard framing.count + content.count > 0 else { return false }
+        guard feed.hasOutput || !content.isEmpty else { return false }
         let outcome: WriteOutcome
         do throws(Errno) {
-            outcome = try channel.send(framing, content)
+            outcome = try channel.send(feed.output, from: feed.outputStart, content)
         } catch {
             throw .connectionLost(host: route.host, error)
         }
@@ -489,8 +487,9 @@ final class HTTP1Connection {
     /// False when reading must not go on from the same bytes.
     private func receivedHead(_ head: ResponseHead, _ framing: BodyFraming, _ keepAlive: Bool) -> Bool {
         guard let exchange = current?.exchange else { return false }
+        let headOctets = current?.headOctets ?? 0
         current?.metrics.version = head.version
-        current?.metrics.responseHeadBytes = current?.headOctets ?? 0
+        current?.metrics.responseHeadBytes = headOctets
         current?.bodyFraming = framing
         cancelContinueTimer()
         responseKeepsAlive = keepAlive
@@ -515,7 +514,7 @@ final class HTTP1Connection {
     /// False when the consumer takes no more of the same bytes now.
     private func receivedContent(_ bytes: Span<UInt8>) -> Bool {
         current?.metrics.responseContentBytes += Int64(bytes.count)
-        if current?.contentRemaining != nil { current?.contentRemaining? -= Int64(bytes.count) }
+        spendContent(bytes.count)
         if machine.state == .draining {
             drainBudget -= bytes.count
             guard drainBudget >= 0 else {
@@ -547,6 +546,11 @@ final class HTTP1Connection {
         }
     }
 
+    private func spendContent(_ count: Int) {
+        guard let remaining = current?.contentRemaining else { return }
+        current?.contentRemaining = remaining - Int64(count)
+    }
+
     private func pause() {
         guard case .exchanging(_, .receiving) = machine.state else { return }
         _ = machine.handle(.pause)
@@ -556,10 +560,12 @@ final class HTTP1Connection {
     /// The consumer wants no more. Returns whether the rest is read all the same.
     private func enough() -> Bool {
         guard case .exchanging(_, .receiving) = machine.state else { return false }
+        let framing = current?.bodyFraming
+        let remaining = current?.contentRemaining
         let isShort: Bool =
-            switch current?.bodyFraming {
+            switch framing {
             case .some(.none): true
-            case .length: (current?.contentRemaining ?? .max) <= Int64(Self.drainLimit)
+            case .length: (remaining ?? .max) <= Int64(Self.drainLimit)
             case .chunked: true
             case .untilClose, .handover, nil: false
             }
@@ -615,7 +621,7 @@ final class HTTP1Connection {
         switch outcome {
         case .moved(let count):
             current?.metrics.responseContentBytes += Int64(count)
-            if current?.contentRemaining != nil { current?.contentRemaining? -= Int64(count) }
+            spendContent(count)
             received(count)
             codec.skipContent(count)
             if exchange.sink.spliced(count) == .pause { pause() }
@@ -702,9 +708,11 @@ final class HTTP1Connection {
     }
 
     private func perform(_ actions: HTTP1Machine.Actions, _ result: Result<Fields, TransportError>) {
-        let ended = actions.exchange == .keep ? nil : current
-        if actions.exchange != .keep { current = nil }
-        if ended != nil { clear() }
+        var ended: Current?
+        if actions.exchange != .keep {
+            ended = current.take()
+            clear()
+        }
         switch actions.connection {
         case .keep: break
         case .giveBack:

@@ -64,8 +64,9 @@ final class ProxyConversation: LoopChannel {
     }
 
     private func send() throws(TransportError) -> Int? {
+        let waiting = output
         do throws(Errno) {
-            guard case .bytes(let count)? = try socket?.send(output.span) else { return nil }
+            guard case .bytes(let count)? = try socket?.send(waiting.span) else { return nil }
             return count
         } catch { throw .connectionLost(host: proxy, error) }
     }

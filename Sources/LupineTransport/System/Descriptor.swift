@@ -42,6 +42,9 @@ extension Descriptor {
             adopting: try Syscalls.open(path, flags: O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, mode: 0o600))
     }
 
+    /// How long the file is; the position is left where it was.
+    package func fileSize() throws(Errno) -> Int64 { try Syscalls.fileSize(rawValue) }
+
     /// Reads as much as is there into the free part of `output`.
     package func read(into output: inout OutputSpan<UInt8>) throws(Errno) -> ReadOutcome {
         let number = rawValue

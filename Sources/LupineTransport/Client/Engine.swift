@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+
+import LupineCoding
+import LupineHTTP
+
+/// What a client owns: its loops or a share in the process', its resolver, its pool.
+final class Engine: Sendable {
+    let pool: ConnectionPool
+    private let group: EventLoopGroup
+    private let ownsGroup: Bool
+    private let proxies: ProxyRule
+    private let parserLimits: ParserLimits
+
+    init(_ configuration: HTTPClient.Configuration) throws(TransportError) {
+        proxies = try Self.proxies(configuration.proxy)
+        do throws(Errno) {
+            if let count = configuration.ownLoops {
+                group = try EventLoopGroup(count: max(1, count), name: "lupine-client")
+                ownsGroup = true
+            } else {
+                group = try EventLoopGroup.shared()
+                ownsGroup = false
+            }
+        } catch { throw .system(error) }
+        var resolution = Resolver.Configuration()
+        for (endpoint, addresses) in configuration.overrides {
+            resolution.overrides[Resolver.Endpoint(host: endpoint.host, port: endpoint.port)] = addresses
+        }
+        var pooling = ConnectionPool.Configuration()
+        pooling.limits = PoolLimits(
+            perHost: configuration.connectionsPerHost, total: configuration.totalConnections,
+            idleTimeout: Interval(configuration.idleTimeout),
+            maximumAge: configuration.maximumConnectionAge.map { Interval($0) })
+        pooling.dial.timeout = configuration.connectTimeout.map { Interval($0) }
+        pooling.parserLimits = configuration.parserLimits
+        pooling.leniency = configuration.leniency
+        parserLimits = configuration.parserLimits
+        pool = ConnectionPool(
+            configuration: pooling, group: group, resolver: Resolver(configuration: resolution))
+    }
+
+    private static func proxies(_ proxy: HTTPClient.Proxy) throws(TransportError) -> ProxyRule {
+        do throws(ProxyURLError) {
+            switch proxy {
+            case .none: return .direct
+            case .url(let text, let except):
+                let server = try ProxyServer(url: text)
+                return ProxyRule(http: server, https: server, bypass: NoProxyList(except))
+            case .environment:
+                return try ProxyRule(environment: { Environment.value(of: $0) })
+            }
+        } catch { throw .proxy(error) }
+    }
+
+    // MARK: requests
+
+    /// Sends one request and waits for the head of its response.
+    func send(
+        _ request: HTTPRequest, _ configuration: HTTPClient.Configuration
+    ) async throws(TransportError) -> HTTPResponse {
+        let inlet = BodyInlet(decodes: configuration.decodesContent, host: request.url.host)
+        let exchange = try exchange(for: request, configuration, sink: inlet)
+        let head = try await inlet.head(of: exchange, through: pool)
+        return HTTPResponse(head: head, body: ResponseBody(inlet), url: request.url)
+    }
+
+    private func exchange(
+        for request: HTTPRequest, _ configuration: HTTPClient.Configuration, sink: BodyInlet
+    ) throws(TransportError) -> Exchange {
+        let url = request.url
+        let scheme: Origin.Scheme = url.scheme == .https ? .https : .http
+        let proxy =
+            url.scheme == .httpUnix ? nil : proxies.proxy(for: scheme, host: url.host, port: url.port)
+        let origin = Origin(
+            scheme: scheme, host: url.zone.map { url.host + "%" + $0 } ?? url.host, port: url.port,
+            unixPath: url.unixPath, proxy: proxy, localBinding: configuration.localBinding)
+        var fields = request.fields
+        do throws(HTTPError) {
+            if configuration.decodesContent, !fields.contains(.acceptEncoding) {
+                try fields.append(.acceptEncoding, ContentCoding.acceptEncoding())
+            }
+            if !fields.contains(.host) { try fields.append(.host, url.hostField) }
+        } catch { throw .http(host: url.host, error) }
+        let head = RequestHead(method: request.method, target: .origin(url.target), fields: fields)
+        let options = ExchangeOptions(
+            timeouts: TransferTimeouts(
+                firstByte: configuration.firstByteTimeout.map { Interval($0) },
+                idleRead: configuration.idleReadTimeout.map { Interval($0) },
+                idleWrite: configuration.idleWriteTimeout.map { Interval($0) },
+                whole: configuration.timeout.map { Interval($0) }),
+            receiveRate: configuration.receiveRate, sendRate: configuration.sendRate,
+            continueTimeout: configuration.continueTimeout.map { Interval($0) })
+        return Exchange(
+            head: head, content: try content(of: request.body), origin: origin, options: options, sink: sink)
+    }
+
+    private func content(of body: HTTPRequest.Body) throws(TransportError) -> OutgoingContent {
+        switch body {
+        case .none: return .none
+        case .bytes(let bytes): return .bytes(bytes)
+        case .file(let path):
+            do throws(Errno) {
+                let descriptor = try Descriptor.reading(path: path)
+                let size = try descriptor.fileSize()
+                return .file(FileSource(descriptor, offset: 0, count: size))
+            } catch { throw .file(error) }
+        case .stream(let length, let next):
+            return .stream(ClosureSource(next), length: length)
+        }
+    }
+
+    // MARK: the end
+
+    func shutdown() async {
+        await withCheckedContinuation { continuation in pool.shutDown { continuation.resume() } }
+        if ownsGroup { await group.shutdown() }
+    }
+
+    /// The client is gone: what is in flight may end, nothing new begins.
+    func release() {
+        let group = ownsGroup ? group : nil
+        pool.retire { if let group { Task { await group.shutdown() } } }
+    }
+}
+
+/// Content that a task supplies.
+private final class ClosureSource: ContentSource {
+    private let produce: @Sendable () async throws -> [UInt8]?
+    private let task = Lock<Task<Void, Never>?>(nil)
+
+    init(_ produce: @escaping @Sendable () async throws -> [UInt8]?) { self.produce = produce }
+
+    var isReplayable: Bool { false }
+    func rewind() -> Bool { false }
+
+    func next(_ reply: @escaping @Sendable (ContentPiece) -> Void) {
+        let running = Task { [produce] in
+            do {
+                reply(try await produce().map { .bytes($0) } ?? .end(trailers: Fields()))
+            } catch {
+                reply(.failed(String(describing: error)))
+            }
+        }
+        task.withLock { $0 = running }
+    }
+
+    func abandon() {
+        let running = task.withLock { $0.take() }
+        running?.cancel()
+    }
+}

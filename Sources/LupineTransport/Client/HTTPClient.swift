@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+
+public import LupineHTTP
+
+/// A complete HTTP/1.1 client without Foundation: what an embedder imports this module for.
+///
+/// It keeps connections for reuse and is meant to be made once and shared; all of it may be used from any task or
+/// thread. Cancelling the task that waits cancels the request. `shutdown()` ends everything; a client that is dropped
+/// without it closes its connections by itself, once the responses in flight are read.
+///
+///     let client = HTTPClient()
+///     let response = try await client.get("http://example.org/")
+///     print(response.status, try await response.body.text())
+public final class HTTPClient: Sendable {
+    /// How the client behaves; used as it is when the client is made.
+    public let configuration: Configuration
+    private let engine: Result<Engine, TransportError>
+
+    /// Makes a client. A system that cannot give it threads is reported by the first request.
+    public init(configuration: Configuration = Configuration()) {
+        self.configuration = configuration
+        do throws(TransportError) {
+            engine = .success(try Engine(configuration))
+        } catch { engine = .failure(error) }
+    }
+
+    deinit {
+        if case .success(let engine) = engine { engine.release() }
+    }
+
+    /// Sends a request and returns once the head of its response is there; the body follows as it is read.
+    ///
+    /// Throws `TransportError`: `.cancelled` when the task is cancelled, `.shutDown` after `shutdown()`.
+    public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+        let engine = try engine.get()
+        var hop = RedirectHop(request)
+        while true {
+            let response = try await engine.send(hop.request, configuration)
+            guard let limit = configuration.redirectLimit, let next = try hop.next(after: response, limit: limit) else {
+                return response
+            }
+            response.body.discard()
+            hop = next
+        }
+    }
+
+    /// Fetches a URL.
+    public func get(_ url: String) async throws(TransportError) -> HTTPResponse {
+        try await send(try HTTPRequest(url: url))
+    }
+
+    /// Ends the client: requests under way fail with `.shutDown`, connections close. Returns when they are closed and,
+    /// if the client has event loops of its own, when their threads are gone.
+    public func shutdown() async {
+        if case .success(let engine) = engine { await engine.shutdown() }
+    }
+
+    /// Connections opened since the client was made; the difference between two readings shows reuse.
+    public var connectionsOpened: Int {
+        if case .success(let engine) = engine { engine.pool.connectionsOpened } else { 0 }
+    }
+}
+
+extension HTTPClient {
+    /// How a client behaves.
+    public struct Configuration: Sendable {
+        /// Connections to one host at the same time.
+        public var connectionsPerHost = 6
+        /// Connections in all at the same time.
+        public var totalConnections = 512
+        /// How long a connection is kept without use.
+        public var idleTimeout: Duration = .seconds(60)
+        /// How old a connection may grow before it carries no further request; nil for any age.
+        public var maximumConnectionAge: Duration?
+        /// Look-up, connecting and tunnel together; nil for as long as it takes.
+        public var connectTimeout: Duration? = .seconds(60)
+        /// From the end of the request to the first byte of the response.
+        public var firstByteTimeout: Duration?
+        /// Between two bytes of the response, and between two of the request.
+        public var idleReadTimeout: Duration? = .seconds(60)
+        /// Between two bytes of the request.
+        public var idleWriteTimeout: Duration? = .seconds(60)
+        /// For the exchange as a whole, body included.
+        public var timeout: Duration?
+        /// How many redirects are followed; nil for none, which hands out the redirect itself.
+        public var redirectLimit: Int?
+        /// Asks for compressed content and undoes the compression.
+        public var decodesContent = false
+        /// Addresses to use instead of a look-up.
+        public var overrides: [HostAndPort: [SocketAddress]] = [:]
+        /// A proxy for every request, or none.
+        public var proxy = Proxy.none
+        /// The local address or interface that connections leave from.
+        public var localBinding: String?
+        /// Limits of what a peer's heads may be.
+        public var parserLimits = ParserLimits()
+        /// What heads may get away with.
+        public var leniency = Leniency.client
+        /// Waits so long for `100 Continue` before content is sent; nil does not ask.
+        public var continueTimeout: Duration?
+        /// Bytes of a response's body per second; nil for no limit.
+        public var receiveRate: Int?
+        /// Bytes of a request's body per second; nil for no limit.
+        public var sendRate: Int?
+        /// Event loops of the client's own, as many; nil shares the process' loops.
+        public var ownLoops: Int?
+
+        /// The defaults.
+        public init() {}
+    }
+
+    /// A host and port, as they stand in a URL.
+    public struct HostAndPort: Hashable, Sendable {
+        /// The host, in any case; `*` for every host.
+        public var host: String
+        /// The port.
+        public var port: UInt16
+
+        /// Names a host and port.
+        public init(host: String, port: UInt16) {
+            self.host = host
+            self.port = port
+        }
+    }
+
+    /// Where the client's requests go first.
+    public enum Proxy: Hashable, Sendable {
+        /// Straight to the origin.
+        case none
+        /// To this proxy: `http://user:password@host:port` or `socks5h://...`, for all hosts but those of the list,
+        /// which reads as `no_proxy` does.
+        case url(String, except: String = "")
+        /// As `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` of the environment say.
+        case environment
+    }
+}

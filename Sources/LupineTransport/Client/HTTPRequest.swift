@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+
+public import LupineHTTP
+
+/// A request that an `HTTPClient` is to send.
+public struct HTTPRequest: Sendable {
+    /// What is done to the resource.
+    public var method: Method
+    /// The resource.
+    public var url: TransportURL
+    /// Fields in the order they are sent; `Host` and framing are added.
+    public var fields: Fields
+    /// What is sent as content.
+    public var body: Body
+
+    /// A request for a URL that has been read.
+    public init(method: Method = .get, url: TransportURL, fields: Fields = Fields(), body: Body = .none) {
+        self.method = method
+        self.url = url
+        self.fields = fields
+        self.body = body
+    }
+
+    /// A request for a URL as text. Throws `TransportError.url` when it is none that can be sent to.
+    public init(
+        method: Method = .get, url: String, fields: Fields = Fields(), body: Body = .none
+    ) throws(TransportError) {
+        do throws(TransportURLError) {
+            self.init(method: method, url: try TransportURL(url), fields: fields, body: body)
+        } catch { throw .url(error) }
+    }
+
+    /// Content to send.
+    public enum Body: Sendable {
+        /// No content.
+        case none
+        /// These bytes.
+        case bytes([UInt8])
+        /// The file at a path, from its start to its end.
+        case file(path: String)
+        /// What a closure supplies, piece by piece, until it returns nil. It is asked again only when the piece before
+        /// has been sent. Without a length the content goes in chunks.
+        case stream(length: Int64?, next: @Sendable () async throws -> [UInt8]?)
+
+        /// A text, in UTF-8.
+        public static func text(_ text: String) -> Body { .bytes(Array(text.utf8)) }
+    }
+}
