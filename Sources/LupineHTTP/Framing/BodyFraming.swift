@@ -21,10 +21,11 @@ package enum BodyFraming: Hashable, Sendable {
         _ version: HTTPVersion, _ status: Status, _ fields: Fields, _ marks: FramingFields,
         to request: RequestKind
     ) throws(HTTPError) -> (framing: BodyFraming, keepAlive: Bool) {
-        var keepAlive = persists(version, fields, marks)
-        let length = try contentLength(fields, marks)
+        // Whatever fields say of framing there is to be ignored (RFC 9110 §9.3.6, §15.2.2).
         if status.code == 101 { return (.handover, false) }
         if request == .connect, status.kind == .successful { return (.handover, false) }
+        var keepAlive = persists(version, fields, marks)
+        let length = try contentLength(fields, marks)
         if status.kind == .informational || status.code == 204 || status.code == 304 || request == .head {
             return (.none, keepAlive)
         }

@@ -210,7 +210,8 @@ package struct HeadParser {
 
     /// Nothing more to see: says whether that is for want of octets or because of a limit.
     private func incomplete(_ bytes: Span<UInt8>) throws(HTTPError) -> Int? {
-        if progress.place &- progress.lineStart > limits.lineBytes {
+        // The first line's length is looked at with its line end: see `scanStartLine`.
+        if progress.hasStartLine, progress.place &- progress.lineStart > limits.lineBytes {
             throw .limitExceeded(.lineBytes, allowed: limits.lineBytes)
         }
         if bytes.count > limits.headBytes {
@@ -247,7 +248,9 @@ package struct HeadParser {
         let bound = min(available, limits.lineBytes &+ 2)
         guard let feed = OctetScan.firstIndex(of: Octet.lineFeed, bytes, from: progress.place, to: bound)
         else {
-            try StartLineParser.checkBeginning(bytes, bound, kind)
+            // A CR at the very end may belong to the line end; what it is shows with the next octet.
+            let isAtReturn = bound > 0 && bytes[bound &- 1] == Octet.carriageReturn
+            try StartLineParser.checkBeginning(bytes, isAtReturn ? bound &- 1 : bound, kind)
             progress.place = bound
             if bound > limits.lineBytes &+ 1 { throw .limitExceeded(.lineBytes, allowed: limits.lineBytes) }
             return false
@@ -259,7 +262,10 @@ package struct HeadParser {
             try StartLineParser.checkBeginning(bytes, end, kind)
             throw .bareLineFeed(offset: feed)
         }
-        guard end <= limits.lineBytes else { throw .limitExceeded(.lineBytes, allowed: limits.lineBytes) }
+        guard end <= limits.lineBytes else {
+            try StartLineParser.checkBeginning(bytes, end, kind)
+            throw .limitExceeded(.lineBytes, allowed: limits.lineBytes)
+        }
         progress.startLine =
             kind == .response
             ? try StartLineParser.statusLine(bytes, end, leniency)
