@@ -54,6 +54,21 @@ import Testing
     }
 
     @Test(arguments: [
+        (Method.connect, RequestTarget.origin("/")), (.connect, .absolute("http://a/")), (.get, .asterisk),
+        (.get, .absolute("/a:b")), (.get, .absolute(":a")),
+    ])
+    func aTargetThatTheServerWouldReadOtherwiseIsNotSent(_ method: Method, _ target: RequestTarget) throws {
+        var codec = ClientCodec()
+        var sent: [UInt8] = []
+        let request = RequestHead(
+            method: method, target: target, authority: try Authority(host: "a", port: 80))
+        #expect(throws: HTTPError.invalidTarget(Excerpt(target.description))) {
+            try codec.send(request, body: .none, into: &sent)
+        }
+        #expect(sent.isEmpty && codec.mayBegin)
+    }
+
+    @Test(arguments: [
         "GET *", "GET a", "CONNECT /", "CONNECT a", "CONNECT a:x", "CONNECT a/b:1", "CONNECT ::1:1",
     ])
     func aTargetThatCannotBeReadIsThePeersFault(_ line: String) throws {
@@ -63,6 +78,42 @@ import Testing
         let expected = HTTPError.malformedStartLine(octet: wire[offset], offset: offset)
         #expect(throws: expected) { try codec.next(wire.span).consumed }
         #expect(expected.fault == .remote)
+    }
+
+    @Test func anAuthorityIsForConnectAlone() throws {
+        var codec = ClientCodec()
+        var sent: [UInt8] = []
+        let authority = try Authority(host: "a", port: 80)
+        let request = RequestHead(method: .get, target: .authority(authority), authority: authority)
+        #expect(throws: HTTPError.invalidTarget(Excerpt("a:80"))) {
+            try codec.send(request, body: .none, into: &sent)
+        }
+    }
+
+    @Test func noChunksAreSentInHTTP10() throws {
+        var codec = ClientCodec()
+        var sent: [UInt8] = []
+        let request = RequestHead(method: .post, target: .origin("/"), version: .http10)
+        #expect(throws: HTTPError.framingFieldToSend(Excerpt("Transfer-Encoding"))) {
+            try codec.send(request, body: .unknown, into: &sent)
+        }
+        #expect(sent.isEmpty && codec.mayBegin)
+    }
+
+    @Test func noBodyIsShorterThanNothing() throws {
+        var codec = ClientCodec()
+        var sent: [UInt8] = []
+        let request = RequestHead(
+            method: .post, target: .origin("/"), authority: try Authority(host: "a", port: 80))
+        #expect(throws: HTTPError.bodyLengthMismatch(announced: -1, given: 0)) {
+            try codec.send(request, body: .known(-1), into: &sent)
+        }
+        #expect(sent.isEmpty && codec.mayBegin)
+    }
+
+    @Test func aQuotedSemicolonDoesNotEndThePrincipal() {
+        let value = Array("\"a;b\" ; q=1".utf8)
+        #expect(ListSyntax.principal(of: 0..<value.count, in: value.span) == 0..<5)
     }
 
     private func said(of pieces: [[UInt8]], _ row: Row) throws -> [String] {

@@ -20,17 +20,17 @@ public enum RequestTarget: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Throws `HTTPError.invalidTarget` unless the target can stand in a request line: visible ASCII, of its form.
-    func validate() throws(HTTPError) {
-        switch self {
-        case .origin(let text):
-            guard text.utf8.first == 0x2F, Self.isVisible(text) else { throw .invalidTarget(Excerpt(text)) }
-        case .absolute(let text):
-            guard Self.isVisible(text), text.utf8.contains(Octet.colon) else {
-                throw .invalidTarget(Excerpt(text))
+    /// Throws `HTTPError.invalidTarget` unless the target can stand in a request line of that method, where the
+    /// server tells its form by: visible ASCII, the authority for CONNECT alone, the asterisk for OPTIONS alone.
+    func validate(for method: Method) throws(HTTPError) {
+        let isValid =
+            switch self {
+            case .origin(let text): method != .connect && text.utf8.first == 0x2F && Self.isVisible(text)
+            case .absolute(let text): method != .connect && Self.hasScheme(text) && Self.isVisible(text)
+            case .authority: method == .connect
+            case .asterisk: method == .options
             }
-        case .authority, .asterisk: break
-        }
+        guard isValid else { throw .invalidTarget(Excerpt(description)) }
     }
 
     /// The form that a parsed target has; the parser has seen it to be visible ASCII.
@@ -38,14 +38,17 @@ public enum RequestTarget: Hashable, Sendable, CustomStringConvertible {
         if method == .connect { return .authority(try Authority(parsing: text)) }
         if text.utf8.first == 0x2F { return .origin(text) }
         if text == "*", method == .options { return .asterisk }
-        // scheme ":" (RFC 3986 §3.1)
-        guard let colon = text.utf8.firstIndex(of: Octet.colon), let first = text.utf8.first,
-            Octet.lowercased(first) &- 0x61 < 26,
-            text.utf8[..<colon].allSatisfy({
-                OctetClass.contains($0, OctetClass.token) && $0 != 0x5F
-            })
-        else { throw .invalidTarget(Excerpt(text)) }
+        guard hasScheme(text) else { throw .invalidTarget(Excerpt(text)) }
         return .absolute(text)
+    }
+
+    /// scheme ":" (RFC 3986 §3.1)
+    private static func hasScheme(_ text: String) -> Bool {
+        guard let colon = text.utf8.firstIndex(of: Octet.colon), let first = text.utf8.first else {
+            return false
+        }
+        return Octet.lowercased(first) &- 0x61 < 26
+            && text.utf8[..<colon].allSatisfy { OctetClass.contains($0, OctetClass.token) && $0 != 0x5F }
     }
 
     private static func isVisible(_ text: String) -> Bool {

@@ -160,6 +160,9 @@ package struct ServerCodec {
         _ head: ResponseHead, body: OutgoingBody, close: Bool = false, into output: inout [UInt8]
     ) throws(HTTPError) {
         precondition(sending == .idle, "a second response to one request")
+        if case .known(let length) = body, length < 0 {
+            throw .bodyLengthMismatch(announced: length, given: 0)
+        }
         let isTunnel =
             head.status.code == 101 || (requestKind == .connect && head.status.kind == .successful)
         let isBodiless = isTunnel || head.status.code == 204 || head.status.code == 304
