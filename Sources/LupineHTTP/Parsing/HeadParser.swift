@@ -208,9 +208,10 @@ package struct HeadParser {
         return stop
     }
 
-    /// Nothing more to see: says whether that is for want of octets or because of a limit.
+    /// Nothing more to see: says whether that is for want of octets or because of a limit. The first line's own
+    /// limit has been looked at before.
     private func incomplete(_ bytes: Span<UInt8>) throws(HTTPError) -> Int? {
-        if progress.place &- progress.lineStart > limits.lineBytes {
+        if progress.hasStartLine, progress.place &- progress.lineStart > limits.lineBytes {
             throw .limitExceeded(.lineBytes, allowed: limits.lineBytes)
         }
         if bytes.count > limits.headBytes {
