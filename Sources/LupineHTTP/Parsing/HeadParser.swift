@@ -260,6 +260,7 @@ package struct HeadParser {
             try StartLineParser.checkBeginning(bytes, end, kind)
             throw .bareLineFeed(offset: feed)
         }
+        guard end > 0 else { throw .notHTTP(octet: bytes[0], offset: 0) }
         guard end <= limits.lineBytes else { throw .limitExceeded(.lineBytes, allowed: limits.lineBytes) }
         progress.startLine =
             kind == .response
