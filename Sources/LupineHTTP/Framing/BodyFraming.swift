@@ -22,9 +22,10 @@ package enum BodyFraming: Hashable, Sendable {
         to request: RequestKind
     ) throws(HTTPError) -> (framing: BodyFraming, keepAlive: Bool) {
         var keepAlive = persists(version, fields, marks)
-        let length = try contentLength(fields, marks)
+        // Framing fields are to be ignored here, whatever they hold (RFC 9110 §9.3.6).
         if status.code == 101 { return (.handover, false) }
         if request == .connect, status.kind == .successful { return (.handover, false) }
+        let length = try contentLength(fields, marks)
         if status.kind == .informational || status.code == 204 || status.code == 304 || request == .head {
             return (.none, keepAlive)
         }
