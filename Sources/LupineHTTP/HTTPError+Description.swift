@@ -12,6 +12,8 @@ extension HTTPError: CustomStringConvertible {
             "the peer speaks \(version), not HTTP/1.x"
         case .malformedStartLine(let octet, let offset):
             "the first line is malformed: \(show(octet)) at offset \(offset)"
+        case .malformedTarget(let text):
+            "the request asks for something that is no request target: \(text)"
         case .invalidStatusCode(let code):
             "\(code) is not a status code"
         case .missingReason(let offset):

@@ -10,6 +10,7 @@ extension HTTPError {
         case .http2Preface: "http2Preface"
         case .unsupportedVersion(let version): "unsupportedVersion \(version)"
         case .malformedStartLine(let octet, let offset): "malformedStartLine \(hex(octet)) at \(offset)"
+        case .malformedTarget(let text): "malformedTarget \(text)"
         case .invalidStatusCode(let code): "invalidStatusCode \(code)"
         case .missingReason(let offset): "missingReason at \(offset)"
         case .bareLineFeed(let offset): "bareLineFeed at \(offset)"
