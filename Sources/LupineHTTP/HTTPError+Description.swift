@@ -33,7 +33,7 @@ extension HTTPError: CustomStringConvertible {
         case .invalidContentLength(let value):
             "Content-Length is not a number that fits: \(value)"
         case .conflictingContentLengths(let one, let other):
-            "two Content-Length values that differ: \(one) and \(other)"
+            "more than one Content-Length: \(one) and \(other)"
         case .invalidTransferEncoding(let value):
             "Transfer-Encoding must end in a single \"chunked\": \(value)"
         case .ambiguousFraming:

@@ -43,7 +43,7 @@ public enum HTTPError: Error, Hashable, Sendable {
 
     /// `Content-Length` is not a decimal number that fits.
     case invalidContentLength(Excerpt)
-    /// Several `Content-Length` values differ.
+    /// Several `Content-Length` values differ; in a request, there is more than one.
     case conflictingContentLengths(Excerpt, Excerpt)
     /// `Transfer-Encoding` does not end in `chunked`, repeats it, or names a coding that nobody can undo.
     case invalidTransferEncoding(Excerpt)

@@ -51,8 +51,23 @@ package enum BodyFraming: Hashable, Sendable {
             guard version == .http11 else { throw .ambiguousFraming }
             return (.chunked, keepAlive)
         }
+        try requireOneNumber(fields, marks)
         guard let length = try contentLength(fields, marks), length > 0 else { return (.none, keepAlive) }
         return (.length(length), keepAlive)
+    }
+
+    /// Throws when a request says its length more than once, even if each time alike: readers differ on which of
+    /// the values, or which end of a list, they take.
+    private static func requireOneNumber(_ fields: Fields, _ marks: FramingFields) throws(HTTPError) {
+        guard marks.contentLength.count > 0 else { return }
+        let index = Int(marks.contentLength.first)
+        let value = Excerpt(fields.value(at: index))
+        if let second = fields.firstIndex(of: .contentLength, from: index + 1) {
+            throw .conflictingContentLengths(value, Excerpt(fields.value(at: second)))
+        }
+        guard fields.withValue(at: index, { number(in: $0, 0..<$0.count) }) != nil else {
+            throw .invalidContentLength(value)
+        }
     }
 
     /// RFC 9112 §9.3.
