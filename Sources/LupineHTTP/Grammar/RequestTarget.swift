@@ -64,7 +64,7 @@ public enum RequestTarget: Hashable, Sendable, CustomStringConvertible {
 
 /// A host and a port as they stand in `Host` and in the target of CONNECT (RFC 9110 §7.2).
 public struct Authority: Hashable, Sendable, CustomStringConvertible {
-    /// A name, an IPv4 address, or an IPv6 address without brackets.
+    /// A name, an IPv4 address, or an IPv6 address without brackets, perhaps with a zone.
     public let host: String
     public let port: UInt16
     /// The port that goes without saying, which `Host` leaves out.
@@ -99,7 +99,10 @@ public struct Authority: Hashable, Sendable, CustomStringConvertible {
     /// `host:port`, whatever the port.
     var withPort: String { bracketed + ":" + String(port) }
 
-    private var bracketed: String { host.utf8.contains(Octet.colon) ? "[" + host + "]" : host }
+    /// A zone means something on this machine only and never goes on the wire (RFC 6874 §4).
+    private var bracketed: String {
+        host.utf8.contains(Octet.colon) ? "[" + host.prefix { $0 != "%" } + "]" : host
+    }
 
     /// Whether a received `Host` value is well-formed: a host, perhaps a port, or nothing at all.
     static func isHostField(_ value: String) -> Bool {
@@ -156,7 +159,8 @@ public struct Authority: Hashable, Sendable, CustomStringConvertible {
     /// What an IPv6 address is made of, perhaps with a zone; whether it is one is the resolver's to say.
     private static func isAddress(_ octets: Substring.UTF8View) -> Bool {
         let number = octets.prefix { $0 != 0x25 }
-        guard number.contains(Octet.colon) else { return false }
+        let colons = number.count { $0 == Octet.colon }
+        guard colons >= 6 || String(Substring(number)).contains("::") else { return false }
         guard number.allSatisfy({ Octet.hexadecimal($0) != nil || $0 == Octet.colon || $0 == 0x2E }) else {
             return false
         }
