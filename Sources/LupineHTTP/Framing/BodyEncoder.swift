@@ -8,6 +8,14 @@ package enum OutgoingBody: Hashable, Sendable {
     case known(Int64)
     /// Nobody knows: it goes in chunks.
     case unknown
+
+    /// Whether octets of content may follow.
+    var hasContent: Bool {
+        switch self {
+        case .none, .known(0): false
+        case .known, .unknown: true
+        }
+    }
 }
 
 /// Puts framing around a body on its way out, without touching the content: the caller sends the framing that is
