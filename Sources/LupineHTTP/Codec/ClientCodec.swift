@@ -53,7 +53,7 @@ package struct ClientCodec {
         upgradeWasAsked = head.fields.contains(.upgrade)
         awaitsContinue = expectContinue
         interimHeads = 0
-        if lastOfConnection(head) { states.forbidReuse() }
+        if head.version == .http10 || BodyFraming.saysClose(head.fields) { states.forbidReuse() }
         if body == .none { states.handle(.requestEnded) }
     }
 
@@ -68,15 +68,6 @@ package struct ClientCodec {
         precondition(states.ours == .sending, "an end without a request")
         try encoder.end(trailers: trailers, into: &output)
         states.handle(.requestEnded)
-    }
-
-    private func lastOfConnection(_ head: RequestHead) -> Bool {
-        if head.version == .http10 { return true }
-        var close = false
-        for index in head.fields.indices(of: .connection) {
-            head.fields.withValue(at: index) { close = close || ListSyntax.contains("close", in: $0) }
-        }
-        return close
     }
 
     // MARK: in

@@ -81,6 +81,13 @@ package enum BodyFraming: Hashable, Sendable {
         return !close && (version == .http11 || keepAlive)
     }
 
+    /// Whether fields that are to be sent say that their message is the connection's last.
+    static func saysClose(_ fields: Fields) -> Bool {
+        fields.indices(of: .connection).contains { index in
+            fields.withValue(at: index) { ListSyntax.contains("close", in: $0) }
+        }
+    }
+
     /// The number that all `Content-Length` values agree on; nil when there is none.
     private static func contentLength(_ fields: Fields, _ marks: FramingFields) throws(HTTPError) -> Int64? {
         guard marks.contentLength.count > 0 else { return nil }
