@@ -55,32 +55,4 @@ import Testing
     func refused(_ host: String) {
         #expect(throws: HTTPError.invalidAuthority(Excerpt(host))) { try Authority(host: host, port: 80) }
     }
-
-    @Test(arguments: [
-        ("/", true), ("/a?b=c%20d", true), ("/a:b@c!$&'()*+,;=-._~", true), ("//", true), ("", false),
-        ("a", false), ("*", false), ("/a b", false), ("/a\r\n", false), ("/\u{0}", false), ("/ä", false),
-        ("/a#b", false), ("/\u{7F}", false), ("/\t", false),
-    ])
-    func originForm(_ text: String, _ isValid: Bool) {
-        #expect(valid(.origin(text)) == isValid)
-    }
-
-    @Test(arguments: [
-        ("http://a/b?c", true), ("urn:x", true), ("http://a/ b", false), ("http://a\r\n", false),
-        ("/a", false),
-        ("http://a/#b", false), ("http://ä/", false), ("", false),
-    ])
-    func absoluteForm(_ text: String, _ isValid: Bool) {
-        #expect(valid(.absolute(text)) == isValid)
-    }
-
-    private func valid(_ target: RequestTarget) -> Bool {
-        do {
-            try target.validate()
-            return true
-        } catch {
-            guard case .invalidTarget = error else { return true }
-            return false
-        }
-    }
 }

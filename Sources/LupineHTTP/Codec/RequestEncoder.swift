@@ -8,7 +8,7 @@ enum RequestEncoder {
     static func encode(
         _ head: RequestHead, body: OutgoingBody, expectContinue: Bool, into output: inout [UInt8]
     ) throws(HTTPError) {
-        try head.target.validate()
+        try head.target.validate(for: head.method)
         try refuseFraming(head.fields)
         let host = try hostLine(head)
         output.append(text: head.method.rawValue)

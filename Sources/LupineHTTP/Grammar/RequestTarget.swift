@@ -20,17 +20,17 @@ public enum RequestTarget: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Throws `HTTPError.invalidTarget` unless the target can stand in a request line: visible ASCII, of its form.
-    func validate() throws(HTTPError) {
-        switch self {
-        case .origin(let text):
-            guard text.utf8.first == 0x2F, Self.isVisible(text) else { throw .invalidTarget(Excerpt(text)) }
-        case .absolute(let text):
-            guard Self.isVisible(text), text.utf8.contains(Octet.colon) else {
-                throw .invalidTarget(Excerpt(text))
+    /// Throws `HTTPError.invalidTarget` unless the target can stand in a request line of that method: visible ASCII,
+    /// of its form, and of a form that the method has.
+    func validate(for method: Method) throws(HTTPError) {
+        let isValid =
+            switch self {
+            case .origin(let text): method != .connect && text.utf8.first == 0x2F && Self.isVisible(text)
+            case .absolute(let text): method != .connect && Self.isAbsolute(text) && Self.isVisible(text)
+            case .authority: method == .connect
+            case .asterisk: method == .options
             }
-        case .authority, .asterisk: break
-        }
+        if !isValid { throw .invalidTarget(Excerpt(description)) }
     }
 
     /// The form that a received target has; the parser has seen it to be visible ASCII. Throws
@@ -40,14 +40,14 @@ public enum RequestTarget: Hashable, Sendable, CustomStringConvertible {
         guard !text.utf8.contains(0x23) else { throw .malformedTarget(Excerpt(text)) }
         if text.utf8.first == 0x2F { return .origin(text) }
         if text == "*", method == .options { return .asterisk }
-        guard let colon = text.utf8.firstIndex(of: Octet.colon), isScheme(text.utf8[..<colon]) else {
-            throw .malformedTarget(Excerpt(text))
-        }
+        guard isAbsolute(text) else { throw .malformedTarget(Excerpt(text)) }
         return .absolute(text)
     }
 
-    /// RFC 3986 §3.1.
-    private static func isScheme(_ octets: Substring.UTF8View) -> Bool {
+    /// Whether a text begins with a scheme and its colon (RFC 3986 §3.1).
+    private static func isAbsolute(_ text: String) -> Bool {
+        guard let colon = text.utf8.firstIndex(of: Octet.colon) else { return false }
+        let octets = text.utf8[..<colon]
         guard let first = octets.first, Octet.lowercased(first) &- 0x61 < 26 else { return false }
         return octets.allSatisfy { octet in
             switch octet {
