@@ -195,6 +195,15 @@ import Testing
         #expect(try client.receive(Self.ok).last == "end")
     }
 
+    @Test func aLengthBelowZeroIsRefused() throws {
+        var client = Client()
+        #expect(throws: HTTPError.bodyLengthMismatch(announced: -5, given: 0)) {
+            try client.send(.post, .known(-5))
+        }
+        #expect(client.sent.isEmpty)
+        #expect(client.codec.mayBegin)
+    }
+
     @Test(arguments: ["H", "HTTP/1.1 200 OK\r\n\r\n", "\r\n"])
     func bytesBeforeARequestAreAnError(_ text: String) throws {
         var client = Client()

@@ -228,5 +228,11 @@ import Testing
         #expect(throws: HTTPError.bodyLengthMismatch(announced: 3, given: 2)) {
             _ = try server.answer(200, .known(3), ["ok"])
         }
+        server = Server()
+        try server.receive(Self.get)
+        #expect(throws: HTTPError.bodyLengthMismatch(announced: -3, given: 0)) {
+            _ = try server.answer(200, .known(-3))
+        }
+        #expect(server.sent.isEmpty)
     }
 }

@@ -45,6 +45,7 @@ package struct ClientCodec {
         _ head: RequestHead, body: OutgoingBody, expectContinue: Bool = false, into output: inout [UInt8]
     ) throws(HTTPError) {
         precondition(mayBegin, "a request before the exchange before it is over")
+        try body.validate()
         let expectContinue = expectContinue && head.version == .http11 && body.hasContent
         try RequestEncoder.encode(head, body: body, expectContinue: expectContinue, into: &output)
         states.handle(.requestBegan)

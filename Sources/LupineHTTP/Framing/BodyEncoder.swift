@@ -9,6 +9,13 @@ package enum OutgoingBody: Hashable, Sendable {
     /// Nobody knows: it goes in chunks.
     case unknown
 
+    /// Throws when the length is below zero: on the wire it would be another one.
+    func validate() throws(HTTPError) {
+        if case .known(let length) = self, length < 0 {
+            throw .bodyLengthMismatch(announced: length, given: 0)
+        }
+    }
+
     /// Whether octets of content may follow.
     var hasContent: Bool {
         switch self {

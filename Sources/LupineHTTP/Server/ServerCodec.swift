@@ -166,6 +166,7 @@ package struct ServerCodec {
         _ head: ResponseHead, body: OutgoingBody, close: Bool = false, into output: inout [UInt8]
     ) throws(HTTPError) {
         precondition(sending == .idle, "a second response to one request")
+        try body.validate()
         let isTunnel =
             head.status.code == 101 || (requestKind == .connect && head.status.kind == .successful)
         let isBodiless = isTunnel || head.status.code == 204 || head.status.code == 304
