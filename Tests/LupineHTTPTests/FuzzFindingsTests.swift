@@ -19,7 +19,7 @@ import Testing
     static let rows: [Row] = [
         Row(
             shows: "an empty status line is no other error when its CR comes alone", wire: "\r\n",
-            expected: ["\(HTTPError.malformedStartLine(octet: 0x0D, offset: 0))"]),
+            expected: ["\(HTTPError.notHTTP(octet: 0x0D, offset: 0))"]),
         Row(
             shows: "a status line that ends in its version is no other error when its CR comes alone",
             wire: "HT\r\n", expected: ["\(HTTPError.malformedStartLine(octet: 0x0D, offset: 2))"]),
@@ -74,8 +74,7 @@ import Testing
     func aTargetThatCannotBeReadIsThePeersFault(_ line: String) throws {
         var codec = ServerCodec()
         let wire = Array("\(line) HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
-        let offset = line.split(separator: " ")[0].utf8.count + 1
-        let expected = HTTPError.malformedStartLine(octet: wire[offset], offset: offset)
+        let expected = HTTPError.malformedTarget(Excerpt(String(line.split(separator: " ")[1])))
         #expect(throws: expected) { try codec.next(wire.span).consumed }
         #expect(expected.fault == .remote)
     }

@@ -208,9 +208,9 @@ package struct HeadParser {
         return stop
     }
 
-    /// Nothing more to see: says whether that is for want of octets or because of a limit.
+    /// Nothing more to see: says whether that is for want of octets or because of a limit. The first line's own
+    /// limit has been looked at before.
     private func incomplete(_ bytes: Span<UInt8>) throws(HTTPError) -> Int? {
-        // The first line's length is looked at with its line end: see `scanStartLine`.
         if progress.hasStartLine, progress.place &- progress.lineStart > limits.lineBytes {
             throw .limitExceeded(.lineBytes, allowed: limits.lineBytes)
         }
@@ -262,6 +262,7 @@ package struct HeadParser {
             try StartLineParser.checkBeginning(bytes, end, kind)
             throw .bareLineFeed(offset: feed)
         }
+        guard end > 0 else { throw .notHTTP(octet: bytes[0], offset: 0) }
         guard end <= limits.lineBytes else {
             try StartLineParser.checkBeginning(bytes, end, kind)
             throw .limitExceeded(.lineBytes, allowed: limits.lineBytes)

@@ -92,14 +92,8 @@ enum StartLineParser {
             throw error.shifted(by: start)
         }
         guard rest.count == 8 else { throw .malformedStartLine(octet: rest[8], offset: start &+ 8) }
-        do {
-            return .request(
-                method, try RequestTarget.parsed(bytes.text(targetStart..<targetEnd), method: method), version
-            )
-        } catch {
-            // What is wrong with a target to be sent is our fault, with a received one the peer's.
-            throw .malformedStartLine(octet: bytes[targetStart], offset: targetStart)
-        }
+        let target = try RequestTarget.parsed(bytes.text(targetStart..<targetEnd), method: method)
+        return .request(method, target, version)
     }
 
     // MARK: both
