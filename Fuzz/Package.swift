@@ -31,7 +31,6 @@ let package = Package(
         .target(
             name: "LupineTransport", dependencies: ["CLupineLinux", "LupineHTTP", "LupineCoding"],
             path: "House/LupineTransport", swiftSettings: houseRules),
-        fuzzTarget("FieldsFuzz", "LupineHTTP"),
         .target(
             name: "CodingFuzzKit", dependencies: ["LupineCoding"], path: "Targets/CodingFuzzKit",
             swiftSettings: houseRules),
@@ -41,5 +40,12 @@ let package = Package(
         fuzzTarget("CodingStackFuzz", "CodingFuzzKit", "LupineCoding"),
         fuzzTarget("SocksFuzz", "LupineTransport"),
         fuzzTarget("URLFuzz", "LupineTransport"),
+        .target(name: "FuzzKit", path: "Targets/FuzzKit", swiftSettings: houseRules),
+        fuzzTarget("ChunkedFuzz", "FuzzKit", "LupineHTTP"),
+        fuzzTarget("DifferentialFuzz", "FuzzKit", "LupineHTTP"),
+        fuzzTarget("FieldsFuzz", "FuzzKit", "LupineHTTP"),
+        fuzzTarget("RequestFuzz", "FuzzKit", "LupineHTTP"),
+        fuzzTarget("ResponseFuzz", "FuzzKit", "LupineHTTP"),
+        fuzzTarget("RoundTripFuzz", "FuzzKit", "LupineHTTP"),
     ]
 )

@@ -12,6 +12,8 @@ extension HTTPError: CustomStringConvertible {
             "the peer speaks \(version), not HTTP/1.x"
         case .malformedStartLine(let octet, let offset):
             "the first line is malformed: \(show(octet)) at offset \(offset)"
+        case .malformedTarget(let text):
+            "the request asks for something that is no request target: \(text)"
         case .invalidStatusCode(let code):
             "\(code) is not a status code"
         case .missingReason(let offset):
@@ -31,7 +33,7 @@ extension HTTPError: CustomStringConvertible {
         case .invalidContentLength(let value):
             "Content-Length is not a number that fits: \(value)"
         case .conflictingContentLengths(let one, let other):
-            "two Content-Length values that differ: \(one) and \(other)"
+            "more than one Content-Length: \(one) and \(other)"
         case .invalidTransferEncoding(let value):
             "Transfer-Encoding must end in a single \"chunked\": \(value)"
         case .ambiguousFraming:

@@ -19,6 +19,8 @@ public enum HTTPError: Error, Hashable, Sendable {
     case unsupportedVersion(Excerpt)
     /// The start line has an octet where the grammar has another one.
     case malformedStartLine(octet: UInt8, offset: Int)
+    /// A request's target has none of the four forms.
+    case malformedTarget(Excerpt)
     /// The status code is below 100.
     case invalidStatusCode(Int)
     /// The status line ends behind the code, without the space, and `Leniency.missingReason` is not granted.
@@ -41,7 +43,7 @@ public enum HTTPError: Error, Hashable, Sendable {
 
     /// `Content-Length` is not a decimal number that fits.
     case invalidContentLength(Excerpt)
-    /// Several `Content-Length` values differ.
+    /// Several `Content-Length` values differ; in a request, there is more than one.
     case conflictingContentLengths(Excerpt, Excerpt)
     /// `Transfer-Encoding` does not end in `chunked`, repeats it, or names a coding that nobody can undo.
     case invalidTransferEncoding(Excerpt)
@@ -106,9 +108,9 @@ public enum HTTPError: Error, Hashable, Sendable {
         case .invalidMethod, .invalidTarget, .invalidAuthority, .invalidNameToSend, .invalidValueToSend,
             .framingFieldToSend, .bodyLengthMismatch:
             .local
-        case .notHTTP, .http2Preface, .unsupportedVersion, .malformedStartLine, .invalidStatusCode,
-            .missingReason,
-            .bareLineFeed, .bareCarriageReturn, .foldedLine, .invalidFieldName, .whitespaceBeforeColon,
+        case .notHTTP, .http2Preface, .unsupportedVersion, .malformedStartLine, .malformedTarget,
+            .invalidStatusCode, .missingReason, .bareLineFeed, .bareCarriageReturn, .foldedLine,
+            .invalidFieldName, .whitespaceBeforeColon,
             .invalidFieldValue, .invalidContentLength, .conflictingContentLengths, .invalidTransferEncoding,
             .ambiguousFraming, .invalidHost, .malformedChunkSize, .chunkSizeOverflow,
             .malformedChunkExtension,

@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: MIT
+// Invariant: a field list does what a plain array of pairs does, and lists are taken apart as a slow reader does it.
+
+import FuzzKit
 import LupineHTTP
 
+/// Octet 0 chooses between the field list and the list syntax; the rest are operations or a value.
 @_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
-    let b = unsafe UnsafeBufferPointer(start: start, count: count)
-    if unsafe b.count > 3 && b[0] == 0x48 && b[1] == 0x54 && b[2] == 0x50 && b[3] == 0x2f { return 0 }
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    var input = unsafe FuzzInput(start, count)
+    if input.octet() & 1 == 0 {
+        var model = FieldsModel()
+        while !input.isEmpty { model.step(&input) }
+    } else {
+        ListModel(input.rest()).check()
+    }
     return 0
 }

@@ -40,11 +40,13 @@ package struct ClientCodec {
     package var requestIsSent: Bool { states.ours == .sent }
 
     /// Begins an exchange: writes the head. With `body: .none` the request is over at once, otherwise `sendEnd` ends
-    /// it. Throws, and writes nothing, when the head cannot be sent; the connection is untouched then.
+    /// it. `expectContinue` means nothing without content or to HTTP/1.0 (RFC 9110 §10.1.1). Throws, and writes nothing, when the head cannot be sent; the connection is untouched then.
     package mutating func send(
         _ head: RequestHead, body: OutgoingBody, expectContinue: Bool = false, into output: inout [UInt8]
     ) throws(HTTPError) {
         precondition(mayBegin, "a request before the exchange before it is over")
+        try body.validate()
+        let expectContinue = expectContinue && head.version == .http11 && body.hasContent
         try RequestEncoder.encode(head, body: body, expectContinue: expectContinue, into: &output)
         states.handle(.requestBegan)
         encoder = BodyEncoder(body)
@@ -52,7 +54,7 @@ package struct ClientCodec {
         upgradeWasAsked = head.fields.contains(.upgrade)
         awaitsContinue = expectContinue
         interimHeads = 0
-        if lastOfConnection(head) { states.forbidReuse() }
+        if head.version == .http10 || BodyFraming.saysClose(head.fields) { states.forbidReuse() }
         if body == .none { states.handle(.requestEnded) }
     }
 
@@ -67,15 +69,6 @@ package struct ClientCodec {
         precondition(states.ours == .sending, "an end without a request")
         try encoder.end(trailers: trailers, into: &output)
         states.handle(.requestEnded)
-    }
-
-    private func lastOfConnection(_ head: RequestHead) -> Bool {
-        if head.version == .http10 { return true }
-        var close = false
-        for index in head.fields.indices(of: .connection) {
-            head.fields.withValue(at: index) { close = close || ListSyntax.contains("close", in: $0) }
-        }
-        return close
     }
 
     // MARK: in

@@ -8,8 +8,9 @@ enum RequestEncoder {
     static func encode(
         _ head: RequestHead, body: OutgoingBody, expectContinue: Bool, into output: inout [UInt8]
     ) throws(HTTPError) {
-        try head.target.validate()
+        try head.target.validate(for: head.method)
         try refuseFraming(head.fields)
+        try requireFraming(of: body, head.version)
         let host = try hostLine(head)
         output.append(text: head.method.rawValue)
         output.append(Octet.space)
@@ -25,7 +26,7 @@ enum RequestEncoder {
             if head.method.expectsContent { output.append(text: "Content-Length: 0\r\n") }
         case .known(let length):
             output.append(text: "Content-Length: ")
-            output.append(decimal: UInt64(length.magnitude))
+            output.append(decimal: length.magnitude)
             output.append(text: "\r\n")
         case .unknown:
             output.append(text: "Transfer-Encoding: chunked\r\n")
@@ -39,6 +40,17 @@ enum RequestEncoder {
         switch target {
         case .origin(let text), .absolute(let text): output.append(text: text)
         case .authority, .asterisk: output.append(text: target.description)
+        }
+    }
+
+    /// HTTP/1.0 knows no chunks (RFC 9112 §6.1), and no body is shorter than nothing.
+    private static func requireFraming(of body: OutgoingBody, _ version: HTTPVersion) throws(HTTPError) {
+        switch body {
+        case .none: break
+        case .known(let length):
+            guard length >= 0 else { throw .bodyLengthMismatch(announced: length, given: 0) }
+        case .unknown:
+            guard version == .http11 else { throw .framingFieldToSend(Excerpt("Transfer-Encoding")) }
         }
     }
 

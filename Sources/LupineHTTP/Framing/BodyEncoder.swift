@@ -8,6 +8,21 @@ package enum OutgoingBody: Hashable, Sendable {
     case known(Int64)
     /// Nobody knows: it goes in chunks.
     case unknown
+
+    /// Throws when the length is below zero: on the wire it would be another one.
+    func validate() throws(HTTPError) {
+        if case .known(let length) = self, length < 0 {
+            throw .bodyLengthMismatch(announced: length, given: 0)
+        }
+    }
+
+    /// Whether octets of content may follow.
+    var hasContent: Bool {
+        switch self {
+        case .none, .known(0): false
+        case .known, .unknown: true
+        }
+    }
 }
 
 /// Puts framing around a body on its way out, without touching the content: the caller sends the framing that is

@@ -22,9 +22,10 @@ package enum BodyFraming: Hashable, Sendable {
         to request: RequestKind
     ) throws(HTTPError) -> (framing: BodyFraming, keepAlive: Bool) {
         var keepAlive = persists(version, fields, marks)
-        let length = try contentLength(fields, marks)
+        // Framing fields are to be ignored here, whatever they hold (RFC 9110 §9.3.6).
         if status.code == 101 { return (.handover, false) }
         if request == .connect, status.kind == .successful { return (.handover, false) }
+        let length = try contentLength(fields, marks)
         if status.kind == .informational || status.code == 204 || status.code == 304 || request == .head {
             return (.none, keepAlive)
         }
@@ -50,8 +51,23 @@ package enum BodyFraming: Hashable, Sendable {
             guard version == .http11 else { throw .ambiguousFraming }
             return (.chunked, keepAlive)
         }
+        try requireOneNumber(fields, marks)
         guard let length = try contentLength(fields, marks), length > 0 else { return (.none, keepAlive) }
         return (.length(length), keepAlive)
+    }
+
+    /// Throws when a request says its length more than once, even if each time alike: readers differ on which of
+    /// the values, or which end of a list, they take.
+    private static func requireOneNumber(_ fields: Fields, _ marks: FramingFields) throws(HTTPError) {
+        guard marks.contentLength.count > 0 else { return }
+        let index = Int(marks.contentLength.first)
+        let value = Excerpt(fields.value(at: index))
+        if let second = fields.firstIndex(of: .contentLength, from: index + 1) {
+            throw .conflictingContentLengths(value, Excerpt(fields.value(at: second)))
+        }
+        guard fields.withValue(at: index, { number(in: $0, 0..<$0.count) }) != nil else {
+            throw .invalidContentLength(value)
+        }
     }
 
     /// RFC 9112 §9.3.
@@ -63,6 +79,13 @@ package enum BodyFraming: Hashable, Sendable {
             if bytes.equals(lowercased: "keep-alive", in: element) { keepAlive = true }
         }
         return !close && (version == .http11 || keepAlive)
+    }
+
+    /// Whether fields that are to be sent say that their message is the connection's last.
+    static func saysClose(_ fields: Fields) -> Bool {
+        fields.indices(of: .connection).contains { index in
+            fields.withValue(at: index) { ListSyntax.contains("close", in: $0) }
+        }
     }
 
     /// The number that all `Content-Length` values agree on; nil when there is none.

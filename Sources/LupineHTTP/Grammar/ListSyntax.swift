@@ -18,11 +18,12 @@ package enum ListSyntax {
         return isFound
     }
 
-    /// The part of an element before its parameters: `text/html` of `text/html; charset=utf-8`.
+    /// The part of an element before its parameters: `text/html` of `text/html; charset=utf-8`. A semicolon in a
+    /// quoted string is no end of it.
     package static func principal(of element: Range<Int>, in bytes: Span<UInt8>) -> Range<Int> {
-        var end = element.lowerBound
-        while end < element.upperBound, bytes[end] != Octet.semicolon { end += 1 }
-        return bytes.trimmed(element.lowerBound..<end)
+        var principal: Range<Int>?
+        split(bytes, element, at: Octet.semicolon, keepingEmpty: true) { principal = principal ?? $0 }
+        return principal ?? element
     }
 
     /// Calls `body` with the name and value of each parameter of an element, in order (RFC 9110 §5.6.6). Quotes are

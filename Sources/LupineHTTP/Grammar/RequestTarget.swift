@@ -20,32 +20,41 @@ public enum RequestTarget: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Throws `HTTPError.invalidTarget` unless the target can stand in a request line: visible ASCII, of its form.
-    func validate() throws(HTTPError) {
-        switch self {
-        case .origin(let text):
-            guard text.utf8.first == 0x2F, Self.isVisible(text) else { throw .invalidTarget(Excerpt(text)) }
-        case .absolute(let text):
-            guard Self.isVisible(text), text.utf8.contains(Octet.colon) else {
-                throw .invalidTarget(Excerpt(text))
+    /// Throws `HTTPError.invalidTarget` unless the target can stand in a request line of that method: visible ASCII,
+    /// of its form, and of a form that the method has.
+    func validate(for method: Method) throws(HTTPError) {
+        let isValid =
+            switch self {
+            case .origin(let text): method != .connect && text.utf8.first == 0x2F && Self.isVisible(text)
+            case .absolute(let text): method != .connect && Self.isAbsolute(text) && Self.isVisible(text)
+            case .authority: method == .connect
+            case .asterisk: method == .options
             }
-        case .authority, .asterisk: break
-        }
+        if !isValid { throw .invalidTarget(Excerpt(description)) }
     }
 
-    /// The form that a parsed target has; the parser has seen it to be visible ASCII.
+    /// The form that a received target has; the parser has seen it to be visible ASCII. Throws
+    /// `HTTPError.malformedTarget` when it has none.
     static func parsed(_ text: String, method: Method) throws(HTTPError) -> RequestTarget {
         if method == .connect { return .authority(try Authority(parsing: text)) }
+        guard !text.utf8.contains(0x23) else { throw .malformedTarget(Excerpt(text)) }
         if text.utf8.first == 0x2F { return .origin(text) }
         if text == "*", method == .options { return .asterisk }
-        // scheme ":" (RFC 3986 §3.1)
-        guard let colon = text.utf8.firstIndex(of: Octet.colon), let first = text.utf8.first,
-            Octet.lowercased(first) &- 0x61 < 26,
-            text.utf8[..<colon].allSatisfy({
-                OctetClass.contains($0, OctetClass.token) && $0 != 0x5F
-            })
-        else { throw .invalidTarget(Excerpt(text)) }
+        guard isAbsolute(text) else { throw .malformedTarget(Excerpt(text)) }
         return .absolute(text)
+    }
+
+    /// Whether a text begins with a scheme and its colon (RFC 3986 §3.1).
+    private static func isAbsolute(_ text: String) -> Bool {
+        guard let colon = text.utf8.firstIndex(of: Octet.colon) else { return false }
+        let octets = text.utf8[..<colon]
+        guard let first = octets.first, Octet.lowercased(first) &- 0x61 < 26 else { return false }
+        return octets.allSatisfy { octet in
+            switch octet {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2B, 0x2D, 0x2E: true
+            default: false
+            }
+        }
     }
 
     private static func isVisible(_ text: String) -> Bool {
@@ -55,7 +64,7 @@ public enum RequestTarget: Hashable, Sendable, CustomStringConvertible {
 
 /// A host and a port as they stand in `Host` and in the target of CONNECT (RFC 9110 §7.2).
 public struct Authority: Hashable, Sendable, CustomStringConvertible {
-    /// A name, an IPv4 address, or an IPv6 address without brackets.
+    /// A name, an IPv4 address, or an IPv6 address without brackets, perhaps with a zone.
     public let host: String
     public let port: UInt16
     /// The port that goes without saying, which `Host` leaves out.
@@ -63,24 +72,25 @@ public struct Authority: Hashable, Sendable, CustomStringConvertible {
 
     /// Throws `HTTPError.invalidAuthority` when the host is empty or holds what a host cannot.
     public init(host: String, port: UInt16, defaultPort: UInt16? = nil) throws(HTTPError) {
-        let bare = Self.withoutBrackets(host)
-        guard Self.isHost(bare) else { throw .invalidAuthority(Excerpt(host)) }
+        guard let bare = Self.bareHost(host) else { throw .invalidAuthority(Excerpt(host)) }
         self.host = bare
         self.port = port
         self.defaultPort = defaultPort
     }
 
-    /// Reads `host:port`, the port being required.
+    /// Reads `host:port` as received, the port being required. Throws `HTTPError.malformedTarget`.
     init(parsing text: String) throws(HTTPError) {
         guard let colon = text.utf8.lastIndex(of: Octet.colon),
             let port = Self.port(text.utf8[text.utf8.index(after: colon)...])
-        else { throw .invalidTarget(Excerpt(text)) }
+        else { throw .malformedTarget(Excerpt(text)) }
         let host = String(text[..<colon])
         // A colon left in the host is an address, and addresses stand in brackets.
-        guard !host.utf8.contains(Octet.colon) || host.utf8.first == 0x5B else {
-            throw .invalidTarget(Excerpt(text))
-        }
-        try self.init(host: host, port: port)
+        guard !host.utf8.contains(Octet.colon) || host.utf8.first == 0x5B,
+            let bare = Self.bareHost(host)
+        else { throw .malformedTarget(Excerpt(text)) }
+        self.host = bare
+        self.port = port
+        defaultPort = nil
     }
 
     /// `host` or `host:port`, as `Host` has it.
@@ -89,7 +99,10 @@ public struct Authority: Hashable, Sendable, CustomStringConvertible {
     /// `host:port`, whatever the port.
     var withPort: String { bracketed + ":" + String(port) }
 
-    private var bracketed: String { host.utf8.contains(Octet.colon) ? "[" + host + "]" : host }
+    /// A zone means something on this machine only and never goes on the wire (RFC 6874 §4).
+    private var bracketed: String {
+        host.utf8.contains(Octet.colon) ? "[" + host.prefix { $0 != "%" } + "]" : host
+    }
 
     /// Whether a received `Host` value is well-formed: a host, perhaps a port, or nothing at all.
     static func isHostField(_ value: String) -> Bool {
@@ -101,21 +114,27 @@ public struct Authority: Hashable, Sendable, CustomStringConvertible {
             guard rest.isEmpty || (rest.first == Octet.colon && isPort(rest.dropFirst())) else {
                 return false
             }
-            return isHost(withoutBrackets(String(value[...bracket])))
+            return bareHost(String(value[...bracket])) != nil
         }
-        guard let colon = octets.firstIndex(of: Octet.colon) else { return isHost(value) }
-        return isHost(String(value[..<colon])) && isPort(octets[octets.index(after: colon)...])
+        guard let colon = octets.firstIndex(of: Octet.colon) else { return isName(octets[...]) }
+        return isName(octets[..<colon]) && isPort(octets[octets.index(after: colon)...])
     }
 
-    private static func withoutBrackets(_ host: String) -> String {
-        host.utf8.first == 0x5B && host.utf8.last == 0x5D ? String(host.dropFirst().dropLast()) : host
+    /// A host without the brackets that an address may have come in; nil when it is none. Brackets hold an address
+    /// and nothing else.
+    private static func bareHost(_ host: String) -> String? {
+        let octets = host.utf8
+        if octets.first == 0x5B, octets.last == 0x5D, octets.count > 2 {
+            return isAddress(octets.dropFirst().dropLast()) ? String(host.dropFirst().dropLast()) : nil
+        }
+        return isName(octets[...]) || isAddress(octets[...]) ? host : nil
     }
 
-    private static func isPort(_ digits: Substring.UTF8View.SubSequence) -> Bool {
+    private static func isPort(_ digits: Substring.UTF8View) -> Bool {
         digits.isEmpty || port(digits) != nil
     }
 
-    private static func port(_ digits: Substring.UTF8View.SubSequence) -> UInt16? {
+    private static func port(_ digits: Substring.UTF8View) -> UInt16? {
         guard !digits.isEmpty, digits.count <= 5 else { return nil }
         var number: UInt32 = 0
         for octet in digits {
@@ -125,17 +144,27 @@ public struct Authority: Hashable, Sendable, CustomStringConvertible {
         return UInt16(exactly: number)
     }
 
-    /// RFC 3986 §3.2.2 without its generosity: letters, digits, and `-._~!$&'()*+,;=%`; colons for addresses.
-    private static func isHost(_ host: String) -> Bool {
-        guard !host.isEmpty else { return false }
-        let isAddress = host.utf8.contains(Octet.colon)
-        return host.utf8.allSatisfy { octet in
-            switch octet {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E, 0x25: true
-            case 0x21, 0x24, 0x26...0x2C, Octet.semicolon, Octet.equals: !isAddress
-            case Octet.colon: true
-            default: false
+    /// RFC 3986 §3.2.2 without its generosity: letters, digits, and `-._~!$&'()*+,;=%`.
+    private static func isName(_ octets: Substring.UTF8View) -> Bool {
+        !octets.isEmpty
+            && octets.allSatisfy { octet in
+                switch octet {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E, 0x25: true
+                case 0x21, 0x24, 0x26...0x2C, Octet.semicolon, Octet.equals: true
+                default: false
+                }
             }
+    }
+
+    /// What an IPv6 address is made of, perhaps with a zone; whether it is one is the resolver's to say.
+    private static func isAddress(_ octets: Substring.UTF8View) -> Bool {
+        let number = octets.prefix { $0 != 0x25 }
+        let colons = number.count { $0 == Octet.colon }
+        guard colons >= 6 || String(Substring(number)).contains("::") else { return false }
+        guard number.allSatisfy({ Octet.hexadecimal($0) != nil || $0 == Octet.colon || $0 == 0x2E }) else {
+            return false
         }
+        let zone = octets.dropFirst(number.count)
+        return zone.isEmpty || (zone.count > 1 && isName(zone))
     }
 }

@@ -208,9 +208,10 @@ package struct HeadParser {
         return stop
     }
 
-    /// Nothing more to see: says whether that is for want of octets or because of a limit.
+    /// Nothing more to see: says whether that is for want of octets or because of a limit. The first line's own
+    /// limit has been looked at before.
     private func incomplete(_ bytes: Span<UInt8>) throws(HTTPError) -> Int? {
-        if progress.place &- progress.lineStart > limits.lineBytes {
+        if progress.hasStartLine, progress.place &- progress.lineStart > limits.lineBytes {
             throw .limitExceeded(.lineBytes, allowed: limits.lineBytes)
         }
         if bytes.count > limits.headBytes {
@@ -247,7 +248,9 @@ package struct HeadParser {
         let bound = min(available, limits.lineBytes &+ 2)
         guard let feed = OctetScan.firstIndex(of: Octet.lineFeed, bytes, from: progress.place, to: bound)
         else {
-            try StartLineParser.checkBeginning(bytes, bound, kind)
+            // A CR at the very end may belong to the line end; what it is shows with the next octet.
+            let isAtReturn = bound > 0 && bytes[bound &- 1] == Octet.carriageReturn
+            try StartLineParser.checkBeginning(bytes, isAtReturn ? bound &- 1 : bound, kind)
             progress.place = bound
             if bound > limits.lineBytes &+ 1 { throw .limitExceeded(.lineBytes, allowed: limits.lineBytes) }
             return false
@@ -259,7 +262,11 @@ package struct HeadParser {
             try StartLineParser.checkBeginning(bytes, end, kind)
             throw .bareLineFeed(offset: feed)
         }
-        guard end <= limits.lineBytes else { throw .limitExceeded(.lineBytes, allowed: limits.lineBytes) }
+        guard end > 0 else { throw .notHTTP(octet: bytes[0], offset: 0) }
+        guard end <= limits.lineBytes else {
+            try StartLineParser.checkBeginning(bytes, end, kind)
+            throw .limitExceeded(.lineBytes, allowed: limits.lineBytes)
+        }
         progress.startLine =
             kind == .response
             ? try StartLineParser.statusLine(bytes, end, leniency)

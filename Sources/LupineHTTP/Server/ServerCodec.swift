@@ -58,6 +58,9 @@ package struct ServerCodec {
         if exchangeIsOver, keepAlive {
             receiving = .head
             sending = .idle
+            // What is said of a request that cannot be read must not depend on the one before it.
+            requestKind = .other
+            requestVersion = .http11
         }
         do {
             return try step(input)
@@ -144,15 +147,18 @@ package struct ServerCodec {
 
     // MARK: out
 
-    /// Writes an interim (1xx) head.
+    /// Writes an interim (1xx) head, or nothing to an HTTP/1.0 client, which would take it for the final one
+    /// (RFC 9110 §15.2).
     package mutating func sendInterim(_ head: ResponseHead, into output: inout [UInt8]) throws(HTTPError) {
         precondition(
             sending == .idle && head.status.kind == .informational, "an interim response out of order")
+        guard requestVersion == .http11 else { return }
         try ResponseEncoder.encode(head, framing: nil, connection: nil, into: &output)
     }
 
     /// Begins the response: writes its head, framing chosen from the body's length and from what the request allows.
-    /// With `body: .none` the response is over at once, otherwise `sendEnd` ends it. `close` makes it the last one.
+    /// With `body: .none` the response is over at once, otherwise `sendEnd` ends it. `close`, or `Connection: close`
+    /// among the fields, makes it the last one.
     ///
     /// A response to HEAD, 204 and 304 carry no content: what is given is left out. A body of unknown length to an
     /// HTTP/1.0 client ends with the connection.
@@ -160,11 +166,14 @@ package struct ServerCodec {
         _ head: ResponseHead, body: OutgoingBody, close: Bool = false, into output: inout [UInt8]
     ) throws(HTTPError) {
         precondition(sending == .idle, "a second response to one request")
+        try body.validate()
         let isTunnel =
             head.status.code == 101 || (requestKind == .connect && head.status.kind == .successful)
         let isBodiless = isTunnel || head.status.code == 204 || head.status.code == 304
         let endsWithConnection = body == .unknown && requestVersion == .http10
-        let isLast = close || isTunnel || endsWithConnection || !keepAlive || receiving == .failed
+        let saysClose = BodyFraming.saysClose(head.fields)
+        let isLast =
+            close || saysClose || isTunnel || endsWithConnection || !keepAlive || receiving == .failed
         let line: ResponseEncoder.FramingLine? =
             switch body {
             case _ where isBodiless: nil
@@ -173,7 +182,7 @@ package struct ServerCodec {
             case .unknown: endsWithConnection ? nil : .chunked
             }
         let connection: ResponseEncoder.ConnectionLine? =
-            isTunnel ? nil : isLast ? .close : requestVersion == .http10 ? .keepAlive : nil
+            isTunnel || saysClose ? nil : isLast ? .close : requestVersion == .http10 ? .keepAlive : nil
         try ResponseEncoder.encode(head, framing: line, connection: connection, into: &output)
         keepAlive = !isLast
         continueIsExpected = false

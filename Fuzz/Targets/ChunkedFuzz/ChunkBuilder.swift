@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+
+import FuzzKit
+
+/// Makes a chunked body of the fuzzer's choices: mostly well-formed, with extensions, odd sizes, trailers and, now
+/// and then, one octet that is wrong.
+enum ChunkBuilder {
+    static func body(_ input: inout FuzzInput) -> [UInt8] {
+        var body: [UInt8] = []
+        let corruption = Int(input.octet()) << 8 | Int(input.octet())
+        while !input.isEmpty, body.count < 4_096 {
+            let shape = input.octet()
+            // Now and then the last chunk comes early, with what was left as trailers.
+            let content = shape & 0x80 != 0 ? [] : input.piece()
+            body += Array(String(content.count, radix: 16, uppercase: shape & 1 != 0).utf8)
+            if shape & 2 != 0 { body.insert(contentsOf: [0x30, 0x30], at: body.count) }
+            switch shape >> 2 & 7 {
+            case 0: body += [0x3B] + input.octets(Int(shape >> 5))
+            case 1: body += Array(" ;x=\"\t\"".utf8)
+            case 2: body += [0x20, 0x09]
+            default: break
+            }
+            body += [0x0D, 0x0A] + content
+            if content.isEmpty { break }
+            body += [0x0D, 0x0A]
+        }
+        while !input.isEmpty, body.count < 8_192 {
+            let shape = input.octet()
+            let names = ["X-A", "Content-Length", "x", "ETag", "Set-Cookie", "Trailer", "", "A "]
+            body += Array(names[Int(shape & 7)].utf8) + [0x3A] + input.octets(Int(shape >> 4)) + [0x0D, 0x0A]
+        }
+        body += [0x0D, 0x0A]
+        let place = corruption >> 4
+        if corruption & 15 != 0, place < body.count { body[place] ^= UInt8(1 << (corruption & 7)) }
+        return body
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// Invariant: a chunked body, however it is cut, is read exactly as a slow reader of RFC 9112 §7.1 reads it.
+
+import FuzzKit
+import LupineHTTP
+
+/// Octets 0 to 3 choose raw or built input, the limits and the cuts.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    var input = unsafe FuzzInput(start, count)
+    let choice = input.octet()
+    let cuts = Cuts(&input)
+    var limits = ParserLimits()
+    if choice & 2 != 0 {
+        limits.chunkExtensionBytes = 12
+        limits.fieldCount = 3
+        limits.lineBytes = 28
+        limits.headBytes = 64
+    }
+    let body = choice & 1 == 0 ? input.rest() : ChunkBuilder.body(&input)
+    let expected = ReferenceChunks(limits: limits).read(body)
+    for cuts in body.count <= 600 ? [.none, cuts, .everywhere] : [.none, cuts] {
+        let actual = outcome(of: body, cuts, limits)
+        require(actual == expected, "the codec reads\n\(actual)\nthe reference\n\(expected)")
+    }
+    return 0
+}
+
+/// What one reader makes of a chunked body.
+struct Outcome: Hashable {
+    enum Ending: Hashable {
+        case incomplete
+        case complete(length: Int)
+        case size, overflow, extensionOctet, chunkEnd, extensionLimit, trailers
+    }
+    var content: [UInt8] = []
+    var trailers: [[UInt8]] = []
+    var ending = Ending.incomplete
+}
+
+/// What the codec makes of `body` behind a head that announces chunks.
+private func outcome(of body: [UInt8], _ cuts: Cuts, _ limits: ParserLimits) -> Outcome {
+    var codec = ClientCodec(limits: limits)
+    begin(&codec)
+    var outcome = Outcome()
+    var taken = 0
+    for piece in cuts.pieces(of: body) {
+        var rest = piece[...]
+        feeding: while true {
+            let event: WireEvent
+            let consumed: Int
+            do {
+                (event, consumed) = try codec.next(rest.span)
+            } catch {
+                outcome.ending = ending(of: error)
+                return outcome
+            }
+            taken += consumed
+            switch event {
+            case .needMore:
+                require(consumed == rest.count, "octets left over with needMore")
+                break feeding
+            case .content(let range):
+                require(!range.isEmpty && range.upperBound <= consumed, "content outside what was taken")
+                outcome.content += rest.dropFirst(range.lowerBound).prefix(range.count)
+            case .end(let trailers):
+                outcome.ending = .complete(length: taken)
+                for index in 0..<trailers.count {
+                    outcome.trailers.append(Array(trailers.name(at: index).utf8))
+                    outcome.trailers.append(
+                        trailers.withValue(at: index) { span in span.indices.map { span[$0] } })
+                }
+                return outcome
+            case .interim, .head, .handover: fatalError("\(event) in a body")
+            }
+            rest = rest.dropFirst(consumed)
+        }
+    }
+    return outcome
+}
+
+private func begin(_ codec: inout ClientCodec) {
+    do {
+        var wire: [UInt8] = []
+        let authority = try Authority(host: "a", port: 80)
+        try codec.send(
+            RequestHead(method: .get, target: .origin("/"), authority: authority), body: .none, into: &wire)
+        let head = Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".utf8)
+        let (event, consumed) = try codec.next(head.span)
+        guard case .head(_, framing: .chunked, keepAlive: true) = event, consumed == head.count else {
+            fatalError("\(event) of a plain head")
+        }
+    } catch {
+        fatalError("a plain exchange was refused: \(error)")
+    }
+}
+
+private func ending(of error: HTTPError) -> Outcome.Ending {
+    switch error {
+    case .malformedChunkSize: .size
+    case .chunkSizeOverflow: .overflow
+    case .malformedChunkExtension: .extensionOctet
+    case .malformedChunkEnd: .chunkEnd
+    case .limitExceeded(.chunkExtensionBytes, _): .extensionLimit
+    default: .trailers
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+
+/// What ends a response's body: RFC 9112 §6.3, the rules in their order, on plain arrays.
+struct ReferenceFraming {
+    private let reading: Reading
+    private let method: Method
+
+    init(_ reading: Reading, to method: Method) {
+        self.reading = reading
+        self.method = method
+    }
+
+    /// Nil when the message is to be refused.
+    var verdict: (framing: BodyFraming, keepAlive: Bool)? {
+        // A tunnel's response is not read any further (RFC 9110 §9.3.6).
+        if method == .connect && reading.status / 100 == 2 { return (.handover, false) }
+        if reading.status == 101 { return (.handover, false) }
+        let options = elements(of: "connection")
+        var keepAlive = !options.contains("close") && (!reading.isHTTP10 || options.contains("keep-alive"))
+        // Rule 1: whatever the fields say. A length that is no length is refused all the same.
+        guard let length = contentLength() else { return nil }
+        if reading.status / 100 == 1 || reading.status == 204 || reading.status == 304 || method == .head {
+            return (.none, keepAlive)
+        }
+        // Rules 3 and 4.
+        if has("transfer-encoding") {
+            guard elements(of: "transfer-encoding") == ["chunked"] else { return nil }
+            if has("content-length") || reading.isHTTP10 { keepAlive = false }
+            return (.chunked, keepAlive)
+        }
+        // Rules 5 and 6, then 8.
+        switch length {
+        case .absent: return (.untilClose, false)
+        case .octets(0): return (.none, keepAlive)
+        case .octets(let count): return (.length(count), keepAlive)
+        }
+    }
+
+    private enum Length {
+        case absent
+        case octets(Int64)
+    }
+
+    /// All values, however they are spread over lines and commas, say the same number; nil when not.
+    private func contentLength() -> Length? {
+        guard has("content-length") else { return .absent }
+        let numbers = elements(of: "content-length").map { text -> Int64? in
+            guard text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
+            return Int64(text)
+        }
+        guard let first = numbers.first, let number = first, numbers.allSatisfy({ $0 == number }) else {
+            return nil
+        }
+        return .octets(number)
+    }
+
+    private func has(_ name: String) -> Bool { reading.names.contains { lowercased($0) == name } }
+
+    /// The elements of all fields of that name in small letters; commas in quoted strings do not separate.
+    private func elements(of name: String) -> [String] {
+        var elements: [String] = []
+        for (own, value) in zip(reading.names, reading.values) where lowercased(own) == name {
+            var element: [UInt8] = []
+            var isQuoted = false
+            var isEscaped = false
+            for octet in value + [0x2C] {
+                if isEscaped {
+                    isEscaped = false
+                } else if isQuoted && octet == 0x5C {
+                    isEscaped = true
+                } else if octet == 0x22 {
+                    isQuoted.toggle()
+                } else if octet == 0x2C && !isQuoted {
+                    elements.append(trimmed(lowercased(element)))
+                    element = []
+                    continue
+                }
+                element.append(octet)
+            }
+            // A quote that is never closed ends with the value, less the comma added above.
+            if !element.isEmpty { elements.append(trimmed(lowercased(element.dropLast()))) }
+        }
+        return elements.filter { !$0.isEmpty }
+    }
+
+    private func trimmed(_ text: String) -> String {
+        var text = Substring(text)
+        while let first = text.unicodeScalars.first, first == " " || first == "\t" {
+            text.unicodeScalars.removeFirst()
+        }
+        while let last = text.unicodeScalars.last, last == " " || last == "\t" {
+            text.unicodeScalars.removeLast()
+        }
+        return String(text)
+    }
+
+    private func lowercased(_ octets: some Sequence<UInt8>) -> String {
+        var text = ""
+        for octet in octets {
+            let small = octet >= 0x41 && octet <= 0x5A ? octet + 0x20 : octet
+            text.unicodeScalars.append(Unicode.Scalar(small))
+        }
+        return text
+    }
+}

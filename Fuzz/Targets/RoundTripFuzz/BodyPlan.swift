@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+
+import FuzzKit
+import LupineHTTP
+
+/// Content in pieces, how its length is announced, and trailers.
+struct BodyPlan {
+    let announced: OutgoingBody
+    let pieces: [[UInt8]]
+    let trailers: Fields
+
+    var content: [UInt8] { pieces.flatMap { $0 } }
+
+    init(_ input: inout FuzzInput) {
+        let choice = input.octet()
+        var pieces: [[UInt8]] = []
+        for _ in 0..<(choice >> 4 & 3) { pieces.append(input.piece()) }
+        let length = pieces.reduce(0) { $0 + $1.count }
+        switch choice & 7 {
+        case 0, 1: announced = .none
+        case 2, 3: announced = .known(Int64(length))
+        // A lie, which the encoder has to notice.
+        case 4: announced = .known(Int64(length) - 1 + Int64(choice >> 6))
+        default: announced = .unknown
+        }
+        self.pieces = announced == .none ? [] : pieces
+        trailers = choice & 8 != 0 ? FieldPlan.fields(&input) : Fields()
+    }
+
+    /// The trailers that the other side is to see.
+    var expectedTrailers: Fields { announced == .unknown ? trailers : Fields() }
+}
+
+/// Field lists of the fuzzer's choice.
+enum FieldPlan {
+    static func fields(_ input: inout FuzzInput) -> Fields {
+        var fields = Fields()
+        for _ in 0..<(input.octet() & 3) {
+            let names = [
+                "Host", "Connection", "Upgrade", "Content-Length", "Transfer-Encoding", "X-A", "Expect",
+                "ETag",
+            ]
+            let choice = input.octet()
+            let name =
+                choice & 8 == 0 ? names[Int(choice & 7)] : String(decoding: input.piece(), as: UTF8.self)
+            let value = input.piece()
+            do { try fields.append(FieldName(name), value.span) } catch {
+                require(error.fault == .local, "our own octets are called the peer's fault: \(error)")
+            }
+        }
+        return fields
+    }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+
+import FuzzKit
+import LupineHTTP
+
+/// A request, which goes from a client's codec to a server's.
+struct RequestPlan {
+    let head: RequestHead
+    let body: BodyPlan
+    let expectsContinue: Bool
+
+    /// Nil when a part of it is refused before it comes to encoding.
+    init?(_ input: inout FuzzInput) {
+        let choice = input.octet()
+        let targetChoice = input.octet()
+        do {
+            let names = ["GET", "HEAD", "POST", "CONNECT", "OPTIONS", "PRI", "PUT"]
+            let name = Int(choice & 7) < 7 ? names[Int(choice & 7)] : Self.text(&input)
+            let method = try Method(name)
+            var authority: Authority?
+            if choice & 8 == 0 {
+                authority = try Authority(host: Self.text(&input), port: 80, defaultPort: 80)
+            }
+            let target: RequestTarget
+            switch targetChoice & 7 {
+            case 0, 1, 2: target = .origin("/" + Self.text(&input))
+            case 3: target = .origin(Self.text(&input))
+            case 4: target = .absolute("http:" + Self.text(&input))
+            case 5: target = .absolute(Self.text(&input))
+            case 6: target = .authority(try Authority(host: Self.text(&input), port: 443))
+            default: target = .asterisk
+            }
+            expectsContinue = targetChoice & 0x10 != 0
+            body = BodyPlan(&input)
+            head = RequestHead(
+                method: method, target: target, authority: authority,
+                version: targetChoice & 0x20 != 0 ? .http10 : .http11, fields: FieldPlan.fields(&input))
+        } catch {
+            require(error.fault == .local, "our own octets are called the peer's fault: \(error)")
+            return nil
+        }
+    }
+
+    private static func text(_ input: inout FuzzInput) -> String {
+        String(decoding: input.octets(Int(input.octet() & 31)), as: UTF8.self)
+    }
+
+    /// Encodes, parses and compares. False when the encoder refused it.
+    func goThrough(_ client: inout ClientCodec, _ server: inout ServerCodec) -> Bool {
+        var wire: [UInt8] = []
+        do {
+            try client.send(head, body: body.announced, expectContinue: expectsContinue, into: &wire)
+        } catch {
+            require(wire.isEmpty, "something was written and then refused")
+            // Of a request in HTTP/1.1 without an authority it is said that the Host is missing.
+            return false
+        }
+        do {
+            if body.announced != .none {
+                for piece in body.pieces {
+                    try client.sendContent(piece.count, into: &wire)
+                    wire += piece
+                }
+                try client.sendEnd(trailers: body.trailers, into: &wire)
+            }
+        } catch {
+            return false
+        }
+        compare(wire, &server)
+        return true
+    }
+
+    private func compare(_ wire: [UInt8], _ server: inout ServerCodec) {
+        var rest = wire[...]
+        var content: [UInt8] = []
+        var heads = 0
+        var isOver = false
+        while !isOver {
+            do {
+                let (event, consumed) = try server.next(rest.span)
+                switch event {
+                case .needMore: fatalError("the request does not end: \(shown(wire))")
+                case .head(let parsed, let framing, _):
+                    heads += 1
+                    compare(parsed, wire)
+                    let isFramed =
+                        switch body.announced {
+                        case .none, .known(0): framing == .none
+                        case .known(let length): framing == .length(length)
+                        case .unknown: framing == .chunked
+                        }
+                    require(isFramed, "\(body.announced) became \(framing): \(shown(wire))")
+                case .content(let range): content += rest.dropFirst(range.lowerBound).prefix(range.count)
+                case .end(let trailers):
+                    require(trailers == body.expectedTrailers, "other trailers: \(shown(wire))")
+                    isOver = true
+                }
+                rest = rest.dropFirst(consumed)
+            } catch {
+                fatalError("\(error) in what we encoded: \(shown(wire))")
+            }
+        }
+        require(heads == 1 && rest.isEmpty, "a second message: \(shown(wire))")
+        require(content == body.content, "other content: \(shown(wire))")
+    }
+
+    /// The fields given must be the last ones parsed, behind those that the encoder adds.
+    private func compare(_ parsed: RequestHead, _ wire: [UInt8]) {
+        require(parsed.method == head.method, "another method: \(shown(wire))")
+        require(parsed.version == head.version, "another version: \(shown(wire))")
+        require(parsed.target.description == head.target.description, "another target: \(shown(wire))")
+        switch (parsed.target, head.target) {
+        case (.origin, .origin), (.absolute, .absolute), (.authority, .authority), (.asterisk, .asterisk):
+            break
+        case (.origin, _), (.absolute, _), (.authority, _), (.asterisk, _):
+            fatalError("another form of target: \(shown(wire))")
+        }
+        compareFields(
+            parsed.fields, given: head.fields,
+            mayAdd: ["Host", "Content-Length", "Transfer-Encoding", "Expect"])
+    }
+}
+
+/// Requires that `parsed` ends in `given`, and begins with nothing but fields of the names that an encoder adds.
+func compareFields(_ parsed: Fields, given: Fields, mayAdd names: [String]) {
+    let added = parsed.count - given.count
+    require(added >= 0, "fields got lost")
+    for index in 0..<max(0, added) {
+        require(names.contains(parsed.name(at: index)), "a field that nobody gave: \(parsed.name(at: index))")
+    }
+    for index in 0..<given.count {
+        require(parsed.name(at: added + index) == given.name(at: index), "another name")
+        let parsedValue = parsed.withValue(at: added + index) { span in span.indices.map { span[$0] } }
+        let givenValue = given.withValue(at: index) { span in span.indices.map { span[$0] } }
+        require(parsedValue == givenValue, "another value of \(given.name(at: index))")
+    }
+}
+
+/// Octets for a message.
+func shown(_ wire: [UInt8]) -> String { String(decoding: wire, as: UTF8.self).debugDescription }

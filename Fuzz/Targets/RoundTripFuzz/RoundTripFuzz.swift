@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Invariant: what is encoded without an error is parsed to the same thing by the other side, and is one message, not two.
+
+import FuzzKit
+import LupineHTTP
+
+/// The octets choose a request with its body and then the response to it.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    var input = unsafe FuzzInput(start, count)
+    var client = ClientCodec(leniency: .strict)
+    var server = ServerCodec()
+    guard let request = RequestPlan(&input), request.goThrough(&client, &server) else { return 0 }
+    if let response = ResponsePlan(&input, to: request) { response.goThrough(&client, &server) }
+    return 0
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+
+import Testing
+
+@testable import LupineHTTP
+
+@Suite struct AuthorityTests {
+    struct Row: Sendable, CustomStringConvertible {
+        let host: String
+        let port: UInt16
+        var defaultPort: UInt16?
+        let bare: String
+        let field: String
+        let target: String
+        var description: String { host }
+    }
+
+    @Test(arguments: [
+        Row(
+            host: "example.com", port: 80, defaultPort: 80, bare: "example.com", field: "example.com",
+            target: "example.com:80"),
+        Row(
+            host: "example.com", port: 443, defaultPort: 80, bare: "example.com", field: "example.com:443",
+            target: "example.com:443"),
+        Row(host: "a", port: 80, bare: "a", field: "a:80", target: "a:80"),
+        Row(
+            host: "127.0.0.1", port: 8080, defaultPort: 80, bare: "127.0.0.1", field: "127.0.0.1:8080",
+            target: "127.0.0.1:8080"),
+        Row(host: "::1", port: 443, defaultPort: 443, bare: "::1", field: "[::1]", target: "[::1]:443"),
+        Row(
+            host: "[::1]", port: 8443, defaultPort: 443, bare: "::1", field: "[::1]:8443",
+            target: "[::1]:8443"),
+        Row(
+            host: "::ffff:1.2.3.4", port: 80, defaultPort: 80, bare: "::ffff:1.2.3.4",
+            field: "[::ffff:1.2.3.4]", target: "[::ffff:1.2.3.4]:80"),
+        Row(
+            host: "fe80::1%eth0", port: 80, defaultPort: 80, bare: "fe80::1%eth0", field: "[fe80::1]",
+            target: "[fe80::1]:80"),
+        Row(host: "a%20b", port: 1, bare: "a%20b", field: "a%20b:1", target: "a%20b:1"),
+    ])
+    func bracketsDefaultPortsAndZones(_ row: Row) throws {
+        let authority = try Authority(host: row.host, port: row.port, defaultPort: row.defaultPort)
+        #expect(authority.host == row.bare)
+        #expect(authority.description == row.field)
+        #expect(RequestTarget.authority(authority).description == row.target)
+        #expect(Authority.isHostField(authority.description))
+        #expect(try RequestTarget.parsed(row.target, method: .connect).description == row.target)
+    }
+
+    @Test(arguments: [
+        "", "a b", "a/b", "a@b", "a\r\nb", "a\0", "a\n", "ä.example", "[::1", "::1]", "[]", "[a]", "a:80",
+        "a:b:c",
+        "::1%", "::1%a/b", "[::1]]", "::g", "a?b", "a#b", "a\\b", "<a>",
+    ])
+    func refused(_ host: String) {
+        #expect(throws: HTTPError.invalidAuthority(Excerpt(host))) { try Authority(host: host, port: 80) }
+    }
+}
