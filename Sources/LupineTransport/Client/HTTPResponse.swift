@@ -25,12 +25,12 @@ public struct ResponseBody: AsyncSequence, Sendable {
     public typealias Element = [UInt8]
     public typealias Failure = TransportError
 
-    private let handle: Handle
+    fileprivate let handle: Handle
 
     init(_ inlet: BodyInlet) { handle = Handle(inlet) }
 
     /// Cancels the exchange when the last copy of the body, and its iterator, are gone.
-    private final class Handle: Sendable {
+    fileprivate final class Handle: Sendable {
         let inlet: BodyInlet
         init(_ inlet: BodyInlet) { self.inlet = inlet }
         deinit { inlet.abandon() }

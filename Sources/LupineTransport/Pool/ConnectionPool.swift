@@ -178,20 +178,25 @@ package final class ConnectionPool: Sendable {
     /// Ends everything: exchanges that wait or run fail with `shutDown`, connections close. `whenDone` is called on
     /// some thread once the last connection is gone.
     package func shutDown(_ whenDone: @escaping @Sendable () -> Void = {}) {
-        handle { state in
-            state.isShutDown = true
-            return .shutDown
-        }
-        let (handles, isDone) = state.withLock { state -> ([Handle], Bool) in
-            let handles = state.connections.compactMap { $0 }
-            if state.open > 0 { state.waitingForEnd.append(whenDone) }
-            return (handles, state.open == 0)
-        }
+        retire(whenDone)
+        let handles = state.withLock { $0.connections.compactMap { $0 } }
         for handle in handles {
             switch handle {
             case .dialing(let loop, let dialer): _ = loop.execute { dialer.value.cancel(.shutDown) }
             case .open(let loop, let connection): _ = loop.execute { connection.value.abort(.shutDown) }
             }
+        }
+    }
+
+    /// Ends gently: nothing new begins, exchanges that run go on, and their connections close after them.
+    package func retire(_ whenDone: @escaping @Sendable () -> Void = {}) {
+        handle { state in
+            state.isShutDown = true
+            return .shutDown
+        }
+        let isDone = state.withLock { state -> Bool in
+            if state.open > 0 { state.waitingForEnd.append(whenDone) }
+            return state.open == 0
         }
         if isDone { whenDone() }
     }

@@ -7,7 +7,7 @@ internal import Glibc
 enum Syscall: Hashable, Sendable {
     case socket, connect, bind, listen, accept, shutdown
     case getOption, setOption, localAddress, peerAddress
-    case receive, send, sendfile, splice, read, write, open, pipe, namespace
+    case receive, send, sendfile, splice, read, write, open, size, pipe, namespace
     case epollCreate, epollControl, epollWait, eventfd
 }
 
@@ -167,6 +167,12 @@ enum Syscalls {
 
     static func open(_ path: String, flags: Int32, mode: UInt32) throws(Errno) -> Int32 {
         Int32(truncatingIfNeeded: try make(.open) { unsafe Int(lupine_open(path, flags, mode)) })
+    }
+
+    static func fileSize(_ descriptor: Int32) throws(Errno) -> Int64 {
+        var information = stat()
+        _ = try make(.size) { unsafe Int(fstat(descriptor, &information)) }
+        return Int64(information.st_size)
     }
 
     static func pipe() throws(Errno) -> (read: Int32, write: Int32) {
