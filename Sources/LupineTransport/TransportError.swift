@@ -87,7 +87,8 @@ extension TransportError: CustomStringConvertible {
         case .connect(let address, let error): "cannot connect to \(address): \(error)"
         case .unreachable(let host, let failures):
             "cannot connect to \(host): " + failures.map(\.description).joined(separator: "; ")
-        case .outOfDescriptors(let error): "no descriptor left for a connection: \(error); raise the limit (ulimit -n)"
+        case .outOfDescriptors(let error):
+            "no descriptor left for a connection: \(error); raise the limit (ulimit -n)"
         case .tunnel(let proxy, let error): "the proxy \(proxy) opened no tunnel: \(error)"
         case .socks(let proxy, let error): "the SOCKS proxy \(proxy) made no connection: \(error)"
         case .connectionLost(let host, let error): "the connection to \(host) was lost: \(error)"
@@ -98,7 +99,8 @@ extension TransportError: CustomStringConvertible {
         case .file(let error): "the file could not be read or written: \(error)"
         case .system(let error): "a system call failed: \(error)"
         case .timedOut(let host, let timeout): "timed out \(timeout) (\(host))"
-        case .contentTooLong(let limit): "the content is longer than \(limit) bytes, the most that was to be collected"
+        case .contentTooLong(let limit):
+            "the content is longer than \(limit) bytes, the most that was to be collected"
         case .tooManyRedirects(let limit): "more than \(limit) redirects"
         case .redirect(let error): "a redirect that cannot be followed: \(error)"
         case .unsupported(let what): "not supported: \(what)"

@@ -41,7 +41,9 @@ final class BodyInlet: ExchangeSink {
     // MARK: the task's side
 
     /// Submits the exchange and waits for the head of its response.
-    func head(of exchange: Exchange, through pool: ConnectionPool) async throws(TransportError) -> ResponseHead {
+    func head(of exchange: Exchange, through pool: ConnectionPool) async throws(TransportError)
+        -> ResponseHead
+    {
         state.withLock { $0.exchange = exchange }
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { (reader: HeadReader) in

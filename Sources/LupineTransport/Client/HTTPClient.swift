@@ -36,7 +36,9 @@ public final class HTTPClient: Sendable {
         var hop = RedirectHop(request)
         while true {
             let response = try await engine.send(hop.request, configuration)
-            guard let limit = configuration.redirectLimit, let next = try hop.next(after: response, limit: limit) else {
+            guard let limit = configuration.redirectLimit,
+                let next = try hop.next(after: response, limit: limit)
+            else {
                 return response
             }
             response.body.discard()

@@ -44,7 +44,9 @@ public struct ResponseBody: AsyncSequence, Sendable {
         public mutating func next() async throws(TransportError) -> [UInt8]? { try await handle.inlet.next() }
 
         /// The same, whatever the caller's isolation.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws(TransportError) -> [UInt8]? {
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(TransportError)
+            -> [UInt8]?
+        {
             try await handle.inlet.next()
         }
     }

@@ -20,7 +20,9 @@ struct RedirectHop {
 
     /// Where the response leads; nil when it is the answer. A body that cannot be sent again ends the chain too.
     func next(after response: HTTPResponse, limit: Int) throws(TransportError) -> RedirectHop? {
-        guard let location = response.fields[.location], let method = method(after: response.status) else { return nil }
+        guard let location = response.fields[.location], let method = method(after: response.status) else {
+            return nil
+        }
         guard count < limit else { throw .tooManyRedirects(limit: limit) }
         let url: TransportURL
         do throws(TransportURLError) {
@@ -38,7 +40,9 @@ struct RedirectHop {
         }
         // What was meant for one origin is nothing for another one's ears.
         if (url.scheme, url.host, url.port) != (request.url.scheme, request.url.host, request.url.port) {
-            for name in [FieldName.authorization, .cookie, .proxyAuthorization] { following.fields.remove(name) }
+            for name in [FieldName.authorization, .cookie, .proxyAuthorization] {
+                following.fields.remove(name)
+            }
         }
         return RedirectHop(following, count: count + 1)
     }

@@ -46,7 +46,8 @@ struct ContentFeed {
             state = from &+ content == bytes.count ? .done : .bytes(bytes, from: from &+ content)
         case .piece(let bytes, let from, let source):
             state =
-                from &+ content == bytes.count ? .stream(source) : .piece(bytes, from: from &+ content, source)
+                from &+ content == bytes.count
+                ? .stream(source) : .piece(bytes, from: from &+ content, source)
         case .done, .file, .stream, .awaiting:
             preconditionFailure("more was sent than there was")
         }

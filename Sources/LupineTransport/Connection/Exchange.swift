@@ -33,7 +33,8 @@ package final class Exchange: Sendable {
 
     /// An exchange that has not been submitted.
     package init(
-        head: RequestHead, content: OutgoingContent = .none, origin: Origin, options: ExchangeOptions = ExchangeOptions(),
+        head: RequestHead, content: OutgoingContent = .none, origin: Origin,
+        options: ExchangeOptions = ExchangeOptions(),
         sink: any ExchangeSink
     ) {
         self.head = head

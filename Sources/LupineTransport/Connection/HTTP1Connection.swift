@@ -84,7 +84,6 @@ final class HTTP1Connection {
         loop.hand(registration, to: self)
     }
 
-
     /// Whether it has been closed.
     var isClosed: Bool { machine.state == .closed }
 
@@ -122,13 +121,16 @@ final class HTTP1Connection {
         if let rate = exchange.options.receiveRate { current.receiveRate = RateLimit(rate: rate, at: now) }
         if let rate = exchange.options.sendRate { current.sendRate = RateLimit(rate: rate, at: now) }
         let announcement = exchange.content.announcement
-        let holds = exchange.options.continueTimeout != nil && announcement != .none && announcement != .known(0)
+        let holds =
+            exchange.options.continueTimeout != nil && announcement != .none && announcement != .known(0)
         do throws(HTTPError) {
             var head = exchange.head
             if let prefix = route.absolutePrefix, case .origin(let path) = head.target {
                 head.target = .absolute(prefix + path)
             }
-            if let authorization = route.proxyAuthorization { try head.fields.set(.proxyAuthorization, authorization) }
+            if let authorization = route.proxyAuthorization {
+                try head.fields.set(.proxyAuthorization, authorization)
+            }
             try codec.send(head, body: announcement, expectContinue: holds, into: &feed.output)
         } catch {
             giveBack(KeepAlive())
@@ -271,8 +273,11 @@ final class HTTP1Connection {
         current?.exchange.sink.sentContent(feed.sent)
     }
 
-    private func sendFile(_ file: FileSource, offset: Int64, remaining: Int64) throws(TransportError) -> Bool {
-        guard channel.isTransparent else { return try sendFileThroughMemory(file, offset: offset, remaining: remaining) }
+    private func sendFile(_ file: FileSource, offset: Int64, remaining: Int64) throws(TransportError) -> Bool
+    {
+        guard channel.isTransparent else {
+            return try sendFileThroughMemory(file, offset: offset, remaining: remaining)
+        }
         var limit = Int(clamping: min(remaining, 1 << 30))
         if var rate = current?.sendRate {
             let allowance = rate.allowance(at: loop.now)
@@ -322,7 +327,9 @@ final class HTTP1Connection {
     }
 
     private func supplied(_ piece: ContentPiece, for exchange: Exchange?) {
-        guard let exchange, current?.exchange === exchange, case .awaiting(let source) = feed.state else { return }
+        guard let exchange, current?.exchange === exchange, case .awaiting(let source) = feed.state else {
+            return
+        }
         do throws(HTTPError) {
             switch piece {
             case .bytes(let bytes):

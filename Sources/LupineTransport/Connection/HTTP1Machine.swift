@@ -124,7 +124,8 @@ struct HTTP1Machine: ~Copyable {
         case (.draining, .responseEnded(reusable: true)):
             state = .idle
             return Actions(connection: .giveBack)
-        case (.draining, .responseEnded), (.draining, .drainedEnough), (.draining, .broken), (.draining, .close):
+        case (.draining, .responseEnded), (.draining, .drainedEnough), (.draining, .broken),
+            (.draining, .close):
             state = .closed
             return Actions(connection: .close)
 
@@ -136,7 +137,8 @@ struct HTTP1Machine: ~Copyable {
             return Actions(connection: .close)
 
         // What comes late from above means nothing any more.
-        case (.closed, .release), (.closed, .resume), (.closed, .cancel), (.closed, .broken), (.closed, .close),
+        case (.closed, .release), (.closed, .resume), (.closed, .cancel), (.closed, .broken),
+            (.closed, .close),
             (.exchanging, .release), (.exchanging, .resume), (.exchanging, .pause),
             (.idle, .release), (.idle, .resume), (.idle, .cancel),
             (.draining, .release), (.draining, .resume), (.draining, .cancel),
@@ -150,7 +152,8 @@ struct HTTP1Machine: ~Copyable {
             (.draining, .begin), (.draining, .requestSent), (.draining, .headReceived), (.draining, .pause),
             (.draining, .enough), (.draining, .upgraded),
             (.upgraded, .begin), (.upgraded, .requestSent), (.upgraded, .headReceived), (.upgraded, .pause),
-            (.upgraded, .responseEnded), (.upgraded, .enough), (.upgraded, .drainedEnough), (.upgraded, .upgraded),
+            (.upgraded, .responseEnded), (.upgraded, .enough), (.upgraded, .drainedEnough),
+            (.upgraded, .upgraded),
             (.closed, .begin), (.closed, .requestSent), (.closed, .headReceived), (.closed, .pause),
             (.closed, .responseEnded), (.closed, .enough), (.closed, .drainedEnough), (.closed, .upgraded):
             preconditionFailure("\(event) is impossible while \(state)")

@@ -68,7 +68,8 @@ final class Dialer {
 
     private func lookUp(host: String, port: UInt16) {
         metrics.lookUpStart = loop.now
-        let start = resolver.lookUp(host, port: port, family: configuration.family, on: loop) { [weak self] answer in
+        let start = resolver.lookUp(host, port: port, family: configuration.family, on: loop) {
+            [weak self] answer in
             self?.lookedUp(host, answer)
         }
         switch start {
@@ -108,7 +109,9 @@ final class Dialer {
         switch action {
         case .connect(let id, let address):
             do throws(Errno) {
-                race.attempts[id.rawValue] = try ConnectAttempt(address, binding: origin.localBinding, on: loop) {
+                race.attempts[id.rawValue] = try ConnectAttempt(
+                    address, binding: origin.localBinding, on: loop
+                ) {
                     [weak self] error in
                     self?.advance(error.map { .failed(id, $0) } ?? .connected(id))
                 }
@@ -140,14 +143,17 @@ final class Dialer {
             connected(socket, registration, address)
         case .failed(let failures):
             let host = origin.proxy?.host ?? origin.host
-            end(.failure(.unreachable(
-                host: host, failures.map { ConnectFailure(address: $0.address, error: $0.cause) })))
+            end(
+                .failure(
+                    .unreachable(
+                        host: host, failures.map { ConnectFailure(address: $0.address, error: $0.cause) })))
         }
     }
 
     // MARK: the proxy
 
-    private func connected(_ socket: consuming Socket, _ registration: Registration, _ address: SocketAddress) {
+    private func connected(_ socket: consuming Socket, _ registration: Registration, _ address: SocketAddress)
+    {
         if let probes = configuration.keepAlive, address.port != nil { try? socket.setKeepAlive(probes) }
         guard let proxy = origin.proxy, let machine = conversation(with: proxy) else {
             return finish(socket, registration, address)
@@ -173,14 +179,20 @@ final class Dialer {
             guard origin.scheme == .https else { return nil }
             do throws(HTTPError) {
                 let authority = try Authority(host: origin.host, port: origin.port)
-                return .success(.tunnel(TunnelMachine(
-                    to: authority, credentials: proxy.credentials, fields: configuration.tunnelFields)))
+                return .success(
+                    .tunnel(
+                        TunnelMachine(
+                            to: authority, credentials: proxy.credentials, fields: configuration.tunnelFields)
+                    ))
             } catch { return .failure(.http(host: origin.host, error)) }
         case .socks5:
-            let destination = IPAddressLiteral(origin.host).map { SocksMachine.Destination.ip($0) } ?? .name(origin.host)
+            let destination =
+                IPAddressLiteral(origin.host).map { SocksMachine.Destination.ip($0) } ?? .name(origin.host)
             do throws(SocksError) {
-                return .success(.socks(try SocksMachine(
-                    destination: destination, port: origin.port, credentials: proxy.credentials)))
+                return .success(
+                    .socks(
+                        try SocksMachine(
+                            destination: destination, port: origin.port, credentials: proxy.credentials)))
             } catch { return .failure(.socks(proxy: proxy.description, error)) }
         }
     }
@@ -200,9 +212,12 @@ final class Dialer {
     private func finish(_ socket: consuming Socket, _ registration: Registration, _ address: SocketAddress) {
         metrics.connectEnd = loop.now
         let isForwarded = origin.proxy?.kind == .http && origin.scheme == .http
-        let host = (try? Authority(host: origin.host, port: origin.port, defaultPort: 80))?.description ?? origin.host
+        let host =
+            (try? Authority(host: origin.host, port: origin.port, defaultPort: 80))?.description
+            ?? origin.host
         let route = HTTP1Connection.Route(
-            host: origin.unixPath ?? origin.host, localAddress: (try? socket.localAddress()) ?? nil, remoteAddress: address,
+            host: origin.unixPath ?? origin.host, localAddress: (try? socket.localAddress()) ?? nil,
+            remoteAddress: address,
             usesProxy: origin.proxy != nil, dial: metrics,
             absolutePrefix: isForwarded ? "http://" + host : nil,
             proxyAuthorization: isForwarded ? origin.proxy?.credentials?.basicAuthorization : nil)

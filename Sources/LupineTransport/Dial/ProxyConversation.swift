@@ -38,7 +38,9 @@ final class ProxyConversation: LoopChannel {
         do throws(TransportError) {
             switch machine {
             case .tunnel(var tunnel):
-                do throws(TunnelError) { output = try tunnel.start() } catch { throw .tunnel(proxy: proxy, error) }
+                do throws(TunnelError) { output = try tunnel.start() } catch {
+                    throw .tunnel(proxy: proxy, error)
+                }
                 machine = .tunnel(tunnel)
             case .socks(var socks):
                 output = socks.start()
@@ -94,7 +96,9 @@ final class ProxyConversation: LoopChannel {
         switch machine {
         case .tunnel(var tunnel):
             do throws(TunnelError) {
-                if case .established(_, let count) = try tunnel.receive(bytes) { (isEstablished, consumed) = (true, count) }
+                if case .established(_, let count) = try tunnel.receive(bytes) {
+                    (isEstablished, consumed) = (true, count)
+                }
             } catch { throw .tunnel(proxy: proxy, error) }
             machine = .tunnel(tunnel)
         case .socks(var socks):

@@ -105,7 +105,8 @@ package final class ConnectionPool: Sendable {
             connectionWasReused: connectionWasReused, responseBegan: metrics.responseStart != nil,
             requestBegan: requestBegan, method: exchange.head.method,
             bodyIsReplayable: exchange.content.isReplayable, wasReplayed: exchange.wasReplayed)
-        guard ReplayRule.mayReplay(evidence), !requestBegan || exchange.content.rewind(), exchange.beginAgain()
+        guard ReplayRule.mayReplay(evidence), !requestBegan || exchange.content.rewind(),
+            exchange.beginAgain()
         else { return exchange.end(.failure(error), metrics) }
         submit(exchange, needsFresh: true)
     }
@@ -133,7 +134,9 @@ package final class ConnectionPool: Sendable {
         for end in ended { end() }
     }
 
-    private func dialed(_ id: ConnectionID, on loop: EventLoop, _ outcome: Result<DialedSocket, TransportError>) {
+    private func dialed(
+        _ id: ConnectionID, on loop: EventLoop, _ outcome: Result<DialedSocket, TransportError>
+    ) {
         switch outcome {
         case .success(let dialed):
             guard let socket = dialed.takeSocket() else { return dialFailed(id, .shutDown) }
@@ -235,10 +238,13 @@ package final class ConnectionPool: Sendable {
         }
     }
 
-    private static func effect(of action: PoolAction, _ cause: TransportError?, _ state: inout State) -> Effect? {
+    private static func effect(of action: PoolAction, _ cause: TransportError?, _ state: inout State)
+        -> Effect?
+    {
         switch action {
         case .run(let id, let connection, reused: _):
-            guard let exchange = take(id, &state), case .open(let loop, let bound)? = state.connections[Int(connection.index)]
+            guard let exchange = take(id, &state),
+                case .open(let loop, let bound)? = state.connections[Int(connection.index)]
             else { return nil }
             return .run(exchange, loop, bound)
         case .wait(let id, let waiter):
@@ -247,12 +253,16 @@ package final class ConnectionPool: Sendable {
         case .dial(let connection, let origin):
             return .dial(connection, origin)
         case .abandonDial(let connection):
-            guard case .dialing(let loop, let dialer)? = state.connections[Int(connection.index)] else { return nil }
+            guard case .dialing(let loop, let dialer)? = state.connections[Int(connection.index)] else {
+                return nil
+            }
             state.connections[Int(connection.index)] = nil
             state.open -= 1
             return .abandon(loop, dialer)
         case .close(let connection, _):
-            guard case .open(let loop, let bound)? = state.connections[Int(connection.index)] else { return nil }
+            guard case .open(let loop, let bound)? = state.connections[Int(connection.index)] else {
+                return nil
+            }
             return .close(loop, bound)
         case .fail(let id, let failure):
             guard let exchange = take(id, &state) else { return nil }
@@ -317,7 +327,8 @@ package final class ConnectionPool: Sendable {
     private func dial(_ id: ConnectionID, to origin: Origin) {
         let loop = group.next()
         let dialer = LoopBound(
-            sending: Dialer(origin, configuration: configuration.dial, resolver: resolver, loop: loop), to: loop)
+            sending: Dialer(origin, configuration: configuration.dial, resolver: resolver, loop: loop),
+            to: loop)
         state.withLock { state in
             let index = Int(id.index)
             while state.connections.count <= index { state.connections.append(nil) }
