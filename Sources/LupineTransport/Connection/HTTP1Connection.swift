@@ -10,12 +10,12 @@ import LupineHTTP
 final class HTTP1Connection {
     let loop: EventLoop
     let id: ConnectionID
-    private let pool: ConnectionPool
-    private let channel: ByteChannel
-    private var registration: Registration?
-    private var machine = HTTP1Machine()
-    private var codec: ClientCodec
-    private let route: Route
+    let pool: ConnectionPool
+    let channel: ByteChannel
+    var registration: Registration?
+    var machine = HTTP1Machine()
+    var codec: ClientCodec
+    let route: Route
 
     /// What every exchange on this connection has in common.
     struct Route {
@@ -31,27 +31,29 @@ final class HTTP1Connection {
     }
 
     /// The exchange at hand.
-    private var current: Current?
-    private var feed = ContentFeed()
+    var current: Current?
+    var feed = ContentFeed()
     /// Bytes that were read and not yet looked at, because the consumer paused.
-    private var unread: [UInt8] = []
+    var unread: [UInt8] = []
     /// The kernel may have more for us: edge-triggered readiness, remembered.
-    private var mayRead = false
-    private var mayWrite = true
-    private var peerIsClosing = false
-    private var wasUsed = false
+    var mayRead = false
+    var mayWrite = true
+    var peerIsClosing = false
+    var wasUsed = false
     /// What may still be skipped of a body nobody wants.
-    private var drainBudget = 0
-    private var keepAliveHint = KeepAlive()
-    private var responseKeepsAlive = true
+    var drainBudget = 0
+    var keepAliveHint = KeepAlive()
+    var responseKeepsAlive = true
 
-    private var deadlineTimer: (token: EventLoop.TimerToken, at: Instant)?
-    private var continueTimer: EventLoop.TimerToken?
-    private var paceTimer: EventLoop.TimerToken?
-    private var splice: SpliceTransfer?
-    private var upgrade: (connection: UpgradedConnection, handler: any UpgradeHandler)?
+    var deadlineTimer: (token: EventLoop.TimerToken, at: Instant)?
+    var continueTimer: EventLoop.TimerToken?
+    var paceTimer: EventLoop.TimerToken?
+    var splice: SpliceTransfer?
+    var upgrade: (connection: UpgradedConnection, handler: any UpgradeHandler)?
+    /// Whether the upgrade's handler takes bytes now.
+    var upgradeReads = true
 
-    private struct Current {
+    struct Current {
         let exchange: Exchange
         var metrics: ExchangeMetrics
         var deadlines: TransferDeadlines
@@ -63,12 +65,12 @@ final class HTTP1Connection {
         var contentRemaining: Int64?
     }
 
-    private enum Tag: Int { case deadline, continueWait, pace }
+    enum Tag: Int { case deadline, continueWait, pace }
 
     /// The rest of an unwanted body that is worth reading to keep the connection: less than a round trip's worth.
-    private static let drainLimit = 64 * 1024
+    static let drainLimit = 64 * 1024
     /// How much of a read is looked at before other connections of the loop get their turn.
-    private static let readTurns = 16
+    static let readTurns = 16
 
     init(
         _ socket: consuming Socket, _ registration: Registration, _ id: ConnectionID, route: Route,
@@ -152,7 +154,7 @@ final class HTTP1Connection {
         armDeadline()
     }
 
-    private func feedContent(_ content: OutgoingContent) {
+    func feedContent(_ content: OutgoingContent) {
         switch content {
         case .none: feed.state = .done
         case .bytes(let bytes): feed.state = bytes.isEmpty ? .done : .bytes(bytes, from: 0)
@@ -164,491 +166,13 @@ final class HTTP1Connection {
         if case .file(let file, _, _) = feed.state { announceFile(file) }
     }
 
-    private func announce(_ count: Int) {
+    func announce(_ count: Int) {
         do throws(HTTPError) {
             try codec.sendContent(count, into: &feed.output)
         } catch { fail(.http(host: route.host, error)) }
     }
 
-    private func announceFile(_ file: FileSource) { announce(Int(clamping: file.count)) }
-
-    // MARK: writing
-
-    private var isSending: Bool {
-        switch machine.state {
-        case .exchanging(.sending, _), .exchanging(.holding, _): true
-        case .exchanging(.sent, _), .idle, .draining, .closed: false
-        case .upgraded: true
-        }
-    }
-
-    /// Sends as much as there is and the kernel takes.
-    private func write() {
-        while mayWrite, isSending {
-            do throws(TransportError) {
-                guard try writeStep() else { break }
-            } catch {
-                return failWriting(error)
-            }
-        }
-    }
-
-    /// A failed write does not hide an answer that came before it: what the peer said last is read first.
-    private func failWriting(_ error: TransportError) {
-        mayWrite = false
-        mayRead = true
-        read()
-        if machine.state != .closed { lose(error) }
-    }
-
-    /// One step; false when nothing can be done now.
-    private func writeStep() throws(TransportError) -> Bool {
-        switch feed.state {
-        case .done:
-            guard feed.hasOutput else { return try endRequest() }
-            return try send([])
-        case .bytes(let bytes, let from), .piece(let bytes, let from, _):
-            return try sendPiece(bytes, from: from)
-        case .file(let file, let offset, let remaining):
-            if feed.hasOutput { return try send([]) }
-            return try sendFile(file, offset: offset, remaining: remaining)
-        case .stream(let source):
-            if feed.hasOutput { guard try send([]) else { return false } }
-            feed.state = .awaiting(source)
-            current?.deadlines.handle(.sourceDry, at: loop.now)
-            ask(source)
-            return true
-        case .awaiting:
-            return feed.hasOutput ? try send([]) : false
-        }
-    }
-
-    private func sendPiece(_ bytes: [UInt8], from: Int) throws(TransportError) -> Bool {
-        var end = bytes.count
-        if var rate = current?.sendRate {
-            let allowance = rate.allowance(at: loop.now)
-            let ready = rate.ready(for: min(end - from, rate.burst), at: loop.now)
-            current?.sendRate = rate
-            guard allowance > 0 else {
-                pace(until: ready)
-                return false
-            }
-            end = min(end, from + allowance)
-        }
-        let piece = bytes.span.extracting(from..<end)
-        return try send(piece)
-    }
-
-    /// Sends waiting framing and `content`; false when the kernel is full.
-    private func send(_ content: Span<UInt8>) throws(TransportError) -> Bool {
-        guard feed.hasOutput || !content.isEmpty else { return false }
-        let outcome: WriteOutcome
-        do throws(Errno) {
-            outcome = try channel.send(feed.output, from: feed.outputStart, content)
-        } catch {
-            throw .connectionLost(host: route.host, error)
-        }
-        guard case .bytes(let count) = outcome else {
-            mayWrite = false
-            return false
-        }
-        let before = feed.sent
-        feed.advance(count)
-        wrote(content: feed.sent - before)
-        return true
-    }
-
-    private func send(_ none: [UInt8]) throws(TransportError) -> Bool { try send(none.span) }
-
-    private func wrote(content: Int64) {
-        guard current != nil else {
-            if !feed.hasOutput { upgrade?.handler.drained() }
-            return
-        }
-        current?.requestBegan = true
-        current?.deadlines.handle(.wrote, at: loop.now)
-        guard content > 0 else { return }
-        current?.sendRate?.spend(Int(content), at: loop.now)
-        current?.metrics.requestContentBytes = feed.sent
-        current?.exchange.sink.sentContent(feed.sent)
-    }
-
-    private func sendFile(_ file: FileSource, offset: Int64, remaining: Int64) throws(TransportError) -> Bool
-    {
-        guard channel.isTransparent else {
-            return try sendFileThroughMemory(file, offset: offset, remaining: remaining)
-        }
-        var limit = Int(clamping: min(remaining, 1 << 30))
-        if var rate = current?.sendRate {
-            let allowance = rate.allowance(at: loop.now)
-            let ready = rate.ready(for: min(limit, rate.burst), at: loop.now)
-            current?.sendRate = rate
-            guard allowance > 0 else {
-                pace(until: ready)
-                return false
-            }
-            limit = min(limit, allowance)
-        }
-        var position = offset
-        let outcome: ReadOutcome
-        do throws(Errno) {
-            outcome = try channel.socket.send(file: file.descriptor, offset: &position, count: limit)
-        } catch {
-            throw .connectionLost(host: route.host, error)
-        }
-        switch outcome {
-        case .bytes(let count):
-            let left = remaining - Int64(count)
-            feed.sent += Int64(count)
-            feed.state = left == 0 ? .done : .file(file, offset: position, remaining: left)
-            wrote(content: Int64(count))
-            return true
-        case .wouldBlock:
-            mayWrite = false
-            return false
-        case .end:
-            throw .content("the file is shorter than the \(file.count) bytes that were announced")
-        }
-    }
-
-    private func sendFileThroughMemory(
-        _ file: FileSource, offset: Int64, remaining: Int64
-    ) throws(TransportError) -> Bool {
-        throw .unsupported("files over a channel that looks at its bytes")
-    }
-
-    private func ask(_ source: any ContentSource) {
-        let bound = LoopBound(self, on: loop)
-        let exchange = current?.exchange
-        source.next { [loop] piece in
-            // Never at once: a source that always has something would otherwise grow the stack.
-            _ = loop.execute { bound.value.supplied(piece, for: exchange) }
-        }
-    }
-
-    private func supplied(_ piece: ContentPiece, for exchange: Exchange?) {
-        guard let exchange, current?.exchange === exchange, case .awaiting(let source) = feed.state else {
-            return
-        }
-        do throws(HTTPError) {
-            switch piece {
-            case .bytes(let bytes):
-                guard !bytes.isEmpty else { return ask(source) }
-                try codec.sendContent(bytes.count, into: &feed.output)
-                feed.state = .piece(bytes, from: 0, source)
-            case .end(let trailers):
-                try codec.sendEnd(trailers: trailers, into: &feed.output)
-                feed.state = .done
-            case .failed(let reason):
-                return fail(.content(reason))
-            }
-        } catch {
-            return fail(.http(host: route.host, error))
-        }
-        current?.deadlines.handle(.sending, at: loop.now)
-        write()
-        armDeadline()
-    }
-
-    /// Everything has been handed to the kernel.
-    private func endRequest() throws(TransportError) -> Bool {
-        guard case .exchanging(.sending, _) = machine.state else { return false }
-        if !codec.requestIsSent {
-            do throws(HTTPError) {
-                try codec.sendEnd(into: &feed.output)
-            } catch { throw .http(host: route.host, error) }
-            if feed.hasOutput { return true }
-        }
-        current?.metrics.requestEnd = loop.now
-        current?.deadlines.handle(.sent, at: loop.now)
-        _ = machine.handle(.requestSent)
-        return false
-    }
-
-    // MARK: reading
-
-    /// Reads and handles as much as there is and the consumer takes.
-    private func read() {
-        guard mayRead, wantsToRead else { return }
-        var buffer = loop.borrowReadBuffer()
-        defer { loop.giveBack(readBuffer: buffer) }
-        var turns = 0
-        while mayRead, wantsToRead {
-            if let splice, splice.usesPipe {
-                guard spliceStep(splice) else { return }
-                continue
-            }
-            turns += 1
-            if turns > Self.readTurns {
-                yieldReading()
-                return
-            }
-            guard let room = readAllowance(buffer.count) else { return }
-            let outcome: ReadOutcome
-            do throws(Errno) {
-                var whole = buffer.mutableSpan
-                var space = whole._mutatingExtracting(first: room)
-                outcome = try channel.receive(into: &space)
-            } catch {
-                mayRead = false
-                return lose(.connectionLost(host: route.host, error))
-            }
-            switch outcome {
-            case .wouldBlock:
-                mayRead = false
-            case .end:
-                mayRead = false
-                return peerClosed()
-            case .bytes(let count):
-                // A short read has emptied the socket; a closing peer's end is still to be seen.
-                if count < room, !peerIsClosing { mayRead = false }
-                received(count)
-                handle(buffer.span.extracting(first: count))
-            }
-        }
-    }
-
-    private var wantsToRead: Bool {
-        switch machine.state {
-        case .exchanging(_, .paused), .closed: false
-        case .exchanging, .idle, .draining: unread.isEmpty
-        case .upgraded: upgradeReads
-        }
-    }
-    private var upgradeReads = true
-
-    /// Lets the loop's other connections have their turn; this one goes on in the next.
-    private func yieldReading() {
-        let bound = LoopBound(self, on: loop)
-        loop.executeOnLoop { bound.value.read() }
-    }
-
-    /// How much may be read now; nil when the rate says that it must wait.
-    private func readAllowance(_ capacity: Int) -> Int? {
-        guard var rate = current?.receiveRate else { return capacity }
-        let allowance = rate.allowance(at: loop.now)
-        let ready = rate.ready(for: min(capacity, rate.burst), at: loop.now)
-        current?.receiveRate = rate
-        guard allowance > 0 else {
-            pace(until: ready)
-            return nil
-        }
-        return min(capacity, allowance)
-    }
-
-    private func received(_ count: Int) {
-        guard current != nil else { return }
-        current?.receiveRate?.spend(count, at: loop.now)
-        if current?.metrics.responseStart == nil { current?.metrics.responseStart = loop.now }
-        current?.deadlines.handle(.received, at: loop.now)
-    }
-
-    /// Feeds the codec and passes on what it says, until it needs more or the consumer pauses.
-    private func handle(_ bytes: Span<UInt8>) {
-        if machine.state == .upgraded { return handleUpgraded(bytes) }
-        var start = 0
-        while true {
-            let event: WireEvent
-            let consumed: Int
-            let rest = bytes.extracting(droppingFirst: start)
-            do throws(HTTPError) {
-                (event, consumed) = try codec.next(rest)
-            } catch {
-                return lose(.http(host: route.host, error))
-            }
-            start += consumed
-            switch event {
-            case .needMore:
-                if case .exchanging(_, .awaitingHead) = machine.state { current?.headOctets += consumed }
-                armDeadline()
-                return
-            case .interim(let head):
-                current?.headOctets += consumed
-                current?.exchange.sink.receivedInterim(head)
-                if head.status.code == 100 { release() }
-            case .head(let head, let framing, let keepAlive):
-                current?.headOctets += consumed
-                guard receivedHead(head, framing, keepAlive) else { return }
-            case .content(let range):
-                guard receivedContent(rest.extracting(range)) else {
-                    return keep(bytes.extracting(droppingFirst: start))
-                }
-            case .end(let trailers):
-                return responseEnded(trailers, leftOver: bytes.count - start)
-            case .handover:
-                return beginUpgrade(bytes.extracting(droppingFirst: start))
-            }
-            if machine.state == .closed { return }
-            if case .exchanging(_, .paused) = machine.state {
-                return keep(bytes.extracting(droppingFirst: start))
-            }
-        }
-    }
-
-    private func keep(_ bytes: Span<UInt8>) {
-        guard machine.state != .closed, !bytes.isEmpty else { return }
-        unread.reserveCapacity(bytes.count)
-        for index in bytes.indices { unread.append(bytes[index]) }
-    }
-
-    /// False when reading must not go on from the same bytes.
-    private func receivedHead(_ head: ResponseHead, _ framing: BodyFraming, _ keepAlive: Bool) -> Bool {
-        guard let exchange = current?.exchange else { return false }
-        let headOctets = current?.headOctets ?? 0
-        current?.metrics.version = head.version
-        current?.metrics.responseHeadBytes = headOctets
-        current?.bodyFraming = framing
-        cancelContinueTimer()
-        responseKeepsAlive = keepAlive
-        if keepAlive, let hint = head.fields.withFirstValue(of: .keepAlive, { KeepAlive(fieldValue: $0) }) {
-            keepAliveHint = hint
-        }
-        if framing == .handover {
-            _ = exchange.sink.receivedHead(head, framing: framing)
-            return true
-        }
-        _ = machine.handle(.headReceived)
-        if case .length(let length) = framing { current?.contentRemaining = length }
-        switch exchange.sink.receivedHead(head, framing: framing) {
-        case .deliver: break
-        case .pause: pause()
-        case .skip: return enough()
-        case .splice(let target): beginSplice(target, framing)
-        }
-        return true
-    }
-
-    /// False when the consumer takes no more of the same bytes now.
-    private func receivedContent(_ bytes: Span<UInt8>) -> Bool {
-        current?.metrics.responseContentBytes += Int64(bytes.count)
-        spendContent(bytes.count)
-        if machine.state == .draining {
-            drainBudget -= bytes.count
-            guard drainBudget >= 0 else {
-                perform(machine.handle(.drainedEnough), .success(Fields()))
-                return false
-            }
-            return true
-        }
-        guard let exchange = current?.exchange else { return false }
-        let demand: Demand
-        if let splice {
-            do throws(TransportError) {
-                try splice.writeDirectly(bytes)
-            } catch {
-                fail(error)
-                return false
-            }
-            demand = exchange.sink.spliced(bytes.count)
-        } else {
-            demand = exchange.sink.receivedContent(bytes)
-        }
-        switch demand {
-        case .more: return machine.state != .closed
-        case .pause:
-            guard current?.exchange === exchange else { return false }
-            pause()
-            return false
-        case .enough: return enough()
-        }
-    }
-
-    private func spendContent(_ count: Int) {
-        guard let remaining = current?.contentRemaining else { return }
-        current?.contentRemaining = remaining - Int64(count)
-    }
-
-    private func pause() {
-        guard case .exchanging(_, .receiving) = machine.state else { return }
-        _ = machine.handle(.pause)
-        current?.deadlines.handle(.readingPaused, at: loop.now)
-    }
-
-    /// The consumer wants no more. Returns whether the rest is read all the same.
-    private func enough() -> Bool {
-        guard case .exchanging(_, .receiving) = machine.state else { return false }
-        let framing = current?.bodyFraming
-        let remaining = current?.contentRemaining
-        let isShort: Bool =
-            switch framing {
-            case .some(.none): true
-            case .length: (remaining ?? .max) <= Int64(Self.drainLimit)
-            case .chunked: true
-            case .untilClose, .handover, nil: false
-            }
-        drainBudget = Self.drainLimit
-        let canLast = isShort && responseKeepsAlive
-        perform(machine.handle(.enough(rest: canLast ? .short : .long)), .success(Fields()))
-        return machine.state == .draining
-    }
-
-    private func responseEnded(_ trailers: Fields, leftOver: Int) {
-        // Bytes behind a response belong to nobody: whoever sent them is not to be trusted with another request.
-        let reusable = leftOver == 0 && codec.mayBegin && !peerIsClosing
-        perform(machine.handle(.responseEnded(reusable: reusable)), .success(trailers))
-    }
-
-    private func peerClosed() {
-        peerIsClosing = true
-        if machine.state == .upgraded { return endUpgrade(nil) }
-        do throws(HTTPError) {
-            let event = try codec.peerClosed()
-            if case .end(let trailers) = event {
-                perform(machine.handle(.responseEnded(reusable: false)), .success(trailers))
-                return
-            }
-        } catch {
-            return lose(.http(host: route.host, error))
-        }
-        lose(.http(host: route.host, .truncated(.beforeHead)))
-    }
-
-    // MARK: splicing
-
-    private func beginSplice(_ target: FileTarget, _ framing: BodyFraming) {
-        let direct: Bool =
-            switch framing {
-            case .length, .untilClose: channel.isTransparent && current?.receiveRate == nil
-            case .none, .chunked, .handover: false
-            }
-        splice = SpliceTransfer(target, usesPipe: direct)
-    }
-
-    /// Moves content from the socket to the file without looking at it. False when the caller is to stop reading.
-    private func spliceStep(_ splice: SpliceTransfer) -> Bool {
-        guard let exchange = current?.exchange else { return false }
-        let limit = current?.contentRemaining ?? Int64(Int.max)
-        let outcome: SpliceTransfer.Step
-        do throws(TransportError) {
-            outcome = try splice.step(from: channel.socket, limit: limit, host: route.host)
-        } catch {
-            fail(error)
-            return false
-        }
-        switch outcome {
-        case .moved(let count):
-            current?.metrics.responseContentBytes += Int64(count)
-            spendContent(count)
-            received(count)
-            codec.skipContent(count)
-            if exchange.sink.spliced(count) == .pause { pause() }
-            if current?.contentRemaining == 0 {
-                self.splice = nil
-                handle([UInt8]().span)
-                return machine.state != .closed
-            }
-            return true
-        case .wouldBlock:
-            mayRead = false
-            armDeadline()
-            return false
-        case .end:
-            mayRead = false
-            self.splice = nil
-            peerClosed()
-            return false
-        }
-    }
+    func announceFile(_ file: FileSource) { announce(Int(clamping: file.count)) }
 
     // MARK: the end of an exchange
 
@@ -668,7 +192,7 @@ final class HTTP1Connection {
     }
 
     /// Looks first at what was kept, then at the socket.
-    private func proceed() {
+    func proceed() {
         var kept: [UInt8] = []
         swap(&kept, &unread)
         handle(kept.span)
@@ -687,13 +211,13 @@ final class HTTP1Connection {
     }
 
     /// Something on our side went wrong: no replay helps.
-    private func fail(_ error: TransportError) {
+    func fail(_ error: TransportError) {
         if machine.state == .upgraded { return endUpgrade(error) }
         perform(machine.handle(.broken), .failure(error))
     }
 
     /// The connection broke. An exchange that may be is sent again on a fresh one.
-    private func lose(_ error: TransportError) {
+    func lose(_ error: TransportError) {
         if machine.state == .upgraded { return endUpgrade(error) }
         let actions = machine.handle(.broken)
         guard actions.exchange == .fail, let current else { return perform(actions, .failure(error)) }
@@ -707,14 +231,14 @@ final class HTTP1Connection {
     }
 
     /// The peer asked for the content, or did not say anything for long enough.
-    private func release() {
+    func release() {
         guard machine.handle(.release).releasesContent, let exchange = current?.exchange else { return }
         cancelContinueTimer()
         feedContent(exchange.content)
         write()
     }
 
-    private func perform(_ actions: HTTP1Machine.Actions, _ result: Result<Fields, TransportError>) {
+    func perform(_ actions: HTTP1Machine.Actions, _ result: Result<Fields, TransportError>) {
         var ended: Current?
         if actions.exchange != .keep {
             ended = current.take()
@@ -735,7 +259,7 @@ final class HTTP1Connection {
     }
 
     /// Forgets what belonged to the exchange.
-    private func clear() {
+    func clear() {
         cancelContinueTimer()
         if let timer = paceTimer { loop.cancel(timer) }
         paceTimer = nil
@@ -743,12 +267,12 @@ final class HTTP1Connection {
         feed.clear()
     }
 
-    private func giveBack(_ hint: KeepAlive) {
+    func giveBack(_ hint: KeepAlive) {
         pool.finished(id, .reusable(hint))
     }
 
     /// Closes the socket.
-    private func shut() {
+    func shut() {
         if let registration { loop.deregister(registration) }
         registration = nil
         if let timer = deadlineTimer { loop.cancel(timer.token) }
@@ -758,7 +282,7 @@ final class HTTP1Connection {
         feed = ContentFeed()
     }
 
-    private func cancelContinueTimer() {
+    func cancelContinueTimer() {
         if let timer = continueTimer { loop.cancel(timer) }
         continueTimer = nil
     }
@@ -767,7 +291,7 @@ final class HTTP1Connection {
 
     /// Sees to it that a timer ends no later than the next deadline. One that ends too early finds nothing due and is
     /// set anew, so that bytes that move cost no timer.
-    private func armDeadline() {
+    func armDeadline() {
         guard let next = current?.deadlines.next else { return }
         if let timer = deadlineTimer {
             guard next.instant < timer.at else { return }
@@ -777,63 +301,9 @@ final class HTTP1Connection {
     }
 
     /// Goes on at `instant`, when the rate allows it.
-    private func pace(until instant: Instant) {
+    func pace(until instant: Instant) {
         guard paceTimer == nil else { return }
         paceTimer = loop.schedule(at: instant, self, tag: Tag.pace.rawValue)
-    }
-
-    // MARK: after HTTP
-
-    private func beginUpgrade(_ bytes: Span<UInt8>) {
-        guard let ended = current else { return }
-        _ = machine.handle(.upgraded)
-        current = nil
-        clear()
-        let connection = UpgradedConnection(self, on: loop)
-        let handler = ended.exchange.sink.upgraded(connection)
-        upgrade = (connection, handler)
-        upgradeReads = true
-        var metrics = ended.metrics
-        metrics.responseEnd = loop.now
-        ended.exchange.end(.success(Fields()), metrics)
-        if !bytes.isEmpty { handleUpgraded(bytes) }
-        read()
-    }
-
-    private func handleUpgraded(_ bytes: Span<UInt8>) {
-        guard let upgrade else { return }
-        switch upgrade.handler.received(bytes) {
-        case .more: break
-        case .pause: upgradeReads = false
-        case .enough: closeUpgraded()
-        }
-    }
-
-    func resumeUpgraded() {
-        guard machine.state == .upgraded, !upgradeReads else { return }
-        upgradeReads = true
-        // In a turn of its own: the handler may be in the middle of `received`.
-        yieldReading()
-    }
-
-    func sendUpgraded(_ bytes: [UInt8]) -> Int {
-        guard machine.state == .upgraded else { return 0 }
-        feed.output += bytes
-        write()
-        return feed.output.count - feed.outputStart
-    }
-
-    func closeUpgraded() {
-        guard machine.state == .upgraded else { return }
-        upgrade = nil
-        perform(machine.handle(.close), .failure(.cancelled))
-    }
-
-    private func endUpgrade(_ error: TransportError?) {
-        let handler = upgrade?.handler
-        upgrade = nil
-        perform(machine.handle(.broken), .failure(error ?? .cancelled))
-        handler?.closed(error)
     }
 }
 

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+
+/// The way in: bytes from the channel through the codec to the sink, as fast as the sink takes them.
+extension HTTP1Connection {
+    /// Reads and handles as much as there is and the consumer takes.
+    func read() {
+        guard mayRead, wantsToRead else { return }
+        var buffer = loop.borrowReadBuffer()
+        defer { loop.giveBack(readBuffer: buffer) }
+        var turns = 0
+        while mayRead, wantsToRead {
+            if let splice, splice.usesPipe {
+                guard spliceStep(splice) else { return }
+                continue
+            }
+            turns += 1
+            if turns > Self.readTurns {
+                yieldReading()
+                return
+            }
+            guard let room = readAllowance(buffer.count) else { return }
+            let outcome: ReadOutcome
+            do throws(Errno) {
+                var whole = buffer.mutableSpan
+                var space = whole._mutatingExtracting(first: room)
+                outcome = try channel.receive(into: &space)
+            } catch {
+                mayRead = false
+                return lose(.connectionLost(host: route.host, error))
+            }
+            switch outcome {
+            case .wouldBlock:
+                mayRead = false
+            case .end:
+                mayRead = false
+                return peerClosed()
+            case .bytes(let count):
+                // A short read has emptied the socket; a closing peer's end is still to be seen.
+                if count < room, !peerIsClosing { mayRead = false }
+                received(count)
+                handle(buffer.span.extracting(first: count))
+            }
+        }
+    }
+
+    var wantsToRead: Bool {
+        switch machine.state {
+        case .exchanging(_, .paused), .closed: false
+        case .exchanging, .idle, .draining: unread.isEmpty
+        case .upgraded: upgradeReads
+        }
+    }
+    /// Lets the loop's other connections have their turn; this one goes on in the next.
+    func yieldReading() {
+        let bound = LoopBound(self, on: loop)
+        loop.executeOnLoop { bound.value.read() }
+    }
+
+    /// How much may be read now; nil when the rate says that it must wait.
+    func readAllowance(_ capacity: Int) -> Int? {
+        guard var rate = current?.receiveRate else { return capacity }
+        let allowance = rate.allowance(at: loop.now)
+        let ready = rate.ready(for: min(capacity, rate.burst), at: loop.now)
+        current?.receiveRate = rate
+        guard allowance > 0 else {
+            pace(until: ready)
+            return nil
+        }
+        return min(capacity, allowance)
+    }
+
+    func received(_ count: Int) {
+        guard current != nil else { return }
+        current?.receiveRate?.spend(count, at: loop.now)
+        if current?.metrics.responseStart == nil { current?.metrics.responseStart = loop.now }
+        current?.deadlines.handle(.received, at: loop.now)
+    }
+
+    /// Feeds the codec and passes on what it says, until it needs more or the consumer pauses.
+    func handle(_ bytes: Span<UInt8>) {
+        if machine.state == .upgraded { return handleUpgraded(bytes) }
+        var start = 0
+        while true {
+            let event: WireEvent
+            let consumed: Int
+            let rest = bytes.extracting(droppingFirst: start)
+            do throws(HTTPError) {
+                (event, consumed) = try codec.next(rest)
+            } catch {
+                return lose(.http(host: route.host, error))
+            }
+            start += consumed
+            switch event {
+            case .needMore:
+                if case .exchanging(_, .awaitingHead) = machine.state { current?.headOctets += consumed }
+                armDeadline()
+                return
+            case .interim(let head):
+                current?.headOctets += consumed
+                current?.exchange.sink.receivedInterim(head)
+                if head.status.code == 100 { release() }
+            case .head(let head, let framing, let keepAlive):
+                current?.headOctets += consumed
+                guard receivedHead(head, framing, keepAlive) else { return }
+            case .content(let range):
+                guard receivedContent(rest.extracting(range)) else {
+                    return keep(bytes.extracting(droppingFirst: start))
+                }
+            case .end(let trailers):
+                return responseEnded(trailers, leftOver: bytes.count - start)
+            case .handover:
+                return beginUpgrade(bytes.extracting(droppingFirst: start))
+            }
+            if machine.state == .closed { return }
+            if case .exchanging(_, .paused) = machine.state {
+                return keep(bytes.extracting(droppingFirst: start))
+            }
+        }
+    }
+
+    func keep(_ bytes: Span<UInt8>) {
+        guard machine.state != .closed, !bytes.isEmpty else { return }
+        unread.reserveCapacity(bytes.count)
+        for index in bytes.indices { unread.append(bytes[index]) }
+    }
+
+    /// False when reading must not go on from the same bytes.
+    func receivedHead(_ head: ResponseHead, _ framing: BodyFraming, _ keepAlive: Bool) -> Bool {
+        guard let exchange = current?.exchange else { return false }
+        let headOctets = current?.headOctets ?? 0
+        current?.metrics.version = head.version
+        current?.metrics.responseHeadBytes = headOctets
+        current?.bodyFraming = framing
+        cancelContinueTimer()
+        responseKeepsAlive = keepAlive
+        if keepAlive, let hint = head.fields.withFirstValue(of: .keepAlive, { KeepAlive(fieldValue: $0) }) {
+            keepAliveHint = hint
+        }
+        if framing == .handover {
+            _ = exchange.sink.receivedHead(head, framing: framing)
+            return true
+        }
+        _ = machine.handle(.headReceived)
+        if case .length(let length) = framing { current?.contentRemaining = length }
+        switch exchange.sink.receivedHead(head, framing: framing) {
+        case .deliver: break
+        case .pause: pause()
+        case .skip: return enough()
+        case .splice(let target): beginSplice(target, framing)
+        }
+        return true
+    }
+
+    /// False when the consumer takes no more of the same bytes now.
+    func receivedContent(_ bytes: Span<UInt8>) -> Bool {
+        current?.metrics.responseContentBytes += Int64(bytes.count)
+        spendContent(bytes.count)
+        if machine.state == .draining {
+            drainBudget -= bytes.count
+            guard drainBudget >= 0 else {
+                perform(machine.handle(.drainedEnough), .success(Fields()))
+                return false
+            }
+            return true
+        }
+        guard let exchange = current?.exchange else { return false }
+        let demand: Demand
+        if let splice {
+            do throws(TransportError) {
+                try splice.writeDirectly(bytes)
+            } catch {
+                fail(error)
+                return false
+            }
+            demand = exchange.sink.spliced(bytes.count)
+        } else {
+            demand = exchange.sink.receivedContent(bytes)
+        }
+        switch demand {
+        case .more: return machine.state != .closed
+        case .pause:
+            guard current?.exchange === exchange else { return false }
+            pause()
+            return false
+        case .enough: return enough()
+        }
+    }
+
+    func spendContent(_ count: Int) {
+        guard let remaining = current?.contentRemaining else { return }
+        current?.contentRemaining = remaining - Int64(count)
+    }
+
+    func pause() {
+        guard case .exchanging(_, .receiving) = machine.state else { return }
+        _ = machine.handle(.pause)
+        current?.deadlines.handle(.readingPaused, at: loop.now)
+    }
+
+    /// The consumer wants no more. Returns whether the rest is read all the same.
+    func enough() -> Bool {
+        guard case .exchanging(_, .receiving) = machine.state else { return false }
+        let framing = current?.bodyFraming
+        let remaining = current?.contentRemaining
+        let isShort: Bool =
+            switch framing {
+            case .some(.none): true
+            case .length: (remaining ?? .max) <= Int64(Self.drainLimit)
+            case .chunked: true
+            case .untilClose, .handover, nil: false
+            }
+        drainBudget = Self.drainLimit
+        let canLast = isShort && responseKeepsAlive
+        perform(machine.handle(.enough(rest: canLast ? .short : .long)), .success(Fields()))
+        return machine.state == .draining
+    }
+
+    func responseEnded(_ trailers: Fields, leftOver: Int) {
+        // Bytes behind a response belong to nobody: whoever sent them is not to be trusted with another request.
+        let reusable = leftOver == 0 && codec.mayBegin && !peerIsClosing
+        perform(machine.handle(.responseEnded(reusable: reusable)), .success(trailers))
+    }
+
+    func peerClosed() {
+        peerIsClosing = true
+        if machine.state == .upgraded { return endUpgrade(nil) }
+        do throws(HTTPError) {
+            let event = try codec.peerClosed()
+            if case .end(let trailers) = event {
+                perform(machine.handle(.responseEnded(reusable: false)), .success(trailers))
+                return
+            }
+        } catch {
+            return lose(.http(host: route.host, error))
+        }
+        lose(.http(host: route.host, .truncated(.beforeHead)))
+    }
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+
+/// The way out: framing and content from the feed into the channel, as fast as the kernel, the rate and the content's
+/// source allow.
+extension HTTP1Connection {
+    var isSending: Bool {
+        switch machine.state {
+        case .exchanging(.sending, _), .exchanging(.holding, _): true
+        case .exchanging(.sent, _), .idle, .draining, .closed: false
+        case .upgraded: true
+        }
+    }
+
+    /// Sends as much as there is and the kernel takes.
+    func write() {
+        while mayWrite, isSending {
+            do throws(TransportError) {
+                guard try writeStep() else { break }
+            } catch {
+                return failWriting(error)
+            }
+        }
+    }
+
+    /// A failed write does not hide an answer that came before it: what the peer said last is read first.
+    func failWriting(_ error: TransportError) {
+        mayWrite = false
+        mayRead = true
+        read()
+        if machine.state != .closed { lose(error) }
+    }
+
+    /// One step; false when nothing can be done now.
+    func writeStep() throws(TransportError) -> Bool {
+        switch feed.state {
+        case .done:
+            guard feed.hasOutput else { return try endRequest() }
+            return try send([])
+        case .bytes(let bytes, let from), .piece(let bytes, let from, _):
+            return try sendPiece(bytes, from: from)
+        case .file(let file, let offset, let remaining):
+            if feed.hasOutput { return try send([]) }
+            return try sendFile(file, offset: offset, remaining: remaining)
+        case .stream(let source):
+            if feed.hasOutput { guard try send([]) else { return false } }
+            feed.state = .awaiting(source)
+            current?.deadlines.handle(.sourceDry, at: loop.now)
+            ask(source)
+            return true
+        case .awaiting:
+            return feed.hasOutput ? try send([]) : false
+        }
+    }
+
+    func sendPiece(_ bytes: [UInt8], from: Int) throws(TransportError) -> Bool {
+        var end = bytes.count
+        if var rate = current?.sendRate {
+            let allowance = rate.allowance(at: loop.now)
+            let ready = rate.ready(for: min(end - from, rate.burst), at: loop.now)
+            current?.sendRate = rate
+            guard allowance > 0 else {
+                pace(until: ready)
+                return false
+            }
+            end = min(end, from + allowance)
+        }
+        let piece = bytes.span.extracting(from..<end)
+        return try send(piece)
+    }
+
+    /// Sends waiting framing and `content`; false when the kernel is full.
+    func send(_ content: Span<UInt8>) throws(TransportError) -> Bool {
+        guard feed.hasOutput || !content.isEmpty else { return false }
+        let outcome: WriteOutcome
+        do throws(Errno) {
+            outcome = try channel.send(feed.output, from: feed.outputStart, content)
+        } catch {
+            throw .connectionLost(host: route.host, error)
+        }
+        guard case .bytes(let count) = outcome else {
+            mayWrite = false
+            return false
+        }
+        let before = feed.sent
+        feed.advance(count)
+        wrote(content: feed.sent - before)
+        return true
+    }
+
+    func send(_ none: [UInt8]) throws(TransportError) -> Bool { try send(none.span) }
+
+    func wrote(content: Int64) {
+        guard current != nil else {
+            if !feed.hasOutput { upgrade?.handler.drained() }
+            return
+        }
+        current?.requestBegan = true
+        current?.deadlines.handle(.wrote, at: loop.now)
+        guard content > 0 else { return }
+        current?.sendRate?.spend(Int(content), at: loop.now)
+        current?.metrics.requestContentBytes = feed.sent
+        current?.exchange.sink.sentContent(feed.sent)
+    }
+
+    func sendFile(_ file: FileSource, offset: Int64, remaining: Int64) throws(TransportError) -> Bool {
+        guard channel.isTransparent else {
+            return try sendFileThroughMemory(file, offset: offset, remaining: remaining)
+        }
+        var limit = Int(clamping: min(remaining, 1 << 30))
+        if var rate = current?.sendRate {
+            let allowance = rate.allowance(at: loop.now)
+            let ready = rate.ready(for: min(limit, rate.burst), at: loop.now)
+            current?.sendRate = rate
+            guard allowance > 0 else {
+                pace(until: ready)
+                return false
+            }
+            limit = min(limit, allowance)
+        }
+        var position = offset
+        let outcome: ReadOutcome
+        do throws(Errno) {
+            outcome = try channel.socket.send(file: file.descriptor, offset: &position, count: limit)
+        } catch {
+            throw .connectionLost(host: route.host, error)
+        }
+        switch outcome {
+        case .bytes(let count):
+            let left = remaining - Int64(count)
+            feed.sent += Int64(count)
+            feed.state = left == 0 ? .done : .file(file, offset: position, remaining: left)
+            wrote(content: Int64(count))
+            return true
+        case .wouldBlock:
+            mayWrite = false
+            return false
+        case .end:
+            throw .content("the file is shorter than the \(file.count) bytes that were announced")
+        }
+    }
+
+    func sendFileThroughMemory(
+        _ file: FileSource, offset: Int64, remaining: Int64
+    ) throws(TransportError) -> Bool {
+        throw .unsupported("files over a channel that looks at its bytes")
+    }
+
+    func ask(_ source: any ContentSource) {
+        let bound = LoopBound(self, on: loop)
+        let exchange = current?.exchange
+        source.next { [loop] piece in
+            // Never at once: a source that always has something would otherwise grow the stack.
+            _ = loop.execute { bound.value.supplied(piece, for: exchange) }
+        }
+    }
+
+    func supplied(_ piece: ContentPiece, for exchange: Exchange?) {
+        guard let exchange, current?.exchange === exchange, case .awaiting(let source) = feed.state else {
+            return
+        }
+        do throws(HTTPError) {
+            switch piece {
+            case .bytes(let bytes):
+                guard !bytes.isEmpty else { return ask(source) }
+                try codec.sendContent(bytes.count, into: &feed.output)
+                feed.state = .piece(bytes, from: 0, source)
+            case .end(let trailers):
+                try codec.sendEnd(trailers: trailers, into: &feed.output)
+                feed.state = .done
+            case .failed(let reason):
+                return fail(.content(reason))
+            }
+        } catch {
+            return fail(.http(host: route.host, error))
+        }
+        current?.deadlines.handle(.sending, at: loop.now)
+        write()
+        armDeadline()
+    }
+
+    /// Everything has been handed to the kernel.
+    func endRequest() throws(TransportError) -> Bool {
+        guard case .exchanging(.sending, _) = machine.state else { return false }
+        if !codec.requestIsSent {
+            do throws(HTTPError) {
+                try codec.sendEnd(into: &feed.output)
+            } catch { throw .http(host: route.host, error) }
+            if feed.hasOutput { return true }
+        }
+        current?.metrics.requestEnd = loop.now
+        current?.deadlines.handle(.sent, at: loop.now)
+        _ = machine.handle(.requestSent)
+        return false
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+
+/// Content on its way from the socket into a file, past the codec.
+extension HTTP1Connection {
+    func beginSplice(_ target: FileTarget, _ framing: BodyFraming) {
+        let direct: Bool =
+            switch framing {
+            case .length, .untilClose: channel.isTransparent && current?.receiveRate == nil
+            case .none, .chunked, .handover: false
+            }
+        splice = SpliceTransfer(target, usesPipe: direct)
+    }
+
+    /// Moves content from the socket to the file without looking at it. False when the caller is to stop reading.
+    func spliceStep(_ splice: SpliceTransfer) -> Bool {
+        guard let exchange = current?.exchange else { return false }
+        let limit = current?.contentRemaining ?? Int64(Int.max)
+        let outcome: SpliceTransfer.Step
+        do throws(TransportError) {
+            outcome = try splice.step(from: channel.socket, limit: limit, host: route.host)
+        } catch {
+            fail(error)
+            return false
+        }
+        switch outcome {
+        case .moved(let count):
+            current?.metrics.responseContentBytes += Int64(count)
+            spendContent(count)
+            received(count)
+            codec.skipContent(count)
+            if exchange.sink.spliced(count) == .pause { pause() }
+            if current?.contentRemaining == 0 {
+                self.splice = nil
+                handle([UInt8]().span)
+                return machine.state != .closed
+            }
+            return true
+        case .wouldBlock:
+            mayRead = false
+            armDeadline()
+            return false
+        case .end:
+            mayRead = false
+            self.splice = nil
+            peerClosed()
+            return false
+        }
+    }
+}
