@@ -67,6 +67,9 @@ let package = Package(
             path: "Tests/WireDemo",
             swiftSettings: houseRules),
         .testTarget(
+            name: "Snippets", dependencies: ["LupineTransport"], path: "Tests/Snippets",
+            swiftSettings: houseRules),
+        .testTarget(
             name: "ArchitectureTests", exclude: ["unsafe-files.txt", "shape-exempt.txt"],
             swiftSettings: houseRules),
     ]

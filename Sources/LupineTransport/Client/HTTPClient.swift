@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-public import LupineHTTP
+// One import gives an embedder everything that the client shows: methods, fields, heads and errors.
+@_exported public import LupineCoding
+@_exported public import LupineHTTP
 
 /// A complete HTTP/1.1 client without Foundation: what an embedder imports this module for.
 ///

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+
+import LupineTransport
+
+/// The programs that README.md shows, compiled as they stand there: `SnippetTests` holds the two together.
+enum ReadmeSnippets {
+    static func firstProgram() async throws {
+        let client = HTTPClient()
+        let response = try await client.get("http://127.0.0.1:8080/")
+        print(response.status, response.fields[.contentType] ?? "")
+        print(try await response.body.text())
+        await client.shutdown()
+    }
+
+    static func post(_ client: HTTPClient, _ document: String) async throws {
+        var request = try HTTPRequest(method: .post, url: "http://127.0.0.1:8080/items")
+        request.body = .text(document)
+        try request.fields.append(.contentType, "application/json")
+        let response = try await client.send(request)
+        for try await piece in response.body {
+            print(piece.count)
+        }
+    }
+}
