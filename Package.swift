@@ -35,6 +35,10 @@ let package = Package(
             name: "LupineTransport",
             dependencies: ["CLupineLinux", "LupineHTTP", "LupineCoding"],
             swiftSettings: houseRules),
+        .target(
+            name: "LupineOrigin",
+            dependencies: ["LupineTransport", "LupineHTTP", "LupineCoding"],
+            swiftSettings: houseRules),
 
         // Tests.
         .target(
@@ -53,6 +57,10 @@ let package = Package(
         .testTarget(
             name: "LupineTransportTests",
             dependencies: ["LupineTransport", "LupineTestKit", "lupine-transport-probe"],
+            swiftSettings: houseRules),
+        .testTarget(
+            name: "LupineOriginTests",
+            dependencies: ["LupineOrigin", "LupineTransport", "LupineHTTP", "LupineCoding", "LupineTestKit"],
             swiftSettings: houseRules),
         .executableTarget(
             name: "lupine-transport-probe", dependencies: ["LupineTransport"],

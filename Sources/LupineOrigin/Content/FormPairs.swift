@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+
+/// Pairs as in a query or a form, in their order, names repeated or not.
+package struct FormPairs: Sendable {
+    /// Names and values, decoded.
+    package private(set) var pairs: [(name: String, value: String)] = []
+
+    /// Reads `a=1&b=2`; a name without `=` has an empty value.
+    package init(_ text: String) {
+        for part in text.utf8.split(separator: UInt8(ascii: "&")) {
+            let equals = part.firstIndex(of: UInt8(ascii: "=")) ?? part.endIndex
+            let name = Substring(part[..<equals])
+            let value = equals == part.endIndex ? "" : Substring(part[part.index(after: equals)...])
+            pairs.append(
+                (
+                    PercentCoding.decoded(name, plusIsBlank: true),
+                    PercentCoding.decoded(value, plusIsBlank: true)
+                ))
+        }
+    }
+
+    /// No pairs.
+    init() {}
+
+    mutating func append(_ name: String, _ value: String) { pairs.append((name, value)) }
+
+    /// The first value of that name.
+    package subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
+
+    /// An object of the pairs; a name that occurs more than once has an array.
+    var json: JSON {
+        var members: [(String, JSON)] = []
+        var places: [String: Int] = [:]
+        for (name, value) in pairs {
+            guard let place = places[name] else {
+                places[name] = members.count
+                members.append((name, .string(value)))
+                continue
+            }
+            switch members[place].1 {
+            case .array(let values): members[place].1 = .array(values + [.string(value)])
+            case let single: members[place].1 = .array([single, .string(value)])
+            }
+        }
+        return .object(members)
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+
+/// Writes JSON as httpbin does: two blanks per level, and a line end behind it all (RFC 8259).
+struct JSONWriter {
+    private var output: [UInt8] = []
+    private static let hexadecimal = Array("0123456789abcdef".utf8)
+
+    /// The octets of a document.
+    static func document(_ value: JSON) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.output.reserveCapacity(512)
+        writer.write(value, level: 0)
+        writer.output.append(UInt8(ascii: "\n"))
+        return writer.output
+    }
+
+    /// The octets of a document in one line, with its line end.
+    static func line(_ value: JSON) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.write(value, level: nil)
+        writer.output.append(UInt8(ascii: "\n"))
+        return writer.output
+    }
+
+    private mutating func write(_ value: JSON, level: Int?) {
+        switch value {
+        case .null: output += "null".utf8
+        case .bool(let bool): output += (bool ? "true" : "false").utf8
+        case .number(let number): output += String(number).utf8
+        case .string(let text): write(text)
+        case .verbatim(let bytes): output += bytes
+        case .array(let elements):
+            write(from: "[", to: "]", elements.count, level) { writer, index, level in
+                writer.write(elements[index], level: level)
+            }
+        case .object(let members):
+            write(from: "{", to: "}", members.count, level) { writer, index, level in
+                writer.write(members[index].0)
+                writer.output += ": ".utf8
+                writer.write(members[index].1, level: level)
+            }
+        }
+    }
+
+    private mutating func write(
+        from open: StaticString, to close: StaticString, _ count: Int, _ level: Int?,
+        _ element: (inout JSONWriter, Int, Int?) -> Void
+    ) {
+        output += open.description.utf8
+        let inner = level.map { $0 + 1 }
+        for index in 0..<count {
+            if index > 0 { output += (level == nil ? ", " : ",").utf8 }
+            breakLine(inner)
+            element(&self, index, inner)
+        }
+        if count > 0 { breakLine(level) }
+        output += close.description.utf8
+    }
+
+    private mutating func breakLine(_ level: Int?) {
+        guard let level else { return }
+        output.append(UInt8(ascii: "\n"))
+        output += repeatElement(UInt8(ascii: " "), count: 2 * level)
+    }
+
+    private mutating func write(_ text: String) {
+        output.append(UInt8(ascii: "\""))
+        for octet in text.utf8 {
+            switch octet {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                output.append(UInt8(ascii: "\\"))
+                output.append(octet)
+            case UInt8(ascii: "\n"): output += "\\n".utf8
+            case UInt8(ascii: "\r"): output += "\\r".utf8
+            case UInt8(ascii: "\t"): output += "\\t".utf8
+            case 0..<0x20, 0x7f:
+                output += "\\u00".utf8
+                output.append(Self.hexadecimal[Int(octet >> 4)])
+                output.append(Self.hexadecimal[Int(octet & 15)])
+            default: output.append(octet)
+            }
+        }
+        output.append(UInt8(ascii: "\""))
+    }
+}

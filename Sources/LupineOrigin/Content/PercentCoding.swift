@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+
+/// Percent-encoded octets (RFC 3986 section 2.1) and their form in queries, where a plus stands for a blank.
+enum PercentCoding {
+    /// The text, decoded; a percent sign that begins no triplet stands for itself.
+    static func decoded(_ text: some StringProtocol, plusIsBlank: Bool = false) -> String {
+        let octets = text.utf8
+        guard octets.contains(UInt8(ascii: "%")) || plusIsBlank && octets.contains(UInt8(ascii: "+")) else {
+            return String(text)
+        }
+        let source = Array(octets)
+        var output: [UInt8] = []
+        var index = 0
+        while index < source.count {
+            if source[index] == UInt8(ascii: "%"), index + 2 < source.count,
+                let high = Hexadecimal.value(source[index + 1]), let low = Hexadecimal.value(source[index + 2])
+            {
+                output.append(high << 4 | low)
+                index += 3
+            } else {
+                output.append(
+                    plusIsBlank && source[index] == UInt8(ascii: "+") ? UInt8(ascii: " ") : source[index])
+                index += 1
+            }
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+}
+

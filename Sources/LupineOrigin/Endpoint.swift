@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+
+package import LupineHTTP
+
+/// How a path is answered.
+package enum Endpoint: Sendable {
+    /// As soon as the head is there; the body, if there is one, is read and dropped.
+    case immediate(@Sendable (OriginRequest) throws(Refusal) -> OriginResponse)
+    /// With the whole body at hand, up to the configured limit.
+    case collected(@Sendable (OriginRequest) throws(Refusal) -> OriginResponse)
+    /// By something that takes the body as it comes.
+    case streamed(@Sendable (OriginRequest) throws(Refusal) -> any BodySink)
+    /// Not at all: the connection follows a script from here on.
+    case script(ScriptPlan)
+}
+
+/// Takes a request's body as it comes, and answers. On the loop.
+package protocol BodySink: AnyObject {
+    /// The next octets, which are lent for the call.
+    func receive(_ bytes: Span<UInt8>) throws(Refusal)
+    /// The body is over.
+    func finish(trailers: Fields) throws(Refusal) -> OriginResponse
+}
+
+/// Keeps the whole body for an endpoint that wants it so.
+final class CollectingSink: BodySink {
+    private var request: OriginRequest
+    private let limit: Int
+    private let handler: @Sendable (OriginRequest) throws(Refusal) -> OriginResponse
+
+    init(
+        _ request: OriginRequest, limit: Int,
+        _ handler: @escaping @Sendable (OriginRequest) throws(Refusal) -> OriginResponse
+    ) {
+        self.request = request
+        self.limit = limit
+        self.handler = handler
+    }
+
+    func receive(_ bytes: Span<UInt8>) throws(Refusal) {
+        guard request.body.count + bytes.count <= limit else {
+            throw Refusal(413, "this path takes bodies of at most \(limit) bytes")
+        }
+        request.body.append(bytes)
+    }
+
+    func finish(trailers: Fields) throws(Refusal) -> OriginResponse {
+        request.trailers = trailers
+        return try handler(request)
+    }
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+
+/// SHA-512/256 as a hash function of its own, `SHA-512-256` in digest authentication.
+struct SHA512Cut: HashFunction {
+    private var whole = SHA512(cutTo256: ())
+
+    mutating func update(_ bytes: Span<UInt8>) { whole.update(bytes) }
+
+    mutating func finish() -> [UInt8] { whole.finish() }
+}

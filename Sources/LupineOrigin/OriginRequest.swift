@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+
+package import LupineHTTP
+package import LupineTransport
+
+/// A request as an endpoint sees it. A value; its body is there when the endpoint collects one.
+package struct OriginRequest: Sendable {
+    package let head: RequestHead
+    /// The path as it came, without the query.
+    package let path: String
+    /// What stood behind the question mark, as it came.
+    package let query: String
+    /// What the braces of the pattern matched, decoded.
+    package var parameters: [String] = []
+    package var body: [UInt8] = []
+    package var trailers = Fields()
+    package let peer: SocketAddress?
+    /// The connection's number, from 0.
+    package let connection: Int
+
+    init(_ head: RequestHead, peer: SocketAddress?, connection: Int) {
+        self.head = head
+        self.peer = peer
+        self.connection = connection
+        var target = Substring(head.target.description)
+        if case .absolute = head.target, let scheme = target.firstRange(of: "://") {
+            let rest = target[scheme.upperBound...]
+            let start = rest.utf8.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") }
+            target = rest[(start ?? rest.endIndex)...]
+            if target.utf8.first != UInt8(ascii: "/") { target = "/" + target }
+        }
+        let mark = target.utf8.firstIndex(of: UInt8(ascii: "?"))
+        path = String(target[..<(mark ?? target.endIndex)])
+        query = mark.map { String(target[target.utf8.index(after: $0)...]) } ?? ""
+    }
+
+    /// The query's pairs, decoded, in order.
+    package var arguments: FormPairs { FormPairs(query) }
+
+    /// The value of the first field of that name.
+    package func field(_ name: String) -> String? {
+        (try? FieldName(name)).flatMap { head.fields[$0] }
+    }
+
+    /// The media type of the body, in small letters, without parameters.
+    package var mediaType: String? {
+        head.fields.withFirstValue(of: .contentType) { bytes in
+            let range = ListSyntax.principal(of: 0..<bytes.count, in: bytes)
+            return ListSyntax.unquoted(bytes, range).lowercased()
+        }
+    }
+
+    /// The number that stands in the path, from 0 to `limit`.
+    func number(_ index: Int, atMost limit: Int = .max) throws(Refusal) -> Int {
+        guard index < parameters.count, let number = Int(parameters[index]), number >= 0 else {
+            throw .badRequest("not a number: \(parameters.dropFirst(index).first ?? "")")
+        }
+        guard number <= limit else { throw .badRequest("\(number) is more than \(limit)") }
+        return number
+    }
+
+    /// A number among the arguments; nil without one.
+    func number(argument name: String) throws(Refusal) -> Int? {
+        guard let text = arguments[name] else { return nil }
+        guard let number = Int(text), number >= 0 else { throw .badRequest("\(name) is not a number: \(text)") }
+        return number
+    }
+
+    /// Seconds, fractions too, from text.
+    static func seconds(_ text: String, atMost limit: Double) throws(Refusal) -> Duration {
+        guard let seconds = Double(text), seconds >= 0, seconds.isFinite else {
+            throw .badRequest("not a number of seconds: \(text)")
+        }
+        return .nanoseconds(Int64(min(seconds, limit) * 1e9))
+    }
+}

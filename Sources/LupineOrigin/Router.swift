@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+
+/// Finds the endpoint for a method and a path.
+///
+/// Patterns are looked up by their first segment, then tried in order. A value: an origin that is given another
+/// route gets another router.
+struct Router: Sendable {
+    /// What there is for a path.
+    enum Match {
+        case endpoint(Endpoint, parameters: [String])
+        case otherMethods([String])
+        case nothing
+    }
+
+    private struct Route {
+        let methods: [String]?
+        let segments: [Segment]
+        let endpoint: Endpoint
+    }
+
+    private enum Segment {
+        case literal(String)
+        case any
+        case rest
+    }
+
+    private var routes: [String: [Route]] = [:]
+    /// The patterns in the order in which they were added.
+    private(set) var patterns: [String] = []
+
+    /// Adds an endpoint; nil methods stand for all, `GET` includes `HEAD`.
+    mutating func add(
+        _ methods: [String]?, _ pattern: String, _ endpoint: Endpoint, first: Bool = false
+    ) {
+        let segments = Self.split(pattern).map { text -> Segment in
+            text == "{*}" ? .rest : text.utf8.first == UInt8(ascii: "{") ? .any : .literal(String(text))
+        }
+        let key = if case .literal(let text) = segments.first { text } else { "" }
+        let route = Route(methods: methods, segments: segments, endpoint: endpoint)
+        if first { routes[key, default: []].insert(route, at: 0) } else { routes[key, default: []].append(route) }
+        if patterns.last != pattern { patterns.append(pattern) }
+    }
+
+    /// What a request for that path gets.
+    func match(_ method: String, _ path: String) -> Match {
+        let segments = Self.split(path)
+        let key = segments.first.map { PercentCoding.decoded($0) } ?? ""
+        var others: [String] = []
+        for route in routes[key] ?? [] {
+            guard let parameters = Self.parameters(route.segments, segments) else { continue }
+            guard let methods = route.methods else {
+                return .endpoint(route.endpoint, parameters: parameters)
+            }
+            if methods.contains(method) || method == "HEAD" && methods.contains("GET") {
+                return .endpoint(route.endpoint, parameters: parameters)
+            }
+            others += methods
+        }
+        return others.isEmpty ? .nothing : .otherMethods(others)
+    }
+
+    private static func split(_ path: some StringProtocol) -> [Substring] {
+        Substring(path).utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+            .map { Substring($0) }
+    }
+
+    private static func parameters(_ pattern: [Segment], _ path: [Substring]) -> [String]? {
+        var found: [String] = []
+        for (index, segment) in pattern.enumerated() {
+            switch segment {
+            case .rest: return found + [path.dropFirst(index).joined(separator: "/")]
+            case .literal(let text):
+                guard index < path.count, PercentCoding.decoded(path[index]) == text else { return nil }
+            case .any:
+                guard index < path.count, !path[index].isEmpty else { return nil }
+                found.append(PercentCoding.decoded(path[index]))
+            }
+        }
+        return pattern.count == path.count ? found : nil
+    }
+}

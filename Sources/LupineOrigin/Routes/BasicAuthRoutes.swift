@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+
+internal import LupineHTTP
+
+/// Basic and bearer authentication (RFC 7617, RFC 6750): `/basic-auth`, `/hidden-basic-auth`, `/bearer`.
+enum BasicAuthRoutes {
+    static func add(to router: inout Router) {
+        for method in ["/basic-auth/{user}/{password}", "/basic-auth/{user}"] {
+            router.any(method) { request throws(Refusal) in
+                guard isRight(request) else {
+                    return try challenge("Basic realm=\"Fake Realm\"")
+                }
+                return try welcome(request.parameters[0])
+            }
+        }
+        router.any("/hidden-basic-auth/{user}/{password}") { request throws(Refusal) in
+            guard isRight(request) else { throw Refusal(404, "nothing is here") }
+            return try welcome(request.parameters[0])
+        }
+        router.any("/bearer") { request throws(Refusal) in
+            guard let token = credentials("bearer", request), !token.isEmpty else {
+                return try challenge("Bearer")
+            }
+            return try OriginResponse(
+                json: .object([("authenticated", .bool(true)), ("token", .string(token))]))
+        }
+    }
+
+    /// What `Authorization` says behind the scheme, if that is the one.
+    static func credentials(_ scheme: String, _ request: OriginRequest) -> String? {
+        guard let value = request.head.fields[.authorization],
+            let blank = value.firstIndex(of: " "), value[..<blank].lowercased() == scheme
+        else { return nil }
+        return String(value[blank...].drop { $0 == " " })
+    }
+
+    static func welcome(_ user: String) throws(Refusal) -> OriginResponse {
+        try OriginResponse(json: .object([("authenticated", .bool(true)), ("user", .string(user))]))
+    }
+
+    private static func isRight(_ request: OriginRequest) -> Bool {
+        let password = request.parameters.count > 1 ? request.parameters[1] : ""
+        let expected = Array("\(request.parameters[0]):\(password)".utf8)
+        return credentials("basic", request).flatMap { Base64.decoded($0) } == expected
+    }
+
+    private static func challenge(_ value: String) throws(Refusal) -> OriginResponse {
+        var response = OriginResponse(401)
+        try response.add(.wwwAuthenticate, value)
+        return response
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+
+internal import LupineHTTP
+
+/// Validators and freshness (RFC 9110 section 13, RFC 9111): `/etag`, `/cache`.
+enum CacheRoutes {
+    static func add(to router: inout Router) {
+        router.any("/etag/{tag}") { request throws(Refusal) in
+            let tag = "\"\(request.parameters[0])\""
+            let fields = request.head.fields
+            if let list = request.field("If-Match"), !matches(list, tag, weakly: false) {
+                return try validated(OriginResponse(412), tag)
+            }
+            if !fields.contains(.ifNoneMatch) || !fields.values(of: .ifNoneMatch).contains(where: {
+                matches($0, tag, weakly: true)
+            }) {
+                return try validated(try OriginResponse(json: .object(EchoRoutes.basis(request))), tag)
+            }
+            let isRead = request.head.method == .get || request.head.method == .head
+            return try validated(OriginResponse(isRead ? 304 : 412), tag)
+        }
+        router.get("/cache") { request throws(Refusal) in
+            let fields = request.head.fields
+            guard !fields.contains(.ifNoneMatch), !fields.contains(.ifModifiedSince) else {
+                return try validated(OriginResponse(304), "\"cache\"")
+            }
+            var response = try OriginResponse(json: .object(EchoRoutes.basis(request)))
+            try response.add(.lastModified, RangeRoutes.modified.text)
+            return try validated(response, "\"cache\"")
+        }
+        router.get("/cache/{seconds}") { request throws(Refusal) in
+            var response = try OriginResponse(json: .object(EchoRoutes.basis(request)))
+            try response.add(.cacheControl, "public, max-age=\(try request.number(0))")
+            return response
+        }
+    }
+
+    private static func validated(
+        _ response: OriginResponse, _ tag: String
+    ) throws(Refusal) -> OriginResponse {
+        var response = response
+        try response.add(.eTag, tag)
+        return response
+    }
+
+    /// Whether a list of entity tags has this one, or is the star (RFC 9110 section 8.8.3.2).
+    private static func matches(_ list: String, _ tag: String, weakly: Bool) -> Bool {
+        let octets = Array(list.utf8)
+        let bytes = octets.span
+        var isFound = false
+        ListSyntax.forEachElement(in: bytes) { range in
+            let text = String(decoding: octets[range], as: UTF8.self)
+            isFound = isFound || text == "*" || text == tag || weakly && text == "W/" + tag
+        }
+        return isFound
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+
+internal import LupineCoding
+internal import LupineHTTP
+
+/// The echo in content codings: `/gzip`, `/deflate`, `/brotli`.
+enum CodingRoutes {
+    static func add(to router: inout Router) {
+        router.any("/gzip") { request throws(Refusal) in
+            let document = document(request, "gzipped")
+            return try response("gzip", deflated(document, as: .gzip))
+        }
+        router.any("/deflate") { request throws(Refusal) in
+            let document = document(request, "deflated")
+            return try response("deflate", deflated(document, as: .deflate))
+        }
+        router.any("/brotli") { request throws(Refusal) in
+            try response("br", BrotliStored.encoded(document(request, "brotli")))
+        }
+    }
+
+    private static func document(_ request: OriginRequest, _ name: String) -> [UInt8] {
+        JSONWriter.document(
+            .object([
+                (name, .bool(true)), ("headers", EchoRoutes.headers(request)),
+                ("method", .string(request.head.method.rawValue)),
+                ("origin", .string(EchoRoutes.client(request))),
+            ]))
+    }
+
+    private static func response(_ coding: String, _ bytes: [UInt8]) throws(Refusal) -> OriginResponse {
+        var response = try OriginResponse(200, "application/json", bytes)
+        try response.add(.contentEncoding, coding)
+        try response.add(.vary, "Accept-Encoding")
+        return response
+    }
+
+    /// The octets in a coding of zlib's.
+    static func deflated(_ bytes: [UInt8], as coding: DeflateEncoder.Coding) throws(Refusal) -> [UInt8] {
+        do throws(CodingError) {
+            let encoder = try DeflateEncoder(coding)
+            var room = [UInt8](repeating: 0, count: 16 << 10)
+            var output: [UInt8] = []
+            var taken = 0
+            while true {
+                var span = room.mutableSpan
+                let step =
+                    taken < bytes.count
+                    ? encoder.encode(bytes.span.extracting(taken...), into: &span)
+                    : encoder.finish(into: &span)
+                taken += step.consumed
+                output += room[..<step.produced]
+                if step.status == .done { return output }
+            }
+        } catch {
+            throw Refusal(500, "\(error)")
+        }
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+
+internal import LupineHTTP
+
+/// Cookies, told and set (RFC 6265): `/cookies`, `/cookies/set`, `/cookies/delete`.
+enum CookieRoutes {
+    static func add(to router: inout Router) {
+        router.get("/cookies") { request throws(Refusal) in
+            try OriginResponse(json: .object([("cookies", cookies(request).json)]))
+        }
+        router.get("/cookies/set") { request throws(Refusal) in
+            try set(request.arguments.pairs.map { "\($0.name)=\($0.value); Path=/" })
+        }
+        router.get("/cookies/set/{name}/{value}") { request throws(Refusal) in
+            try set(["\(request.parameters[0])=\(request.parameters[1]); Path=/"])
+        }
+        router.get("/cookies/delete") { request throws(Refusal) in
+            try set(
+                request.arguments.pairs.map {
+                    "\($0.name)=; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=0; Path=/"
+                })
+        }
+    }
+
+    private static func set(_ lines: [String]) throws(Refusal) -> OriginResponse {
+        var response = OriginResponse(302)
+        try response.add(.location, "/cookies")
+        for line in lines { try response.add(.setCookie, line) }
+        return response
+    }
+
+    private static func cookies(_ request: OriginRequest) -> FormPairs {
+        var pairs = FormPairs()
+        for line in request.head.fields.values(of: .cookie) {
+            for part in line.split(separator: ";") {
+                let trimmed = part.drop { $0 == " " }
+                let equals = trimmed.firstIndex(of: "=") ?? trimmed.endIndex
+                let value = equals == trimmed.endIndex ? "" : trimmed[trimmed.index(after: equals)...]
+                pairs.append(String(trimmed[..<equals]), String(value))
+            }
+        }
+        return pairs
+    }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+
+internal import LupineHTTP
+
+/// Digest authentication (RFC 7616): `/digest-auth/{qop}/{user}/{password}/{algorithm}/{stale_after}`.
+///
+/// `qop` is `auth`, `auth-int`, both joined by a comma, or `none` for the old form. `stale_after` is the number of
+/// uses after which a nonce is stale; `?nextnonce=1` names the next nonce with each success and makes the old one stale.
+enum DigestRoutes {
+    private static let realm = "lupine@origin"
+
+    static func add(to router: inout Router) {
+        let book = DigestBook()
+        for pattern in [
+            "/digest-auth/{qop}/{user}/{password}", "/digest-auth/{qop}/{user}/{password}/{algorithm}",
+            "/digest-auth/{qop}/{user}/{password}/{algorithm}/{stale_after}",
+        ] {
+            router.any(pattern) { request throws(Refusal) in try answer(request, book) }
+        }
+    }
+
+    /// An algorithm by its name in RFC 7616, and without the standard's blessing SHA-512.
+    private struct Algorithm {
+        let name: String
+        let hash: @Sendable (String) -> String
+        let bodyHash: @Sendable ([UInt8]) -> String
+        var isSession: Bool { name.hasSuffix("-SESS") }
+
+        init?(_ text: String) {
+            name = text.uppercased()
+            func adopt<Hash: HashFunction & SendableMetatype>(_: Hash.Type) -> (
+                @Sendable (String) -> String, @Sendable ([UInt8]) -> String
+            ) {
+                ({ Hash.hexadecimal(of: $0) }, { Hash.hexadecimal(of: $0) })
+            }
+            switch name.hasSuffix("-SESS") ? String(name.dropLast(5)) : name {
+            case "MD5": (hash, bodyHash) = adopt(MD5.self)
+            case "SHA-256": (hash, bodyHash) = adopt(SHA256.self)
+            case "SHA-512-256": (hash, bodyHash) = adopt(SHA512Cut.self)
+            case "SHA-512": (hash, bodyHash) = adopt(SHA512.self)
+            default: return nil
+            }
+        }
+    }
+
+    private static func answer(_ request: OriginRequest, _ book: DigestBook) throws(Refusal) -> OriginResponse {
+        let parameters = request.parameters
+        guard let algorithm = Algorithm(parameters.count > 3 ? parameters[3] : "MD5") else {
+            throw .badRequest("no algorithm: \(parameters[3])")
+        }
+        let offered = parameters[0] == "none" ? [] : parameters[0].split(separator: ",").map(String.init)
+        guard offered.allSatisfy({ $0 == "auth" || $0 == "auth-int" }) else {
+            throw .badRequest("no quality of protection: \(parameters[0])")
+        }
+        let limit = parameters.count > 4 ? Int(parameters[4]) : nil
+        guard let given = BasicAuthRoutes.credentials("digest", request).map(Self.pairs),
+            let nonce = given["nonce"], let response = given["response"],
+            given["realm"] == realm, given["username"] == parameters[1],
+            given["uri"] == request.head.target.description,
+            (given["algorithm"] ?? "MD5").uppercased() == algorithm.name
+        else { return try challenge(offered, algorithm, isStale: false, book) }
+        let quality = given["qop"]
+        guard offered.isEmpty ? quality == nil : offered.contains(quality ?? "") else {
+            return try challenge(offered, algorithm, isStale: false, book)
+        }
+        let (expected, mutual) = digests(request, given, algorithm)
+        guard response == expected else { return try challenge(offered, algorithm, isStale: false, book) }
+        // The digest is right: a nonce that is not good any more asks for another try, not for another password.
+        guard book.check(nonce, uses: limit) == .good else {
+            return try challenge(offered, algorithm, isStale: true, book)
+        }
+        guard book.use(nonce, count: given["nc"]) else {
+            return try challenge(offered, algorithm, isStale: true, book)
+        }
+        return try welcome(request, given, mutual, book)
+    }
+
+    private static func welcome(
+        _ request: OriginRequest, _ given: [String: String], _ mutual: String, _ book: DigestBook
+    ) throws(Refusal) -> OriginResponse {
+        var info: [String] = []
+        if let quality = given["qop"], let client = given["cnonce"], let count = given["nc"] {
+            info = ["qop=\(quality)", "rspauth=\"\(mutual)\"", "cnonce=\"\(client)\"", "nc=\(count)"]
+        }
+        if request.arguments["nextnonce"] != nil, let nonce = given["nonce"] {
+            book.retire(nonce)
+            info.append("nextnonce=\"\(book.issue())\"")
+        }
+        var response = try BasicAuthRoutes.welcome(request.parameters[1])
+        if !info.isEmpty { try response.add("Authentication-Info", info.joined(separator: ", ")) }
+        return response
+    }
+
+    /// The digest that the client must have sent, and the one that proves the server (RFC 7616 sections 3.4, 3.5).
+    private static func digests(
+        _ request: OriginRequest, _ given: [String: String], _ algorithm: Algorithm
+    ) -> (request: String, mutual: String) {
+        let parameters = request.parameters
+        let value = { (name: String) in given[name] ?? "" }
+        var secret = algorithm.hash("\(parameters[1]):\(realm):\(parameters[2])")
+        if algorithm.isSession { secret = algorithm.hash("\(secret):\(value("nonce")):\(value("cnonce"))") }
+        let method = request.head.method.rawValue
+        let bodyDigest = given["qop"] == "auth-int" ? ":" + algorithm.bodyHash(request.body) : ""
+        let middle =
+            given["qop"].map { ":\(value("nc")):\(value("cnonce")):\($0)" } ?? ""
+        let what = algorithm.hash("\(method):\(value("uri"))\(bodyDigest)")
+        let digest = algorithm.hash("\(secret):\(value("nonce"))\(middle):\(what)")
+        // The body of the answer would have to be hashed for auth-int: it is known only to be what `welcome` writes.
+        let answer =
+            given["qop"] == "auth-int"
+            ? ":"
+                + algorithm.bodyHash(
+                    JSONWriter.document(
+                        .object([("authenticated", .bool(true)), ("user", .string(parameters[1]))]))) : ""
+        let back = algorithm.hash(":\(value("uri"))\(answer)")
+        return (digest, algorithm.hash("\(secret):\(value("nonce"))\(middle):\(back)"))
+    }
+
+    private static func challenge(
+        _ offered: [String], _ algorithm: Algorithm, isStale: Bool, _ book: DigestBook
+    ) throws(Refusal) -> OriginResponse {
+        var parts = [
+            "realm=\"\(realm)\"", "nonce=\"\(book.issue())\"", "opaque=\"origin\"",
+            "algorithm=\(algorithm.name.replacing("-SESS", with: "-sess"))", "stale=\(isStale)",
+        ]
+        if !offered.isEmpty { parts.insert("qop=\"\(offered.joined(separator: ","))\"", at: 1) }
+        var response = OriginResponse(401)
+        try response.add(.wwwAuthenticate, "Digest " + parts.joined(separator: ", "))
+        return response
+    }
+
+    /// The parameters of the credentials, names in small letters.
+    private static func pairs(_ text: String) -> [String: String] {
+        let octets = Array(text.utf8)
+        let bytes = octets.span
+        var found: [String: String] = [:]
+        ListSyntax.forEachElement(in: bytes) { range in
+            guard let equals = range.first(where: { octets[$0] == UInt8(ascii: "=") }) else { return }
+            let name = String(decoding: octets[range.lowerBound..<equals], as: UTF8.self)
+            found[name.lowercased()] = ListSyntax.unquoted(bytes, (equals + 1)..<range.upperBound)
+        }
+        return found
+    }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+
+internal import LupineHTTP
+internal import LupineTransport
+
+/// What was asked, said back: `/get`, `/post`, `/anything` and their like.
+enum EchoRoutes {
+    static func add(to router: inout Router) {
+        router.get("/get") { request throws(Refusal) in
+            try OriginResponse(json: .object(basis(request)))
+        }
+        for (method, pattern) in [
+            ("POST", "/post"), ("PUT", "/put"), ("PATCH", "/patch"), ("DELETE", "/delete"),
+        ] {
+            router.add(
+                [method], pattern,
+                .collected { request throws(Refusal) in
+                    try OriginResponse(json: .object(basis(request) + content(request)))
+                })
+        }
+        for pattern in ["/anything", "/anything/{*}"] {
+            router.any(pattern) { request throws(Refusal) in
+                let method: [(String, JSON)] = [("method", .string(request.head.method.rawValue))]
+                return try OriginResponse(json: .object(basis(request) + content(request) + method))
+            }
+        }
+        router.get("/headers") { request throws(Refusal) in
+            try OriginResponse(json: .object([("headers", headers(request))]))
+        }
+        router.get("/ip") { request throws(Refusal) in
+            try OriginResponse(json: .object([("origin", .string(client(request)))]))
+        }
+        router.get("/user-agent") { request throws(Refusal) in
+            try OriginResponse(json: .object([("user-agent", .optional(request.head.fields[.userAgent]))]))
+        }
+        router.get("/uuid") { _ throws(Refusal) in
+            try OriginResponse(json: .object([("uuid", .string(uuid()))]))
+        }
+    }
+
+    /// Arguments, headers, the client and the URL.
+    static func basis(_ request: OriginRequest) -> [(String, JSON)] {
+        [
+            ("args", request.arguments.json), ("headers", headers(request)),
+            ("origin", .string(client(request))), ("url", .string(url(request))),
+        ]
+    }
+
+    /// The fields of the request; the values of one name are joined by commas.
+    static func headers(_ request: OriginRequest) -> JSON {
+        var members: [(String, JSON)] = []
+        var places: [FieldName: Int] = [:]
+        let fields = request.head.fields
+        for index in 0..<fields.count {
+            let name = fields.fieldName(at: index)
+            if let place = places[name], case .string(let before) = members[place].1 {
+                members[place].1 = .string(before + "," + fields.value(at: index))
+            } else {
+                places[name] = members.count
+                members.append((fields.name(at: index), .string(fields.value(at: index))))
+            }
+        }
+        return .object(members)
+    }
+
+    /// The address of the client.
+    static func client(_ request: OriginRequest) -> String {
+        request.peer.map { $0.host ?? $0.description } ?? ""
+    }
+
+    /// The URL that was asked for.
+    static func url(_ request: OriginRequest) -> String {
+        let query = request.query.isEmpty ? "" : "?" + request.query
+        return "http://" + (request.head.fields[.host] ?? "") + request.path + query
+    }
+
+    /// The body as data, files, form and JSON.
+    private static func content(_ request: OriginRequest) throws(Refusal) -> [(String, JSON)] {
+        var form = FormPairs()
+        var files = FormPairs()
+        var data = ""
+        var json = JSON.null
+        switch request.mediaType {
+        case "application/x-www-form-urlencoded":
+            form = FormPairs(String(decoding: request.body, as: UTF8.self))
+        case "multipart/form-data":
+            (form, files) = try parts(request)
+        default:
+            data = text(request.body)
+            if JSONSyntax.accepts(request.body) { json = .verbatim(request.body) }
+        }
+        return [("data", .string(data)), ("files", files.json), ("form", form.json), ("json", json)]
+    }
+
+    private static func parts(_ request: OriginRequest) throws(Refusal) -> (form: FormPairs, files: FormPairs) {
+        guard var reader = MultipartReader(contentType: request.head.fields) else {
+            throw .badRequest("multipart: no boundary")
+        }
+        var form = FormPairs()
+        var files = FormPairs()
+        var part = PartDescription(Fields())
+        var content: [UInt8] = []
+        try reader.read(request.body.span) { event throws(Refusal) in
+            switch event {
+            case .part(let fields):
+                part = PartDescription(fields)
+                content = []
+            case .content(let bytes): content += bytes
+            case .partEnd:
+                if part.fileName == nil {
+                    form.append(part.name, text(content))
+                } else {
+                    files.append(part.name, text(content))
+                }
+            }
+        }
+        guard reader.isComplete else { throw .badRequest("multipart: the closing boundary is missing") }
+        return (form, files)
+    }
+
+    /// Octets as text, or as a data URL when they are none.
+    private static func text(_ bytes: [UInt8]) -> String {
+        String(validating: bytes, as: UTF8.self)
+            ?? "data:application/octet-stream;base64," + Base64.encoded(bytes)
+    }
+
+    /// A random identifier (RFC 9562 section 5.4).
+    private static func uuid() -> String {
+        var bytes = (0..<16).map { _ in UInt8.random(in: 0...255) }
+        bytes[6] = bytes[6] & 0x0f | 0x40
+        bytes[8] = bytes[8] & 0x3f | 0x80
+        let digits = Array(Hexadecimal.text(bytes))
+        return [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(digits[$0]) }.joined(separator: "-")
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+
+internal import LupineHTTP
+
+/// A body that can be had in parts: `/range/{n}`, whose octets are the alphabet over and over.
+///
+/// `?etag=` gives it another version; `?duration=` and `?chunk_size=` slow it down.
+enum RangeRoutes {
+    static let modified = HTTPDate(seconds: 784_111_777)
+    private static let alphabet = Array("abcdefghijklmnopqrstuvwxyz".utf8)
+
+    static func add(to router: inout Router) {
+        router.get("/range/{n}") { request throws(Refusal) in try answer(request) }
+    }
+
+    private static func answer(_ request: OriginRequest) throws(Refusal) -> OriginResponse {
+        let length = Int64(try request.number(0, atMost: 1 << 40))
+        let tag = "\"\(request.arguments["etag"] ?? "range\(length)")\""
+        let range = isFresh(request, tag) ? ByteRange(request.head.fields[.range], length: length) : .whole
+        var response: OriginResponse
+        switch range {
+        case .whole: response = try content(request, 0..<length)
+        case .part(let part):
+            response = try content(request, part)
+            response.status = Status(206)
+            try response.add(.contentRange, "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(length)")
+        case .unsatisfiable:
+            response = OriginResponse(416)
+            try response.add(.contentRange, "bytes */\(length)")
+        }
+        try response.add(.eTag, tag)
+        try response.add(.lastModified, modified.text)
+        try response.add(.acceptRanges, "bytes")
+        return response
+    }
+
+    /// RFC 9110 section 13.1.5: a range counts only for the version that the client has a part of.
+    private static func isFresh(_ request: OriginRequest, _ tag: String) -> Bool {
+        guard let condition = request.head.fields[.ifRange] else { return true }
+        return condition == tag || HTTPDate(condition) == modified
+    }
+
+    private static func content(
+        _ request: OriginRequest, _ range: Range<Int64>
+    ) throws(Refusal) -> OriginResponse {
+        let chunk = try request.number(argument: "chunk_size").map { min(max(1, $0), 1 << 20) }
+        let duration = try OriginRequest.seconds(request.arguments["duration"] ?? "0", atMost: 3_600)
+        let pieces = range.isEmpty ? 1 : (range.count - 1) / (chunk ?? 16 << 10) + 1
+        let pause = duration / pieces
+        var next = range.lowerBound
+        var response = OriginResponse(
+            body: range.isEmpty
+                ? .none
+                : .stream(length: Int64(range.count)) { piece, room in
+                    let end = min(range.upperBound, next + Int64(chunk ?? room))
+                    while next < end {
+                        piece.append(alphabet[Int(next % 26)])
+                        next += 1
+                    }
+                    if next == range.upperBound { return .end(trailers: Fields()) }
+                    return pause == .zero ? .more : .pause(pause)
+                })
+        try response.add(.contentType, "application/octet-stream")
+        return response
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+
+internal import LupineHTTP
+
+/// Statuses to order, and responses that take their time: `/status`, `/delay`, `/response-headers`.
+enum StatusRoutes {
+    private static let longestDelay = 3_600.0
+
+    static func add(to router: inout Router) {
+        router.any("/status/{codes}") { request throws(Refusal) in
+            try response(status: try choose(from: request.parameters[0]))
+        }
+        router.any("/delay/{seconds}") { request throws(Refusal) in
+            var response = try OriginResponse(json: .object(EchoRoutes.basis(request)))
+            response.delay = try OriginRequest.seconds(request.parameters[0], atMost: longestDelay)
+            return response
+        }
+        router.add(
+            ["GET", "POST"], "/response-headers",
+            .collected { request throws(Refusal) in
+                let arguments = request.arguments
+                var response = try OriginResponse(json: arguments.json)
+                for (name, value) in arguments.pairs {
+                    if name.lowercased() == "content-type" { response.fields.remove(.contentType) }
+                    try response.add(name, value)
+                }
+                guard !response.fields.contains(.contentLength), !response.fields.contains(.transferEncoding)
+                else { throw .badRequest("the framing is not to be chosen; use a script") }
+                return response
+            })
+    }
+
+    /// One of `200,500` or, with weights, of `200:0.9,500:0.1`.
+    private static func choose(from text: String) throws(Refusal) -> Int {
+        var choices: [(code: Int, weight: Double)] = []
+        for element in text.split(separator: ",") {
+            let parts = element.split(separator: ":")
+            guard let first = parts.first, let code = Int(first), (200...999).contains(code),
+                let weight = parts.count == 1 ? 1 : Double(parts[1]), parts.count <= 2, weight >= 0
+            else { throw .badRequest("not a status: \(element)") }
+            choices.append((code, weight))
+        }
+        let total = choices.reduce(0) { $0 + $1.weight }
+        guard let last = choices.last, total.isFinite else { throw .badRequest("no status: \(text)") }
+        guard choices.count > 1, total > 0 else { return last.code }
+        var point = Double.random(in: 0..<total)
+        for choice in choices {
+            if point < choice.weight { return choice.code }
+            point -= choice.weight
+        }
+        return last.code
+    }
+
+    private static func response(status: Int) throws(Refusal) -> OriginResponse {
+        var response = OriginResponse(status)
+        switch status {
+        case 301, 302, 303, 305, 307, 308: try response.add(.location, "/redirect/1")
+        case 401: try response.add(.wwwAuthenticate, "Basic realm=\"Fake Realm\"")
+        case 407: try response.add(.proxyAuthenticate, "Basic realm=\"Fake Realm\"")
+        default: break
+        }
+        return response
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+
+internal import LupineHTTP
+
+/// Bodies of any size, hashed as they come: `/hash`, and `/upload` for the parts of a form.
+enum UploadRoutes {
+    static func add(to router: inout Router) {
+        router.add(
+            ["POST", "PUT", "PATCH"], "/hash", .streamed { _ throws(Refusal) in HashSink() })
+        router.add(
+            ["POST", "PUT", "PATCH"], "/upload",
+            .streamed { request throws(Refusal) in
+                guard let reader = MultipartReader(contentType: request.head.fields) else {
+                    throw Refusal(415, "this path takes multipart/form-data with a boundary")
+                }
+                return PartsSink(reader)
+            })
+    }
+}
+
+/// Counts and hashes a body.
+private final class HashSink: BodySink {
+    private var hash = SHA256()
+    private var count: Int64 = 0
+
+    func receive(_ bytes: Span<UInt8>) throws(Refusal) {
+        hash.update(bytes)
+        count += Int64(bytes.count)
+    }
+
+    func finish(trailers: Fields) throws(Refusal) -> OriginResponse {
+        var members: [(String, JSON)] = [
+            ("bytes", .number(count)), ("sha256", .string(Hexadecimal.text(hash.finish()))),
+        ]
+        if !trailers.isEmpty {
+            members.append(
+                (
+                    "trailers",
+                    .object(
+                        (0..<trailers.count).map { (trailers.name(at: $0), .string(trailers.value(at: $0))) })
+                ))
+        }
+        return try OriginResponse(json: .object(members))
+    }
+}
+
+/// Names, types, sizes and hashes of the parts of a form; their content is never kept.
+private final class PartsSink: BodySink {
+    private static let mostParts = 10_000
+
+    private var reader: MultipartReader
+    private var parts: [JSON] = []
+    private var part = PartDescription(Fields())
+    private var hash = SHA256()
+    private var count: Int64 = 0
+
+    init(_ reader: MultipartReader) { self.reader = reader }
+
+    func receive(_ bytes: Span<UInt8>) throws(Refusal) {
+        var events: [MultipartReader.Event] = []
+        try reader.read(bytes) { event throws(Refusal) in events.append(event) }
+        for event in events { try handle(event) }
+    }
+
+    private func handle(_ event: MultipartReader.Event) throws(Refusal) {
+        switch event {
+        case .part(let fields):
+            guard parts.count < Self.mostParts else { throw Refusal(413, "more than \(Self.mostParts) parts") }
+            part = PartDescription(fields)
+            hash = SHA256()
+            count = 0
+        case .content(let bytes):
+            hash.update(bytes.span)
+            count += Int64(bytes.count)
+        case .partEnd:
+            parts.append(
+                .object([
+                    ("name", .string(part.name)), ("filename", .optional(part.fileName)),
+                    ("type", .optional(part.type)), ("bytes", .number(count)),
+                    ("sha256", .string(Hexadecimal.text(hash.finish()))),
+                ]))
+        }
+    }
+
+    func finish(trailers: Fields) throws(Refusal) -> OriginResponse {
+        guard reader.isComplete else { throw .badRequest("multipart: the closing boundary is missing") }
+        return try OriginResponse(json: .object([("parts", .array(parts))]))
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+
+internal import LupineTransport
+
+/// What a connection does instead of speaking HTTP: the exact bytes, pauses and endings that a test wants to see
+/// handled.
+///
+/// Steps run in order, each when the one before it is over; behind the last one the connection is closed. Bytes
+/// are read only by the `expect` steps: without one the kernel's buffers fill and the client is held back. A step that
+/// expects more than comes before the client's end closes the connection.
+package struct Script: Sendable {
+    /// One thing to do.
+    package enum Step: Sendable {
+        /// Reads to the end of a head (CRLF CRLF).
+        case expectHead
+        /// Reads so many bytes.
+        case expectBytes(Int)
+        /// Reads until the client closes its half.
+        case expectEnd
+        /// Sends the bytes.
+        case send([UInt8])
+        /// Sends each byte with a call of its own.
+        case sendByteByByte([UInt8])
+        /// Does nothing for a while. A signal is better where the test can give one.
+        case pause(Duration)
+        /// Waits until the gate of this name is opened.
+        case waitForSignal(String)
+        /// Opens the gate of this name: whoever waits for it knows that the script has come here.
+        case signal(String)
+        /// From here on reads at most so many bytes, each time after such a pause.
+        case slowRead(bytes: Int, every: Duration)
+        /// Ends with a reset (RST).
+        case reset
+        /// Closes our half for sending; the script goes on.
+        case halfClose
+        /// Ends in order.
+        case close
+        /// Does nothing any more until the origin is shut down or the client goes.
+        case stall
+    }
+
+    package var steps: [Step]
+
+    /// A script of these steps.
+    package init(_ steps: [Step]) { self.steps = steps }
+}
+
+extension Script.Step {
+    /// Sends text.
+    package static func send(_ text: String) -> Script.Step { .send(Array(text.utf8)) }
+}
+
+/// Which connection follows which script.
+///
+/// Connections are counted as they come, from 0; where the plan belongs to a path, as they ask for it.
+package final class ScriptPlan: Sendable {
+    /// What happens to connections behind the last script.
+    package enum Afterwards: Sendable {
+        /// They follow the last script.
+        case repeatLast
+        /// They are closed as soon as they are accepted.
+        case refuse
+        /// The listener is closed with the next one: further clients are refused by the kernel.
+        case stopListening
+    }
+
+    /// What a connection is to do.
+    enum Choice {
+        case follow(Script)
+        case refuse
+        case stopListening
+    }
+
+    private let scripts: [Script]
+    private let afterwards: Afterwards
+    private let used = Lock(0)
+
+    /// The first connection follows the first script, and so on.
+    package init(_ scripts: [Script], afterwards: Afterwards = .repeatLast) {
+        self.scripts = scripts
+        self.afterwards = afterwards
+    }
+
+    /// One script for all connections.
+    package convenience init(_ steps: Script.Step...) { self.init([Script(steps)]) }
+
+    /// What connection number `index` does.
+    func script(for index: Int) -> Choice {
+        if index < scripts.count { return .follow(scripts[index]) }
+        switch afterwards {
+        case .repeatLast:
+            guard let last = scripts.last else { return .refuse }
+            return .follow(last)
+        case .refuse: return .refuse
+        case .stopListening: return .stopListening
+        }
+    }
+
+    /// What the next one does.
+    func next() -> Choice {
+        script(
+            for: used.withLock { used in
+                defer { used += 1 }
+                return used
+            })
+    }
+}

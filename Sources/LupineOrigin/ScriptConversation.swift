@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+
+internal import LupineTransport
+
+/// Walks one connection through a script. On its loop.
+final class ScriptConversation: Conversation {
+    private enum State {
+        case running
+        /// Until the connection resumes it.
+        case waiting
+        /// A slow reader's pause, after which `allowance` is full again.
+        case breathing
+        case over
+    }
+
+    /// The end of a head, as far as it has come.
+    private static let headEnd: [UInt8] = [13, 10, 13, 10]
+
+    private let script: Script
+    private var position = 0
+    private var state = State.running
+    /// Progress inside the present step: bytes taken, bytes sent, or octets of the head's end seen.
+    private var progress = 0
+    private var pace: (bytes: Int, pause: Duration)?
+    private var allowance = 0
+
+    /// A script from its first step.
+    init(_ script: Script) { self.script = script }
+
+    var wantsInput: Bool {
+        guard case .running = state, position < script.steps.count else { return false }
+        switch script.steps[position] {
+        case .expectHead, .expectBytes, .expectEnd: return true
+        case .send, .sendByteByByte, .pause, .waitForSignal, .signal, .slowRead, .reset, .halfClose, .close,
+            .stall:
+            return false
+        }
+    }
+
+    func resume(_ connection: ServerConnection) {
+        switch state {
+        case .waiting:
+            state = .running
+            next()
+        case .breathing:
+            state = .running
+            allowance = pace?.bytes ?? 0
+        case .running, .over: break
+        }
+    }
+
+    func advance(_ connection: ServerConnection) -> Bool {
+        guard case .running = state else { return false }
+        guard position < script.steps.count else { return end(connection) }
+        switch script.steps[position] {
+        case .expectHead: return expect(connection) { self.takeHead($0) }
+        case .expectBytes(let count): return expect(connection) { self.take($0, of: count) }
+        case .expectEnd: return expectEnd(connection)
+        case .send(let bytes):
+            guard connection.hasRoom else { return false }
+            connection.output += bytes
+            next()
+        case .sendByteByByte(let bytes):
+            guard connection.isFlushed else { return false }
+            guard progress < bytes.count else {
+                next()
+                return true
+            }
+            connection.output.append(bytes[progress])
+            progress += 1
+        case .pause(let duration):
+            guard connection.isFlushed else { return false }
+            state = .waiting
+            connection.wait(for: duration)
+        case .waitForSignal(let name):
+            guard connection.isFlushed else { return false }
+            state = .waiting
+            connection.wait(for: connection.service.gate(name))
+        case .signal(let name):
+            guard connection.isFlushed else { return false }
+            connection.service.gate(name).open()
+            next()
+        case .slowRead(let bytes, let pause):
+            pace = (max(1, bytes), pause)
+            allowance = max(1, bytes)
+            next()
+        case .reset:
+            guard connection.isFlushed else { return false }
+            state = .over
+            connection.reset()
+        case .halfClose:
+            guard connection.isFlushed else { return false }
+            connection.closeOurHalf()
+            next()
+        case .close: return end(connection)
+        case .stall: state = .over
+        }
+        return true
+    }
+
+    private func next() {
+        position += 1
+        progress = 0
+    }
+
+    private func end(_ connection: ServerConnection) -> Bool {
+        state = .over
+        connection.finish(lingering: false)
+        return true
+    }
+
+    /// Lets `take` have what may be read now; it says how much it took and whether its step is over.
+    private func expect(
+        _ connection: ServerConnection, _ take: (Span<UInt8>) -> (taken: Int, isOver: Bool)
+    ) -> Bool {
+        if pace != nil, allowance == 0 { return breathe(connection) }
+        let most = pace == nil ? connection.inputCount : min(allowance, connection.inputCount)
+        let (taken, isOver) = connection.withInput { take($0.extracting(0..<most)) }
+        connection.consume(taken)
+        if pace != nil { allowance -= taken }
+        if isOver {
+            next()
+            return true
+        }
+        if taken == 0, connection.peerEnded, connection.inputCount == 0 { return end(connection) }
+        return taken > 0
+    }
+
+    private func breathe(_ connection: ServerConnection) -> Bool {
+        guard let pace else { return false }
+        state = .breathing
+        connection.wait(for: pace.pause)
+        return true
+    }
+
+    private func takeHead(_ bytes: Span<UInt8>) -> (taken: Int, isOver: Bool) {
+        for index in 0..<bytes.count {
+            let octet = bytes[index]
+            progress = octet == Self.headEnd[progress] ? progress + 1 : octet == 13 ? 1 : 0
+            if progress == Self.headEnd.count { return (index + 1, true) }
+        }
+        return (bytes.count, false)
+    }
+
+    private func take(_ bytes: Span<UInt8>, of count: Int) -> (taken: Int, isOver: Bool) {
+        let taken = min(bytes.count, count - progress)
+        progress += taken
+        return (taken, progress == count)
+    }
+
+    private func expectEnd(_ connection: ServerConnection) -> Bool {
+        if connection.peerEnded, connection.inputCount == 0 {
+            next()
+            return true
+        }
+        return expect(connection) { ($0.count, false) }
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+
+internal import LupineTransport
+
+/// The bytes that came on each connection, kept when the configuration asks for it and up to a limit per
+/// connection. Any thread.
+final class ByteRecord: Sendable {
+    private let limit: Int
+    private let connections = Lock<[Int: [UInt8]]>([:])
+
+    /// A record that keeps the first `limit` bytes of each connection; 0 keeps nothing.
+    init(limit: Int) { self.limit = limit }
+
+    var isOn: Bool { limit > 0 }
+
+    func add(_ bytes: Span<UInt8>, of connection: Int) {
+        var copy: [UInt8] = []
+        copy.append(bytes, upTo: limit)
+        let piece = copy
+        connections.withLock { connections in
+            let room = limit - connections[connection, default: []].count
+            connections[connection, default: []] += piece.prefix(room)
+        }
+    }
+
+    func bytes(of connection: Int) -> [UInt8] {
+        connections.withLock { $0[connection] ?? [] }
+    }
+}
+
+extension Array where Element == UInt8 {
+    /// Adds the first `limit` octets of `bytes`.
+    mutating func append(_ bytes: Span<UInt8>, upTo limit: Int = .max) {
+        let count = Swift.min(limit, bytes.count)
+        append(addingCapacity: count) { output in
+            for index in 0..<count { output.append(bytes[index]) }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+
+internal import Glibc
+
+/// A count of things to come that a thread waits for, blocking: for shutdowns outside of asynchronous code.
+///
+/// Any thread but a loop's may wait.
+@safe final class Latch: @unchecked Sendable {
+    private let semaphore: UnsafeMutablePointer<sem_t>
+    private let count: Int
+
+    /// A latch for `count` arrivals.
+    init(_ count: Int) {
+        self.count = count
+        unsafe semaphore = .allocate(capacity: 1)
+        unsafe semaphore.initialize(to: sem_t())
+        unsafe sem_init(semaphore, 0, 0)
+    }
+
+    deinit {
+        unsafe sem_destroy(semaphore)
+        unsafe semaphore.deallocate()
+    }
+
+    /// One has arrived.
+    func arrive() { _ = unsafe sem_post(semaphore) }
+
+    /// Returns when all have arrived; once.
+    func wait() {
+        for _ in 0..<count {
+            while unsafe sem_wait(semaphore) != 0 {}
+        }
+    }
+}

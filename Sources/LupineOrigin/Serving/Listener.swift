@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+
+internal import LupineTransport
+
+/// Accepts connections and shares them out among the loops. On its loop.
+final class Listener: LoopChannel {
+    private let loop: EventLoop
+    private let homes: [(loop: EventLoop, residents: LoopBound<LoopResidents>)]
+    private let service: OriginService
+    private let script: ScriptPlan?
+    private var socket: Socket?
+    private var registration: Registration?
+    private var retry: EventLoop.TimerToken?
+    private var turn = 0
+
+    /// When the process is out of descriptors, accepting is tried again after this; epoll would not say when.
+    private static let retryDelay = Duration.milliseconds(10)
+
+    init(
+        _ socket: consuming Socket, on loop: EventLoop,
+        homes: [(loop: EventLoop, residents: LoopBound<LoopResidents>)], service: OriginService
+    ) {
+        self.socket = consume socket
+        self.loop = loop
+        self.homes = homes
+        self.service = service
+        script = service.configuration.script
+    }
+
+    /// Begins to accept.
+    func start() throws(Errno) {
+        registration = try register()
+    }
+
+    private func register() throws(Errno) -> Registration? {
+        guard socket != nil else { return nil }
+        return try socket?.watched(by: loop, self)
+    }
+
+    /// Closes: further clients are refused.
+    func stop() {
+        if let registration { loop.deregister(registration) }
+        if let retry { loop.cancel(retry) }
+        registration = nil
+        retry = nil
+        socket = nil
+    }
+
+    func channelReady(_ readiness: Readiness) { acceptAll() }
+
+    func loopWillClose() { stop() }
+
+    private func acceptAll() {
+        while socket != nil {
+            do throws(Errno) {
+                guard let client = try socket?.accept() ?? nil else { return }
+                place(client)
+            } catch {
+                retry = loop.schedule(after: Self.retryDelay) { [weak self] reason in
+                    self?.retry = nil
+                    if reason == .due { self?.acceptAll() }
+                }
+                return
+            }
+        }
+    }
+
+    private func place(_ client: consuming Socket) {
+        let number = service.counts.opened()
+        guard service.counts.connectionsOpen <= service.configuration.connections
+        else { return service.counts.closed() }
+        // Unix-domain sockets have no such option.
+        try? client.setNoDelay()
+        if let size = service.configuration.socketBuffers {
+            try? client.setBufferSizes(send: size, receive: size)
+        }
+        let peer = (try? client.peerAddress()) ?? nil
+        let home = homes[turn % homes.count]
+        turn += 1
+        let following: Script?
+        switch script?.script(for: number) {
+        case nil: following = nil
+        case .follow(let found): following = found
+        case .refuse: return service.counts.closed()
+        case .stopListening:
+            service.counts.closed()
+            return stop()
+        }
+        let handle = client.intoDescriptor().release()
+        let service = service
+        let accepted = home.loop.executeInline {
+            Self.move(in: handle, peer, number, following, service, home.residents.value, home.loop)
+        }
+        if !accepted {
+            Descriptor(adopting: handle).close()
+            service.counts.closed()
+        }
+    }
+
+    private static func move(
+        in handle: Int32, _ peer: SocketAddress?, _ number: Int, _ script: Script?,
+        _ service: OriginService, _ residents: LoopResidents, _ loop: EventLoop
+    ) {
+        let socket = Socket(adopting: Descriptor(adopting: handle))
+        guard !residents.isClosed else { return service.counts.closed() }
+        let conversation: any Conversation =
+            if let script {
+                ScriptConversation(script)
+            } else {
+                HTTPConversation(limits: service.configuration.limits)
+            }
+        let connection = ServerConnection(
+            PlainChannel(socket), peer: peer, number: number, service: service, residents: residents,
+            loop: loop, conversation: conversation)
+        residents.add(connection)
+        connection.start()
+    }
+}
+
+extension Socket {
+    fileprivate borrowing func watched(
+        by loop: EventLoop, _ listener: Listener
+    ) throws(Errno) -> Registration {
+        try loop.register(descriptor, listener)
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+
+package import LupineHTTP
+
+/// What an origin allows its clients, and what it keeps of them.
+package struct OriginConfiguration: Sendable {
+    /// Loops that the origin starts for itself when it is given none.
+    package var ownLoops = 1
+    /// Limits of request heads and chunk framing.
+    package var limits = ParserLimits()
+    /// The longest body that is collected in memory; `/hash` and `/upload` take any.
+    package var collectedBytes = 16 << 20
+    /// Connections at a time; further ones are closed at once.
+    package var connections = 16_384
+    /// Silence after which a connection is closed.
+    package var idleTimeout = Duration.seconds(60)
+    /// Bytes of each connection that are recorded.
+    package var recordedBytes = 0
+    /// Kernel buffers of each connection, where a test wants them small.
+    package var socketBuffers: Int32?
+    /// What connections follow instead of HTTP.
+    package var script: ScriptPlan?
+
+    /// The defaults.
+    package init() {}
+}
+
+/// Why an origin could not start.
+package enum OriginError: Error, Hashable, Sendable {
+    /// The host to listen on is no address; names are not resolved here.
+    case notAnAddress(String)
+}

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: MIT
+
+internal import LupineTransport
+
+/// One client's connection: moves bytes between its channel and its conversation, in bounded memory.
+///
+/// On its loop for life. It reads into one buffer of fixed size and stops reading while that is full; it
+/// asks the conversation for more output only while less than `highWater` waits to be sent. What is sent goes out
+/// in one call per pump: a small response, or a burst of them, is one write.
+final class ServerConnection: LoopChannel, TimerTarget {
+    private enum Phase {
+        case open
+        /// All is said: what is left to send is sent, then the connection ends.
+        case finishing(lingering: Bool)
+        /// Our half is closed; what still comes is dropped, so that closing does not reset what the client has not read.
+        case lingering(left: Int)
+        case closed
+    }
+
+    static let highWater = 64 << 10
+    private static let inputSize = 16 << 10
+    private static let lingerBytes = 16 << 20
+    private static let lingerTime = Duration.seconds(2)
+    private static let turnsPerPump = 32
+
+    private enum Tag {
+        static let idle = 0
+        static let linger = 1
+    }
+
+    let number: Int
+    let loop: EventLoop
+    let service: OriginService
+    let peer: SocketAddress?
+
+    private let channel: any ClientChannel
+    private var registration: Registration?
+    private var phase = Phase.open
+    private var conversation: any Conversation
+    private let residents: LoopResidents
+
+    private var input: [UInt8] = []
+    private var inputStart = 0
+    private var isReadable = true
+    private var hangUpSeen = false
+    /// The client has closed its half.
+    private(set) var peerEnded = false
+
+    /// What waits to be sent; conversations append.
+    var output: [UInt8] = []
+    private var outputStart = 0
+    /// A body that goes behind `output` without being copied there.
+    private var tail: [UInt8] = []
+    private var tailStart = 0
+    private var isWritable = true
+
+    private var isPumping = false
+    private var waitNumber = 0
+    private var waitTimer: EventLoop.TimerToken?
+    private var timer: EventLoop.TimerToken?
+    private var lastActivity: Instant
+
+    /// A connection on `loop`, which is the current one.
+    init(
+        _ channel: any ClientChannel, peer: SocketAddress?, number: Int, service: OriginService,
+        residents: LoopResidents, loop: EventLoop, conversation: any Conversation
+    ) {
+        self.channel = channel
+        self.peer = peer
+        self.number = number
+        self.service = service
+        self.residents = residents
+        self.loop = loop
+        self.conversation = conversation
+        lastActivity = loop.now
+    }
+
+    /// Begins.
+    func start() {
+        do throws(Errno) {
+            registration = try channel.register(with: loop, for: self)
+        } catch {
+            return close(reset: false)
+        }
+        timer = loop.schedule(after: service.configuration.idleTimeout, self, tag: Tag.idle)
+        pump()
+    }
+
+    // MARK: for conversations
+
+    /// Whether more output may be produced.
+    var hasRoom: Bool { tail.isEmpty && output.count - outputStart < Self.highWater }
+
+    /// Whether all output has left for the kernel.
+    var isFlushed: Bool { outputStart == output.count && tail.isEmpty }
+
+    /// Received bytes that nobody has taken.
+    var inputCount: Int { input.count - inputStart }
+
+    /// Whether reading may go on without losing anything.
+    private var hasInputRoom: Bool { inputCount < Self.inputSize }
+
+    /// Lends the received bytes.
+    func withInput<Result, Failure: Error>(
+        _ body: (Span<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let bytes = input
+        return try body(bytes.span.extracting(inputStart...))
+    }
+
+    /// Takes bytes from the front of the input.
+    func consume(_ count: Int) {
+        inputStart += count
+        if inputStart == input.count {
+            inputStart = 0
+            input.removeAll(keepingCapacity: true)
+        }
+    }
+
+    /// Sends a body behind the output.
+    func send(tail body: [UInt8]) {
+        precondition(tail.isEmpty, "one body at a time")
+        tail = body
+        tailStart = 0
+    }
+
+    /// Resumes the conversation after `delay`.
+    func wait(for delay: Duration) {
+        waitNumber += 1
+        let number = waitNumber
+        waitTimer = loop.schedule(after: delay) { [weak self] reason in
+            guard reason == .due else { return }
+            self?.waited(number)
+        }
+    }
+
+    /// Resumes the conversation when the gate opens.
+    func wait(for gate: Gate) {
+        waitNumber += 1
+        let number = waitNumber
+        let loop = loop
+        let bound = LoopBound(WeakConnection(self), on: loop)
+        gate.whenOpen {
+            // A loop that is gone has closed its connections.
+            _ = loop.execute { bound.value.connection?.waited(number) }
+        }
+    }
+
+    private func waited(_ number: Int) {
+        guard number == waitNumber, case .open = phase else { return }
+        waitTimer = nil
+        lastActivity = loop.now
+        conversation.resume(self)
+        pump()
+    }
+
+    /// Goes on with another conversation; what was received and not taken is its input.
+    func become(_ other: any Conversation) { conversation = other }
+
+    /// Ends once everything is sent. `lingering`: the client may be sending still.
+    func finish(lingering: Bool) {
+        guard case .open = phase else { return }
+        phase = .finishing(lingering: lingering)
+    }
+
+    /// Closes our half, once everything is sent.
+    func closeOurHalf() { try? channel.shutdownWrite() }
+
+    /// Ends at once with a reset.
+    func reset() { close(reset: true) }
+
+    // MARK: the loop
+
+    func channelReady(_ readiness: Readiness) {
+        if !readiness.isDisjoint(with: [.failed, .hungUp]), !readiness.contains(.readable) {
+            return close(reset: false)
+        }
+        if !readiness.isDisjoint(with: .closed) { hangUpSeen = true }
+        if !readiness.isDisjoint(with: [.readable, .peerClosed]) { isReadable = true }
+        if readiness.contains(.writable) { isWritable = true }
+        pump()
+    }
+
+    func loopWillClose() { close(reset: false) }
+
+    func timerEnded(tag: Int, reason: TimerReason) {
+        timer = nil
+        guard reason == .due else { return }
+        let deadline = lastActivity.advanced(by: service.configuration.idleTimeout)
+        guard tag == Tag.idle, loop.now < deadline else { return close(reset: false) }
+        timer = loop.schedule(at: deadline, self, tag: Tag.idle)
+    }
+
+    /// Ends the connection from outside, on the loop.
+    func shutDown() { close(reset: false) }
+
+    private func pump() {
+        guard !isPumping else { return }
+        isPumping = true
+        defer { isPumping = false }
+        for _ in 0..<Self.turnsPerPump {
+            guard turn() else { return }
+        }
+        // Others have their turn; a client that is as fast as this loop would otherwise keep it.
+        loop.executeOnLoop { [weak self] in self?.pump() }
+    }
+
+    /// One round of reading, talking and sending; false when there is nothing to do but wait.
+    private func turn() -> Bool {
+        switch phase {
+        case .open:
+            var progress = false
+            if conversation.wantsInput, receive() { progress = true }
+            guard case .open = phase else { return false }
+            if conversation.advance(self) { progress = true }
+            if flush() { progress = true }
+            return progress
+        case .finishing(let lingering):
+            if flush() { return true }
+            guard isFlushed else { return false }
+            guard lingering, !peerEnded else {
+                close(reset: false)
+                return false
+            }
+            try? channel.shutdownWrite()
+            phase = .lingering(left: Self.lingerBytes)
+            if let timer { loop.cancel(timer) }
+            timer = loop.schedule(after: Self.lingerTime, self, tag: Tag.linger)
+            return true
+        case .lingering(let left):
+            consume(inputCount)
+            let progress = receive()
+            guard case .lingering = phase else { return false }
+            phase = .lingering(left: left - inputCount)
+            if peerEnded || left <= 0 {
+                close(reset: false)
+                return false
+            }
+            return progress
+        case .closed:
+            return false
+        }
+    }
+
+    /// Takes what has come, if there is room; false when nothing came.
+    private func receive() -> Bool {
+        guard isReadable, !peerEnded, hasInputRoom else { return false }
+        if input.count == Self.inputSize {
+            input.removeFirst(inputStart)
+            inputStart = 0
+        }
+        let before = input.count
+        let room = Self.inputSize - before
+        var outcome = ReadOutcome.wouldBlock
+        do throws(Errno) {
+            try input.append(addingCapacity: room) { free throws(Errno) in
+                outcome = try channel.receive(into: &free)
+            }
+            switch outcome {
+            case .bytes(let count):
+                // A short read has emptied the socket, unless the end waits behind it.
+                if count < room, !hangUpSeen { isReadable = false }
+                service.counts.add(received: count)
+                if service.record.isOn { service.record.add(input.span.extracting(before...), of: number) }
+                lastActivity = loop.now
+                return true
+            case .wouldBlock:
+                isReadable = false
+                return false
+            case .end:
+                peerEnded = true
+                return true
+            }
+        } catch {
+            close(reset: false)
+            return false
+        }
+    }
+
+    /// Sends what waits; false when nothing could be.
+    private func flush() -> Bool {
+        guard isWritable, !isFlushed else { return false }
+        do throws(Errno) {
+            switch try sendPieces() {
+            case .bytes(let count):
+                let fromOutput = min(count, output.count - outputStart)
+                service.counts.add(sent: count)
+                outputStart += fromOutput
+                tailStart += count - fromOutput
+                lastActivity = loop.now
+            case .wouldBlock:
+                isWritable = false
+                return false
+            }
+        } catch {
+            close(reset: false)
+            return false
+        }
+        if outputStart == output.count {
+            outputStart = 0
+            output.removeAll(keepingCapacity: output.capacity <= 2 * Self.highWater)
+        } else if outputStart >= Self.highWater {
+            output.removeFirst(outputStart)
+            outputStart = 0
+        }
+        if !tail.isEmpty, tailStart == tail.count { tail = [] }
+        return true
+    }
+
+    /// Sends the beginning of what waits. By itself, so that nothing else holds the arrays when they are emptied.
+    private func sendPieces() throws(Errno) -> WriteOutcome {
+        let (output, tail) = (output, tail)
+        let first = output.span.extracting(outputStart...)
+        let second = tail.span.extracting(tailStart...)
+        return try first.isEmpty ? channel.send(second, first) : channel.send(first, second)
+    }
+
+    private func close(reset: Bool) {
+        if case .closed = phase { return }
+        phase = .closed
+        if let registration { loop.deregister(registration) }
+        registration = nil
+        if reset { channel.reset() } else { channel.close() }
+        if let timer { loop.cancel(timer) }
+        if let waitTimer { loop.cancel(waitTimer) }
+        timer = nil
+        waitTimer = nil
+        service.counts.closed()
+        residents.remove(self)
+    }
+}
+
+/// Lets a gate outlive the connections that wait for it.
+private final class WeakConnection {
+    weak var connection: ServerConnection?
+
+    init(_ connection: ServerConnection) { self.connection = connection }
+}

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT
+
+internal import Glibc
+
+/// The time of day, for `Date` and for nothing that has to be exact.
+enum WallClock {
+    /// Seconds since 1970.
+    static func seconds() -> Int64 { Int64(time(nil)) }
+}
