@@ -60,7 +60,14 @@ let package = Package(
             swiftSettings: houseRules),
         .testTarget(
             name: "LupineOriginTests",
-            dependencies: ["LupineOrigin", "LupineTransport", "LupineHTTP", "LupineCoding", "LupineTestKit"],
+            dependencies: [
+                "LupineOrigin", "LupineTransport", "LupineHTTP", "LupineCoding", "LupineTestKit",
+                "lupine-origin-probe",
+            ],
+            swiftSettings: houseRules),
+        .executableTarget(
+            name: "lupine-origin-probe", dependencies: ["LupineOrigin", "LupineTestKit"],
+            path: "Tests/OriginProbe",
             swiftSettings: houseRules),
         .executableTarget(
             name: "lupine-transport-probe", dependencies: ["LupineTransport"],

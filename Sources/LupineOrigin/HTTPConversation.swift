@@ -154,7 +154,8 @@ final class HTTPConversation: Conversation {
             }
         case .otherMethods(let methods):
             answer(connection) { () throws(Refusal) in
-                var response = try OriginResponse(405, json: .object([("error", .string("method not allowed"))]))
+                var response = try OriginResponse(
+                    405, json: .object([("error", .string("method not allowed"))]))
                 try response.add(.allow, methods.joined(separator: ", "))
                 return response
             }

@@ -35,14 +35,16 @@ package final class Origin: Sendable {
         try socket.bind(to: address)
         try socket.listen(backlog: 4096)
         let bound = try socket.localAddress() ?? address
-        let own = loops == nil ? try EventLoopGroup(count: configuration.ownLoops, name: "lupine-origin") : nil
+        let own =
+            loops == nil ? try EventLoopGroup(count: configuration.ownLoops, name: "lupine-origin") : nil
         let origin = Origin(at: bound, service: OriginService(configuration), group: loops, own: own)
         origin.listen(socket)
         return origin
     }
 
-    private init(at address: SocketAddress, service: OriginService, group: EventLoopGroup?, own: EventLoopGroup?)
-    {
+    private init(
+        at address: SocketAddress, service: OriginService, group: EventLoopGroup?, own: EventLoopGroup?
+    ) {
         self.address = address
         self.service = service
         ownGroup = own

@@ -62,7 +62,9 @@ package struct OriginRequest: Sendable {
     /// A number among the arguments; nil without one.
     func number(argument name: String) throws(Refusal) -> Int? {
         guard let text = arguments[name] else { return nil }
-        guard let number = Int(text), number >= 0 else { throw .badRequest("\(name) is not a number: \(text)") }
+        guard let number = Int(text), number >= 0 else {
+            throw .badRequest("\(name) is not a number: \(text)")
+        }
         return number
     }
 

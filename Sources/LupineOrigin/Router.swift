@@ -37,7 +37,11 @@ struct Router: Sendable {
         }
         let key = if case .literal(let text) = segments.first { text } else { "" }
         let route = Route(methods: methods, segments: segments, endpoint: endpoint)
-        if first { routes[key, default: []].insert(route, at: 0) } else { routes[key, default: []].append(route) }
+        if first {
+            routes[key, default: []].insert(route, at: 0)
+        } else {
+            routes[key, default: []].append(route)
+        }
         if patterns.last != pattern { patterns.append(pattern) }
     }
 

@@ -2,7 +2,8 @@
 
 /// Octets in 64 letters (RFC 4648 section 4), for credentials and for bodies that are no text.
 enum Base64 {
-    private static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    private static let letters = Array(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
     static func encoded(_ bytes: [UInt8]) -> String {
         var output: [UInt8] = []

@@ -13,7 +13,8 @@ enum PercentCoding {
         var index = 0
         while index < source.count {
             if source[index] == UInt8(ascii: "%"), index + 2 < source.count,
-                let high = Hexadecimal.value(source[index + 1]), let low = Hexadecimal.value(source[index + 2])
+                let high = Hexadecimal.value(source[index + 1]),
+                let low = Hexadecimal.value(source[index + 2])
             {
                 output.append(high << 4 | low)
                 index += 3
@@ -26,4 +27,3 @@ enum PercentCoding {
         return String(decoding: output, as: UTF8.self)
     }
 }
-

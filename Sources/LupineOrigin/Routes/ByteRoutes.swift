@@ -45,7 +45,8 @@ enum ByteRoutes {
     private static func stream(
         _ request: OriginRequest, _ count: Int, length: Int64?, chunk: Int?
     ) throws(Refusal) -> OriginResponse {
-        let seed = try request.number(argument: "seed").map { UInt64($0) } ?? UInt64.random(in: 0...UInt64.max)
+        let seed =
+            try request.number(argument: "seed").map { UInt64($0) } ?? UInt64.random(in: 0...UInt64.max)
         var source = SeededOctets(seed: seed)
         var left = count
         return try response(octets, length: length) { piece, room in

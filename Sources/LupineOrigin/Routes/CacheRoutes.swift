@@ -11,9 +11,11 @@ enum CacheRoutes {
             if let list = request.field("If-Match"), !matches(list, tag, weakly: false) {
                 return try validated(OriginResponse(412), tag)
             }
-            if !fields.contains(.ifNoneMatch) || !fields.values(of: .ifNoneMatch).contains(where: {
-                matches($0, tag, weakly: true)
-            }) {
+            if !fields.contains(.ifNoneMatch)
+                || !fields.values(of: .ifNoneMatch).contains(where: {
+                    matches($0, tag, weakly: true)
+                })
+            {
                 return try validated(try OriginResponse(json: .object(EchoRoutes.basis(request))), tag)
             }
             let isRead = request.head.method == .get || request.head.method == .head

@@ -43,7 +43,8 @@ enum DigestRoutes {
         }
     }
 
-    private static func answer(_ request: OriginRequest, _ book: DigestBook) throws(Refusal) -> OriginResponse {
+    private static func answer(_ request: OriginRequest, _ book: DigestBook) throws(Refusal) -> OriginResponse
+    {
         let parameters = request.parameters
         guard let algorithm = Algorithm(parameters.count > 3 ? parameters[3] : "MD5") else {
             throw .badRequest("no algorithm: \(parameters[3])")

@@ -92,7 +92,8 @@ enum EchoRoutes {
         return [("data", .string(data)), ("files", files.json), ("form", form.json), ("json", json)]
     }
 
-    private static func parts(_ request: OriginRequest) throws(Refusal) -> (form: FormPairs, files: FormPairs) {
+    private static func parts(_ request: OriginRequest) throws(Refusal) -> (form: FormPairs, files: FormPairs)
+    {
         guard var reader = MultipartReader(contentType: request.head.fields) else {
             throw .badRequest("multipart: no boundary")
         }

@@ -65,7 +65,9 @@ private final class PartsSink: BodySink {
     private func handle(_ event: MultipartReader.Event) throws(Refusal) {
         switch event {
         case .part(let fields):
-            guard parts.count < Self.mostParts else { throw Refusal(413, "more than \(Self.mostParts) parts") }
+            guard parts.count < Self.mostParts else {
+                throw Refusal(413, "more than \(Self.mostParts) parts")
+            }
             part = PartDescription(fields)
             hash = SHA256()
             count = 0

@@ -245,7 +245,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
     /// Takes what has come, if there is room; false when nothing came.
     private func receive() -> Bool {
         guard isReadable, !peerEnded, hasInputRoom else { return false }
-        if input.count == Self.inputSize {
+        if input.count >= Self.inputSize {
             input.removeFirst(inputStart)
             inputStart = 0
         }
@@ -303,7 +303,10 @@ final class ServerConnection: LoopChannel, TimerTarget {
             output.removeFirst(outputStart)
             outputStart = 0
         }
-        if !tail.isEmpty, tailStart == tail.count { tail = [] }
+        if !tail.isEmpty, tailStart == tail.count {
+            tail = []
+            tailStart = 0
+        }
         return true
     }
 

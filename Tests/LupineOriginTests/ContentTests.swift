@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+
+import LupineCoding
+import LupineHTTP
+import Testing
+
+@testable import LupineOrigin
+
+@Suite struct ContentTests {
+    @Test(arguments: [
+        ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
+        ("foobar", "Zm9vYmFy"),
+    ])
+    func base64OfRFC4648(_ plain: String, _ coded: String) {
+        #expect(Base64.encoded(Array(plain.utf8)) == coded)
+        #expect(Base64.decoded(coded) == Array(plain.utf8))
+    }
+
+    @Test(arguments: ["Zg=", "Zg", "Z===", "Zg==Zg==", "Z*==", "===="])
+    func textThatIsNoBase64(_ text: String) { #expect(Base64.decoded(text) == nil) }
+
+    @Test(
+        arguments: [
+            ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
+            ("Tue, 29 Feb 2000 23:59:59 GMT", 951_868_799), ("Fri, 31 Dec 2100 00:00:00 GMT", 4_133_894_400),
+        ] as [(String, Int64)])
+    func dates(_ text: String, _ seconds: Int64) {
+        #expect(HTTPDate(seconds: seconds).text == text)
+        #expect(HTTPDate(text)?.seconds == seconds)
+    }
+
+    @Test(arguments: [
+        "Sunday, 06-Nov-94 08:49:37 GMT", "Mon, 06 Nov 1994 08:49:37 GMT", "Sun, 31 Feb 1994 08:49:37 GMT",
+        "",
+    ])
+    func datesThatAreNone(_ text: String) { #expect(HTTPDate(text) == nil) }
+
+    @Test(arguments: [
+        "{}", "[]", "null", "-0.5e+3", " {\"a\": [1, true, \"\\u00e9\\n\"], \"b\": {}} ", "\"é\"", "0",
+    ])
+    func jsonThatIsOne(_ text: String) { #expect(JSONSyntax.accepts(Array(text.utf8))) }
+
+    @Test(arguments: [
+        "", "{", "{\"a\"}", "[1,]", "01", "1.", "\"\\x\"", "\"\\u12g4\"", "nul", "1 2", "{a:1}", "\"\n\"",
+        "-",
+        String(repeating: "[", count: 100) + String(repeating: "]", count: 100),
+    ])
+    func jsonThatIsNone(_ text: String) { #expect(!JSONSyntax.accepts(Array(text.utf8))) }
+
+    @Test func jsonAsItIsWritten() {
+        let value = JSON.object([
+            ("a", .array([.number(-1), .null, .bool(true)])), ("b", .string("q\"\\\n\u{1}é")),
+            ("c", .object([])),
+        ])
+        #expect(
+            String(decoding: JSONWriter.line(value), as: UTF8.self)
+                == "{\"a\": [-1, null, true], \"b\": \"q\\\"\\\\\\n\\u0001é\", \"c\": {}}\n")
+        #expect(JSONSyntax.accepts(JSONWriter.document(value)))
+    }
+
+    @Test(arguments: [0, 1, 65_535, 65_536, 65_537, 200_000])
+    func storedBrotliIsBrotli(_ length: Int) throws {
+        let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 3) }
+        let stream = CodingStream([.br])
+        let coded = BrotliStored.encoded(bytes)
+        var room = [UInt8](repeating: 0, count: length + 16)
+        var span = room.mutableSpan
+        let step = try stream.decode(coded.span, into: &span)
+        try stream.finish()
+        #expect(step.consumed == coded.count)
+        #expect(Array(room.prefix(step.produced)) == bytes)
+    }
+
+    @Test(
+        arguments: [
+            (nil, .whole), ("bytes=0-0", .part(0..<1)), ("bytes=5-", .part(5..<10)),
+            ("bytes=-3", .part(7..<10)),
+            ("bytes=-30", .part(0..<10)), ("bytes=8-99", .part(8..<10)), ("bytes=10-", .unsatisfiable),
+            ("bytes=-0", .unsatisfiable), ("bytes=4-3", .whole), ("bytes=0-1,3-4", .whole),
+            ("lines=0-1", .whole),
+            ("bytes=a-b", .whole), ("bytes=-", .whole), ("bytes=0-9223372036854775807", .part(0..<10)),
+            ("bytes=99999999999999999999-", .whole),
+        ] as [(String?, ByteRange)])
+    func ranges(_ text: String?, _ expected: ByteRange) { #expect(ByteRange(text, length: 10) == expected) }
+
+    @Test(arguments: [("a%20b+c", "a b+c"), ("%zz%4", "%zz%4"), ("%C3%A9", "é"), ("", "")])
+    func percentCoding(_ coded: String, _ plain: String) { #expect(PercentCoding.decoded(coded) == plain) }
+
+    @Test func formPairs() {
+        let pairs = FormPairs("a=1&b=x+y&a=%26&c&&d=")
+        #expect(pairs.pairs.map(\.name) == ["a", "b", "a", "c", "d"])
+        #expect(pairs.pairs.map(\.value) == ["1", "x y", "&", "", ""])
+        let line = String(decoding: JSONWriter.line(pairs.json), as: UTF8.self)
+        #expect(line == "{\"a\": [\"1\", \"&\"], \"b\": \"x y\", \"c\": \"\", \"d\": \"\"}\n")
+    }
+}
