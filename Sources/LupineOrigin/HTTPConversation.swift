@@ -44,6 +44,13 @@ final class HTTPConversation: Conversation {
 
     var wantsInput: Bool { if case .over = reply { false } else { true } }
 
+    var awaitsClient: Bool {
+        switch reply {
+        case .held, .resting: false
+        case .none, .streaming, .sent, .over: true
+        }
+    }
+
     func resume(_ connection: ServerConnection) {
         switch reply {
         case .held(let response): send(response, connection)

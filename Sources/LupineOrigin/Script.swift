@@ -33,7 +33,7 @@ package struct Script: Sendable {
         case reset
         /// Closes our half for sending; the script goes on.
         case halfClose
-        /// Ends in order.
+        /// Ends in order: what has come is dropped first, what comes later is answered with a reset by the kernel.
         case close
         /// Does nothing any more until the origin is shut down or the client goes.
         case stall

@@ -37,6 +37,9 @@ final class ScriptConversation: Conversation {
         }
     }
 
+    /// A script stalls as long as it likes.
+    var awaitsClient: Bool { false }
+
     func resume(_ connection: ServerConnection) {
         switch state {
         case .waiting:

@@ -228,7 +228,6 @@ import Testing
     @Test func aClientThatDoesNotReadHoldsTheBodyBack() async throws {
         try await withOrigin { origin in
             let made = Lock(0)
-            let paused = Gate()
             origin.route("GET", "/endless") { _ throws(Refusal) in
                 OriginResponse(
                     body: .stream(length: nil) { piece, room in
@@ -247,7 +246,6 @@ import Testing
             let sent = origin.counts.bytesSent
             let inMemory = made.withLock { $0 } - sent
             #expect(inMemory <= ServerConnection.highWater + (16 << 10))
-            paused.open()
         }
     }
 
@@ -279,6 +277,15 @@ import Testing
             let response = try client.get("/get")
             #expect(response.status == 200)
             #expect(try client.receiveAll() == [])
+        }
+    }
+
+    @Test func silenceThatIsOursEndsNothing() async throws {
+        var configuration = OriginConfiguration()
+        configuration.idleTimeout = .milliseconds(5)
+        try await withClient(configuration) { client, _ in
+            let response = try client.get("/delay/0.05")
+            #expect(response.status == 200)
         }
     }
 

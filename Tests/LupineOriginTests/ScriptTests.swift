@@ -69,6 +69,16 @@ import Testing
         }
     }
 
+    @Test func closingWithUnreadInputIsNoReset() async throws {
+        let plan = ScriptPlan(.waitForSignal("sent"), .close)
+        try await withClient(.scripted(plan)) { client, origin in
+            try client.send("GET / HTTP/1.1\r\n\r\n")
+            origin.gate("sent").open()
+            let received = try client.receiveAll()
+            #expect(received == [])
+        }
+    }
+
     @Test func aStallLastsUntilTheShutdown() async throws {
         let origin = try Origin.start(configuration: .scripted(ScriptPlan(.signal("here"), .stall)))
         let client = try RawClient(port: origin.port)

@@ -186,6 +186,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
     func timerEnded(tag: Int, reason: TimerReason) {
         timer = nil
         guard reason == .due else { return }
+        if !conversation.awaitsClient { lastActivity = loop.now }
         let deadline = lastActivity.advanced(by: service.configuration.idleTimeout)
         guard tag == Tag.idle, loop.now < deadline else { return close(reset: false) }
         timer = loop.schedule(at: deadline, self, tag: Tag.idle)
@@ -219,6 +220,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
             if flush() { return true }
             guard isFlushed else { return false }
             guard lingering, !peerEnded else {
+                dropWhatHasCome()
                 close(reset: false)
                 return false
             }
@@ -274,6 +276,15 @@ final class ServerConnection: LoopChannel, TimerTarget {
         } catch {
             close(reset: false)
             return false
+        }
+    }
+
+    /// Empties the kernel's buffer: closing a socket with unread bytes in it would be a reset. What comes later
+    /// gets one all the same.
+    private func dropWhatHasCome() {
+        for _ in 0..<Self.turnsPerPump {
+            consume(inputCount)
+            guard receive() else { return }
         }
     }
 
