@@ -6,7 +6,7 @@ package import LupineTransport
 ///
 /// It answers the endpoints that people know from httpbin (see `Router.standard`), whatever a test adds with
 /// `route`, and follows scripts byte by byte. Loopback only unless it is given another address; not a
-/// server for the world: it has no TLS yet, no access control and no log. Any thread.
+/// server for the world: it has no TLS yet, no access control and no log. It runs until it is shut down. Any thread.
 package final class Origin: Sendable {
     /// Where it listens.
     package let address: SocketAddress
@@ -18,7 +18,7 @@ package final class Origin: Sendable {
     package static func start(
         host: String = "127.0.0.1", port: UInt16 = 0, loops: EventLoopGroup? = nil,
         configuration: OriginConfiguration = OriginConfiguration()
-    ) throws -> Origin {
+    ) throws(OriginError) -> Origin {
         guard let address = SocketAddress(literal: host, port: port) else {
             throw OriginError.notAnAddress(host)
         }
@@ -29,17 +29,21 @@ package final class Origin: Sendable {
     package static func start(
         at address: SocketAddress, loops: EventLoopGroup? = nil,
         configuration: OriginConfiguration = OriginConfiguration()
-    ) throws(Errno) -> Origin {
-        let socket = try Socket.stream(for: address)
-        if address.port != nil { try socket.setReuseAddress() }
-        try socket.bind(to: address)
-        try socket.listen(backlog: 4096)
-        let bound = try socket.localAddress() ?? address
-        let own =
-            loops == nil ? try EventLoopGroup(count: configuration.ownLoops, name: "lupine-origin") : nil
-        let origin = Origin(at: bound, service: OriginService(configuration), group: loops, own: own)
-        origin.listen(socket)
-        return origin
+    ) throws(OriginError) -> Origin {
+        do throws(Errno) {
+            let socket = try Socket.stream(for: address)
+            if address.port != nil { try socket.setReuseAddress() }
+            try socket.bind(to: address)
+            try socket.listen(backlog: 4096)
+            let bound = try socket.localAddress() ?? address
+            let own =
+                loops == nil ? try EventLoopGroup(count: configuration.ownLoops, name: "lupine-origin") : nil
+            let origin = Origin(at: bound, service: OriginService(configuration), group: loops, own: own)
+            origin.listen(socket)
+            return origin
+        } catch {
+            throw .cannotListen(at: address, error)
+        }
     }
 
     private init(

@@ -34,6 +34,9 @@ package struct OriginRequest: Sendable {
         query = mark.map { String(target[target.utf8.index(after: $0)...]) } ?? ""
     }
 
+    /// The path with its query, as in the origin form of a target.
+    var pathAndQuery: String { query.isEmpty ? path : path + "?" + query }
+
     /// The query's pairs, decoded, in order.
     package var arguments: FormPairs { FormPairs(query) }
 

@@ -57,7 +57,7 @@ enum DigestRoutes {
         guard let given = BasicAuthRoutes.credentials("digest", request).map(Self.pairs),
             let nonce = given["nonce"], let response = given["response"],
             given["realm"] == realm, given["username"] == parameters[1],
-            given["uri"] == request.head.target.description,
+            given["uri"] == request.head.target.description || given["uri"] == request.pathAndQuery,
             (given["algorithm"] ?? "MD5").uppercased() == algorithm.name
         else { return try challenge(offered, algorithm, isStale: false, book) }
         let quality = given["qop"]

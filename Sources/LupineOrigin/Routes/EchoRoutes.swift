@@ -70,8 +70,7 @@ enum EchoRoutes {
 
     /// The URL that was asked for.
     static func url(_ request: OriginRequest) -> String {
-        let query = request.query.isEmpty ? "" : "?" + request.query
-        return "http://" + (request.head.fields[.host] ?? "") + request.path + query
+        "http://" + (request.head.fields[.host] ?? "") + request.pathAndQuery
     }
 
     /// The body as data, files, form and JSON.

@@ -24,9 +24,3 @@ package struct OriginConfiguration: Sendable {
     /// The defaults.
     package init() {}
 }
-
-/// Why an origin could not start.
-package enum OriginError: Error, Hashable, Sendable {
-    /// The host to listen on is no address; names are not resolved here.
-    case notAnAddress(String)
-}
