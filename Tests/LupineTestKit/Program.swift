@@ -52,8 +52,8 @@ package enum Program {
         var list = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
         var environment = unsafe environment(with: variables)
         defer {
-            for unsafe text in unsafe list { unsafe free(text) }
-            for unsafe text in unsafe environment { unsafe free(text) }
+            for index in unsafe list.indices { unsafe free(list[index]) }
+            for index in unsafe environment.indices { unsafe free(environment[index]) }
         }
         var id = pid_t()
         try check(unsafe posix_spawnp(&id, path, nil, &attributes, &list, &environment))
