@@ -74,7 +74,7 @@ let package = Package(
             path: "Tests/TransportProbe",
             swiftSettings: houseRules),
         .testTarget(
-            name: "ConformanceTests", dependencies: ["LupineTransport"],
+            name: "ConformanceTests", dependencies: ["LupineTransport", "LupineTestKit"],
             path: "Tests/Conformance",
             swiftSettings: houseRules),
         .executableTarget(

@@ -8,24 +8,18 @@
 // Prints one JSON object: requests, bytes, wall and cpu in nanoseconds, and resident KiB. The connections are made by a
 // round of requests before the clock starts.
 #define _GNU_SOURCE
+#include "measure.h"
+
 #include <curl/curl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 static uint64_t received;
 
 static void stop(const char *what, const char *why) {
     fprintf(stderr, "curl-multi: %s: %s\n", what, why);
     exit(1);
-}
-
-static uint64_t nanoseconds(clockid_t clock) {
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 static size_t take(char *bytes, size_t size, size_t count, void *context) {
@@ -77,18 +71,6 @@ static void run(CURLM *multi, CURL **handles, int connections, uint64_t requests
     }
 }
 
-/// Peak resident KiB of this program; getrusage would count what its parent held before exec.
-static long resident(void) {
-    FILE *status = fopen("/proc/self/status", "r");
-    char line[256];
-    long amount = 0;
-    while (status != NULL && fgets(line, sizeof line, status) != NULL) {
-        if (strncmp(line, "VmHWM:", 6) == 0) amount = strtol(line + 6, NULL, 10);
-    }
-    if (status != NULL) fclose(status);
-    return amount;
-}
-
 int main(int count, char **arguments) {
     if (count != 6) {
         fprintf(stderr, "curl-multi HOST PORT PATH CONNECTIONS REQUESTS\n");
@@ -113,10 +95,7 @@ int main(int count, char **arguments) {
     run(multi, handles, connections, requests);
     cpu = nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
     wall = nanoseconds(CLOCK_MONOTONIC) - wall;
-    printf(
-        "{\"requests\": %llu, \"bytes\": %llu, \"wall\": %llu, \"cpu\": %llu, \"resident\": %ld}\n",
-        (unsigned long long)requests, (unsigned long long)received, (unsigned long long)wall,
-        (unsigned long long)cpu, resident());
+    report(requests, received, wall, cpu);
     for (int index = 0; index < connections; index++) curl_easy_cleanup(handles[index]);
     free(handles);
     curl_multi_cleanup(multi);

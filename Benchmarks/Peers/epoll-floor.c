@@ -6,6 +6,8 @@
 //
 // HOST is an IPv4 address. Prints one JSON object: requests, bytes, wall and cpu in nanoseconds, and resident KiB.
 #define _GNU_SOURCE
+#include "measure.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -17,7 +19,6 @@
 #include <strings.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 struct connection {
@@ -32,12 +33,6 @@ static char buffer[256 * 1024];
 static void stop(const char *what) {
     fprintf(stderr, "epoll-floor: %s: %s\n", what, errno ? strerror(errno) : "unexpected");
     exit(1);
-}
-
-static uint64_t nanoseconds(clockid_t clock) {
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 static void send_request(struct connection *connection) {
@@ -76,18 +71,6 @@ static uint64_t learn_length(struct connection *connection) {
         }
         return total;
     }
-}
-
-/// Peak resident KiB of this program; getrusage would count what its parent held before exec.
-static long resident(void) {
-    FILE *status = fopen("/proc/self/status", "r");
-    char line[256];
-    long amount = 0;
-    while (status != NULL && fgets(line, sizeof line, status) != NULL) {
-        if (strncmp(line, "VmHWM:", 6) == 0) amount = strtol(line + 6, NULL, 10);
-    }
-    if (status != NULL) fclose(status);
-    return amount;
 }
 
 int main(int count, char **arguments) {
@@ -143,9 +126,6 @@ int main(int count, char **arguments) {
     }
     cpu = nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
     wall = nanoseconds(CLOCK_MONOTONIC) - wall;
-    printf(
-        "{\"requests\": %llu, \"bytes\": %llu, \"wall\": %llu, \"cpu\": %llu, \"resident\": %ld}\n",
-        (unsigned long long)done, (unsigned long long)(done * expected), (unsigned long long)wall,
-        (unsigned long long)cpu, resident());
+    report(done, done * expected, wall, cpu);
     return 0;
 }

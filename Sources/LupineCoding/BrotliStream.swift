@@ -60,7 +60,8 @@ struct BrotliStream: ~Copyable {
     private mutating func open() -> OpaquePointer? {
         if let state = unsafe state { return unsafe state }
         unsafe state = BrotliDecoderCreateInstance(
-            allocateBooked, freeBooked, UnsafeMutableRawPointer(account))
+            { account, size in unsafe BookedBlock.allocate(account, size) },
+            { account, block in unsafe BookedBlock.free(account, block) }, UnsafeMutableRawPointer(account))
         return unsafe state
     }
 
@@ -77,28 +78,4 @@ struct BrotliStream: ~Copyable {
             return .failed(.data(detail: detail), unread: 0)
         }
     }
-}
-
-/// Each block is preceded by its size, so that it can be given back to the account; 16 bytes keep it aligned.
-private let blockHeader = 16
-
-private func allocateBooked(_ opaque: UnsafeMutableRawPointer?, _ size: Int) -> UnsafeMutableRawPointer? {
-    let (bytes, overflow) = size.addingReportingOverflow(blockHeader)
-    guard !overflow, let account = unsafe opaque?.assumingMemoryBound(to: DecoderMemory.self),
-        unsafe account.pointee.take(bytes)
-    else { return nil }
-    guard let block = unsafe malloc(bytes) else {
-        unsafe account.pointee.give(bytes)
-        return nil
-    }
-    unsafe block.storeBytes(of: bytes, as: Int.self)
-    return unsafe block + blockHeader
-}
-
-private func freeBooked(_ opaque: UnsafeMutableRawPointer?, _ address: UnsafeMutableRawPointer?) {
-    guard let account = unsafe opaque?.assumingMemoryBound(to: DecoderMemory.self),
-        let block = unsafe address.map({ unsafe $0 - blockHeader })
-    else { return }
-    unsafe account.pointee.give(block.load(as: Int.self))
-    unsafe free(block)
 }

@@ -52,33 +52,20 @@ struct InflateStream: ~Copyable {
         _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>, at: Int, room: Int
     ) -> DecoderStep {
         guard open() else { return DecoderStep(consumed: 0, produced: 0, outcome: .outOfMemory) }
-        let offered = min(input.count, Int(CInt.max))
-        let wanted = min(room, Int(CInt.max), output.count - at)
-        let stream = unsafe self.stream
-        let status = unsafe input.withUnsafeBufferPointer { source in
-            unsafe output.withUnsafeMutableBufferPointer { target in
-                unsafe stream.pointee.next_in = UnsafeMutablePointer(mutating: source.baseAddress)
-                unsafe stream.pointee.avail_in = UInt32(offered)
-                unsafe stream.pointee.next_out = target.baseAddress.map { unsafe $0 + at }
-                unsafe stream.pointee.avail_out = UInt32(wanted)
-                return unsafe inflate(stream, Z_NO_FLUSH)
-            }
+        let (status, consumed, produced) = unsafe stream.lend(input, &output, at: at, room: room) { stream in
+            unsafe inflate(stream, Z_NO_FLUSH)
         }
-        let step = unsafe DecoderStep(
-            consumed: offered - Int(stream.pointee.avail_in),
-            produced: wanted - Int(stream.pointee.avail_out),
-            outcome: outcome(of: status))
-        // The spans are borrowed for this call alone.
-        unsafe stream.pointee.next_in = nil
-        unsafe stream.pointee.next_out = nil
-        return step
+        return DecoderStep(consumed: consumed, produced: produced, outcome: outcome(of: status))
     }
 
     private mutating func open() -> Bool {
         if isOpen { return true }
         unsafe stream.pointee.opaque = UnsafeMutableRawPointer(account)
-        unsafe stream.pointee.zalloc = allocateBooked
-        unsafe stream.pointee.zfree = freeBooked
+        unsafe stream.pointee.zalloc = { account, items, size in
+            let (bytes, overflow) = Int(items).multipliedReportingOverflow(by: Int(size))
+            return overflow ? nil : unsafe BookedBlock.allocate(account, bytes)
+        }
+        unsafe stream.pointee.zfree = { account, block in unsafe BookedBlock.free(account, block) }
         let status = unsafe inflateInit2_(
             stream, wrapping.rawValue, ZLIB_VERSION, CInt(MemoryLayout<z_stream>.size))
         isOpen = status == Z_OK
@@ -150,56 +137,40 @@ struct DeflateStream: ~Copyable {
     mutating func step(
         _ input: Span<UInt8>, into output: inout MutableSpan<UInt8>, at: Int, flush: Flush
     ) -> (consumed: Int, produced: Int, ended: Bool) {
-        let offered = min(input.count, Int(CInt.max))
-        let wanted = min(output.count - at, Int(CInt.max))
         let mode =
             switch flush {
             case .none: Z_NO_FLUSH
             case .toByteBoundary: Z_SYNC_FLUSH
             case .finish: Z_FINISH
             }
-        let stream = unsafe self.stream
-        let status = unsafe input.withUnsafeBufferPointer { source in
-            unsafe output.withUnsafeMutableBufferPointer { target in
-                unsafe stream.pointee.next_in = UnsafeMutablePointer(mutating: source.baseAddress)
-                unsafe stream.pointee.avail_in = UInt32(offered)
-                unsafe stream.pointee.next_out = target.baseAddress.map { unsafe $0 + at }
-                unsafe stream.pointee.avail_out = UInt32(wanted)
-                return unsafe deflate(stream, mode)
-            }
+        let (status, consumed, produced) = unsafe stream.lend(input, &output, at: at, room: .max) { stream in
+            unsafe deflate(stream, mode)
         }
         precondition(status == Z_OK || status == Z_STREAM_END || status == Z_BUF_ERROR, "deflate: \(status)")
-        let result = unsafe (
-            consumed: offered - Int(stream.pointee.avail_in),
-            produced: wanted - Int(stream.pointee.avail_out),
-            ended: status == Z_STREAM_END
-        )
-        unsafe stream.pointee.next_in = nil
-        unsafe stream.pointee.next_out = nil
-        return result
+        return (consumed, produced, ended: status == Z_STREAM_END)
     }
 }
 
-/// Each block is preceded by its size, so that it can be given back to the account; 16 bytes keep it aligned.
-private let blockHeader = 16
-
-private func allocateBooked(_ opaque: voidpf?, _ items: UInt32, _ size: UInt32) -> voidpf? {
-    let bytes = Int(items) * Int(size) + blockHeader
-    guard let account = unsafe opaque?.assumingMemoryBound(to: DecoderMemory.self),
-        unsafe account.pointee.take(bytes)
-    else { return nil }
-    guard let block = unsafe malloc(bytes) else {
-        unsafe account.pointee.give(bytes)
-        return nil
+extension UnsafeMutablePointer<z_stream> {
+    /// Lends `input` and `output[at...]`, of which at most `room` bytes, to one call of zlib; says what it answered, took
+    /// and wrote.
+    fileprivate func lend(
+        _ input: Span<UInt8>, _ output: inout MutableSpan<UInt8>, at: Int, room: Int, to call: (Self) -> CInt
+    ) -> (status: CInt, consumed: Int, produced: Int) {
+        let offered = min(input.count, Int(CInt.max))
+        let wanted = min(room, Int(CInt.max), output.count - at)
+        let status = unsafe input.withUnsafeBufferPointer { source in
+            unsafe output.withUnsafeMutableBufferPointer { target in
+                unsafe pointee.next_in = UnsafeMutablePointer<UInt8>(mutating: source.baseAddress)
+                unsafe pointee.avail_in = UInt32(offered)
+                unsafe pointee.next_out = target.baseAddress.map { unsafe $0 + at }
+                unsafe pointee.avail_out = UInt32(wanted)
+                return unsafe call(self)
+            }
+        }
+        // The spans are borrowed for this call alone.
+        unsafe pointee.next_in = nil
+        unsafe pointee.next_out = nil
+        return unsafe (status, offered - Int(pointee.avail_in), wanted - Int(pointee.avail_out))
     }
-    unsafe block.storeBytes(of: bytes, as: Int.self)
-    return unsafe block + blockHeader
-}
-
-private func freeBooked(_ opaque: voidpf?, _ address: voidpf?) {
-    guard let account = unsafe opaque?.assumingMemoryBound(to: DecoderMemory.self),
-        let block = unsafe address.map({ unsafe $0 - blockHeader })
-    else { return }
-    unsafe account.pointee.give(block.load(as: Int.self))
-    unsafe free(block)
 }

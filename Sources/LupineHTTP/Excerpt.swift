@@ -9,6 +9,7 @@ public struct Excerpt: Hashable, Sendable, CustomStringConvertible {
 
     private static let longest = 48
 
+    /// The beginning of octets from the wire.
     package init(_ bytes: Span<UInt8>) {
         var text = ""
         for index in 0..<min(bytes.count, Self.longest) { text += Self.escaped(bytes[index]) }
@@ -16,6 +17,7 @@ public struct Excerpt: Hashable, Sendable, CustomStringConvertible {
         self.text = text
     }
 
+    /// The beginning of a text that a caller handed in.
     package init(_ string: String) {
         var text = ""
         for octet in string.utf8.prefix(Self.longest) { text += Self.escaped(octet) }

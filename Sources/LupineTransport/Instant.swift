@@ -7,6 +7,7 @@ package struct Instant: Hashable, Comparable, Sendable {
     /// Nanoseconds since the clock's origin.
     package let nanoseconds: Int64
 
+    /// A point so far from the clock's origin.
     package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     /// Later than every deadline: "never".

@@ -5,8 +5,10 @@
 /// `Duration` counts attoseconds in 128 bits; the machines do their arithmetic in 64 on the path of every request.
 /// Everything saturates: a deadline computed from an absurd time-out lies in the distant future instead of trapping.
 package struct Interval: Hashable, Comparable, Sendable {
+    /// The length, negative backwards.
     package var nanoseconds: Int64
 
+    /// A length of so many nanoseconds.
     package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     /// The same length as a `Duration`, rounded down to nanoseconds.
@@ -17,9 +19,12 @@ package struct Interval: Hashable, Comparable, Sendable {
         nanoseconds = overflow || carry ? (seconds < 0 ? .min : .max) : sum
     }
 
+    /// No time at all.
     package static let zero = Interval(nanoseconds: 0)
 
+    /// So many seconds, saturating.
     package static func seconds(_ count: Int64) -> Interval { scaled(count, by: 1_000_000_000) }
+    /// So many milliseconds, saturating.
     package static func milliseconds(_ count: Int64) -> Interval { scaled(count, by: 1_000_000) }
 
     package static func < (left: Interval, right: Interval) -> Bool { left.nanoseconds < right.nanoseconds }

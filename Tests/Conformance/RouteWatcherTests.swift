@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
+import Glibc
+import LupineTestKit
 import Testing
 
 @testable import LupineTransport
@@ -8,11 +9,8 @@ import Testing
 /// The watcher against a real kernel, in a network namespace of its own (needs root and `ip`).
 @Suite struct RouteWatcherTests {
     private func ip(_ arguments: String) async throws {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["ip"] + arguments.split(separator: " ").map(String.init)
-        try await process.runToEnd()
-        try #require(process.terminationStatus == 0, "ip \(arguments)")
+        let end = try await Program.run("ip", arguments.split(separator: " ").map(String.init))
+        try #require(end == .exited(0), "ip \(arguments)")
     }
 
     /// What the watcher said so far, and a wait for something in particular.
@@ -150,20 +148,6 @@ import Testing
         await withCheckedContinuation { continuation in
             let accepted = loop.execute { continuation.resume(returning: body()) }
             #expect(accepted)
-        }
-    }
-}
-
-extension Process {
-    /// Runs the program without keeping a thread waiting for its end.
-    fileprivate func runToEnd() async throws {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            terminationHandler = { process in
-                // The handler holds the process that holds the handler.
-                process.terminationHandler = nil
-                continuation.resume()
-            }
-            do { try run() } catch { continuation.resume(throwing: error) }
         }
     }
 }

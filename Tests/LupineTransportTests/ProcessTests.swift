@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
+import LupineTestKit
 import Testing
 
 /// What can only be seen in a process that runs nothing else: see `Probe`.
@@ -19,30 +19,12 @@ import Testing
     }
 
     private func expectSuccess(_ scenario: String) async throws {
-        let products = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-        let process = Process()
-        process.executableURL = products.appendingPathComponent("lupine-transport-probe")
-        process.arguments = [scenario]
-        if scenario == "exit" {
-            // It ends in the middle of things, on purpose: what is in use then is no leak.
-            process.environment = ["ASAN_OPTIONS": "detect_leaks=0"]
-        }
-        try await process.runToEnd()
-        #expect(process.terminationReason == .exit)
-        #expect(process.terminationStatus == 0)
-    }
-}
-
-extension Process {
-    /// Runs the program without keeping a thread waiting for its end.
-    fileprivate func runToEnd() async throws {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            terminationHandler = { process in
-                // The handler holds the process that holds the handler.
-                process.terminationHandler = nil
-                continuation.resume()
-            }
-            do { try run() } catch { continuation.resume(throwing: error) }
-        }
+        let products = CommandLine.arguments[0].split(separator: "/", omittingEmptySubsequences: false)
+            .dropLast()
+        // One scenario ends in the middle of things, on purpose: what is in use then is no leak.
+        let end = try await Program.run(
+            products.joined(separator: "/") + "/lupine-transport-probe", [scenario],
+            variables: scenario == "exit" ? ["ASAN_OPTIONS": "detect_leaks=0"] : [:])
+        #expect(end == .exited(0))
     }
 }

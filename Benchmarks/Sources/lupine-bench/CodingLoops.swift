@@ -24,24 +24,20 @@ enum CodingLoops {
     }
 
     /// Compresses at level 6; empty when the encoder fails.
-    static func gzip(_ plain: [UInt8]) -> [UInt8] {
-        var packed = [UInt8](repeating: 0, count: plain.count + 4096)
-        let room = packed.count
-        let count = unsafe plain.withUnsafeBufferPointer { input in
-            unsafe packed.withUnsafeMutableBufferPointer { output in
-                unsafe peer_gzip(input.baseAddress, input.count, output.baseAddress, room)
-            }
-        }
-        return Array(packed.prefix(count))
-    }
+    static func gzip(_ plain: [UInt8]) -> [UInt8] { unsafe packed(plain, by: peer_gzip) }
 
     /// Compresses at quality 5; empty when the encoder fails.
-    static func brotli(_ plain: [UInt8]) -> [UInt8] {
+    static func brotli(_ plain: [UInt8]) -> [UInt8] { unsafe packed(plain, by: peer_brotli) }
+
+    private static func packed(
+        _ plain: [UInt8],
+        by compress: (UnsafePointer<UInt8>?, Int, UnsafeMutablePointer<UInt8>?, Int) -> Int
+    ) -> [UInt8] {
         var packed = [UInt8](repeating: 0, count: plain.count + 4096)
         let room = packed.count
         let count = unsafe plain.withUnsafeBufferPointer { input in
             unsafe packed.withUnsafeMutableBufferPointer { output in
-                unsafe peer_brotli(input.baseAddress, input.count, output.baseAddress, room)
+                unsafe compress(input.baseAddress, input.count, output.baseAddress, room)
             }
         }
         return Array(packed.prefix(count))

@@ -27,7 +27,7 @@ private func end(of bytes: [UInt8], in length: Int, choice: UInt8) -> End {
     let credentials =
         choice & 1 == 0 ? nil : ProxyServer.Credentials(user: Array("user".utf8), password: Array("pw".utf8))
     let destination: SocksMachine.Destination =
-        choice & 2 == 0 ? .name("host.example") : .ip(.v6([UInt8](repeating: 7, count: 16)))
+        choice & 2 == 0 ? .name("host.example") : .ip(.v6(.loopback))
     do throws(SocksError) {
         var machine = try SocksMachine(destination: destination, port: 443, credentials: credentials)
         _ = machine.start()

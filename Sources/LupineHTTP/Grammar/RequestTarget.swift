@@ -66,6 +66,7 @@ public enum RequestTarget: Hashable, Sendable, CustomStringConvertible {
 public struct Authority: Hashable, Sendable, CustomStringConvertible {
     /// A name, an IPv4 address, or an IPv6 address without brackets, perhaps with a zone.
     public let host: String
+    /// The port, also where `Host` leaves it out.
     public let port: UInt16
     /// The port that goes without saying, which `Host` leaves out.
     public let defaultPort: UInt16?

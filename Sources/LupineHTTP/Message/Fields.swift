@@ -57,6 +57,7 @@ public struct Fields: Sendable {
 
     /// How many fields there are, duplicates counted.
     public var count: Int { entries.count }
+    /// Whether there is no field at all.
     public var isEmpty: Bool { entries.isEmpty }
 
     // MARK: looking up

@@ -11,8 +11,11 @@ public enum HTTPVersion: Hashable, Sendable, CustomStringConvertible {
 
 /// The head of a response.
 public struct ResponseHead: Hashable, Sendable {
+    /// The version that the head names.
     public var version: HTTPVersion
+    /// What became of the request.
     public var status: Status
+    /// The header fields, in the order in which they stand.
     public var fields: Fields
     /// The phrase where it is not the standard one.
     private var ownReason: [UInt8]?
@@ -43,13 +46,18 @@ public struct ResponseHead: Hashable, Sendable {
 
 /// The head of a request: what a client sends, or what a server has parsed.
 public struct RequestHead: Hashable, Sendable {
+    /// What is asked for.
     public var method: Method
+    /// What it is asked of.
     public var target: RequestTarget
     /// What goes into `Host`, unless `fields` has one; nil on the parsing side, where `fields` tells.
     public var authority: Authority?
+    /// The version that the head names.
     public var version: HTTPVersion
+    /// The header fields, in the order in which they stand.
     public var fields: Fields
 
+    /// A head as a client makes one; what cannot be sent is found when it is encoded.
     public init(
         method: Method, target: RequestTarget, authority: Authority? = nil, version: HTTPVersion = .http11,
         fields: Fields = Fields()

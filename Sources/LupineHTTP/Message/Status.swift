@@ -16,6 +16,7 @@ public struct Status: Hashable, Sendable, Comparable, CustomStringConvertible {
 
     init(checked code: UInt16) { self.code = code }
 
+    /// The class that the first digit names.
     public var kind: Class {
         switch code {
         case ..<200: .informational

@@ -19,7 +19,9 @@ package struct HeadParser {
 
     /// A head in full.
     package struct Parsed {
+        /// The first line, taken apart.
         package let startLine: StartLine
+        /// The fields, in the order of the wire.
         package let fields: Fields
         /// Values that decide the framing, found in passing.
         let framing: FramingFields

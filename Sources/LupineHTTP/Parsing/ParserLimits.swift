@@ -17,6 +17,7 @@ public struct ParserLimits: Hashable, Sendable {
     /// than the body received so far.
     public var chunkExtensionBytes = 4 * 1024
 
+    /// The defaults; each is a property to change.
     public init() {}
 
     /// A limit's name.

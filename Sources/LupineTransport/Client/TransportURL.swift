@@ -35,6 +35,7 @@ public struct TransportURL: Hashable, Sendable {
         var unixPath: String?
     }
 
+    /// How the origin is spoken to.
     public let scheme: Scheme
     private let authority: Authority
     /// The path as it is sent; never empty.
@@ -198,7 +199,7 @@ public struct TransportURL: Hashable, Sendable {
         }
         let percent = text[start..<close].firstIndex(of: 0x25) ?? close
         let literal = String(decoding: text[start..<percent], as: UTF8.self).asciiLowercased
-        guard case .v6? = IPAddressLiteral(literal) else { throw .malformedIPLiteral(offset: start) }
+        guard IPv6Address(literal) != nil else { throw .malformedIPLiteral(offset: start) }
         var zone: String?
         if percent < close {
             let encoded = text[percent..<close]

@@ -36,8 +36,8 @@ enum URIByte {
     static func malformedTriplet(in text: ArraySlice<UInt8>) -> Int? {
         text.indices.first { place in
             text[place] == 0x25
-                && !(place + 2 < text.endIndex && IPAddressLiteral.hexDigit(text[place + 1]) != nil
-                    && IPAddressLiteral.hexDigit(text[place + 2]) != nil)
+                && !(place + 2 < text.endIndex && hexDigit(text[place + 1]) != nil
+                    && hexDigit(text[place + 2]) != nil)
         }
     }
 
@@ -48,8 +48,8 @@ enum URIByte {
         decoded.reserveCapacity(text.count)
         var place = text.startIndex
         while place < text.endIndex {
-            if text[place] == 0x25, let high = IPAddressLiteral.hexDigit(text[place + 1]),
-                let low = IPAddressLiteral.hexDigit(text[place + 2])
+            if text[place] == 0x25, let high = hexDigit(text[place + 1]),
+                let low = hexDigit(text[place + 2])
             {
                 decoded.append(high << 4 | low)
                 place += 3
@@ -59,6 +59,16 @@ enum URIByte {
             }
         }
         return .success(decoded)
+    }
+
+    /// The value of a hexadecimal digit in either case.
+    private static func hexDigit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 0x30...0x39: byte - 0x30
+        case 0x41...0x46: byte - 0x37
+        case 0x61...0x66: byte - 0x57
+        case _: nil
+        }
     }
 
     /// `%` and two upper-case hexadecimal digits (§2.1).

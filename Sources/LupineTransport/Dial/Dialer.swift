@@ -187,7 +187,7 @@ final class Dialer {
             } catch { return .failure(.http(host: origin.host, error)) }
         case .socks5:
             let destination =
-                IPAddressLiteral(origin.host).map { SocksMachine.Destination.ip($0) } ?? .name(origin.host)
+                IPAddress(origin.host).map { SocksMachine.Destination.ip($0) } ?? .name(origin.host)
             do throws(SocksError) {
                 return .success(
                     .socks(

@@ -6,6 +6,7 @@
 /// one is followed at once; the first connection wins and the others are closed. It knows addresses and causes only
 /// as values it hands back. The resolver's order within a family is kept: `getaddrinfo` has sorted by RFC 6724.
 package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendable {
+    /// The family of an address.
     package enum Family: Hashable, Sendable { case ipv4, ipv6 }
 
     /// Which family is tried first: RFC 8305 prefers IPv6, a host with broken IPv6 may not. `asResolved` takes the
@@ -14,16 +15,21 @@ package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendabl
 
     /// The number of an attempt: 0 for the first address tried.
     package struct AttemptID: Hashable, Sendable {
+        /// Its place in the order of the attempts.
         package let rawValue: Int
+        /// The attempt at that place.
         package init(rawValue: Int) { self.rawValue = rawValue }
     }
 
     /// Why one address could not be connected to.
     package struct AddressFailure: Sendable {
+        /// The address tried.
         package let address: Address
+        /// What the driver said of it.
         package let cause: Cause
     }
 
+    /// What the driver tells.
     package enum Event: Sendable {
         case start
         /// The instant of the last `setTimer` has come.
@@ -68,7 +74,7 @@ package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendabl
     private let stagger: Interval
     private var state = State.ready
 
-    /// - Parameter addresses: the resolver's answer, in its order.
+    /// A race over `addresses`, the resolver's answer in its order; it begins with the event `start`.
     package init(
         addresses: [(family: Family, address: Address)], first: FirstFamily = .ipv6,
         stagger: Interval = Self.defaultStagger

@@ -11,11 +11,12 @@ package struct NoProxyList: Hashable, Sendable {
         case everything
         /// Without the leading dot; also what is under it.
         case name(String, port: UInt16?)
-        case network(IPAddressLiteral, prefix: Int, port: UInt16?)
+        case network(IPAddress, prefix: Int, port: UInt16?)
     }
 
     private let rules: [Rule]
 
+    /// Reads the value of `no_proxy`; an entry that is not understood is left out.
     package init(_ text: String) {
         rules = text.asciiLowercased.utf8
             .split { $0 == 0x2C || $0 == 0x20 || $0 == 0x09 }
@@ -25,7 +26,7 @@ package struct NoProxyList: Hashable, Sendable {
     /// True when the origin is reached directly. `host` is a name or an address without brackets and zone.
     package func matches(host: String, port: UInt16) -> Bool {
         let name = Self.withoutTrailingDot(host.asciiLowercased)
-        let address = IPAddressLiteral(name)?.unmapped
+        let address = IPAddress(name)?.unmapped
         return rules.contains { rule in
             switch rule {
             case .everything:
@@ -51,7 +52,7 @@ package struct NoProxyList: Hashable, Sendable {
             host = entry[..<colon]
         }
         if host.hasPrefix("["), host.hasSuffix("]") {
-            guard case .v6? = IPAddressLiteral(host.dropFirst().dropLast()) else { return nil }
+            guard IPv6Address(host.dropFirst().dropLast()) != nil else { return nil }
             return network(String(host.dropFirst().dropLast()), port: port)
         }
         if let rule = network(String(host), port: port) { return rule }
@@ -66,11 +67,11 @@ package struct NoProxyList: Hashable, Sendable {
 
     private static func network(_ text: String, port: UInt16?) -> Rule? {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let first = parts.first, let address = IPAddressLiteral(first) else { return nil }
-        let width = address.bytes.count * 8
+        guard let first = parts.first, let address = IPAddress(first) else { return nil }
+        let width = address.octets.count * 8
         guard parts.count == 2 else {
             let plain = address.unmapped
-            return .network(plain, prefix: plain.bytes.count * 8, port: port)
+            return .network(plain, prefix: plain.octets.count * 8, port: port)
         }
         guard let prefix = Int(parts[1]), (0...width).contains(prefix), parts[1].utf8.first != 0x2B else {
             return nil
@@ -78,12 +79,10 @@ package struct NoProxyList: Hashable, Sendable {
         return .network(address, prefix: prefix, port: port)
     }
 
-    private static func contains(_ network: IPAddressLiteral, _ prefix: Int, _ address: IPAddressLiteral)
-        -> Bool
-    {
-        guard network.bytes.count == address.bytes.count else { return false }
+    private static func contains(_ network: IPAddress, _ prefix: Int, _ address: IPAddress) -> Bool {
+        guard network.octets.count == address.octets.count else { return false }
         var bits = prefix
-        for (left, right) in zip(network.bytes, address.bytes) {
+        for (left, right) in zip(network.octets, address.octets) {
             if bits <= 0 { return true }
             let mask = bits >= 8 ? UInt8.max : ~(UInt8.max >> UInt8(bits))
             if left & mask != right & mask { return false }

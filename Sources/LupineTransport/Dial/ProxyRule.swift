@@ -11,6 +11,7 @@ package struct ProxyRule: Hashable, Sendable {
     /// The origins that need none.
     package var bypass: NoProxyList
 
+    /// A rule as a configuration states it.
     package init(http: ProxyServer? = nil, https: ProxyServer? = nil, bypass: NoProxyList = NoProxyList("")) {
         self.http = http
         self.https = https

@@ -16,21 +16,28 @@ package struct ProxyServer: Hashable, Sendable {
 
     /// A user and password, decoded to the bytes that are sent.
     package struct Credentials: Hashable, Sendable {
+        /// What goes before the colon, or into the protocol's user field.
         package var user: [UInt8]
+        /// What goes with it; never described or logged.
         package var password: [UInt8]
 
+        /// Credentials of the bytes given, which are sent as they are.
         package init(user: [UInt8], password: [UInt8]) {
             self.user = user
             self.password = password
         }
     }
 
+    /// How it is spoken to.
     package var kind: Kind
     /// A name or an IP literal without brackets, in lower case.
     package var host: String
+    /// Where it listens.
     package var port: UInt16
+    /// Who we are to it; nil for nobody in particular.
     package var credentials: Credentials?
 
+    /// A proxy; ASCII letters of the host are lower-cased.
     package init(kind: Kind, host: String, port: UInt16, credentials: Credentials? = nil) {
         self.kind = kind
         self.host = host.asciiLowercased

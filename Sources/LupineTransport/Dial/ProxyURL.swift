@@ -63,7 +63,7 @@ extension ProxyServer {
         if text.first == 0x5B {
             guard let close = text.firstIndex(of: 0x5D) else { throw .malformedHost(offset: text.startIndex) }
             let literal = String(decoding: text[(text.startIndex + 1)..<close], as: UTF8.self)
-            guard case .v6? = IPAddressLiteral(literal), close + 1 == text.endIndex || text[close + 1] == 0x3A
+            guard IPv6Address(literal) != nil, close + 1 == text.endIndex || text[close + 1] == 0x3A
             else {
                 throw .malformedHost(offset: text.startIndex)
             }

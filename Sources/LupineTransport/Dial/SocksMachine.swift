@@ -9,7 +9,8 @@ package struct SocksMachine: Sendable {
     package enum Destination: Hashable, Sendable {
         /// A host name as it stands in the URL.
         case name(String)
-        case ip(IPAddressLiteral)
+        /// An address, which the proxy need not resolve.
+        case ip(IPAddress)
     }
 
     /// What follows from bytes received.
@@ -179,8 +180,7 @@ package struct SocksMachine: Sendable {
     private var request: [UInt8] {
         let address: [UInt8] =
             switch destination {
-            case .ip(.v4(let bytes)): [1] + bytes
-            case .ip(.v6(let bytes)): [4] + bytes
+            case .ip(let address): [address.isIPv6 ? 4 : 1] + address.octets
             case .name(let name): [3, UInt8(clamping: name.utf8.count)] + Array(name.utf8)
             }
         return [5, 1, 0] + address + [UInt8(port >> 8), UInt8(truncatingIfNeeded: port)]

@@ -49,7 +49,8 @@ package struct TunnelMachine {
     private var codec: ClientCodec
     private var state = State.ready
 
-    /// - Parameter fields: what else goes to the proxy, such as User-Agent; nothing that is meant for the origin.
+    /// A tunnel to `authority`. `fields` is what else goes to the proxy, such as User-Agent; nothing that is meant
+    /// for the origin.
     package init(
         to authority: Authority, credentials: ProxyServer.Credentials? = nil, fields: Fields = Fields(),
         limits: ParserLimits = Self.defaultLimits

@@ -10,6 +10,7 @@ package struct KeepAlive: Hashable, Sendable {
     /// How many more requests the server accepts on it.
     package var maximum: Int?
 
+    /// A hint of the parts given.
     package init(timeout: Interval? = nil, maximum: Int? = nil) {
         self.timeout = timeout
         self.maximum = maximum

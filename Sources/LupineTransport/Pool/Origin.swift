@@ -12,7 +12,9 @@ package struct Origin: Hashable, Sendable {
     /// A set of TLS settings, known to the pool only by number. Whoever owns the settings gives equal numbers to
     /// settings that may share connections and never gives one out twice for others.
     package struct Token: Hashable, Sendable {
+        /// The number; it means nothing but itself.
         package let rawValue: UInt64
+        /// The settings of that number.
         package init(rawValue: UInt64) { self.rawValue = rawValue }
         /// No client identity; the default trust policy.
         package static let none = Token(rawValue: 0)
@@ -62,10 +64,8 @@ package struct Origin: Hashable, Sendable {
 
     private let storage: Storage
 
-    /// - Parameters:
-    ///   - host: a name or an IP literal without brackets; ASCII letters are lower-cased here.
-    ///   - unixPath: the socket's path where the origin is a Unix-domain socket.
-    ///   - localBinding: the interface or local address that connections must leave from.
+    /// The key of that combination. `host` is a name or an IP literal without brackets; its ASCII letters are
+    /// lower-cased here.
     package init(
         scheme: Scheme, host: String, port: UInt16, unixPath: String? = nil, proxy: ProxyServer? = nil,
         tlsIdentity: Token = .none, trustPolicy: Token = .none, localBinding: String? = nil
@@ -75,13 +75,21 @@ package struct Origin: Hashable, Sendable {
             tlsIdentity: tlsIdentity, trustPolicy: trustPolicy, localBinding: localBinding)
     }
 
+    /// How requests travel.
     package var scheme: Scheme { storage.scheme }
+    /// The host in lower case, without brackets.
     package var host: String { storage.host }
+    /// The port of the origin, not of the proxy.
     package var port: UInt16 { storage.port }
+    /// The path of the Unix-domain socket, where the origin is one.
     package var unixPath: String? { storage.unixPath }
+    /// The proxy in between; nil for none.
     package var proxy: ProxyServer? { storage.proxy }
+    /// Who we are in TLS.
     package var tlsIdentity: Token { storage.tlsIdentity }
+    /// By which policy the peer's chain is judged.
     package var trustPolicy: Token { storage.trustPolicy }
+    /// The interface or local address that connections leave from.
     package var localBinding: String? { storage.localBinding }
 
     /// Equal for equal origins; seeded per process, so that no server can choose names that share one.

@@ -57,6 +57,7 @@ package struct PoolMachine: ~Copyable {
     /// is never lent late.
     static let sweepGranularity = Interval.milliseconds(100)
 
+    /// An empty pool.
     package init(limits: PoolLimits = PoolLimits()) { self.limits = limits }
 
     /// Connections open or being dialled.

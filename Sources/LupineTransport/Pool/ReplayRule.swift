@@ -16,12 +16,14 @@ package enum ReplayRule {
         package var responseBegan: Bool
         /// At least one byte of the request was handed to the kernel or to TLS.
         package var requestBegan: Bool
+        /// The method of the request.
         package var method: Method
         /// The body is absent or can be produced again from its start.
         package var bodyIsReplayable: Bool
         /// The exchange has been replayed before.
         package var wasReplayed: Bool
 
+        /// The evidence, complete: nothing has a default that could be forgotten.
         package init(
             connectionWasReused: Bool, responseBegan: Bool, requestBegan: Bool, method: Method,
             bodyIsReplayable: Bool, wasReplayed: Bool

@@ -2,7 +2,9 @@
 
 /// Names one exchange towards the pool. The number means nothing to the pool; whoever submits chooses it.
 package struct ExchangeID: Hashable, Sendable {
+    /// The number that the submitter chose.
     package let rawValue: UInt64
+    /// The exchange of that number.
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 

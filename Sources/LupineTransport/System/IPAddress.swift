@@ -165,6 +165,46 @@ public enum IPAddress: Hashable, Sendable {
     case v4(IPv4Address)
     /// An IPv6 address.
     case v6(IPv6Address)
+
+    /// Reads an address of either family, without brackets and without zone; nil for anything else.
+    public init?(_ text: some StringProtocol) {
+        if let address = IPv4Address(text) {
+            self = .v4(address)
+        } else if let address = IPv6Address(text) {
+            self = .v6(address)
+        } else {
+            return nil
+        }
+    }
+
+    /// Whether this is an IPv6 address.
+    package var isIPv6: Bool {
+        switch self {
+        case .v6: true
+        case .v4: false
+        }
+    }
+
+    /// The address in network order: four bytes or sixteen.
+    package var octets: [UInt8] {
+        func octets(_ value: some FixedWidthInteger) -> [UInt8] {
+            stride(from: value.bitWidth - 8, through: 0, by: -8).map {
+                UInt8(truncatingIfNeeded: value >> $0)
+            }
+        }
+        return switch self {
+        case .v4(let address): octets(address.rawValue)
+        case .v6(let address): octets(address.high) + octets(address.low)
+        }
+    }
+
+    /// The IPv4 address inside an IPv4-mapped IPv6 one (RFC 4291 section 2.5.5.2), itself otherwise.
+    package var unmapped: IPAddress {
+        guard case .v6(let address) = self, address.high == 0, address.low >> 32 == 0xffff else {
+            return self
+        }
+        return .v4(IPv4Address(rawValue: UInt32(truncatingIfNeeded: address.low)))
+    }
 }
 
 extension IPAddress: CustomStringConvertible {

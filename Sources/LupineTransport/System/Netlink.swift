@@ -203,7 +203,8 @@ package enum Netlink {
 
     /// Asks which way packets for `destination` would go.
     package static func routeRequest(to destination: IPAddress, sequence: UInt32) -> [UInt8] {
-        let (family, octets) = destination.octets
+        let family = destination.isIPv6 ? familyIPv6 : familyIPv4
+        let octets = destination.octets
         var body: [UInt8] = [family, UInt8(octets.count * 8), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
         body += bytes(UInt16(4 + octets.count)) + bytes(UInt16(1)) + octets
         return request(type: 26, flags: 1, sequence, body)
@@ -285,20 +286,5 @@ extension Span<UInt8> {
         var value: UInt64 = 0
         for index in range { value = value << 8 | UInt64(self[index]) }
         return value
-    }
-}
-
-extension IPAddress {
-    /// The family's number and the octets in network order.
-    fileprivate var octets: (UInt8, [UInt8]) {
-        switch self {
-        case .v4(let address):
-            return (familyIPv4, (0..<4).map { UInt8(truncatingIfNeeded: address.rawValue >> (24 - 8 * $0)) })
-        case .v6(let address):
-            let octets = [address.high, address.low].flatMap { half in
-                (0..<8).map { UInt8(truncatingIfNeeded: half >> (56 - 8 * $0)) }
-            }
-            return (familyIPv6, octets)
-        }
     }
 }

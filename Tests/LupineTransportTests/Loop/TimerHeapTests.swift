@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 
+import LupineTestKit
 import LupineTransport
 import Testing
 
 @Suite struct TimerHeapTests {
     @Test func tenThousandRandomTimersAgreeWithAModel() {
-        var random = SeededGenerator(seed: 7)
+        var random = SeededRandom(seed: 7)
         var heap = TimerHeap<Int>()
         var model: [(deadline: Int64, order: Int, token: TimerHeap<Int>.Token)] = []
         var dead: [TimerHeap<Int>.Token] = []
@@ -55,20 +56,5 @@ import Testing
         #expect(Instant(nanoseconds: 0).duration(to: late) == .nanoseconds(Int64.max - 1))
         #expect(Instant(nanoseconds: .min).duration(to: late) == .nanoseconds(Int64.max))
         #expect(late.advanced(by: .seconds(-1)).nanoseconds == .max - 1_000_000_001)
-    }
-}
-
-/// Random numbers that are the same in every run.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
     }
 }

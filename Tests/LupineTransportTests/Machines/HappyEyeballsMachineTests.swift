@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import LupineTestKit
 import Testing
 
 @testable import LupineTransport
@@ -129,7 +130,7 @@ struct HappyEyeballsMachineTests {
     }
 
     @Test func randomRacesEndOnceAndCloseEverySocketButTheWinners() {
-        var random = SplitMix(seed: 8305)
+        var random = SeededRandom(seed: 8305)
         for _ in 0..<3000 {
             let count = Int.random(in: 0...5, using: &random)
             var machine = Self.machine((0..<count).map { "\(Bool.random(using: &random) ? 4 : 6)-\($0)" })

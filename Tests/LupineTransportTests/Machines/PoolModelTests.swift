@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import LupineTestKit
 import Testing
 
 @testable import LupineTransport
@@ -43,7 +44,7 @@ struct PoolModelTests {
 
     @Test(arguments: walks)
     func everyPromiseHoldsAfterEveryEvent(_ walk: Walk) {
-        var random = SplitMix(seed: walk.seed)
+        var random = SeededRandom(seed: walk.seed)
         let origins = (0..<walk.origins).map { Origin(scheme: .http, host: "h\($0).test", port: 80) }
         var model = PoolModel(walk.limits)
         var gone: [ConnectionID] = []
@@ -62,7 +63,7 @@ struct PoolModelTests {
     }
 
     private func step(
-        _ model: inout PoolModel, _ random: inout SplitMix, _ origins: [Origin], _ largestCapacity: Int,
+        _ model: inout PoolModel, _ random: inout SeededRandom, _ origins: [Origin], _ largestCapacity: Int,
         _ gone: inout [ConnectionID]
     ) {
         switch Int.random(in: 0..<100, using: &random) {
@@ -112,7 +113,7 @@ struct PoolModelTests {
         }
     }
 
-    private func reuse(_ random: inout SplitMix) -> PoolEvent.Reuse {
+    private func reuse(_ random: inout SeededRandom) -> PoolEvent.Reuse {
         switch Int.random(in: 0..<10, using: &random) {
         case 0: .notReusable
         case 1: .reusable(KeepAlive(timeout: .seconds(Int64.random(in: 0...3, using: &random))))

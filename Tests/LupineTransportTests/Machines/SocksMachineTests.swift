@@ -36,10 +36,11 @@ struct SocksMachineTests {
             turns: [([5, 0], byName), (accepted + [72, 73], [])],
             surplus: 2),
         Row(
-            testDescription: "an IPv4 address", destination: .ip(.v4([10, 1, 2, 3])),
+            testDescription: "an IPv4 address", destination: .ip(.v4(IPv4Address(rawValue: 0x0A01_0203))),
             turns: [([5, 0], [5, 1, 0, 1, 10, 1, 2, 3, 0x1F, 0x90]), (accepted, [])]),
         Row(
-            testDescription: "an IPv6 address, an IPv6 reply", destination: .ip(.v6(Array(1...16))),
+            testDescription: "an IPv6 address, an IPv6 reply",
+            destination: .ip(.v6(IPv6Address(high: 0x0102_0304_0506_0708, low: 0x090A_0B0C_0D0E_0F10))),
             turns: [
                 ([5, 0], [5, 1, 0, 4] + Array(1...16) + [0x1F, 0x90]),
                 ([5, 0, 0, 4] + [UInt8](repeating: 9, count: 18), []),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import LupineTestKit
 import Testing
 
 @testable import LupineTransport
@@ -34,7 +35,7 @@ struct RateLimitTests {
     }
 
     @Test func readyIsNeitherEarlyNorLate() {
-        var random = SplitMix(seed: 9)
+        var random = SeededRandom(seed: 9)
         for _ in 0..<2000 {
             let rate = Int.random(in: 1...1_000_000, using: &random)
             var limit = RateLimit(rate: rate, burst: Int.random(in: 1...100_000, using: &random), at: .zero)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import LupineTestKit
 import Testing
 
 @testable import LupineTransport
@@ -78,7 +79,7 @@ import Testing
     }
 
     @Test func randomDamageNeverReachesBeyondTheBytes() {
-        var random = SeededGenerator(seed: 11)
+        var random = SeededRandom(seed: 11)
         let whole = bytes(Self.link) + bytes(Self.address) + bytes(Self.route) + bytes(Self.failure)
         for _ in 0..<20_000 {
             var damaged = whole

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import LupineTestKit
 import Testing
 
 @testable import LupineTransport
@@ -27,14 +28,36 @@ import Testing
         "1.2.3.+4", ":", ":::", "1", "1:2", ":1:2:3:4:5:6:7", "1:2:3:4:5:6:7:", "1:2:3:4:5:6:7:8:9",
         "1::2::3", "12345::", "g::", "::1.2.3", "1.2.3.4::", "::1.2.3.4:5", "::1%", "::1%0",
         "::1%no-such-interface", "::1%99999999999", "1:2:3:4:5:6:7:1.2.3.4", "1:2:3:4:5:6:7:8::", "::%",
-        "localhost", "[::1]", "1.2.3.4%1", "::-1", "：：1", "::1\0",
+        "1.2.3.-4", "1..2.3", "1:", ":1", "1:2:3:4:5:6:7", "::12345", "::g", "localhost", "[::1]",
+        "1.2.3.4%1", "::-1", "：：1", "::1\0",
     ])
     func otherTextIsNoLiteral(_ text: String) {
         #expect(SocketAddress(literal: text, port: 80) == nil)
+        #expect(IPAddress(text) == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("1.2.3.4", [1, 2, 3, 4]), ("255.255.255.255", [255, 255, 255, 255]),
+            ("::", [UInt8](repeating: 0, count: 16)), ("1::", [0, 1] + [UInt8](repeating: 0, count: 14)),
+            ("1:2:3:4:5:6:7::", [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 7, 0, 0]),
+            ("1:2:3:4:5:6:1.2.3.4", [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 1, 2, 3, 4]),
+            ("FFFF::abcd", [255, 255] + [UInt8](repeating: 0, count: 12) + [0xAB, 0xCD]),
+        ] as [(String, [UInt8])])
+    func addressesThatAre(_ text: String, _ bytes: [UInt8]) {
+        #expect(IPAddress(text)?.octets == bytes)
+    }
+
+    @Test(arguments: [
+        ("::ffff:1.2.3.4", "1.2.3.4"), ("::1.2.3.4", "::102:304"), ("1::ffff:1.2.3.4", "1::ffff:102:304"),
+        ("1.2.3.4", "1.2.3.4"),
+    ])
+    func onlyAMappedAddressIsUnmapped(_ text: String, _ unmapped: String) {
+        #expect(IPAddress(text)?.unmapped.description == unmapped)
     }
 
     @Test func randomIPv6AddressesSurviveTheirText() throws {
-        var random = SeededGenerator(seed: 3)
+        var random = SeededRandom(seed: 3)
         for _ in 0..<2000 {
             let mask = UInt64.random(in: 0...UInt64.max, using: &random)
             var halves: [UInt64] = []
