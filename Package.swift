@@ -78,9 +78,8 @@ let package = Package(
             path: "Tests/Conformance",
             swiftSettings: houseRules),
         .executableTarget(
-            name: "WireDemo", dependencies: ["LupineHTTP", "LupineCoding"],
-            path: "Tests/WireDemo",
-            swiftSettings: houseRules),
+            name: "LupineDemo", dependencies: ["LupineTransport", "LupineOrigin"],
+            path: "Tests/Demo", swiftSettings: houseRules),
         .testTarget(
             name: "Snippets", dependencies: ["LupineTransport"], path: "Tests/Snippets",
             swiftSettings: houseRules),
