@@ -45,7 +45,11 @@ extension Span where Element == UInt8 {
 
 extension Array where Element == UInt8 {
     /// Adds the octets in `range` of `bytes`.
+    ///
+    /// An empty range is left alone: adding nothing to an array without storage writes its count all the same, into the
+    /// storage that all empty arrays of the process share, which ThreadSanitizer takes for the race that it is.
     mutating func append(_ bytes: Span<UInt8>, _ range: Range<Int>) {
+        if range.isEmpty { return }
         append(addingCapacity: range.count) { output in
             for index in range { output.append(bytes[index]) }
         }

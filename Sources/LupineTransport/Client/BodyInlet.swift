@@ -186,6 +186,8 @@ final class BodyInlet: ExchangeSink {
 
 extension [UInt8] {
     fileprivate mutating func append(span bytes: Span<UInt8>) {
+        // Adding nothing would write into the storage that all empty arrays of the process share.
+        if bytes.isEmpty { return }
         append(addingCapacity: bytes.count) { output in
             for index in bytes.indices { output.append(bytes[index]) }
         }
