@@ -60,6 +60,7 @@ public struct ConnectFailure: Hashable, Sendable, CustomStringConvertible {
     /// Why not; `timedOut` when it had not answered by the time that connecting may take.
     public let error: Errno
 
+    /// The failure of one attempt.
     package init(address: SocketAddress, error: Errno) {
         self.address = address
         self.error = error

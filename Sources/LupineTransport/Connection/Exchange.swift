@@ -11,8 +11,11 @@ import Synchronization
 package final class Exchange: Sendable {
     /// What is asked for; framing, `Host` and `Expect` are the connection's to add.
     package let head: RequestHead
+    /// What goes out as the request's content.
     package let content: OutgoingContent
+    /// Where it goes: the pool's key.
     package let origin: Origin
+    /// What the caller asks for besides.
     package let options: ExchangeOptions
     let sink: any ExchangeSink
     /// When the exchange was made: its whole time-out runs from here.

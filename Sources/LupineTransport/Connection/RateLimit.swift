@@ -20,6 +20,7 @@ package struct RateLimit: Hashable, Sendable {
     /// - Parameters:
     ///   - rate: bytes per second; below 1 counts as 1.
     ///   - burst: by default what a quarter of a second carries, at least 1.
+    ///   - now: when the bucket is full.
     package init(rate: Int, burst: Int? = nil, at now: Instant) {
         self.rate = min(max(1, rate), Self.ceiling)
         self.burst = min(max(1, burst ?? self.rate / 4), Self.ceiling)

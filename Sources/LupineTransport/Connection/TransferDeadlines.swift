@@ -18,13 +18,20 @@ public enum TransferTimeout: Error, Hashable, Sendable, CaseIterable {
 
 /// How long each part of an exchange may take; `nil`: as long as it likes.
 package struct TransferTimeouts: Hashable, Sendable {
+    /// From the first step towards a connection until it stands, tunnel included.
     package var connect: Interval?
+    /// From the handshake's first byte until it is done.
     package var tlsHandshake: Interval?
+    /// From the last byte of the request to the first one of a response.
     package var firstByte: Interval?
+    /// Without a byte received, once a response has begun.
     package var idleRead: Interval?
+    /// Without a byte taken by the peer, while there are some to send.
     package var idleWrite: Interval?
+    /// From the exchange's beginning to its end.
     package var whole: Interval?
 
+    /// Limits for the parts named, none for the others.
     package init(
         connect: Interval? = nil, tlsHandshake: Interval? = nil, firstByte: Interval? = nil,
         idleRead: Interval? = nil, idleWrite: Interval? = nil, whole: Interval? = nil
@@ -44,6 +51,7 @@ package struct TransferTimeouts: Hashable, Sendable {
 /// The two directions are watched apart: an early response may be read while the body is still being sent. A
 /// direction that waits for our own side, because reading is paused or the body has no bytes yet, is not timed.
 package struct TransferDeadlines: Hashable, Sendable {
+    /// What the driver tells: each event moves the directions that it concerns.
     package enum Event: Hashable, Sendable {
         /// A connection is being opened for the exchange.
         case connecting
@@ -87,6 +95,7 @@ package struct TransferDeadlines: Hashable, Sendable {
     private var outward = Outward.none
     private var inward = Inward.none
 
+    /// The deadlines of an exchange that begins at `now`; only the whole counts until the first event.
     package init(_ timeouts: TransferTimeouts, at now: Instant) {
         self.timeouts = timeouts
         began = now

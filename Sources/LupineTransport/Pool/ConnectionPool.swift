@@ -9,11 +9,16 @@ package import LupineHTTP
 package final class ConnectionPool: Sendable {
     /// What the pool needs to open connections.
     package struct Configuration: Sendable {
+        /// How many connections there may be, and how long they may idle.
         package var limits = PoolLimits()
+        /// How they are opened.
         package var dial = DialConfiguration()
+        /// How much of a response's head and framing is taken.
         package var parserLimits = ParserLimits()
+        /// What a response's head may get away with.
         package var leniency = Leniency.client
 
+        /// The defaults.
         package init() {}
     }
 
