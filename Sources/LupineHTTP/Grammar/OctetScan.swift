@@ -20,16 +20,64 @@ enum OctetScan {
         return low | high
     }
 
+    /// Eight octets from `index`, the first in the lowest byte; zeros stand for those past the end.
+    @inline(__always)
+    static func paddedWord(_ bytes: Span<UInt8>, at index: UInt32) -> UInt64 {
+        let first = Int(index)
+        guard first + 8 <= bytes.count else { return lastWord(bytes, at: first) }
+        let low =
+            UInt64(bytes[first]) | UInt64(bytes[first + 1]) << 8
+            | UInt64(bytes[first + 2]) << 16 | UInt64(bytes[first + 3]) << 24
+        let high =
+            UInt64(bytes[first + 4]) << 32 | UInt64(bytes[first + 5]) << 40
+            | UInt64(bytes[first + 6]) << 48 | UInt64(bytes[first + 7]) << 56
+        return low | high
+    }
+
+    @inline(never)
+    private static func lastWord(_ bytes: Span<UInt8>, at start: Int) -> UInt64 {
+        var octets: UInt64 = 0
+        for octet in bytes.extracting(droppingFirst: start).indices.reversed() {
+            octets = octets << 8 | UInt64(bytes[start + octet])
+        }
+        return octets
+    }
+
+    /// The first octet that is flagged, to which it moves `index`.
+    @inline(__always)
+    static func firstFlagged(_ octets: UInt64, _ flags: UInt64, _ index: inout UInt32) -> UInt8 {
+        let shift = UInt64(truncatingIfNeeded: flags.trailingZeroBitCount & 0x38)
+        index &+= UInt32(truncatingIfNeeded: shift >> 3)
+        return UInt8(truncatingIfNeeded: octets &>> shift)
+    }
+
+    /// The high bit of the first octet that may not stand in a field value is set, and none below it but of octets
+    /// that the table is still to be asked about.
+    ///
+    /// An octet under 0x20 borrows into its high bit, a DEL is carried into it, and octets that have it are let
+    /// through. What an octet borrows or carries beyond itself can only make a later one look wrong, so the table has
+    /// the last word.
+    @inline(__always)
+    static func flagsOutsideValues(_ octets: UInt64) -> UInt64 {
+        ((octets &- 0x20 &* ones) | (octets &+ ones)) & ~octets & highs
+    }
+
+    /// The same for names. Letters and dashes, which names are made of, pass in one step; whatever stops here, a
+    /// digit or a colon, is asked of the table. Sums carry upwards only, and only out of an octet that stops anyway.
+    @inline(__always)
+    static func flagsOutsideNames(_ octets: UInt64) -> UInt64 {
+        let small = octets | (0x20 &* ones)
+        let letters = (small &+ (0x80 - 0x61) &* ones) & ~(small &+ (0x80 - 0x7B) &* ones)
+        let notDashes = (octets ^ (0x2D &* ones)) &+ (0x7F &* ones)
+        return ((~letters & notDashes) | octets) & highs
+    }
+
     /// The first index in `start..<end` whose octet may not stand in a field value, or `end`.
     @inline(__always)
     static func endOfValue(_ bytes: Span<UInt8>, from start: Int, to end: Int) -> Int {
         var index = start
         while index &+ 8 <= end {
-            let octets = word(bytes, at: index)
-            // An octet under 0x20 borrows into its high bit, a DEL is carried into it, and octets that have it are
-            // let through. What an octet borrows or carries beyond itself can only make a later one look wrong, so
-            // the table has the last word.
-            let flags = ((octets &- 0x20 &* ones) | (octets &+ ones)) & ~octets & highs
+            let flags = flagsOutsideValues(word(bytes, at: index))
             if flags == 0 {
                 index &+= 8
             } else {
@@ -47,13 +95,7 @@ enum OctetScan {
     static func endOfToken(_ bytes: Span<UInt8>, from start: Int, to end: Int) -> Int {
         var index = start
         while index &+ 8 <= end {
-            let octets = word(bytes, at: index)
-            // Letters and dashes, which names are made of, pass in one step; whatever stops here, a digit or a
-            // colon, is asked of the table. Sums carry upwards only, and only out of an octet that stops anyway.
-            let small = octets | (0x20 &* ones)
-            let letters = (small &+ (0x80 - 0x61) &* ones) & ~(small &+ (0x80 - 0x7B) &* ones)
-            let notDashes = (octets ^ (0x2D &* ones)) &+ (0x7F &* ones)
-            let flags = ((~letters & notDashes) | octets) & highs
+            let flags = flagsOutsideNames(word(bytes, at: index))
             if flags == 0 {
                 index &+= 8
             } else {

@@ -23,6 +23,18 @@ extension Span where Element == UInt8 {
         return true
     }
 
+    /// The octets in an array that has room for no more.
+    ///
+    /// The array is filled before it is written to: the loop then copies between two spans of one length, which the
+    /// compiler turns into wide moves, where appending one by one checks and counts each octet.
+    @inline(__always)
+    func copied() -> [UInt8] {
+        var copy = [UInt8](repeating: 0, count: count)
+        var octets = copy.mutableSpan
+        for index in 0..<Swift.min(octets.count, count) { octets[index] = self[index] }
+        return copy
+    }
+
     /// The octets in `range` as text: UTF-8 when they are that, Latin-1 otherwise.
     func text(_ range: Range<Int>) -> String {
         let octets = extracting(range)
@@ -46,8 +58,13 @@ extension Span where Element == UInt8 {
 extension Array where Element == UInt8 {
     /// Adds the octets in `range` of `bytes`.
     mutating func append(_ bytes: Span<UInt8>, _ range: Range<Int>) {
-        append(addingCapacity: range.count) { output in
-            for index in range { output.append(bytes[index]) }
+        let source = bytes.extracting(range)
+        append(addingCapacity: source.count) { output in
+            let start = output.count
+            output.append(repeating: 0, count: source.count)
+            var all = output.mutableSpan
+            var filled = all._mutatingExtracting(droppingFirst: start)
+            for index in source.indices { filled[index] = source[index] }
         }
     }
 

@@ -25,6 +25,18 @@ public struct Fields: Sendable {
             self.tag = tag
         }
 
+        /// The same, for offsets that are known to fit.
+        @inline(__always)
+        init(
+            nameStart: UInt32, nameEnd: UInt32, valueStart: UInt32, valueEnd: UInt32, tag: FieldName.Tag
+        ) {
+            self.nameStart = nameStart
+            self.nameCount = UInt16(truncatingIfNeeded: nameEnd &- nameStart)
+            self.valueStart = valueStart
+            self.valueCount = valueEnd &- valueStart
+            self.tag = tag
+        }
+
         @inline(__always)
         var name: Range<Int> { Int(nameStart)..<(Int(nameStart) &+ Int(nameCount)) }
         @inline(__always)
