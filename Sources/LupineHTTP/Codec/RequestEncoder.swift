@@ -9,18 +9,15 @@ enum RequestEncoder {
         _ head: RequestHead, body: OutgoingBody, expectContinue: Bool, into output: inout [UInt8]
     ) throws(HTTPError) {
         try head.target.validate(for: head.method)
-        try refuseFraming(head.fields)
+        let isPlain = !head.fields.mayHoldConnectionFields
+        if !isPlain { try refuseFraming(head.fields) }
         try requireFraming(of: body, head.version)
-        let host = try hostLine(head)
+        let host = try hostLine(head, lookingForOwn: !isPlain)
         output.append(text: head.method.rawValue)
         output.append(Octet.space)
         appendTarget(head.target, to: &output)
         output.append(text: head.version == .http11 ? " HTTP/1.1\r\n" : " HTTP/1.0\r\n")
-        if let host {
-            output.append(text: "Host: ")
-            output.append(text: host)
-            output.append(text: "\r\n")
-        }
+        if let host { output.append(contentsOf: host) }
         switch body {
         case .none:
             if head.method.expectsContent { output.append(text: "Content-Length: 0\r\n") }
@@ -60,11 +57,13 @@ enum RequestEncoder {
         }
     }
 
-    /// The `Host` value to write: none when the fields hold one (RFC 9112 §3.2 wants exactly one).
-    private static func hostLine(_ head: RequestHead) throws(HTTPError) -> String? {
-        guard let index = head.fields.firstIndex(of: .host) else {
-            if let authority = head.authority { return authority.description }
-            if case .authority(let authority) = head.target { return authority.withPort }
+    /// The `Host` line to write: none when the fields hold one (RFC 9112 §3.2 wants exactly one).
+    private static func hostLine(_ head: RequestHead, lookingForOwn: Bool) throws(HTTPError) -> [UInt8]? {
+        guard let index = lookingForOwn ? head.fields.firstIndex(of: .host) : nil else {
+            if let authority = head.authority { return authority.hostLine }
+            if case .authority(let authority) = head.target {
+                return Array("Host: \(authority.withPort)\r\n".utf8)
+            }
             guard head.version == .http10 else { throw .invalidHost(Excerpt("")) }
             return nil
         }

@@ -115,6 +115,12 @@ enum OctetScan {
         (word(bytes, at: start) | 0x20 &* ones) == first && (word(bytes, at: end &- 8) | 0x20 &* ones) == last
     }
 
+    /// Whether a field value is `keep-alive` and nothing else, in any mix of cases.
+    static func isKeepAlive(_ value: Span<UInt8>) -> Bool {
+        value.count == 10
+            && isToken(value, 0, 10, first: 0x696C_612D_7065_656B, last: 0x6576_696C_612D_7065)
+    }
+
     /// The first index in `start..<end` that holds `octet`, or nil.
     @inline(__always)
     static func firstIndex(of octet: UInt8, _ bytes: Span<UInt8>, from start: Int, to end: Int) -> Int? {

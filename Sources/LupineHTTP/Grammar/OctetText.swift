@@ -4,22 +4,18 @@
 extension Span where Element == UInt8 {
     /// Whether the octets from `start` on begin with those of `text`.
     func equals(_ text: String, at start: Int) -> Bool {
-        var index = start
-        for octet in text.utf8 {
-            guard index < count, self[index] == octet else { return false }
-            index &+= 1
-        }
+        let wanted = text.utf8.span
+        guard start <= count, wanted.count <= count &- start else { return false }
+        for index in wanted.indices where self[start &+ index] != wanted[index] { return false }
         return true
     }
 
     /// Whether the octets in `range` are `text`, which is given in small letters, in any mix of cases.
     func equals(lowercased text: String, in range: Range<Int>) -> Bool {
-        guard range.count == text.utf8.count else { return false }
-        var index = range.lowerBound
-        for octet in text.utf8 {
-            guard Octet.lowercased(self[index]) == octet else { return false }
-            index &+= 1
-        }
+        let wanted = text.utf8.span
+        guard range.count == wanted.count else { return false }
+        let octets = extracting(range)
+        for index in wanted.indices where Octet.lowercased(octets[index]) != wanted[index] { return false }
         return true
     }
 
@@ -58,13 +54,8 @@ extension Span where Element == UInt8 {
 extension Array where Element == UInt8 {
     /// Adds the octets in `range` of `bytes`.
     mutating func append(_ bytes: Span<UInt8>, _ range: Range<Int>) {
-        let source = bytes.extracting(range)
-        append(addingCapacity: source.count) { output in
-            let start = output.count
-            output.append(repeating: 0, count: source.count)
-            var all = output.mutableSpan
-            var filled = all._mutatingExtracting(droppingFirst: start)
-            for index in source.indices { filled[index] = source[index] }
+        append(addingCapacity: range.count) { output in
+            for index in range { output.append(bytes[index]) }
         }
     }
 
@@ -87,5 +78,8 @@ extension Array where Element == UInt8 {
 
     /// Adds the octets of a text.
     @inline(__always)
-    mutating func append(text: String) { append(contentsOf: text.utf8) }
+    mutating func append(text: String) {
+        let octets = text.utf8.span
+        append(octets, 0..<octets.count)
+    }
 }

@@ -130,6 +130,19 @@ public struct Fields: Sendable {
         return nil
     }
 
+    /// False when there is certainly no field here that frames a message, names its host or is about its connection:
+    /// so it is with nearly every list that is sent, and one look at the tags then spares a search for each.
+    var mayHoldConnectionFields: Bool {
+        let table = entries.span
+        for index in table.indices {
+            switch table[index].tag {
+            case .contentLength, .transferEncoding, .connection, .host, .upgrade: return true
+            default: break
+            }
+        }
+        return false
+    }
+
     /// The positions of all fields of that name, in order.
     package func indices(of name: FieldName) -> [Int] {
         var found: [Int] = []

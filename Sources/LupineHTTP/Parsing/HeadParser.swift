@@ -12,7 +12,8 @@ package struct HeadParser {
     /// What the first line said.
     package enum StartLine {
         case response(HTTPVersion, Status, ownReason: [UInt8]?)
-        case request(Method, RequestTarget, HTTPVersion)
+        /// Kept apart on the heap, so that a response's line, three small values, is cheap to hand around.
+        indirect case request(Method, RequestTarget, HTTPVersion)
         /// Trailers have none.
         case none
     }
