@@ -20,7 +20,8 @@ enum OctetScan {
         return low | high
     }
 
-    /// Eight octets from `index`, the first in the lowest byte; zeros stand for those past the end.
+    /// Eight octets from `index`, the first in the lowest byte; zeros stand for those past the end. It is for
+    /// scans in which a zero is no better than the end: a span of fewer than eight octets gives nothing but zeros.
     @inline(__always)
     static func paddedWord(_ bytes: Span<UInt8>, at index: UInt32) -> UInt64 {
         let first = Int(index)
@@ -34,21 +35,23 @@ enum OctetScan {
         return low | high
     }
 
-    @inline(never)
+    /// The same near the end: what is there is shifted down out of the last eight octets. No call, so that the loops
+    /// around it keep their values in registers.
+    @inline(__always)
     private static func lastWord(_ bytes: Span<UInt8>, at start: Int) -> UInt64 {
-        var octets: UInt64 = 0
-        for octet in bytes.extracting(droppingFirst: start).indices.reversed() {
-            octets = octets << 8 | UInt64(bytes[start + octet])
-        }
-        return octets
+        let last = bytes.extracting(last: 8)
+        guard last.count == 8 else { return 0 }
+        let low = UInt64(last[0]) | UInt64(last[1]) << 8 | UInt64(last[2]) << 16 | UInt64(last[3]) << 24
+        let high =
+            UInt64(last[4]) << 32 | UInt64(last[5]) << 40 | UInt64(last[6]) << 48 | UInt64(last[7]) << 56
+        return (low | high) >> (8 &* (start &+ 8 &- bytes.count))
     }
 
-    /// The first octet that is flagged, to which it moves `index`.
+    /// The first octet that is flagged, and which of the eight it is.
     @inline(__always)
-    static func firstFlagged(_ octets: UInt64, _ flags: UInt64, _ index: inout UInt32) -> UInt8 {
+    static func firstFlagged(_ octets: UInt64, _ flags: UInt64) -> (octet: UInt8, index: UInt32) {
         let shift = UInt64(truncatingIfNeeded: flags.trailingZeroBitCount & 0x38)
-        index &+= UInt32(truncatingIfNeeded: shift >> 3)
-        return UInt8(truncatingIfNeeded: octets &>> shift)
+        return (UInt8(truncatingIfNeeded: octets &>> shift), UInt32(truncatingIfNeeded: shift >> 3))
     }
 
     /// The high bit of the first octet that may not stand in a field value is set, and none below it but of octets
@@ -67,9 +70,9 @@ enum OctetScan {
     @inline(__always)
     static func flagsOutsideNames(_ octets: UInt64) -> UInt64 {
         let small = octets | (0x20 &* ones)
-        let letters = (small &+ (0x80 - 0x61) &* ones) & ~(small &+ (0x80 - 0x7B) &* ones)
-        let notDashes = (octets ^ (0x2D &* ones)) &+ (0x7F &* ones)
-        return ((~letters & notDashes) | octets) & highs
+        let noLetters = ~(small &+ (0x80 - 0x61) &* ones) | (small &+ (0x80 - 0x7B) &* ones)
+        let noDashes = ((octets ^ (0x2D &* ones)) &+ (0x7F &* ones)) & highs
+        return (noLetters & noDashes) | (octets & highs)
     }
 
     /// The first index in `start..<end` whose octet may not stand in a field value, or `end`.

@@ -35,49 +35,57 @@ enum PlainLines {
             count = taken
         }
         while taken < room.count {
+            // What may stand in a name may stand in a value too, and so may the colon. The words are therefore the
+            // same for both, counted from the beginning of the line: only where the line ends decides where to read
+            // next, and the processor need not wait to know where the name does.
+            var base = start
+            var octets = OctetScan.paddedWord(bytes, at: base)
+            var nameEnd = start
+            name: while true {
+                var flags = OctetScan.flagsOutsideNames(octets)
+                while flags != 0 {
+                    let (octet, index) = OctetScan.firstFlagged(octets, flags)
+                    if octet == Octet.colon {
+                        nameEnd = base &+ index
+                        break name
+                    }
+                    guard OctetClass.contains(octet, OctetClass.token) else {
+                        guard octet == Octet.carriageReturn, base &+ index == start,
+                            Int(start) + 1 < bytes.count, bytes[Int(start) + 1] == Octet.lineFeed
+                        else { return false }
+                        start &+= 2
+                        return true
+                    }
+                    flags &= flags &- 1
+                }
+                base &+= 8
+                octets = OctetScan.paddedWord(bytes, at: base)
+            }
             var place = start
-            while true {
-                let octets = OctetScan.paddedWord(bytes, at: place)
-                let flags = OctetScan.flagsOutsideNames(octets)
-                guard flags != 0 else {
-                    place &+= 8
-                    continue
-                }
-                let octet = OctetScan.firstFlagged(octets, flags, &place)
-                if octet == Octet.colon { break }
-                guard OctetClass.contains(octet, OctetClass.token) else {
-                    guard octet == Octet.carriageReturn, place == start, Int(place) + 1 < bytes.count,
-                        bytes[Int(place) + 1] == Octet.lineFeed
-                    else { return false }
-                    start &+= 2
-                    return true
-                }
-                place &+= 1
-            }
-            let nameEnd = place
-            // The colon and the space may stand in a value as well, so the word that begins with them is the value's
-            // first one.
-            var octets = OctetScan.paddedWord(bytes, at: place)
-            guard UInt16(truncatingIfNeeded: octets) == 0x203A,
-                UInt8(truncatingIfNeeded: octets &>> 16) > Octet.space
-            else { return false }
-            while true {
-                let flags = OctetScan.flagsOutsideValues(octets)
-                if flags == 0 {
-                    place &+= 8
-                } else {
-                    let octet = OctetScan.firstFlagged(octets, flags, &place)
-                    if octet == Octet.carriageReturn { break }
+            value: while true {
+                var flags = OctetScan.flagsOutsideValues(octets)
+                while flags != 0 {
+                    let (octet, index) = OctetScan.firstFlagged(octets, flags)
+                    if octet == Octet.carriageReturn {
+                        place = base &+ index
+                        break value
+                    }
                     guard OctetClass.contains(octet, OctetClass.value) else { return false }
-                    place &+= 1
+                    flags &= flags &- 1
                 }
-                octets = OctetScan.paddedWord(bytes, at: place)
+                base &+= 8
+                octets = OctetScan.paddedWord(bytes, at: base)
             }
-            // A blank at the end is no part of the value; no other octet up to a space may stand there at all.
+            let separator = OctetScan.paddedWord(bytes, at: nameEnd)
+            guard UInt16(truncatingIfNeeded: separator) == 0x203A,
+                UInt8(truncatingIfNeeded: separator &>> 16) > Octet.space
+            else { return false }
+            // A blank at the end is no part of the value; no other octet up to a space may stand there at all. A name
+            // of no octets wraps to more than the longest.
             let nameCount = nameEnd &- start
             guard Int(place) + 1 < bytes.count, bytes[Int(place) + 1] == Octet.lineFeed,
                 bytes[Int(place) - 1] > Octet.space, place &- start <= longestLine,
-                nameCount > 0, nameCount <= UInt32(Fields.longestName)
+                nameCount &- 1 < UInt32(Fields.longestName)
             else { return false }
             let entry = Fields.Entry(
                 nameStart: start, nameEnd: nameEnd, valueStart: nameEnd &+ 2, valueEnd: place,
