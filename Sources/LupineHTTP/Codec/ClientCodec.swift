@@ -55,7 +55,9 @@ package struct ClientCodec {
         upgradeWasAsked = !isPlain && head.fields.contains(.upgrade)
         awaitsContinue = expectContinue
         interimHeads = 0
-        if head.version == .http10 || (!isPlain && BodyFraming.saysClose(head.fields)) { states.forbidReuse() }
+        if head.version == .http10 || (!isPlain && BodyFraming.saysClose(head.fields)) {
+            states.forbidReuse()
+        }
         if body == .none { states.handle(.requestEnded) }
     }
 
