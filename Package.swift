@@ -56,7 +56,9 @@ let package = Package(
             swiftSettings: houseRules),
         .testTarget(
             name: "LupineTransportTests",
-            dependencies: ["LupineTransport", "LupineTestKit", "lupine-transport-probe"],
+            dependencies: [
+                "LupineTransport", "LupineOrigin", "LupineHTTP", "LupineTestKit", "lupine-transport-probe",
+            ],
             swiftSettings: houseRules),
         .testTarget(
             name: "LupineOriginTests",
@@ -70,7 +72,8 @@ let package = Package(
             path: "Tests/OriginProbe",
             swiftSettings: houseRules),
         .executableTarget(
-            name: "lupine-transport-probe", dependencies: ["LupineTransport"],
+            name: "lupine-transport-probe",
+            dependencies: ["LupineTransport", "LupineOrigin", "LupineHTTP", "LupineTestKit"],
             path: "Tests/TransportProbe",
             swiftSettings: houseRules),
         .testTarget(
