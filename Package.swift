@@ -71,9 +71,12 @@ let package = Package(
             name: "lupine-origin-probe", dependencies: ["LupineOrigin", "LupineTestKit"],
             path: "Tests/OriginProbe",
             swiftSettings: houseRules),
+        .systemLibrary(name: "CLupineHeap", path: "Tests/CLupineHeap"),
         .executableTarget(
             name: "lupine-transport-probe",
-            dependencies: ["LupineTransport", "LupineOrigin", "LupineHTTP", "LupineTestKit"],
+            dependencies: [
+                "LupineTransport", "LupineOrigin", "LupineHTTP", "LupineTestKit", "CLupineHeap",
+            ],
             path: "Tests/TransportProbe",
             swiftSettings: houseRules),
         .testTarget(

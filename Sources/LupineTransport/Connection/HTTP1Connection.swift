@@ -53,7 +53,8 @@ final class HTTP1Connection {
     /// Whether the upgrade's handler takes bytes now.
     var upgradeReads = true
 
-    struct Current {
+    /// What one exchange needs, apart from the connection, so that an idle one does not keep room for it.
+    final class Current {
         let exchange: Exchange
         var metrics: ExchangeMetrics
         var deadlines: TransferDeadlines
@@ -63,6 +64,12 @@ final class HTTP1Connection {
         var headOctets = 0
         var bodyFraming = BodyFraming.none
         var contentRemaining: Int64?
+
+        init(_ exchange: Exchange, _ metrics: ExchangeMetrics) {
+            self.exchange = exchange
+            self.metrics = metrics
+            deadlines = TransferDeadlines(exchange.options.timeouts, at: exchange.began)
+        }
     }
 
     enum Tag: Int { case deadline, continueWait, pace }
@@ -113,9 +120,7 @@ final class HTTP1Connection {
         }
         let now = loop.now
         metrics.requestStart = now
-        var current = Current(
-            exchange: exchange, metrics: metrics,
-            deadlines: TransferDeadlines(exchange.options.timeouts, at: exchange.began))
+        let current = Current(exchange, metrics)
         if let rate = exchange.options.receiveRate { current.receiveRate = RateLimit(rate: rate, at: now) }
         if let rate = exchange.options.sendRate { current.sendRate = RateLimit(rate: rate, at: now) }
         let announcement = exchange.content.announcement

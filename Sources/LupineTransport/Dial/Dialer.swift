@@ -82,6 +82,8 @@ final class Dialer {
         metrics.lookUpEnd = loop.now
         switch answer {
         case .success(let addresses): race(addresses)
+        case .failure(.resolverFailed(_, system: let error?)) where error.isOutOfDescriptors:
+            end(.failure(.outOfDescriptors(error)))
         case .failure(let error): end(.failure(.resolution(host: host, error)))
         }
     }
