@@ -68,7 +68,11 @@ import Testing
             let refused = await withTaskGroup(of: Bool.self) { group in
                 for _ in 0..<StressSize.refusals {
                     group.addTask {
-                        if case .failure(.http) = await Self.fetch(from: pool, port, bad) { true } else { false }
+                        if case .failure(.http) = await Self.fetch(from: pool, port, bad) {
+                            true
+                        } else {
+                            false
+                        }
                     }
                 }
                 return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
@@ -128,7 +132,8 @@ import Testing
             let isPost = if case .none = content { false } else { true }
             let exchange = Exchange(
                 head: RequestHead(method: isPost ? .put : .get, target: .origin("/"), fields: fields ?? own),
-                content: content, origin: LupineTransport.Origin(scheme: .http, host: "127.0.0.1", port: port), sink: sink)
+                content: content,
+                origin: LupineTransport.Origin(scheme: .http, host: "127.0.0.1", port: port), sink: sink)
             made(exchange)
             pool.submit(exchange)
         }
