@@ -74,7 +74,10 @@ let package = Package(
             path: "Tests/TransportProbe",
             swiftSettings: houseRules),
         .testTarget(
-            name: "ConformanceTests", dependencies: ["LupineTransport", "LupineTestKit"],
+            name: "ConformanceTests",
+            dependencies: [
+                "LupineTransport", "LupineOrigin", "LupineHTTP", "LupineTestKit", "lupine-transport-probe",
+            ],
             path: "Tests/Conformance",
             swiftSettings: houseRules),
         .executableTarget(
