@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 
 /// Squid as a forward proxy that stores nothing.
+///
+/// Its request buffer is made large: squid 5.7 hangs up on whoever sends content of known length faster than the origin
+/// takes it, once the buffer is full.
 struct SquidServer: ServerRecipe {
     /// Who may use it; nil for everybody.
     var credentials: (user: String, passwordHash: String)?
@@ -36,6 +39,7 @@ struct SquidServer: ServerRecipe {
             \(rules)
             cache deny all
             cache_mem 8 MB
+            client_request_buffer_max_size 16 MB
             max_filedescriptors 1024
             access_log stdio:\(place.folder)/access.log
             cache_log \(place.folder)/cache.log

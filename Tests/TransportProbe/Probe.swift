@@ -10,7 +10,7 @@ import LupineTransport
 /// not, or dies of the signal that should not have been raised.
 @main struct Probe {
     enum Scenario: String, CaseIterable {
-        case send, sendmsg, sendfile, splice, signals, leaks, exit
+        case send, sendmsg, sendfile, splice, signals, leaks, exit, fetch
     }
 
     struct Failure: Error, CustomStringConvertible {
@@ -30,6 +30,7 @@ import LupineTransport
         case .signals: try await threadsBlockSignals()
         case .leaks: try await shutdownLeavesNothing()
         case .exit: try await defaultGroupDoesNotDelayExit()
+        case .fetch: await EnvironmentFetch.run(CommandLine.arguments.dropFirst(2))
         }
         guard try signalState() == before else {
             throw Failure("signal dispositions changed: \(before) to \(try signalState())")
@@ -99,7 +100,7 @@ import LupineTransport
             let pipe = try SplicePipe()
             _ = try pipe.write(bytes.span)
             _ = try pipe.drain(into: client.descriptor, count: 4096)
-        case .signals, .leaks, .exit:
+        case .signals, .leaks, .exit, .fetch:
             break
         }
     }
