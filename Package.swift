@@ -87,7 +87,8 @@ let package = Package(
             name: "Snippets", dependencies: ["LupineTransport"], path: "Tests/Snippets",
             swiftSettings: houseRules),
         .testTarget(
-            name: "ArchitectureTests", exclude: ["unsafe-files.txt", "shape-exempt.txt"],
+            name: "ArchitectureTests", dependencies: ["LupineOrigin"],
+            exclude: ["unsafe-files.txt", "shape-exempt.txt"],
             swiftSettings: houseRules),
     ]
 )
