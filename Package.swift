@@ -80,7 +80,10 @@ let package = Package(
             path: "Tests/TransportProbe",
             swiftSettings: houseRules),
         .testTarget(
-            name: "ConformanceTests", dependencies: ["LupineTransport", "LupineTestKit"],
+            name: "ConformanceTests",
+            dependencies: [
+                "LupineTransport", "LupineOrigin", "LupineHTTP", "LupineTestKit", "lupine-transport-probe",
+            ],
             path: "Tests/Conformance",
             swiftSettings: houseRules),
         .executableTarget(
@@ -90,7 +93,8 @@ let package = Package(
             name: "Snippets", dependencies: ["LupineTransport"], path: "Tests/Snippets",
             swiftSettings: houseRules),
         .testTarget(
-            name: "ArchitectureTests", exclude: ["unsafe-files.txt", "shape-exempt.txt"],
+            name: "ArchitectureTests", dependencies: ["LupineOrigin"],
+            exclude: ["unsafe-files.txt", "shape-exempt.txt"],
             swiftSettings: houseRules),
     ]
 )

@@ -10,7 +10,7 @@ import LupineTransport
 /// not, or dies of the signal that should not have been raised.
 @main struct Probe {
     enum Scenario: String, CaseIterable {
-        case send, sendmsg, sendfile, splice, signals, leaks, exit
+        case send, sendmsg, sendfile, splice, signals, leaks, exit, fetch
         case clientResets, clientExit, clientLeaks, clientDescriptors, clientMemory, clientIdle
     }
 
@@ -37,6 +37,7 @@ import LupineTransport
         case .clientDescriptors: try await ClientScenarios.descriptorsRunOut(port())
         case .clientMemory: try await ClientScenarios.memoryStaysFlat(port())
         case .clientIdle: try await ClientScenarios.idleConnectionsAreSmall(port())
+        case .fetch: await EnvironmentFetch.run(CommandLine.arguments.dropFirst(2))
         }
         guard try signalState() == before else {
             throw Failure("signal dispositions changed: \(before) to \(try signalState())")
@@ -115,7 +116,7 @@ import LupineTransport
             _ = try pipe.write(bytes.span)
             _ = try pipe.drain(into: client.descriptor, count: 4096)
         case .signals, .leaks, .exit, .clientResets, .clientExit, .clientLeaks, .clientDescriptors,
-            .clientMemory, .clientIdle:
+            .clientMemory, .clientIdle, .fetch:
             break
         }
     }
