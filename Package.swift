@@ -56,7 +56,10 @@ let package = Package(
             swiftSettings: houseRules),
         .testTarget(
             name: "LupineTransportTests",
-            dependencies: ["LupineTransport", "LupineTestKit", "lupine-transport-probe"],
+            dependencies: [
+                "LupineTransport", "LupineOrigin", "LupineHTTP", "LupineCoding", "LupineTestKit",
+                "lupine-transport-probe",
+            ],
             swiftSettings: houseRules),
         .testTarget(
             name: "LupineOriginTests",
@@ -70,7 +73,8 @@ let package = Package(
             path: "Tests/OriginProbe",
             swiftSettings: houseRules),
         .executableTarget(
-            name: "lupine-transport-probe", dependencies: ["LupineTransport"],
+            name: "lupine-transport-probe",
+            dependencies: ["LupineTransport", "LupineOrigin", "LupineHTTP"],
             path: "Tests/TransportProbe",
             swiftSettings: houseRules),
         .testTarget(

@@ -19,7 +19,7 @@ extension HTTP1Connection {
         let limit = current?.contentRemaining ?? Int64(Int.max)
         let outcome: SpliceTransfer.Step
         do throws(TransportError) {
-            outcome = try splice.step(from: channel.socket, limit: limit, host: route.host)
+            outcome = try splice.step(from: channel, limit: limit, host: route.host)
         } catch {
             fail(error)
             return false
@@ -30,13 +30,16 @@ extension HTTP1Connection {
             spendContent(count)
             received(count)
             codec.skipContent(count)
-            if exchange.sink.spliced(count) == .pause { pause() }
-            if current?.contentRemaining == 0 {
-                self.splice = nil
-                handle([UInt8]().span)
-                return machine.state != .closed
+            let isComplete = current?.contentRemaining == 0
+            if isComplete { self.splice = nil }
+            switch exchange.sink.spliced(count) {
+            case .more: break
+            case .pause: if current?.exchange === exchange { pause() }
+            case .enough: _ = enough()
             }
-            return true
+            // While paused the end is kept back, too: `resume` asks the codec for it.
+            if isComplete, isTaking { handle([UInt8]().span) }
+            return machine.state != .closed
         case .wouldBlock:
             mayRead = false
             armDeadline()

@@ -35,7 +35,8 @@ final class SpliceTransfer {
     }
 
     /// Moves up to `limit` bytes that have come.
-    func step(from socket: borrowing Socket, limit: Int64, host: String) throws(TransportError) -> Step {
+    func step(from channel: borrowing ByteChannel, limit: Int64, host: String) throws(TransportError) -> Step
+    {
         if pipe == nil {
             do throws(Errno) { pipe = try SplicePipe(capacity: Self.pipeCapacity) } catch {
                 throw .outOfDescriptors(error)
@@ -44,7 +45,7 @@ final class SpliceTransfer {
         let outcome: ReadOutcome
         do throws(Errno) {
             outcome =
-                try pipe?.fill(from: socket, count: Int(clamping: min(limit, Int64(Self.pipeCapacity))))
+                try pipe?.fill(from: channel, count: Int(clamping: min(limit, Int64(Self.pipeCapacity))))
                 ?? .wouldBlock
         } catch { throw .connectionLost(host: host, error) }
         guard case .bytes(let count) = outcome else { return outcome == .end ? .end : .wouldBlock }
@@ -61,4 +62,10 @@ final class SpliceTransfer {
     }
 
     private static let pipeCapacity: Int32 = 1 << 20
+}
+
+extension SplicePipe {
+    fileprivate func fill(from channel: borrowing ByteChannel, count: Int) throws(Errno) -> ReadOutcome {
+        try channel.splice(into: self, count: count)
+    }
 }

@@ -32,13 +32,20 @@ package final class ConnectionPool: Sendable {
         case open(EventLoop, LoopBound<HTTP1Connection>)
     }
 
+    /// Indexes are given out again while what they named before is still closing; the whole name tells.
+    private struct Place: Sendable {
+        let id: ConnectionID
+        var handle: Handle
+    }
+
     private struct State: ~Copyable, Sendable {
         var machine: PoolMachine
         /// Exchanges that the machine knows by their place here.
         var exchanges: [Exchange?] = []
         var freeExchanges: [Int] = []
         /// Connections and dials, at the index of their names.
-        var connections: [Handle?] = []
+        var connections: [Place?] = []
+        /// Dials and connections whose descriptors are not closed yet, whether the machine knows them still or not.
         var open = 0
         var actions: [PoolAction] = []
         var timer: Timer?
@@ -49,6 +56,28 @@ package final class ConnectionPool: Sendable {
         var connectionsOpened = 0
         /// Numbers the timers, so that a late one is known.
         var timerNumber: UInt64 = 0
+
+        /// What the name stands for now.
+        func handle(of id: ConnectionID) -> Handle? {
+            let index = Int(id.index)
+            guard index < connections.count, let place = connections[index], place.id == id else {
+                return nil
+            }
+            return place.handle
+        }
+
+        mutating func forget(_ id: ConnectionID) {
+            if handle(of: id) != nil { connections[Int(id.index)] = nil }
+        }
+
+        /// A descriptor has been closed; gives those who waited for the last one.
+        mutating func closed(_ id: ConnectionID) -> [@Sendable () -> Void] {
+            forget(id)
+            open -= 1
+            guard isShutDown, open == 0 else { return [] }
+            defer { waitingForEnd = [] }
+            return waitingForEnd
+        }
     }
 
     private struct Timer: Sendable {
@@ -125,16 +154,7 @@ package final class ConnectionPool: Sendable {
 
     /// The connection has been closed.
     func lost(_ connection: ConnectionID) {
-        let ended = state.withLock { state -> [@Sendable () -> Void] in
-            let index = Int(connection.index)
-            if index < state.connections.count, state.connections[index] != nil {
-                state.connections[index] = nil
-                state.open -= 1
-            }
-            guard state.isShutDown, state.open == 0 else { return [] }
-            defer { state.waitingForEnd = [] }
-            return state.waitingForEnd
-        }
+        let ended = state.withLock { $0.closed(connection) }
         handle { _ in .lost(connection) }
         for end in ended { end() }
     }
@@ -146,12 +166,13 @@ package final class ConnectionPool: Sendable {
         case .success(let dialed):
             guard let socket = dialed.takeSocket() else { return dialFailed(id, .shutDown) }
             let connection = HTTP1Connection(
-                socket, dialed.registration, id, route: dialed.route, limits: configuration.parserLimits,
+                socket, dialed.registration, id, route: dialed.route, mayRead: dialed.mayRead,
+                limits: configuration.parserLimits,
                 leniency: configuration.leniency, pool: self, loop: loop)
             let handle = Handle.open(loop, LoopBound(connection, on: loop))
             let isWanted = state.withLock { state -> Bool in
-                guard state.connections[Int(id.index)] != nil else { return false }
-                state.connections[Int(id.index)] = handle
+                guard state.handle(of: id) != nil else { return false }
+                state.connections[Int(id.index)] = Place(id: id, handle: handle)
                 state.connectionsOpened += 1
                 return true
             }
@@ -163,15 +184,7 @@ package final class ConnectionPool: Sendable {
     }
 
     private func dialFailed(_ id: ConnectionID, _ error: TransportError) {
-        let ended = state.withLock { state -> [@Sendable () -> Void] in
-            if state.connections[Int(id.index)] != nil {
-                state.connections[Int(id.index)] = nil
-                state.open -= 1
-            }
-            guard state.isShutDown, state.open == 0 else { return [] }
-            defer { state.waitingForEnd = [] }
-            return state.waitingForEnd
-        }
+        let ended = state.withLock { $0.closed(id) }
         handle(error) { _ in
             if case .outOfDescriptors = error { .descriptorsExhausted(id) } else { .dialFailed(id) }
         }
@@ -187,7 +200,7 @@ package final class ConnectionPool: Sendable {
     /// some thread once the last connection is gone.
     package func shutDown(_ whenDone: @escaping @Sendable () -> Void = {}) {
         retire(whenDone)
-        let handles = state.withLock { $0.connections.compactMap { $0 } }
+        let handles = state.withLock { $0.connections.compactMap { $0?.handle } }
         for handle in handles {
             switch handle {
             case .dialing(let loop, let dialer): _ = loop.execute { dialer.value.cancel(.shutDown) }
@@ -229,8 +242,40 @@ package final class ConnectionPool: Sendable {
             swap(&actions, &state.actions)
             return effects
         }
+        if case .outOfDescriptors = cause { return performAfterClosing(effects) }
         if let first = effects.first { perform(first) }
         for effect in effects.rest { perform(effect) }
+    }
+
+    /// Closes what is to be closed, wherever it lives, before anything else: a dial that met the end of the descriptors
+    /// would meet it again.
+    private func performAfterClosing(_ effects: Effects) {
+        var rest: [Effect] = []
+        var closing: [(EventLoop, LoopBound<HTTP1Connection>)] = []
+        for effect in (effects.first.map { [$0] } ?? []) + effects.rest {
+            if case .close(let loop, let connection) = effect {
+                closing.append((loop, connection))
+            } else {
+                rest.append(effect)
+            }
+        }
+        let following = rest
+        let left = Lock(closing.count + 1)
+        let arrive: @Sendable () -> Void = {
+            let isLast = left.withLock { left -> Bool in
+                left -= 1
+                return left == 0
+            }
+            if isLast { for effect in following { self.perform(effect) } }
+        }
+        for (loop, connection) in closing {
+            let isAccepted = loop.executeInline {
+                connection.value.close()
+                arrive()
+            }
+            if !isAccepted { arrive() }
+        }
+        arrive()
     }
 
     /// A list that needs no allocation for its first element, which mostly is the only one.
@@ -249,7 +294,7 @@ package final class ConnectionPool: Sendable {
         switch action {
         case .run(let id, let connection, reused: _):
             guard let exchange = take(id, &state),
-                case .open(let loop, let bound)? = state.connections[Int(connection.index)]
+                case .open(let loop, let bound)? = state.handle(of: connection)
             else { return nil }
             return .run(exchange, loop, bound)
         case .wait(let id, let waiter):
@@ -258,16 +303,12 @@ package final class ConnectionPool: Sendable {
         case .dial(let connection, let origin):
             return .dial(connection, origin)
         case .abandonDial(let connection):
-            guard case .dialing(let loop, let dialer)? = state.connections[Int(connection.index)] else {
-                return nil
-            }
-            state.connections[Int(connection.index)] = nil
-            state.open -= 1
+            guard case .dialing(let loop, let dialer)? = state.handle(of: connection) else { return nil }
+            state.forget(connection)
             return .abandon(loop, dialer)
         case .close(let connection, _):
-            guard case .open(let loop, let bound)? = state.connections[Int(connection.index)] else {
-                return nil
-            }
+            guard case .open(let loop, let bound)? = state.handle(of: connection) else { return nil }
+            state.forget(connection)
             return .close(loop, bound)
         case .fail(let id, let failure):
             guard let exchange = take(id, &state) else { return nil }
@@ -298,7 +339,11 @@ package final class ConnectionPool: Sendable {
             let isAccepted = loop.executeInline { connection.value.run(exchange) }
             if !isAccepted { end(exchange, .shutDown) }
         case .wait(let exchange, let waiter):
-            if !exchange.isWaiting(in: self, as: waiter) { cancel(waiter) }
+            guard exchange.isWaiting(in: self, as: waiter) else { return cancel(waiter) }
+            if exchange.options.timeouts.whole != nil {
+                let loop = group.next()
+                _ = loop.execute { exchange.watchWaiting(on: loop) }
+            }
         case .dial(let id, let origin):
             dial(id, to: origin)
         case .abandon(let loop, let dialer):
@@ -334,12 +379,16 @@ package final class ConnectionPool: Sendable {
         let dialer = LoopBound(
             sending: Dialer(origin, configuration: configuration.dial, resolver: resolver, loop: loop),
             to: loop)
-        state.withLock { state in
+        let isWanted = state.withLock { state -> Bool in
+            // The machine has given up every dial with the shutdown, also those that were still to begin.
+            guard !state.isShutDown else { return false }
             let index = Int(id.index)
             while state.connections.count <= index { state.connections.append(nil) }
-            if state.connections[index] == nil { state.open += 1 }
-            state.connections[index] = .dialing(loop, dialer)
+            state.open += 1
+            state.connections[index] = Place(id: id, handle: .dialing(loop, dialer))
+            return true
         }
+        guard isWanted else { return }
         let isAccepted = loop.execute {
             dialer.value.start { outcome in self.dialed(id, on: loop, outcome) }
         }
