@@ -57,7 +57,8 @@ let package = Package(
         .testTarget(
             name: "LupineTransportTests",
             dependencies: [
-                "LupineTransport", "LupineOrigin", "LupineHTTP", "LupineTestKit", "lupine-transport-probe",
+                "LupineTransport", "LupineOrigin", "LupineHTTP", "LupineCoding", "LupineTestKit",
+                "lupine-transport-probe",
             ],
             swiftSettings: houseRules),
         .testTarget(

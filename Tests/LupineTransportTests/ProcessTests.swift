@@ -14,6 +14,10 @@ import Testing
 
     @Test func shutdownLeavesNoDescriptorAndNoThread() async throws { try await expectSuccess("leaks") }
 
+    @Test func clientsLeaveNoDescriptorAndNoThreadWhateverTheyMeet() async throws {
+        try await expectSuccess("stack")
+    }
+
     @Test func theDefaultGroupAndAHungLookUpDoNotDelayTheExit() async throws {
         try await expectSuccess("exit")
     }

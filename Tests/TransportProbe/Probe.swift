@@ -10,7 +10,7 @@ import LupineTransport
 /// not, or dies of the signal that should not have been raised.
 @main struct Probe {
     enum Scenario: String, CaseIterable {
-        case send, sendmsg, sendfile, splice, signals, leaks, exit, fetch
+        case send, sendmsg, sendfile, splice, signals, leaks, stack, exit, fetch
         case clientResets, clientExit, clientLeaks, clientDescriptors, clientMemory, clientIdle
     }
 
@@ -30,6 +30,7 @@ import LupineTransport
         case .send, .sendmsg, .sendfile, .splice: try await writeToResetPeer(scenario)
         case .signals: try await threadsBlockSignals()
         case .leaks: try await shutdownLeavesNothing()
+        case .stack: try await clientsLeaveNothing()
         case .exit: try await defaultGroupDoesNotDelayExit()
         case .clientResets: try await ClientScenarios.peersReset()
         case .clientExit: try await ClientScenarios.exitWithRequestsInFlight()
@@ -115,7 +116,7 @@ import LupineTransport
             let pipe = try SplicePipe()
             _ = try pipe.write(bytes.span)
             _ = try pipe.drain(into: client.descriptor, count: 4096)
-        case .signals, .leaks, .exit, .clientResets, .clientExit, .clientLeaks, .clientDescriptors,
+        case .signals, .leaks, .stack, .exit, .clientResets, .clientExit, .clientLeaks, .clientDescriptors,
             .clientMemory, .clientIdle, .fetch:
             break
         }
@@ -206,6 +207,24 @@ import LupineTransport
         }
         .filter { !$0.hasSuffix(" anon_inode:[timerfd]") && !$0.contains(" /proc/") }
         .sorted()
+    }
+
+    /// The same for whole clients and what they meet.
+    static func clientsLeaveNothing() async throws {
+        try await StackScenario.run(round: 0)
+        let before = (try entries("/proc/self/fd").count, try clientThreads())
+        for round in 1...4 {
+            try await StackScenario.run(round: round)
+            let now = (try entries("/proc/self/fd").count, try clientThreads())
+            guard now == before, now.1 == 0 else { throw Failure("round \(round): \(now) after \(before)") }
+        }
+    }
+
+    static func clientThreads() throws -> Int {
+        try entries("/proc/self/task").filter { task in
+            let name = try? String(contentsOfFile: "/proc/self/task/\(task)/comm", encoding: .utf8)
+            return name?.hasPrefix("lupine-client") ?? false || name?.hasPrefix("lupine-origin") ?? false
+        }.count
     }
 
     static func isOurs(_ task: String) -> Bool {

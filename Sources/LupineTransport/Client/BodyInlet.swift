@@ -13,13 +13,14 @@ final class BodyInlet: ExchangeSink {
 
     private struct State: Sendable {
         var exchange: Exchange?
-        var head: Result<ResponseHead, TransportError>?
         var headReader: HeadReader?
         var pieces: [[UInt8]] = []
         /// Octets in `pieces`.
         var held = 0
         var isPaused = false
         var isAbandoned = false
+        /// Whether the head announced that no content follows.
+        var isEmpty = false
         var end: Result<Void, TransportError>?
         var pieceReader: PieceReader?
     }
@@ -89,6 +90,13 @@ final class BodyInlet: ExchangeSink {
         exchange?.cancel(.cancelled)
     }
 
+    /// Lets go of a response that is only a step on the way. One without content is over with its head: its connection
+    /// is free for the next step then.
+    func discard() async {
+        guard state.withLock({ $0.isEmpty }) else { return abandon() }
+        _ = try? await next()
+    }
+
     /// Nobody will take any more of it.
     func abandon() {
         let exchange = state.withLock { state -> Exchange? in
@@ -97,22 +105,23 @@ final class BodyInlet: ExchangeSink {
             state.held = 0
             return state.exchange
         }
-        exchange?.cancel(.cancelled)
+        exchange?.skip()
     }
 
     // MARK: the connection's side
 
     func receivedHead(_ head: ResponseHead, framing: BodyFraming) -> ContentPlan {
-        if decodes { prepareDecoder(head) }
+        if decodes, framing != .none, head.status.code != 206 { prepareDecoder(head) }
         let (reader, isAbandoned) = state.withLock { state -> (HeadReader?, Bool) in
-            state.head = .success(head)
+            state.isEmpty = framing == .none
             return (state.headReader.take(), state.isAbandoned)
         }
         reader?.resume(returning: .success(head))
         return isAbandoned ? .skip : .deliver
     }
 
-    /// A coding that nobody here can undo is left to the caller, with its field.
+    /// A coding that nobody here can undo is left to the caller, with its field. A part of a coded body (206) is not
+    /// coded itself, and where there is no body there is nothing to be cut short.
     private func prepareDecoder(_ head: ResponseHead) {
         let lines = head.fields.values(of: .contentEncoding)
         guard !lines.isEmpty, let codings = try? ContentCoding.list(lines), !codings.isEmpty else { return }

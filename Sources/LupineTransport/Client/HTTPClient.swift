@@ -43,7 +43,7 @@ public final class HTTPClient: Sendable {
             else {
                 return response
             }
-            response.body.discard()
+            await response.body.discard()
             hop = next
         }
     }

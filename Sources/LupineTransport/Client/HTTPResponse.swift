@@ -72,5 +72,5 @@ public struct ResponseBody: AsyncSequence, Sendable {
     }
 
     /// Takes no more of it.
-    func discard() { handle.inlet.abandon() }
+    func discard() async { await handle.inlet.discard() }
 }

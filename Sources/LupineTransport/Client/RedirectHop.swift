@@ -28,6 +28,10 @@ struct RedirectHop {
         do throws(TransportURLError) {
             url = try request.url.resolving(location: location)
         } catch { throw .redirect(error) }
+        // A peer on the network has no business with the sockets of this machine.
+        guard url.scheme != .httpUnix || request.url.scheme == .httpUnix else {
+            throw .redirect(.unsupportedScheme(TransportURL.Scheme.httpUnix.rawValue))
+        }
         var following = request
         following.url = url
         following.method = method
@@ -39,7 +43,9 @@ struct RedirectHop {
             return nil
         }
         // What was meant for one origin is nothing for another one's ears.
-        if (url.scheme, url.host, url.port) != (request.url.scheme, request.url.host, request.url.port) {
+        if (url.scheme, url.host, url.port, url.unixPath)
+            != (request.url.scheme, request.url.host, request.url.port, request.url.unixPath)
+        {
             for name in [FieldName.authorization, .cookie, .proxyAuthorization] {
                 following.fields.remove(name)
             }

@@ -23,6 +23,13 @@ package final class Exchange: Sendable {
 
     private let life: Lock<Life>
     private let replayed = Atomic<Bool>(false)
+    /// Ends the wait for a connection when the whole time is over.
+    private let waitTimer = Lock<WaitTimer?>(nil)
+
+    private struct WaitTimer: Sendable {
+        let loop: EventLoop
+        let token: EventLoop.TimerToken
+    }
 
     /// Where an exchange stands on its way.
     private enum Life: Sendable {
@@ -73,6 +80,14 @@ package final class Exchange: Sendable {
         }
     }
 
+    /// The owner has all it wants of the response: the exchange ends as after `Demand.enough`. One that has no response
+    /// yet is cancelled.
+    package func skip() {
+        let found = life.withLock { $0 }
+        guard case .running(let loop, let connection, _) = found else { return cancel() }
+        _ = loop.execute { connection.value.skip(self) }
+    }
+
     /// Goes on after the sink has answered `.pause`. Harmless at any other time.
     package func resume() {
         let found = life.withLock { $0 }
@@ -95,6 +110,22 @@ package final class Exchange: Sendable {
             case .new, .waiting, .running, .over: return true
             }
         }
+    }
+
+    /// Sees to it that a time for the whole exchange counts while no connection keeps it. On `loop`.
+    func watchWaiting(on loop: EventLoop) {
+        guard let whole = options.timeouts.whole else { return }
+        if case .over = life.withLock({ $0 }) { return }
+        let token = loop.schedule(at: began + whole) { [weak self] reason in
+            guard let self, reason == .due else { return }
+            waitTimer.withLock { $0 = nil }
+            cancel(.timedOut(host: origin.unixPath ?? origin.host, .whole))
+        }
+        let old = waitTimer.withLock { timer -> WaitTimer? in
+            defer { timer = WaitTimer(loop: loop, token: token) }
+            return timer
+        }
+        if let old { _ = old.loop.executeInline { old.loop.cancel(old.token) } }
     }
 
     /// A connection takes it. Throws when it was cancelled before, and its end is then due.
@@ -143,6 +174,8 @@ package final class Exchange: Sendable {
         guard isFirst else { return }
         // Also after an early answer: the source may still be asked for a piece that nobody wants.
         content.abandon()
+        let timer = waitTimer.withLock { $0.take() }
+        if let timer { _ = timer.loop.executeInline { timer.loop.cancel(timer.token) } }
         sink.exchangeEnded(result, metrics)
     }
 }

@@ -11,14 +11,14 @@ extension HTTP1Connection {
         defer { loop.giveBack(readBuffer: buffer) }
         var turns = 0
         while mayRead, wantsToRead {
-            if let splice, splice.usesPipe {
-                guard spliceStep(splice) else { return }
-                continue
-            }
             turns += 1
             if turns > Self.readTurns {
                 yieldReading()
                 return
+            }
+            if let splice, splice.usesPipe {
+                guard spliceStep(splice) else { return }
+                continue
             }
             guard let room = readAllowance(buffer.count) else { return }
             let outcome: ReadOutcome
@@ -52,6 +52,15 @@ extension HTTP1Connection {
         case .upgraded: upgradeReads
         }
     }
+
+    /// Whether the codec may be asked for more.
+    var isTaking: Bool {
+        switch machine.state {
+        case .exchanging(_, .receiving), .draining: true
+        case .exchanging(_, .awaitingHead), .exchanging(_, .paused), .idle, .upgraded, .closed: false
+        }
+    }
+
     /// Lets the loop's other connections have their turn; this one goes on in the next.
     func yieldReading() {
         let bound = LoopBound(self, on: loop)
@@ -214,7 +223,9 @@ extension HTTP1Connection {
         drainBudget = Self.drainLimit
         let canLast = isShort && responseKeepsAlive
         perform(machine.handle(.enough(rest: canLast ? .short : .long)), .success(Fields()))
-        return machine.state == .draining
+        guard machine.state == .draining else { return false }
+        drainTimer = loop.schedule(at: loop.now + Self.drainTime, self, tag: Tag.drain.rawValue)
+        return true
     }
 
     func responseEnded(_ trailers: Fields, leftOver: Int) {
@@ -225,7 +236,7 @@ extension HTTP1Connection {
 
     func peerClosed() {
         peerIsClosing = true
-        if machine.state == .upgraded { return endUpgrade(nil) }
+        if machine.state == .upgraded { return endUpgrade(writeFailure) }
         do throws(HTTPError) {
             let event = try codec.peerClosed()
             if case .end(let trailers) = event {
@@ -233,7 +244,10 @@ extension HTTP1Connection {
                 return
             }
         } catch {
-            return lose(.http(host: route.host, error))
+            // Without a word of an answer, the failed write says more than the end that followed it.
+            let isSilent = current?.metrics.responseStart == nil
+            return lose(
+                isSilent ? writeFailure ?? .http(host: route.host, error) : .http(host: route.host, error))
         }
         lose(.http(host: route.host, .truncated(.beforeHead)))
     }

@@ -15,7 +15,7 @@ extension HTTP1Connection {
 
     /// Sends as much as there is and the kernel takes.
     func write() {
-        while mayWrite, isSending {
+        while mayWrite, isSending, writeFailure == nil {
             do throws(TransportError) {
                 guard try writeStep() else { break }
             } catch {
@@ -24,12 +24,22 @@ extension HTTP1Connection {
         }
     }
 
-    /// A failed write does not hide an answer that came before it: what the peer said last is read first.
+    /// A failed write does not hide an answer that came before it: nothing more is sent, and the exchange ends with
+    /// what the peer said last. A fault of our own side ends it at once.
     func failWriting(_ error: TransportError) {
-        mayWrite = false
+        guard case .connectionLost = error else { return fail(error) }
+        writeFailure = error
         mayRead = true
+        // In a turn of its own: bytes may be in the middle of being looked at.
+        let bound = LoopBound(self, on: loop)
+        loop.executeOnLoop { bound.value.readLastWords() }
+    }
+
+    /// A socket that cannot be written to any more reads to an end; if it does not, there is nothing to wait for.
+    func readLastWords() {
+        guard let writeFailure, machine.state != .closed else { return }
         read()
-        if machine.state != .closed { lose(error) }
+        if machine.state != .closed, !mayRead { lose(writeFailure) }
     }
 
     /// One step; false when nothing can be done now.
@@ -129,7 +139,9 @@ extension HTTP1Connection {
         do throws(Errno) {
             outcome = try channel.send(file: file.descriptor, offset: &position, count: limit)
         } catch {
-            throw .connectionLost(host: route.host, error)
+            // What `sendfile` says of a file that it cannot read, and of no socket.
+            let isOurs = error == .invalidArgument || error == .inputOutput
+            throw isOurs ? .file(error) : .connectionLost(host: route.host, error)
         }
         switch outcome {
         case .bytes(let count):
@@ -187,7 +199,11 @@ extension HTTP1Connection {
 
     /// Everything has been handed to the kernel.
     func endRequest() throws(TransportError) -> Bool {
-        guard case .exchanging(.sending, _) = machine.state else { return false }
+        guard case .exchanging(.sending, _) = machine.state else {
+            // Content that waits for the peer's word is not what the peer is slow to take.
+            current?.deadlines.handle(.sourceDry, at: loop.now)
+            return false
+        }
         if !codec.requestIsSent {
             do throws(HTTPError) {
                 try codec.sendEnd(into: &feed.output)

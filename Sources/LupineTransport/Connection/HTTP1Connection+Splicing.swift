@@ -30,17 +30,16 @@ extension HTTP1Connection {
             spendContent(count)
             received(count)
             codec.skipContent(count)
+            let isComplete = current?.contentRemaining == 0
+            if isComplete { self.splice = nil }
             switch exchange.sink.spliced(count) {
             case .more: break
-            case .pause: pause()
-            case .enough: return enough()
+            case .pause: if current?.exchange === exchange { pause() }
+            case .enough: _ = enough()
             }
-            if current?.contentRemaining == 0 {
-                self.splice = nil
-                handle([UInt8]().span)
-                return machine.state != .closed
-            }
-            return true
+            // While paused the end is kept back, too: `resume` asks the codec for it.
+            if isComplete, isTaking { handle([UInt8]().span) }
+            return machine.state != .closed
         case .wouldBlock:
             mayRead = false
             armDeadline()

@@ -11,8 +11,9 @@ extension HTTP1Connection {
         clear()
         let connection = UpgradedConnection(self, on: loop)
         let handler = ended.exchange.sink.upgraded(connection)
-        upgrade = (connection, handler)
         upgradeReads = true
+        // It may have been closed by whoever was just given it.
+        if machine.state == .upgraded { upgrade = (connection, handler) }
         var metrics = ended.metrics
         metrics.responseEnd = loop.now
         ended.exchange.end(.success(Fields()), metrics)

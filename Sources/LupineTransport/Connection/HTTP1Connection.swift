@@ -39,6 +39,10 @@ final class HTTP1Connection {
     var mayRead = false
     var mayWrite = true
     var peerIsClosing = false
+    /// Why nothing more can be sent; what the peer has sent is still read.
+    var writeFailure: TransportError?
+    /// What ended it while it carried nothing.
+    var idleFailure: TransportError?
     var wasUsed = false
     /// What may still be skipped of a body nobody wants.
     var drainBudget = 0
@@ -48,6 +52,7 @@ final class HTTP1Connection {
     var deadlineTimer: (token: EventLoop.TimerToken, at: Instant)?
     var continueTimer: EventLoop.TimerToken?
     var paceTimer: EventLoop.TimerToken?
+    var drainTimer: EventLoop.TimerToken?
     var splice: SpliceTransfer?
     var upgrade: (connection: UpgradedConnection, handler: any UpgradeHandler)?
     /// Whether the upgrade's handler takes bytes now.
@@ -72,18 +77,22 @@ final class HTTP1Connection {
         }
     }
 
-    enum Tag: Int { case deadline, continueWait, pace }
+    enum Tag: Int { case deadline, continueWait, pace, drain }
 
     /// The rest of an unwanted body that is worth reading to keep the connection: less than a round trip's worth.
     static let drainLimit = 64 * 1024
+    /// How long the rest may take to come: a new connection is ready sooner than that.
+    static let drainTime = Interval.seconds(1)
     /// How much of a read is looked at before other connections of the loop get their turn.
     static let readTurns = 16
 
     init(
         _ socket: consuming Socket, _ registration: Registration, _ id: ConnectionID, route: Route,
+        mayRead: Bool,
         limits: ParserLimits, leniency: Leniency, pool: ConnectionPool, loop: EventLoop
     ) {
         channel = ByteChannel(socket: socket)
+        self.mayRead = mayRead
         self.id = id
         self.route = route
         self.pool = pool
@@ -101,6 +110,8 @@ final class HTTP1Connection {
     /// Carries out an exchange; the pool has leased the connection to it.
     func run(_ exchange: Exchange) {
         loop.preconditionOnLoop()
+        // What came meanwhile belongs to nothing, and is no answer to what has not been asked yet.
+        if machine.state == .idle, mayRead { read() }
         var metrics = ExchangeMetrics(fetchStart: exchange.began)
         metrics.isReused = wasUsed
         metrics.dial = wasUsed ? nil : route.dial
@@ -114,7 +125,8 @@ final class HTTP1Connection {
         guard machine.state == .idle else {
             // It died between being lent and this turn; not a byte has gone.
             pool.replayOrFail(
-                exchange, metrics, .http(host: route.host, .truncated(.beforeHead)), requestBegan: false,
+                exchange, metrics, idleFailure ?? .http(host: route.host, .truncated(.beforeHead)),
+                requestBegan: false,
                 connectionWasReused: wasUsed)
             return
         }
@@ -184,8 +196,18 @@ final class HTTP1Connection {
 
     /// The owner of the exchange takes it back.
     func cancel(_ exchange: Exchange, _ error: TransportError) {
+        // One that has left this connection carries its cancellation with it.
         guard current?.exchange === exchange else { return }
         perform(machine.handle(.cancel), .failure(error))
+    }
+
+    /// The owner of the exchange wants no more of the response than it has. A short rest is read all the same, so
+    /// that the connection lives on.
+    func skip(_ exchange: Exchange) {
+        guard current?.exchange === exchange else { return }
+        _ = machine.handle(.resume)
+        guard case .exchanging(_, .receiving) = machine.state else { return cancel(exchange, .cancelled) }
+        if enough() { proceed() }
     }
 
     /// The consumer takes more again.
@@ -225,6 +247,7 @@ final class HTTP1Connection {
     /// The connection broke. An exchange that may be is sent again on a fresh one.
     func lose(_ error: TransportError) {
         if machine.state == .upgraded { return endUpgrade(error) }
+        if machine.state == .idle { idleFailure = error }
         let actions = machine.handle(.broken)
         guard actions.exchange == .fail, let current else { return perform(actions, .failure(error)) }
         self.current = nil
@@ -240,8 +263,10 @@ final class HTTP1Connection {
     func release() {
         guard machine.handle(.release).releasesContent, let exchange = current?.exchange else { return }
         cancelContinueTimer()
+        current?.deadlines.handle(.sending, at: loop.now)
         feedContent(exchange.content)
         write()
+        armDeadline()
     }
 
     func perform(_ actions: HTTP1Machine.Actions, _ result: Result<Fields, TransportError>) {
@@ -250,14 +275,25 @@ final class HTTP1Connection {
             ended = current.take()
             clear()
         }
+        if actions.connection != .keep, let timer = drainTimer {
+            loop.cancel(timer)
+            drainTimer = nil
+        }
         switch actions.connection {
-        case .keep: break
+        case .keep: end(ended, result)
         case .giveBack:
+            // First: whoever hears of the end and asks for more finds it at hand.
             giveBack(keepAliveHint)
+            end(ended, result)
         case .close:
             shut()
+            // Last: the pool's end is announced when the last connection is lost, and every exchange has ended then.
+            end(ended, result)
             pool.lost(id)
         }
+    }
+
+    private func end(_ ended: Current?, _ result: Result<Fields, TransportError>) {
         guard let ended else { return }
         var metrics = ended.metrics
         metrics.responseEnd = loop.now
@@ -351,6 +387,11 @@ extension HTTP1Connection: TimerTarget {
             write()
             read()
             armDeadline()
+        case .drain:
+            drainTimer = nil
+            if reason == .due, machine.state == .draining {
+                perform(machine.handle(.drainedEnough), .success(Fields()))
+            }
         case nil: break
         }
     }

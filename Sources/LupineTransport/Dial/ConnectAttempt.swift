@@ -41,6 +41,7 @@ final class ConnectAttempt: LoopChannel {
     }
 
     func channelReady(_ readiness: Readiness) {
+        if !readiness.isDisjoint(with: [.readable, .closed]) { sawInput = true }
         guard !readiness.isDisjoint(with: [.writable, .failed, .hungUp]) else { return }
         settle()
     }
@@ -57,6 +58,8 @@ final class ConnectAttempt: LoopChannel {
         }
     }
     private var isSettled = false
+    /// The loop has told of bytes, or of the end, and will not tell again.
+    private(set) var sawInput = false
 
     func loopWillClose() { close() }
 

@@ -5,11 +5,17 @@ final class DialedSocket {
     private var socket: Socket?
     let registration: Registration
     let route: HTTP1Connection.Route
+    /// Whether something may have come, of which the loop has told already.
+    let mayRead: Bool
 
-    init(_ socket: consuming Socket, _ registration: Registration, _ route: HTTP1Connection.Route) {
+    init(
+        _ socket: consuming Socket, _ registration: Registration, _ route: HTTP1Connection.Route,
+        mayRead: Bool
+    ) {
         self.socket = consume socket
         self.registration = registration
         self.route = route
+        self.mayRead = mayRead
     }
 
     /// The socket; nil when it has been taken before.

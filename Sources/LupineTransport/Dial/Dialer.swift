@@ -142,7 +142,7 @@ final class Dialer {
             guard let winner = race.attempts[id.rawValue], let registration = winner.established,
                 let socket = winner.takeSocket()
             else { return end(.failure(.shutDown)) }
-            connected(socket, registration, address)
+            connected(socket, registration, address, mayRead: winner.sawInput)
         case .failed(let failures):
             let host = origin.proxy?.host ?? origin.host
             end(
@@ -154,11 +154,12 @@ final class Dialer {
 
     // MARK: the proxy
 
-    private func connected(_ socket: consuming Socket, _ registration: Registration, _ address: SocketAddress)
-    {
+    private func connected(
+        _ socket: consuming Socket, _ registration: Registration, _ address: SocketAddress, mayRead: Bool
+    ) {
         if let probes = configuration.keepAlive, address.port != nil { try? socket.setKeepAlive(probes) }
         guard let proxy = origin.proxy, let machine = conversation(with: proxy) else {
-            return finish(socket, registration, address)
+            return finish(socket, registration, address, mayRead: mayRead)
         }
         switch machine {
         case .failure(let error):
@@ -210,13 +211,15 @@ final class Dialer {
         case .failure(let error): end(.failure(error))
         case .success:
             guard let socket = conversation.takeSocket() else { return end(.failure(.shutDown)) }
-            finish(socket, registration, address)
+            finish(socket, registration, address, mayRead: true)
         }
     }
 
     // MARK: the end
 
-    private func finish(_ socket: consuming Socket, _ registration: Registration, _ address: SocketAddress) {
+    private func finish(
+        _ socket: consuming Socket, _ registration: Registration, _ address: SocketAddress, mayRead: Bool
+    ) {
         metrics.connectEnd = loop.now
         let isForwarded = origin.proxy.map(isForwarded(by:)) ?? false
         let host =
@@ -228,7 +231,7 @@ final class Dialer {
             usesProxy: origin.proxy != nil, dial: metrics,
             absolutePrefix: isForwarded ? "http://" + host : nil,
             proxyAuthorization: isForwarded ? origin.proxy?.credentials?.basicAuthorization : nil)
-        end(.success(DialedSocket(socket, registration, route)))
+        end(.success(DialedSocket(socket, registration, route, mayRead: mayRead)))
     }
 
     private func end(_ outcome: Outcome) {

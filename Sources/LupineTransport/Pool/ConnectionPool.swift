@@ -60,6 +60,12 @@ package final class ConnectionPool: Sendable {
         case open(EventLoop, LoopBound<HTTP1Connection>)
     }
 
+    /// Indexes are given out again while what they named before is still closing; the whole name tells.
+    private struct Place: Sendable {
+        let id: ConnectionID
+        var handle: Handle
+    }
+
     private struct State: ~Copyable, Sendable {
         var machine: PoolMachine
         /// Exchanges that the machine knows by their place here.
@@ -201,7 +207,8 @@ package final class ConnectionPool: Sendable {
         case .success(let dialed):
             guard let socket = dialed.takeSocket() else { return dialFailed(id, .shutDown) }
             let connection = HTTP1Connection(
-                socket, dialed.registration, id, route: dialed.route, limits: configuration.parserLimits,
+                socket, dialed.registration, id, route: dialed.route, mayRead: dialed.mayRead,
+                limits: configuration.parserLimits,
                 leniency: configuration.leniency, pool: self, loop: loop)
             let handle = Handle.open(loop, LoopBound(connection, on: loop))
             let isWanted = state.withLock { state -> Bool in
@@ -352,7 +359,11 @@ package final class ConnectionPool: Sendable {
             let isAccepted = runsInline ? loop.executeInline(run) : loop.execute(run)
             if !isAccepted { end(exchange, .shutDown) }
         case .wait(let exchange, let waiter, let replay):
-            if !exchange.isWaiting(in: self, as: waiter, replay: replay) { cancel(waiter) }
+            guard exchange.isWaiting(in: self, as: waiter, replay: replay) else { return cancel(waiter) }
+            if exchange.options.timeouts.whole != nil {
+                let loop = group.next()
+                _ = loop.execute { exchange.watchWaiting(on: loop) }
+            }
         case .dial(let id, let origin):
             dial(id, to: origin)
         case .redial(let id, let origin):

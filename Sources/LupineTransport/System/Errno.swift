@@ -65,6 +65,8 @@ extension Errno {
     public static let noSuchFile = Errno(rawValue: ENOENT)
     /// An argument was not acceptable.
     public static let invalidArgument = Errno(rawValue: EINVAL)
+    /// The device behind a file failed.
+    public static let inputOutput = Errno(rawValue: EIO)
     /// The name does not fit where the kernel keeps it.
     public static let nameTooLong = Errno(rawValue: ENAMETOOLONG)
     /// What was asked for was called off.

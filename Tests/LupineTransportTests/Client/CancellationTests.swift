@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+
+import Glibc
+import LupineHTTP
+import LupineOrigin
+import LupineTestKit
+import Testing
+
+@testable import LupineTransport
+
+/// A cancelled task gets `.cancelled` wherever its request stands, and the origin sees the connection end.
+@Suite struct CancellationTests {
+    @Test func beforeItIsSubmitted() async throws {
+        try await withStack { client, origin in
+            let go = Gate()
+            let task = Task {
+                await go.wait()
+                return await failure { () throws(TransportError) in try await client.get(origin.url + "/get")
+                }
+            }
+            task.cancel()
+            go.open()
+            #expect(await task.value == .cancelled)
+            #expect(origin.counts.requests == 0)
+        }
+    }
+
+    @Test func waitingForAConnection() async throws {
+        try await withStack(
+            ScriptPlan(
+                .expectHead, .signal("busy"), .waitForSignal("go"), .reply(), .expectHead, .reply("third"),
+                .stall),
+            settings: .with { $0.connectionsPerHost = 1 }
+        ) { client, origin in
+            let url = origin.url + "/"
+            let first = Task { try await client.get(url).body.text() }
+            await origin.gate("busy").wait()
+            let second = Task {
+                await failure { () throws(TransportError) in try await client.get(url) }
+            }
+            let third = Task { try await client.get(url).body.text() }
+            second.cancel()
+            #expect(await second.value == .cancelled)
+            origin.gate("go").open()
+            let answers = try await [first.value, third.value]
+            #expect(answers == ["ok", "third"])
+            #expect(client.connectionsOpened == 1)
+        }
+    }
+
+    /// A look-up that does not answer stands for every slow way to a connection.
+    @Test func dialing() async throws {
+        let group = try EventLoopGroup(count: 1, name: "stage")
+        let asked = Gate()
+        let release = Lock(false)
+        let resolver = Resolver { _, _ throws(ResolutionError) in
+            asked.open()
+            while !release.withLock({ $0 }) { sched_yield() }
+            throw .nameNotFound
+        }
+        let pool = ConnectionPool(
+            configuration: ConnectionPool.Configuration(), group: group, resolver: resolver)
+        let sink = RecordingSink()
+        let exchange = Exchange(
+            head: RequestHead(method: .get, target: .origin("/")),
+            origin: LupineTransport.Origin(scheme: .http, host: "slow.test", port: 80), sink: sink)
+        pool.submit(exchange)
+        await asked.wait()
+        exchange.cancel()
+        await sink.ended.wait()
+        #expect(sink.failure == .cancelled)
+        await withCheckedContinuation { continuation in pool.shutDown { continuation.resume() } }
+        #expect(pool.openCount == 0)
+        release.withLock { $0 = true }
+        await group.shutdown()
+        #expect(sink.log.value.ends == 1)
+    }
+
+    @Test func awaitingTheHead() async throws {
+        let plan = ScriptPlan(.expectHead, .signal("asked"), .expectEnd, .signal("gone"), .stall)
+        try await withStack(plan) { client, origin in
+            let task = Task {
+                await failure { () throws(TransportError) in try await client.get(origin.url + "/") }
+            }
+            await origin.gate("asked").wait()
+            task.cancel()
+            #expect(await task.value == .cancelled)
+            await origin.gate("gone").wait()
+        }
+    }
+
+    @Test func inTheMiddleOfTheBody() async throws {
+        let plan = ScriptPlan(
+            .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc"), .expectEnd,
+            .signal("gone"),
+            .stall)
+        try await withStack(plan) { client, origin in
+            let began = Gate()
+            let task = Task {
+                do throws(TransportError) {
+                    let response = try await client.get(origin.url + "/")
+                    for try await _ in response.body { began.open() }
+                    return TransportError?.none
+                } catch { return error }
+            }
+            await began.wait()
+            task.cancel()
+            #expect(await task.value == .cancelled)
+            await origin.gate("gone").wait()
+        }
+    }
+
+    /// The source of the content hears of the end, and the socket closes though the source never answers.
+    @Test func whileItsContentIsAwaited() async throws {
+        let plan = ScriptPlan(.expectHead, .expectEnd, .signal("gone"), .stall)
+        try await withStack(plan) { client, origin in
+            let asked = Gate()
+            let deaf = Gate()
+            let request = try HTTPRequest(
+                method: .post, url: origin.url + "/",
+                body: .stream(length: nil) {
+                    asked.open()
+                    await deaf.wait()
+                    return nil
+                })
+            let task = Task { await failure { () throws(TransportError) in try await client.send(request) } }
+            await asked.wait()
+            task.cancel()
+            #expect(await task.value == .cancelled)
+            await origin.gate("gone").wait()
+            deaf.open()
+        }
+    }
+
+    /// At any moment, from another thread, a thousand times: each exchange ends once, and nothing is left.
+    @Test func aThousandTimesAtAnyMoment() async throws {
+        try await withPool(limits: PoolLimits(perHost: 4), loops: 2) { stage in
+            var random = SeededRandom(seed: 5)
+            for _ in 0..<20 {
+                var sinks: [RecordingSink] = []
+                for _ in 0..<50 {
+                    let made = try stage.exchange(
+                        .get, ["/bytes/100000", "/get", "/chunked/20"].randomElement(using: &random) ?? "/")
+                    sinks.append(made.sink)
+                    stage.pool.submit(made.exchange)
+                    let turns = Int.random(in: 0..<400, using: &random)
+                    Task.detached {
+                        for _ in 0..<turns { sched_yield() }
+                        made.exchange.cancel()
+                    }
+                    if Int.random(in: 0..<3, using: &random) == 0 { await Task.yield() }
+                }
+                for sink in sinks { await sink.ended.wait() }
+                for sink in sinks { #expect(sink.log.value.ends == 1) }
+            }
+            let last = try await stage.send(.get, "/get")
+            #expect(last.failure == nil)
+        }
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+
+import LupineCoding
+import LupineHTTP
+import LupineOrigin
+import Testing
+
+@testable import LupineTransport
+
+/// Content codings undone on the way up, where the client was asked to.
+@Suite struct ContentDecodingTests {
+    static let text = String(repeating: "All work and no play. ", count: 500)
+
+    /// `text` in a coding of zlib's.
+    static func coded(_ bytes: [UInt8], _ coding: DeflateEncoder.Coding) throws -> [UInt8] {
+        let encoder = try DeflateEncoder(coding)
+        var room = [UInt8](repeating: 0, count: bytes.count + 1_000)
+        var output = room.mutableSpan
+        let step = encoder.encode(bytes.span, into: &output)
+        var rest = output._mutatingExtracting(droppingFirst: step.produced)
+        let last = encoder.finish(into: &rest)
+        return Array(room.prefix(step.produced + last.produced))
+    }
+
+    private func answer(_ coding: String, _ body: [UInt8], status: String = "200 OK") -> [Script.Step] {
+        [
+            .expectHead,
+            .send(
+                "HTTP/1.1 \(status)\r\nContent-Length: \(body.count)\r\nContent-Encoding: \(coding)\r\n\r\n"),
+            .send(body), .stall,
+        ]
+    }
+
+    @Test(arguments: [("/gzip", "gzipped"), ("/deflate", "deflated"), ("/brotli", "brotli")])
+    func whatTheOriginCodes(_ path: String, _ mark: String) async throws {
+        try await withStack(settings: .with { $0.decodesContent = true }) { client, origin in
+            let text = try await client.get(origin.url + path).body.text()
+            #expect(text.contains("\"\(mark)\"") && text.contains("Accept-Encoding"))
+        }
+    }
+
+    @Test func aStack() async throws {
+        let body = try Self.coded(Self.coded(Array(Self.text.utf8), .deflate), .gzip)
+        try await withStack(
+            ScriptPlan([Script(answer("deflate, gzip", body))]), settings: .with { $0.decodesContent = true }
+        ) { client, origin in
+            let text = try await client.get(origin.url + "/").body.text()
+            #expect(text == Self.text)
+        }
+    }
+
+    @Test func withoutTheOptionNothingIsUndone() async throws {
+        let body = try Self.coded(Array(Self.text.utf8), .gzip)
+        try await withStack(ScriptPlan([Script(answer("gzip", body))])) { client, origin in
+            let bytes = try await client.get(origin.url + "/").body.collect()
+            #expect(bytes == body)
+            #expect(!String(decoding: origin.received(on: 0), as: UTF8.self).contains("Accept-Encoding"))
+        }
+    }
+
+    @Test func aCodingThatNobodyKnowsPasses() async throws {
+        try await withStack(
+            ScriptPlan([Script(answer("zebra", Array("stripes".utf8)))]),
+            settings: .with { $0.decodesContent = true }
+        ) { client, origin in
+            let response = try await client.get(origin.url + "/")
+            #expect(response.fields[.contentEncoding] == "zebra")
+            let text = try await response.body.text()
+            #expect(text == "stripes")
+        }
+    }
+
+    /// No body, or a part of one: there is nothing to undo, and nothing is cut short.
+    @Test(arguments: ["HEAD", "204", "empty", "206"]) func nothingToUndo(_ kind: String) async throws {
+        let part = Array("a part of something coded".utf8)
+        let steps: [Script.Step] =
+            switch kind {
+            case "HEAD":
+                [
+                    .expectHead,
+                    .send("HTTP/1.1 200 OK\r\nContent-Length: 99\r\nContent-Encoding: gzip\r\n\r\n"), .stall,
+                ]
+            case "204":
+                [.expectHead, .send("HTTP/1.1 204 No Content\r\nContent-Encoding: gzip\r\n\r\n"), .stall]
+            case "empty": answer("gzip", [])
+            case _: answer("gzip", part, status: "206 Partial Content")
+            }
+        try await withStack(ScriptPlan([Script(steps)]), settings: .with { $0.decodesContent = true }) {
+            client, origin in
+            let response = try await client.send(
+                HTTPRequest(method: kind == "HEAD" ? .head : .get, url: origin.url + "/"))
+            let bytes = try await response.body.collect()
+            #expect(bytes == (kind == "206" ? part : []))
+        }
+    }
+
+    @Test func whatIsCorruptOrCutShort() async throws {
+        let good = try Self.coded(Array(Self.text.utf8), .gzip)
+        var corrupt = good
+        corrupt[good.count - 6] ^= 0xFF
+        for (body, isCut) in [(corrupt, false), (Array(good.dropLast(10)), true)] {
+            try await withStack(
+                ScriptPlan([Script(answer("gzip", body))]), settings: .with { $0.decodesContent = true }
+            ) { client, origin in
+                let response = try await client.get(origin.url + "/")
+                let error = await failure { () throws(TransportError) in try await response.body.collect() }
+                switch error {
+                case .coding("127.0.0.1", .cutShort)? where isCut: break
+                case .coding("127.0.0.1", .corrupt)? where !isCut: break
+                case let other: Issue.record("\(String(describing: other))")
+                }
+            }
+        }
+    }
+
+    /// A few kilobytes that want to be gigabytes end in an error, with bounded memory on the way.
+    @Test func aBomb() async throws {
+        let once = try Self.coded([UInt8](repeating: 0, count: 30 << 20), .gzip)
+        let twice = try Self.coded(Array(repeatElement(once, count: 40).joined()), .gzip)
+        try await withStack(
+            ScriptPlan([Script(answer("gzip, gzip", twice))]), settings: .with { $0.decodesContent = true }
+        ) { client, origin in
+            let response = try await client.get(origin.url + "/")
+            let error = await failure { () throws(TransportError) in try await response.body.collect() }
+            guard case .coding("127.0.0.1", .ratioLimit)? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+        }
+    }
+}

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: MIT
+
+import Glibc
+import LupineHTTP
+import LupineOrigin
+import Testing
+
+@testable import LupineTransport
+
+/// Requests and responses of every shape through the whole stack.
+@Suite struct HTTPClientTests {
+    struct Framing: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let steps: [Script.Step]
+        let body: String
+        var connections = 1
+    }
+
+    static let framings = [
+        Framing(testDescription: "a length", steps: [.reply("hello")], body: "hello"),
+        Framing(testDescription: "length zero", steps: [.reply("")], body: ""),
+        Framing(
+            testDescription: "no content",
+            steps: [.send("HTTP/1.1 204 No Content\r\n\r\n")], body: ""),
+        Framing(
+            testDescription: "chunks",
+            steps: [
+                .send(
+                    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n"
+                )
+            ], body: "hello world"),
+        Framing(
+            testDescription: "chunks and trailers",
+            steps: [
+                .send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-Sum: 1\r\n\r\n")
+            ], body: "ok"),
+        Framing(
+            testDescription: "the end of the connection",
+            steps: [.send("HTTP/1.1 200 OK\r\n\r\nto the end"), .close], body: "to the end", connections: 2),
+        Framing(
+            testDescription: "interim heads first",
+            steps: [
+                .send("HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"),
+                .reply("late"),
+            ], body: "late"),
+    ]
+
+    @Test(arguments: framings) func framesOfResponses(_ row: Framing) async throws {
+        let steps = [.expectHead] + row.steps
+        let twice = row.connections == 1 ? steps + steps : steps
+        try await withStack(ScriptPlan([Script(twice + [.stall])])) { client, origin in
+            for _ in 0..<2 {
+                let response = try await client.get(origin.url + "/")
+                #expect(try await response.body.text() == row.body)
+            }
+            #expect(client.connectionsOpened == row.connections)
+        }
+    }
+
+    @Test(arguments: framings) func theSameByteByByte(_ row: Framing) async throws {
+        let steps = row.steps.map { step -> Script.Step in
+            if case .send(let bytes) = step { .sendByteByByte(bytes) } else { step }
+        }
+        try await withStack(ScriptPlan([Script([.expectHead] + steps + [.stall])])) { client, origin in
+            let text = try await client.get(origin.url + "/").body.text()
+            #expect(text == row.body)
+        }
+    }
+
+    @Test func aHeadRequestHasNoBodyWhateverTheFieldsSay() async throws {
+        try await withStack { client, origin in
+            let response = try await client.send(HTTPRequest(method: .head, url: origin.url + "/bytes/1000"))
+            #expect(response.fields[.contentLength] == "1000")
+            #expect(try await response.body.collect() == [])
+            #expect(try await client.get(origin.url + "/bytes/10").body.collect().count == 10)
+            #expect(client.connectionsOpened == 1)
+        }
+    }
+
+    @Test(arguments: [0, 1, 70_000, 3_000_000]) func contentUp(_ count: Int) async throws {
+        try await withStack { client, origin in
+            origin.route("POST", "/mirror") { request throws(Refusal) in
+                OriginResponse(body: .bytes(request.body))
+            }
+            let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+            let response = try await client.send(
+                HTTPRequest(method: .post, url: origin.url + "/mirror", body: .bytes(bytes)))
+            #expect(try await response.body.collect() == bytes)
+        }
+    }
+
+    @Test(arguments: [nil, Int64(300_000)]) func contentFromAStream(_ length: Int64?) async throws {
+        try await withStack { client, origin in
+            origin.route("PUT", "/mirror") { request throws(Refusal) in
+                var response = OriginResponse(body: .bytes(request.body))
+                try response.add(
+                    "X-Framing", request.field("Transfer-Encoding") ?? request.field("Content-Length") ?? "")
+                return response
+            }
+            let count = Box(0)
+            let body = HTTPRequest.Body.stream(length: length) {
+                guard count.value < 30 else { return nil }
+                count.update { $0 += 1 }
+                await Task.yield()
+                return [UInt8](repeating: UInt8(count.value), count: 10_000)
+            }
+            let response = try await client.send(
+                HTTPRequest(method: .put, url: origin.url + "/mirror", body: body))
+            #expect(response.fields[try FieldName("X-Framing")] == (length.map { "\($0)" } ?? "chunked"))
+            let expected = (1...30).flatMap { [UInt8](repeating: UInt8($0), count: 10_000) }
+            #expect(try await response.body.collect() == expected)
+        }
+    }
+
+    @Test(arguments: [(Int64(5), 4), (Int64(5), 6)])
+    func aStreamThatBreaksItsWord(_ announced: Int64, _ given: Int) async throws {
+        try await withStack(ScriptPlan(.expectHead, .expectBytes(100), .stall)) { client, origin in
+            let isGiven = Box(false)
+            let body = HTTPRequest.Body.stream(length: announced) {
+                defer { isGiven.update { $0 = true } }
+                return isGiven.value ? nil : [UInt8](repeating: 1, count: given)
+            }
+            let error = await failure { () throws(TransportError) in
+                try await client.send(HTTPRequest(method: .post, url: origin.url + "/", body: body))
+            }
+            #expect(
+                error
+                    == .http(
+                        host: "127.0.0.1",
+                        .bodyLengthMismatch(announced: announced, given: Int64(given))))
+        }
+    }
+
+    @Test func aStreamThatFailsSaysWhy() async throws {
+        struct Broken: Error, CustomStringConvertible { let description = "the tape is torn" }
+        try await withStack(ScriptPlan(.expectHead, .stall)) { client, origin in
+            let error = await failure { () throws(TransportError) in
+                try await client.send(
+                    HTTPRequest(
+                        method: .post, url: origin.url + "/", body: .stream(length: nil) { throw Broken() }))
+            }
+            #expect(error == .content("the tape is torn"))
+        }
+    }
+
+    /// The peer takes nothing: the source is asked for no more than the kernel's buffers hold.
+    @Test func aStreamIsAskedNoFasterThanThePeerTakes() async throws {
+        let plan = ScriptPlan(
+            .expectHead, .signal("head"), .waitForSignal("go"), .expectBytes(20_000_000), .reply())
+        try await withStack(plan) { client, origin in
+            let asked = Box(0)
+            let body = HTTPRequest.Body.stream(length: 64 * 1_000_000) {
+                asked.update { $0 += 1 }
+                return [UInt8](repeating: 7, count: 1_000_000)
+            }
+            let request = try HTTPRequest(method: .post, url: origin.url + "/", body: body)
+            let response = Task { try await client.send(request).body.text() }
+            await origin.gate("head").wait()
+            // The kernel holds a few megabytes between the two; 64 it does not.
+            #expect(asked.value < 64)
+            origin.gate("go").open()
+            #expect(try await response.value == "ok")
+            #expect(asked.value < 64)
+        }
+    }
+
+    @Test(arguments: [0, 10, 5_000_000]) func aFile(_ count: Int) async throws {
+        let path = try temporaryFile((0..<count).map { UInt8(truncatingIfNeeded: $0 / 7) })
+        defer { _ = unsafe unlink(path) }
+        try await withStack { client, origin in
+            origin.route("PUT", "/mirror") { request throws(Refusal) in
+                OriginResponse(body: .bytes(request.body))
+            }
+            let response = try await client.send(
+                HTTPRequest(method: .put, url: origin.url + "/mirror", body: .file(path: path)))
+            #expect(
+                try await response.body.collect() == (0..<count).map { UInt8(truncatingIfNeeded: $0 / 7) })
+            #expect(client.connectionsOpened == 1)
+        }
+    }
+
+    @Test func aFileThatIsNone() async throws {
+        try await withStack { client, origin in
+            for path in ["/nonexistent/file", "/tmp"] {
+                let error = await failure { () throws(TransportError) in
+                    try await client.send(
+                        HTTPRequest(method: .put, url: origin.url + "/put", body: .file(path: path)))
+                }
+                #expect(error == .file(path == "/tmp" ? .invalidArgument : .noSuchFile))
+            }
+        }
+    }
+
+    @Test func collectingStopsAtItsLimit() async throws {
+        try await withStack { client, origin in
+            let fits = try await client.get(origin.url + "/bytes/1000")
+            #expect(try await fits.body.collect(upTo: 1_000).count == 1_000)
+            let long = try await client.get(origin.url + "/bytes/1001")
+            let error = await failure { () throws(TransportError) in
+                try await long.body.collect(upTo: 1_000)
+            }
+            #expect(error == .contentTooLong(limit: 1_000))
+        }
+    }
+
+    /// The consumer reads nothing: what the origin could send is bounded by buffers, whatever the body's size.
+    @Test func aSlowConsumerStopsTheSocket() async throws {
+        try await withStack(buffers: 16_384) { client, origin in
+            let length = 200 << 20
+            let response = try await client.get(origin.url + "/bytes/\(length)")
+            var iterator = response.body.makeAsyncIterator()
+            #expect(try await iterator.next() != nil)
+            // A second request on another connection has gone through the same loop: all that could be read was.
+            for _ in 0..<5 { #expect(try await client.get(origin.url + "/get").body.text() != "") }
+            #expect(origin.counts.bytesSent < 32 << 20)
+            var received = 0
+            while received < 2 << 20, let piece = try await iterator.next() { received += piece.count }
+            #expect(received >= 2 << 20)
+        }
+    }
+
+    @Test func droppingTheBodyEndsTheExchange() async throws {
+        let plan = ScriptPlan(
+            .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nabc"), .expectEnd,
+            .signal("gone"), .stall)
+        try await withStack(plan) { client, origin in
+            do {
+                let response = try await client.get(origin.url + "/")
+                #expect(response.status.code == 200)
+            }
+            await origin.gate("gone").wait()
+        }
+    }
+
+    @Test func droppingAShortBodyKeepsTheConnection() async throws {
+        let plan = ScriptPlan(
+            .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc"), .waitForSignal("rest"),
+            .send("def"), .signal("sent"), .expectHead, .reply("second"), .stall)
+        try await withStack(plan, settings: .with { $0.connectionsPerHost = 1 }) { client, origin in
+            do { _ = try await client.get(origin.url + "/") }
+            origin.gate("rest").open()
+            #expect(try await client.get(origin.url + "/").body.text() == "second")
+            #expect(client.connectionsOpened == 1)
+        }
+    }
+
+    /// The rest is short and never comes: the connection is given up and makes room.
+    @Test func droppingABodyThatStallsDoesNotKeepThePlace() async throws {
+        let plan = ScriptPlan([
+            Script([.expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc"), .stall]),
+            Script([.expectHead, .reply("second")]),
+        ])
+        try await withStack(plan, settings: .with { $0.connectionsPerHost = 1 }) { client, origin in
+            do { _ = try await client.get(origin.url + "/") }
+            #expect(try await client.get(origin.url + "/").body.text() == "second")
+        }
+    }
+
+    @Test func aUnixDomainSocket() async throws {
+        let path = "/tmp/lupine-stack-\(UInt64.random(in: 0...UInt64.max))"
+        let origin = try OriginServer.start(at: .unix(path: path))
+        var configuration = HTTPClient.Configuration()
+        configuration.ownLoops = 1
+        let client = HTTPClient(configuration: configuration)
+        let encoded = path.split(separator: "/").map { "%2F" + $0 }.joined()
+        for _ in 0..<2 {
+            #expect(try await client.get("http+unix://\(encoded)/bytes/9").body.collect().count == 9)
+        }
+        #expect(client.connectionsOpened == 1)
+        await client.shutdown()
+        await origin.shutdown()
+    }
+
+    @Test func anOverrideReplacesTheLookUp() async throws {
+        let origin = try OriginServer.start()
+        var configuration = HTTPClient.Configuration()
+        configuration.ownLoops = 1
+        configuration.overrides[.init(host: "shop.test", port: origin.port)] = [origin.address]
+        let client = HTTPClient(configuration: configuration)
+        let response = try await client.get("http://shop.test:\(origin.port)/headers")
+        #expect(try await response.body.text().contains("shop.test"))
+        await client.shutdown()
+        await origin.shutdown()
+    }
+
+    @Test func headersThatCannotBeSentHurtNobodyElse() async throws {
+        try await withStack { client, origin in
+            _ = try await client.get(origin.url + "/get").body.collect()
+            var fields = Fields()
+            try fields.append(.contentLength, "3")
+            let request = try HTTPRequest(url: origin.url + "/get", fields: fields)
+            let error = await failure { () throws(TransportError) in try await client.send(request) }
+            guard case .http(_, .framingFieldToSend)? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            _ = try await client.get(origin.url + "/get").body.collect()
+            #expect(client.connectionsOpened == 1)
+        }
+    }
+}
+
+/// A file with these bytes, for one test.
+func temporaryFile(_ bytes: [UInt8] = []) throws -> String {
+    let path = "/tmp/lupine-stack-\(UInt64.random(in: 0...UInt64.max))"
+    let file = try Descriptor.writing(path: path)
+    var start = 0
+    while start < bytes.count {
+        guard case .bytes(let count) = try file.write(bytes.span.extracting(droppingFirst: start)) else {
+            break
+        }
+        start += count
+    }
+    return path
+}
+
+/// What a file holds.
+func contents(of path: String) throws -> [UInt8] {
+    let file = try Descriptor.reading(path: path)
+    let size = Int(try file.fileSize())
+    return try [UInt8](capacity: size + 1) { output throws(Errno) in
+        while output.count < size, case .bytes = try file.read(into: &output) {}
+    }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+
+import Glibc
+import LupineHTTP
+import LupineOrigin
+import Testing
+
+@testable import LupineTransport
+
+/// Each time-out is an error of its own, and strikes wherever the exchange stands. Short times against peers that do
+/// nothing: how short is not asserted.
+@Suite struct TimeoutTests {
+    static let short = Duration.milliseconds(50)
+
+    private func expect(_ timeout: TransferTimeout, _ error: TransportError?) {
+        #expect(error == .timedOut(host: "127.0.0.1", timeout))
+    }
+
+    @Test func theFirstByte() async throws {
+        try await withStack(
+            ScriptPlan(.expectHead, .stall), settings: .with { $0.firstByteTimeout = Self.short }
+        ) { client, origin in
+            expect(
+                .firstByte,
+                await failure { () throws(TransportError) in try await client.get(origin.url + "/") })
+        }
+    }
+
+    @Test func silenceInTheBody() async throws {
+        let plan = ScriptPlan(.expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), .stall)
+        try await withStack(plan, settings: .with { $0.idleReadTimeout = Self.short }) { client, origin in
+            let response = try await client.get(origin.url + "/")
+            expect(
+                .idleRead, await failure { () throws(TransportError) in try await response.body.collect() })
+        }
+    }
+
+    @Test func aPeerThatTakesNothing() async throws {
+        let plan = ScriptPlan(.expectHead, .stall)
+        try await withStack(plan, buffers: 4_096, settings: .with { $0.idleWriteTimeout = Self.short }) {
+            client, origin in
+            let request = try HTTPRequest(
+                method: .post, url: origin.url + "/", body: .bytes([UInt8](repeating: 0, count: 32 << 20)))
+            expect(.idleWrite, await failure { () throws(TransportError) in try await client.send(request) })
+        }
+    }
+
+    @Test func theWholeWithAHead() async throws {
+        let plan = ScriptPlan(.expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), .stall)
+        try await withStack(plan, settings: .with { $0.timeout = .milliseconds(200) }) { client, origin in
+            let error = await failure { () throws(TransportError) in
+                try await client.get(origin.url + "/").body.collect()
+            }
+            expect(.whole, error)
+        }
+    }
+
+    @Test func theWholeWhileWaitingForAConnection() async throws {
+        let plan = ScriptPlan(.expectHead, .signal("busy"), .waitForSignal("go"), .reply(), .stall)
+        try await withPool(plan, limits: PoolLimits(perHost: 1)) { stage in
+            let first = try stage.exchange()
+            stage.pool.submit(first.exchange)
+            await stage.origin.gate("busy").wait()
+            var options = ExchangeOptions()
+            options.timeouts.whole = Interval(Self.short)
+            let second = try await stage.send(options: options)
+            #expect(second.failure == .timedOut(host: "origin.test", .whole))
+            stage.origin.gate("go").open()
+            await first.sink.ended.wait()
+            #expect(first.sink.text == "ok")
+        }
+    }
+
+    @Test func theConnect() async throws {
+        let release = Lock(false)
+        let group = try EventLoopGroup(count: 1, name: "stage")
+        let resolver = Resolver { _, _ throws(ResolutionError) in
+            while !release.withLock({ $0 }) { sched_yield() }
+            throw .nameNotFound
+        }
+        var configuration = ConnectionPool.Configuration()
+        configuration.dial.timeout = Interval(Self.short)
+        let pool = ConnectionPool(configuration: configuration, group: group, resolver: resolver)
+        let sink = RecordingSink()
+        let exchange = Exchange(
+            head: RequestHead(method: .get, target: .origin("/")),
+            origin: LupineTransport.Origin(scheme: .http, host: "slow.test", port: 80), sink: sink)
+        pool.submit(exchange)
+        await sink.ended.wait()
+        #expect(sink.failure == .timedOut(host: "slow.test", .connect))
+        release.withLock { $0 = true }
+        await withCheckedContinuation { continuation in pool.shutDown { continuation.resume() } }
+        await group.shutdown()
+    }
+
+    /// What waits for `100 Continue` is not what the peer is slow to take.
+    @Test func heldContentIsNotTimedAsSending() async throws {
+        let plan = ScriptPlan(
+            .expectHead, .pause(.milliseconds(150)), .send("HTTP/1.1 100 Continue\r\n\r\n"), .expectBytes(4),
+            .reply(), .stall)
+        try await withStack(
+            plan,
+            settings: .with {
+                $0.idleWriteTimeout = .milliseconds(50)
+                $0.continueTimeout = .seconds(60)
+            }
+        ) { client, origin in
+            let request = try HTTPRequest(method: .post, url: origin.url + "/", body: .text("body"))
+            let text = try await client.send(request).body.text()
+            #expect(text == "ok")
+        }
+    }
+
+    /// The wait for the first byte begins when content that was held has been sent.
+    @Test func theFirstByteAfterAnUnansweredExpectation() async throws {
+        try await withStack(
+            ScriptPlan(.expectHead, .expectBytes(4), .stall),
+            settings: .with {
+                $0.continueTimeout = .milliseconds(10)
+                $0.firstByteTimeout = Self.short
+                $0.idleWriteTimeout = nil
+            }
+        ) { client, origin in
+            let request = try HTTPRequest(method: .post, url: origin.url + "/", body: .text("body"))
+            expect(.firstByte, await failure { () throws(TransportError) in try await client.send(request) })
+        }
+    }
+}

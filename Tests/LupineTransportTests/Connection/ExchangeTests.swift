@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: MIT
+
+import Glibc
+import LupineHTTP
+import LupineOrigin
+import Testing
+
+@testable import LupineTransport
+
+/// What the interface below the client shows: interim heads, trailers, demand, files, upgrades, rates, metrics.
+@Suite struct ExchangeTests {
+    @Test func interimHeadsAndTrailersInTheirOrder() async throws {
+        let plan = ScriptPlan(
+            .expectHead,
+            .send(
+                "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
+                    + "\r\n2\r\nok\r\n0\r\nX-Sum: 7\r\n\r\n"),
+            .stall)
+        try await withPool(plan) { stage in
+            let log = try await stage.send().log.value
+            #expect(log.order == ["interim", "head", "content", "end"])
+            #expect(log.interim.map(\.status.code) == [103])
+            guard case .success(let trailers)? = log.result else {
+                Issue.record("\(String(describing: log.result))")
+                return
+            }
+            #expect(trailers[try FieldName("X-Sum")] == "7")
+        }
+    }
+
+    @Test(arguments: [true, false]) func aConsumerThatPausesIsGivenNothing(_ atHead: Bool) async throws {
+        let plan = ScriptPlan(
+            .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc"), .waitForSignal("more"),
+            .send("def"),
+            .signal("sent"), .stall)
+        try await withPool(plan) { stage in
+            let sink = RecordingSink(
+                plan: { atHead ? .pause : .deliver }, demand: { $0 < 6 ? .pause : .more })
+            let made = try stage.exchange(sink: sink)
+            stage.pool.submit(made.exchange)
+            await sink.headCame.wait()
+            stage.origin.gate("more").open()
+            await stage.origin.gate("sent").wait()
+            await stage.settle()
+            #expect(sink.text == (atHead ? "" : "abc"))
+            while sink.log.value.ends == 0 {
+                made.exchange.resume()
+                await Task.yield()
+            }
+            #expect(sink.text == "abcdef" && sink.failure == nil)
+        }
+    }
+
+    @Test func enoughEndsTheExchangeAndKeepsTheConnection() async throws {
+        let plan = ScriptPlan(
+            .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc"), .waitForSignal("rest"),
+            .send("def"), .expectHead, .reply("second"), .stall)
+        // The time that the rest may take stands still.
+        try await withPool(plan, clock: ManualClock()) { stage in
+            let sink = try await stage.send(sink: RecordingSink(demand: { _ in .enough }))
+            #expect(sink.failure == nil && sink.text == "abc")
+            stage.origin.gate("rest").open()
+            while stage.pool.idleCount == 0 { await Task.yield() }
+            let second = try await stage.send()
+            #expect(second.text == "second" && stage.pool.connectionsOpened == 1)
+        }
+    }
+
+    @Test func aLongRestIsNotWorthReading() async throws {
+        let plan = ScriptPlan(
+            .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 60000000\r\n\r\nabc"), .expectEnd,
+            .signal("closed"))
+        try await withPool(plan) { stage in
+            let sink = try await stage.send(sink: RecordingSink(plan: { .skip }))
+            #expect(sink.failure == nil && sink.text == "")
+            await stage.origin.gate("closed").wait()
+        }
+    }
+
+    // MARK: to a file
+
+    struct Transfer: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let head: String
+        let body: [UInt8]
+        let ending: [Script.Step]
+        var atOnce = false
+    }
+
+    static let content = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 11) }
+    static let transfers = [
+        Transfer(
+            testDescription: "a length", head: "Content-Length: 300000\r\n", body: content,
+            ending: [.expectHead, .reply("second"), .stall]),
+        Transfer(
+            testDescription: "a length, with the head", head: "Content-Length: 300000\r\n", body: content,
+            ending: [.expectHead, .reply("second"), .stall], atOnce: true),
+        Transfer(testDescription: "until the end", head: "", body: content, ending: [.close]),
+        Transfer(
+            testDescription: "chunks", head: "Transfer-Encoding: chunked\r\n",
+            body: Array("493e0\r\n".utf8) + content + Array("\r\n0\r\n\r\n".utf8),
+            ending: [.expectHead, .reply("second"), .stall]),
+    ]
+
+    @Test(arguments: transfers, [false, true])
+    func intoAFile(_ row: Transfer, _ pauses: Bool) async throws {
+        let path = try temporaryFile()
+        defer { _ = unsafe unlink(path) }
+        let head: [Script.Step] = [.expectHead, .send("HTTP/1.1 200 OK\r\n\(row.head)\r\n")]
+        let gate: [Script.Step] = row.atOnce ? [] : [.waitForSignal("body")]
+        let plan = ScriptPlan([
+            Script(head + gate + [.send(row.body)] + row.ending),
+            Script([.expectHead, .reply("second"), .stall]),
+        ])
+        try await withPool(plan) { stage in
+            let target = FileTarget(try Descriptor.writing(path: path))
+            let running = Box<Exchange?>(nil)
+            let sink = RecordingSink(
+                plan: { .splice(into: target) },
+                demand: { _ in
+                    guard pauses else { return .more }
+                    Task.detached { running.value?.resume() }
+                    return .pause
+                })
+            let made = try stage.exchange(sink: sink)
+            running.update { $0 = made.exchange }
+            stage.pool.submit(made.exchange)
+            await sink.headCame.wait()
+            stage.origin.gate("body").open()
+            await sink.ended.wait()
+            running.update { $0 = nil }
+            #expect(sink.failure == nil && sink.log.value.ends == 1)
+            #expect(sink.log.value.spliced == 300_000 && sink.metrics?.responseContentBytes == 300_000)
+            #expect(try contents(of: path) == Self.content)
+            let second = try await stage.send()
+            #expect(second.text == "second")
+        }
+    }
+
+    /// Its consumer has enough of it in the middle.
+    @Test func enoughOfAFile() async throws {
+        let path = try temporaryFile()
+        defer { _ = unsafe unlink(path) }
+        let plan = ScriptPlan(
+            .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n"), .waitForSignal("body"),
+            .send("abc"),
+            .waitForSignal("rest"), .send("def"), .expectHead, .reply("second"), .stall)
+        // The time that the rest may take stands still.
+        try await withPool(plan, clock: ManualClock()) { stage in
+            let target = FileTarget(try Descriptor.writing(path: path))
+            let made = try stage.exchange(
+                sink: RecordingSink(plan: { .splice(into: target) }, demand: { _ in .enough }))
+            stage.pool.submit(made.exchange)
+            await made.sink.headCame.wait()
+            await stage.settle()
+            stage.origin.gate("body").open()
+            await made.sink.ended.wait()
+            #expect(made.sink.failure == nil)
+            stage.origin.gate("rest").open()
+            while stage.pool.idleCount == 0 { await Task.yield() }
+            let second = try await stage.send()
+            #expect(second.text == "second")
+            #expect(try contents(of: path) == Array("abc".utf8))
+        }
+    }
+
+    @Test func aFileThatIsCutShort() async throws {
+        let path = try temporaryFile()
+        defer { _ = unsafe unlink(path) }
+        let plan = ScriptPlan(
+            .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"), .waitForSignal("body"),
+            .send("abc"), .close)
+        try await withPool(plan) { stage in
+            let target = FileTarget(try Descriptor.writing(path: path))
+            let made = try stage.exchange(sink: RecordingSink(plan: { .splice(into: target) }))
+            stage.pool.submit(made.exchange)
+            await made.sink.headCame.wait()
+            await stage.settle()
+            stage.origin.gate("body").open()
+            await made.sink.ended.wait()
+            #expect(
+                made.sink.failure
+                    == .http(host: "origin.test", .truncated(.insideBody(received: 3, expected: 9))))
+            #expect(try contents(of: path) == Array("abc".utf8))
+        }
+    }
+
+    // MARK: other protocols
+
+    struct Handover: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let method: Method
+        let fields: [(FieldName, String)]
+        let answer: String
+    }
+
+    static let handovers = [
+        Handover(
+            testDescription: "101", method: .get, fields: [(.upgrade, "echo"), (.connection, "Upgrade")],
+            answer: "HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\n\r\n"),
+        Handover(
+            testDescription: "CONNECT", method: .connect, fields: [],
+            answer: "HTTP/1.1 200 Connection Established\r\n\r\n"),
+    ]
+
+    @Test(arguments: handovers, [true, false])
+    func theConnectionIsHandedOver(_ row: Handover, _ peerCloses: Bool) async throws {
+        let plan = ScriptPlan([
+            Script(
+                [.expectHead, .send(row.answer + "hello"), .expectBytes(4), .send("world")]
+                    + (peerCloses ? [.close] : [.expectEnd, .signal("closed")]))
+        ])
+        try await withPool(plan) { stage in
+            let heard = Box("")
+            let closed = Gate()
+            let sink = RecordingSink(upgrade: { connection in
+                Talker(
+                    connection, heard: heard, closed: closed, hangsUpAfter: peerCloses ? nil : "helloworld")
+            })
+            try await stage.send(row.method, fields: row.fields, sink: sink)
+            #expect(sink.failure == nil)
+            #expect(sink.log.value.order == ["head", "upgrade", "end"])
+            if peerCloses { await closed.wait() } else { await stage.origin.gate("closed").wait() }
+            #expect(heard.value == "helloworld")
+            await stage.settle()
+            #expect(stage.pool.openCount == 0)
+        }
+    }
+
+    @Test func whatIsHandedOverEndsWithThePool() async throws {
+        let plan = ScriptPlan(.expectHead, .send(Self.handovers[0].answer), .expectEnd, .signal("closed"))
+        try await withPool(plan) { stage in
+            let closed = Gate()
+            let heard = Box("")
+            try await stage.send(
+                .get, fields: Self.handovers[0].fields,
+                sink: RecordingSink(upgrade: { Talker($0, heard: heard, closed: closed, hangsUpAfter: nil) }))
+            await withCheckedContinuation { continuation in stage.pool.shutDown { continuation.resume() } }
+            await closed.wait()
+            #expect(heard.value == "!\(TransportError.shutDown)")
+            await stage.origin.gate("closed").wait()
+        }
+    }
+
+    // MARK: rates
+
+    /// The clock stands still but for our steps: what has arrived is never more than the rate allows.
+    @Test func bodiesComeNoFasterThanTheRate() async throws {
+        let clock = ManualClock()
+        let plan = ScriptPlan(
+            .expectHead, .reply(String(repeating: "a", count: 2_000)), .signal("sent"), .stall)
+        try await withPool(plan, clock: clock) { stage in
+            var options = ExchangeOptions()
+            options.receiveRate = 1_000
+            let made = try stage.exchange(options: options)
+            stage.pool.submit(made.exchange)
+            await stage.origin.gate("sent").wait()
+            await made.sink.headCame.wait()
+            var allowed = 250
+            while made.sink.log.value.ends == 0 {
+                await stage.settle()
+                #expect(made.sink.log.value.body.count <= allowed)
+                clock.advance(by: .milliseconds(100))
+                allowed += 100
+                stage.group.loops[0].wake()
+                guard allowed < 10_000 else { break }
+            }
+            #expect(made.sink.failure == nil && made.sink.log.value.body.count == 2_000)
+        }
+    }
+
+    @Test(arguments: [true, false]) func andLeaveNoFaster(_ fromFile: Bool) async throws {
+        let path = try temporaryFile([UInt8](repeating: 1, count: 2_000))
+        defer { _ = unsafe unlink(path) }
+        let clock = ManualClock()
+        let plan = ScriptPlan(
+            .expectHead, .signal("head"), .expectBytes(2_000), .signal("body"), .waitForSignal("go"),
+            .reply(), .stall)
+        try await withPool(plan, clock: clock) { stage in
+            var options = ExchangeOptions()
+            options.sendRate = 1_000
+            let content: OutgoingContent =
+                fromFile
+                ? .file(FileSource(try Descriptor.reading(path: path), offset: 0, count: 2_000))
+                : .bytes([UInt8](repeating: 1, count: 2_000))
+            let made = try stage.exchange(.put, content: content, options: options)
+            stage.pool.submit(made.exchange)
+            await stage.origin.gate("head").wait()
+            var allowed: Int64 = 250
+            while made.sink.log.value.sent < 2_000, allowed < 10_000 {
+                await stage.settle()
+                #expect(made.sink.log.value.sent <= allowed)
+                clock.advance(by: .milliseconds(100))
+                allowed += 100
+                stage.group.loops[0].wake()
+            }
+            #expect(made.sink.log.value.sent == 2_000)
+            await stage.origin.gate("body").wait()
+            stage.origin.gate("go").open()
+            await made.sink.ended.wait()
+            #expect(made.sink.text == "ok")
+        }
+    }
+
+    // MARK: metrics
+
+    @Test func milestonesInOrder() async throws {
+        try await withPool { stage in
+            let first = try #require(
+                try await stage.send(.post, "/post", content: .bytes([1, 2, 3])).metrics)
+            let dial = try #require(first.dial)
+            let steps = [
+                first.fetchStart, dial.lookUpStart, dial.lookUpEnd, dial.connectStart, dial.connectEnd,
+                first.requestStart, first.requestEnd, first.responseStart, first.responseEnd,
+            ]
+            let known = steps.compactMap { $0 }
+            #expect(known.count == steps.count && known == known.sorted())
+            #expect(!first.isReused && !first.wasReplayed && !first.usedProxy && first.version == .http11)
+            #expect(first.remoteAddress == stage.origin.address)
+            #expect(first.localAddress?.host == "127.0.0.1" && first.localAddress?.port != 0)
+            #expect(first.requestContentBytes == 3)
+            let wire = stage.origin.received(on: 0)
+            #expect(first.requestHeadBytes == wire.count - 3)
+
+            let sink = try await stage.send(.get, "/bytes/777")
+            let second = try #require(sink.metrics)
+            #expect(second.isReused && second.dial == nil && second.localAddress == first.localAddress)
+            #expect(second.responseContentBytes == 777 && second.requestContentBytes == 0)
+            #expect(second.requestStart ?? .zero >= first.responseEnd ?? .distantFuture)
+            let sent = stage.origin.counts.bytesSent
+            let received =
+                [first, second].reduce(0) { $0 + $1.responseHeadBytes + Int($1.responseContentBytes) }
+            #expect(sent == received)
+        }
+    }
+}
+
+/// Says `ping` to `hello`, and notes what it hears.
+private final class Talker: UpgradeHandler {
+    private let connection: UpgradedConnection
+    private let heard: Box<String>
+    private let closed: Gate
+    private let last: String?
+
+    init(_ connection: UpgradedConnection, heard: Box<String>, closed: Gate, hangsUpAfter last: String?) {
+        self.connection = connection
+        self.heard = heard
+        self.closed = closed
+        self.last = last
+    }
+
+    func received(_ bytes: Span<UInt8>) -> Demand {
+        var text: [UInt8] = []
+        for index in bytes.indices { text.append(bytes[index]) }
+        heard.update { $0 += String(decoding: text, as: UTF8.self) }
+        if heard.value == "hello" { _ = connection.send(Array("ping".utf8)) }
+        return heard.value == last ? .enough : .more
+    }
+
+    func drained() {}
+
+    func closed(_ error: TransportError?) {
+        if let error { heard.update { $0 += "!\(error)" } }
+        closed.open()
+    }
+}

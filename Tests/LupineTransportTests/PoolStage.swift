@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+import LupineOrigin
+import Testing
+
+@testable import LupineTransport
+
+typealias OriginServer = LupineOrigin.Origin
+
+/// What most whole-stack tests begin with: an origin, and a client with a loop of its own, both ended afterwards.
+func withStack<Result>(
+    _ plan: ScriptPlan? = nil, buffers: Int32? = nil,
+    settings: HTTPClient.Configuration = .with { _ in },
+    _ body: (HTTPClient, OriginServer) async throws -> Result
+) async throws -> Result {
+    var serving = OriginConfiguration()
+    serving.script = plan
+    serving.recordedBytes = 1 << 20
+    serving.socketBuffers = buffers
+    let origin = try OriginServer.start(configuration: serving)
+    let client = HTTPClient(configuration: settings)
+    do {
+        let result = try await body(client, origin)
+        await client.shutdown()
+        await origin.shutdown()
+        return result
+    } catch {
+        await client.shutdown()
+        await origin.shutdown()
+        throw error
+    }
+}
+
+/// The same one floor lower: a pool, for what the client's face does not show.
+func withPool<Result>(
+    _ plan: ScriptPlan? = nil, buffers: Int32? = nil, limits: PoolLimits = PoolLimits(), loops: Int = 1,
+    clock: any TransportClock = MonotonicClock(), _ body: (PoolStage) async throws -> Result
+) async throws -> Result {
+    var serving = OriginConfiguration()
+    serving.script = plan
+    serving.recordedBytes = 1 << 20
+    serving.socketBuffers = buffers
+    let origin = try OriginServer.start(configuration: serving)
+    let group = try EventLoopGroup(count: loops, name: "stage", clock: clock)
+    let stage = PoolStage(origin, group, limits)
+    func end() async {
+        await withCheckedContinuation { continuation in stage.pool.shutDown { continuation.resume() } }
+        await group.shutdown()
+        await origin.shutdown()
+    }
+    do {
+        let result = try await body(stage)
+        await end()
+        #expect(stage.pool.openCount == 0)
+        return result
+    } catch {
+        await end()
+        throw error
+    }
+}
+
+/// A pool, its loops and the origin that it talks to.
+struct PoolStage {
+    let origin: OriginServer
+    let group: EventLoopGroup
+    let pool: ConnectionPool
+
+    init(_ origin: OriginServer, _ group: EventLoopGroup, _ limits: PoolLimits) {
+        self.origin = origin
+        self.group = group
+        var configuration = ConnectionPool.Configuration()
+        configuration.limits = limits
+        var resolution = Resolver.Configuration()
+        resolution.overrides[Resolver.Endpoint(host: "*", port: origin.port)] = [origin.address]
+        pool = ConnectionPool(
+            configuration: configuration, group: group, resolver: Resolver(configuration: resolution))
+    }
+
+    /// An exchange with the origin under any name, not submitted yet.
+    func exchange(
+        _ method: Method = .get, _ target: String = "/", fields: [(FieldName, String)] = [],
+        content: OutgoingContent = .none, host: String = "origin.test",
+        options: ExchangeOptions = ExchangeOptions(), sink: RecordingSink = RecordingSink()
+    ) throws -> (exchange: Exchange, sink: RecordingSink) {
+        var list = Fields()
+        try list.append(.host, host)
+        for (name, value) in fields { try list.append(name, value) }
+        let requestTarget: RequestTarget =
+            method == .connect ? .authority(try Authority(host: host, port: 80)) : .origin(target)
+        let head = RequestHead(method: method, target: requestTarget, fields: list)
+        let key = LupineTransport.Origin(scheme: .http, host: host, port: origin.port)
+        return (Exchange(head: head, content: content, origin: key, options: options, sink: sink), sink)
+    }
+
+    /// Sends one and waits for its end.
+    @discardableResult
+    func send(
+        _ method: Method = .get, _ target: String = "/", fields: [(FieldName, String)] = [],
+        content: OutgoingContent = .none, host: String = "origin.test",
+        options: ExchangeOptions = ExchangeOptions(), sink: RecordingSink = RecordingSink()
+    ) async throws -> RecordingSink {
+        let made = try exchange(
+            method, target, fields: fields, content: content, host: host, options: options, sink: sink)
+        pool.submit(made.exchange)
+        await sink.ended.wait()
+        return sink
+    }
+}
+
+/// Writes down all that a connection reports.
+final class RecordingSink: ExchangeSink {
+    struct Log: Sendable {
+        var order: [String] = []
+        var interim: [ResponseHead] = []
+        var head: ResponseHead?
+        var body: [UInt8] = []
+        var spliced = 0
+        var sent: Int64 = 0
+        var ends = 0
+        var result: Result<Fields, TransportError>?
+        var metrics: ExchangeMetrics?
+    }
+
+    let log = Box(Log())
+    let headCame = Gate()
+    let ended = Gate()
+    private let plan: @Sendable () -> ContentPlan
+    private let demand: @Sendable (Int) -> Demand
+    private let upgrade: (@Sendable (UpgradedConnection) -> any UpgradeHandler)?
+    private let onInterim: @Sendable () -> Void
+
+    /// `demand` is asked with the number of octets that have come so far.
+    init(
+        plan: @escaping @Sendable () -> ContentPlan = { .deliver },
+        demand: @escaping @Sendable (Int) -> Demand = { _ in .more },
+        onInterim: @escaping @Sendable () -> Void = {},
+        upgrade: (@Sendable (UpgradedConnection) -> any UpgradeHandler)? = nil
+    ) {
+        self.plan = plan
+        self.demand = demand
+        self.onInterim = onInterim
+        self.upgrade = upgrade
+    }
+
+    var text: String { String(decoding: log.value.body, as: UTF8.self) }
+    var failure: TransportError? {
+        if case .failure(let error)? = log.value.result { error } else { nil }
+    }
+    var metrics: ExchangeMetrics? { log.value.metrics }
+
+    private func note(_ event: String, _ change: (inout Log) -> Void = { _ in }) {
+        log.update { log in
+            if log.order.last != event { log.order.append(event) }
+            change(&log)
+        }
+    }
+
+    func receivedInterim(_ head: ResponseHead) {
+        note("interim") { $0.interim.append(head) }
+        onInterim()
+    }
+
+    func receivedHead(_ head: ResponseHead, framing: BodyFraming) -> ContentPlan {
+        note("head") { $0.head = head }
+        headCame.open()
+        return plan()
+    }
+
+    func receivedContent(_ bytes: Span<UInt8>) -> Demand {
+        var copy: [UInt8] = []
+        for index in bytes.indices { copy.append(bytes[index]) }
+        note("content") { $0.body += copy }
+        return demand(log.value.body.count)
+    }
+
+    func spliced(_ count: Int) -> Demand {
+        note("splice") { $0.spliced += count }
+        return demand(log.value.spliced)
+    }
+
+    func sentContent(_ total: Int64) { log.update { $0.sent = total } }
+
+    func upgraded(_ connection: UpgradedConnection) -> any UpgradeHandler {
+        note("upgrade")
+        return upgrade?(connection) ?? RefusedUpgrade()
+    }
+
+    func exchangeEnded(_ result: Result<Fields, TransportError>, _ metrics: ExchangeMetrics) {
+        note("end") { log in
+            log.ends += 1
+            log.result = result
+            log.metrics = metrics
+        }
+        ended.open()
+    }
+}
+
+extension Script.Step {
+    /// A whole response with a length.
+    static func reply(_ body: String = "ok", status: String = "200 OK", _ fields: String = "") -> Script.Step
+    {
+        .send("HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\(fields)\r\n\(body)")
+    }
+}
+
+/// The error that `body` throws.
+func failure<Value>(
+    _ body: () async throws(TransportError) -> Value
+) async -> TransportError? {
+    do throws(TransportError) {
+        _ = try await body()
+        return nil
+    } catch { return error }
+}
+
+extension HTTPClient.Configuration {
+    /// The defaults with a loop of the client's own, changed by `change`.
+    static func with(_ change: (inout HTTPClient.Configuration) -> Void) -> HTTPClient.Configuration {
+        var configuration = HTTPClient.Configuration()
+        configuration.ownLoops = 1
+        change(&configuration)
+        return configuration
+    }
+}
+
+extension PoolStage {
+    /// Returns when the loops have done all that had been handed to them.
+    func settle() async {
+        for loop in group.loops { await loop.run {} }
+        for loop in group.loops { await loop.run {} }
+    }
+}
