@@ -97,6 +97,7 @@ import Testing
             await server.waitUntilEmpty()
             #expect(source.isAsked)
             #expect(source.isAbandoned)
+            source.forget()
         }
     }
 
@@ -149,6 +150,8 @@ private final class SilentSource: ContentSource {
     var isAsked: Bool { question.withLock { $0 != nil } }
     var isAbandoned: Bool { abandoned.withLock { $0 } }
 
+    /// Drops the question, which holds the exchange that holds this source.
+    func forget() { question.withLock { $0 = nil } }
     func rewind() -> Bool { false }
     func next(_ reply: @escaping @Sendable (ContentPiece) -> Void) { question.withLock { $0 = reply } }
     func abandon() { abandoned.withLock { $0 = true } }
