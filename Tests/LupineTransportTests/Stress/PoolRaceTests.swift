@@ -8,7 +8,7 @@ import Testing
 @testable import LupineTransport
 
 /// Moments at which two things happen to one connection or exchange: none may be lost, none may be told twice.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct PoolRaceTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct PoolRaceTests {
     /// A server that closes behind each answer without saying so: connections die as they are lent again.
     @Test func exchangesLentToDyingConnectionsAreSentAgain() async throws {
         let plan = ScriptPlan(.expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .close)
@@ -97,6 +97,7 @@ import Testing
             await server.waitUntilEmpty()
             #expect(source.isAsked)
             #expect(source.isAbandoned)
+            source.forget()
         }
     }
 
@@ -149,6 +150,8 @@ private final class SilentSource: ContentSource {
     var isAsked: Bool { question.withLock { $0 != nil } }
     var isAbandoned: Bool { abandoned.withLock { $0 } }
 
+    /// Drops the question, which holds the exchange that holds this source.
+    func forget() { question.withLock { $0 = nil } }
     func rewind() -> Bool { false }
     func next(_ reply: @escaping @Sendable (ContentPiece) -> Void) { question.withLock { $0 = reply } }
     func abandon() { abandoned.withLock { $0 = true } }
