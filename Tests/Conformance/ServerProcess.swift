@@ -123,7 +123,7 @@ final class ServerProcess: Sendable {
         let patience = ContinuousClock.now + .seconds(30)
         while !ending.hasCome, ContinuousClock.now < patience {
             if (try? RawClient(port: place.port)) != nil { return true }
-            try? await Task.sleep(for: .milliseconds(10))
+            await Task.yield()
         }
         return false
     }
