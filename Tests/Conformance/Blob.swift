@@ -19,6 +19,9 @@ enum Blob {
     /// The content of so many bytes.
     static func bytes(_ count: Int) -> [UInt8] { Array(pattern[..<count]) }
 
+    /// A part of that content.
+    static func bytes(_ range: Range<Int>) -> [UInt8] { Array(pattern[range]) }
+
     /// Whether these are the bytes of that content.
     static func matches(_ bytes: [UInt8]) -> Bool { bytes[...] == pattern[..<bytes.count] }
 

@@ -2,6 +2,7 @@
 
 import Foundation
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 /// `http_proxy`, `all_proxy` and `no_proxy` of the environment, seen by a client in a process of its own.
@@ -73,7 +74,9 @@ import Testing
                     ports.reduce(text) { $0.replacingOccurrences(of: $1.0, with: String($1.1)) }
                 }
                 for row in Self.rows {
-                    let said = try await fetch(filled(row.url), row.environment.mapValues(filled))
+                    let said = try await fetch(
+                        filled(row.url), row.environment.mapValues(filled),
+                        into: squid.place.folder + "/fetched")
                     try #require(said == row.expected + "\n", "\(row.name)")
                 }
             }
@@ -81,16 +84,16 @@ import Testing
         await origin.shutdown()
     }
 
-    private func fetch(_ url: String, _ environment: [String: String]) async throws -> String {
+    private func fetch(_ url: String, _ environment: [String: String], into file: String) async throws
+        -> String
+    {
         let products = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = products.appendingPathComponent("lupine-transport-probe")
-        process.arguments = ["fetch", url]
-        process.environment = environment
-        process.standardOutput = output
-        try await process.runToEnd()
-        let text = try output.fileHandleForReading.readToEnd() ?? Data()
-        return String(decoding: text, as: UTF8.self)
+        let end = try await Program.run(
+            "sh",
+            ["-c", "output=$1; shift; exec env -i \"$@\" >\"$output\"", "fetch", file]
+                + environment.map { "\($0.key)=\($0.value)" }
+                + [products.appendingPathComponent("lupine-transport-probe").path, "fetch", url])
+        try #require(end == .exited(0))
+        return try String(contentsOfFile: file, encoding: .utf8)
     }
 }

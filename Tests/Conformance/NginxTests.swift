@@ -11,6 +11,14 @@ import Testing
 @Suite struct NginxTests {
     private static let text = String(repeating: "All work and no play makes a dull server.\n", count: 500)
 
+    private static func plain(_ configuration: inout HTTPClient.Configuration) {}
+    private static func decoding(_ configuration: inout HTTPClient.Configuration) {
+        configuration.decodesContent = true
+    }
+    private static func waiting(_ configuration: inout HTTPClient.Configuration) {
+        configuration.continueTimeout = .seconds(600)
+    }
+
     /// Runs `body` with nginx, a client of its own and, behind `/up/`, an origin.
     private func converse(
         _ locations: String, _ change: (inout HTTPClient.Configuration) -> Void = { _ in },
@@ -68,7 +76,7 @@ import Testing
             brotli \(coding == "br" ? "on" : "off"); brotli_types text/plain; brotli_min_length 1;
             default_type text/plain;
             """
-        try await converse(locations, { $0.decodesContent = true }) { client, nginx, _ in
+        try await converse(locations, Self.decoding) { client, nginx, _ in
             let response = try await client.get(nginx.url + "/page.txt")
             try #require(response.fields[.contentEncoding] == coding)
             try #require(try await response.body.text() == Self.text)
@@ -159,7 +167,7 @@ import Testing
     /// Only nginx' own `100 Continue` lets the content go before the test's time is over.
     @Test(.timeLimit(.minutes(1)), arguments: [1_024, Blob.longest])
     func contentWaitsForContinue(_ size: Int) async throws {
-        try await converse("", { $0.continueTimeout = .seconds(600) }) { client, nginx, _ in
+        try await converse("", Self.waiting) { client, nginx, _ in
             let response = try await client.send(
                 HTTPRequest(method: .post, url: nginx.url + "/up/check", body: .bytes(Blob.bytes(size))))
             try #require(try await response.body.text() == "\(size) good length")
@@ -170,7 +178,7 @@ import Testing
     @Test(.timeLimit(.minutes(1)), arguments: [false, true])
     func tooMuchContentIsAnsweredEarly(waits: Bool) async throws {
         try await converse(
-            "client_max_body_size 1k;", { if waits { $0.continueTimeout = .seconds(600) } }
+            "client_max_body_size 1k;", waits ? Self.waiting : Self.plain
         ) { client, nginx, _ in
             let response = try await client.send(
                 HTTPRequest(

@@ -207,6 +207,6 @@ private final class Pieces: Sendable {
             sent = min(size, sent + 100_003)
             return from..<sent
         }
-        return piece.isEmpty ? nil : Array(Blob.bytes(piece.upperBound)[piece])
+        return piece.isEmpty ? nil : Blob.bytes(piece)
     }
 }

@@ -20,8 +20,8 @@ final class ServerProcess: Sendable {
     /// Where it listens and keeps its files.
     let place: ServerPlace
     private let program: String
-    private let lifeline: FileHandle
-    private let ended: Task<Int32, Never>
+    private let lifeline: Lock<Socket?>
+    private let ended: Task<Void, Never>
     private let ending = Ending()
 
     /// Whether the server has ended.
@@ -31,14 +31,16 @@ final class ServerProcess: Sendable {
         func come() { state.withLock { $0 = true } }
     }
 
-    /// Ends the server when its own input ends; ends with the server's status. The threads that tasks run on block
-    /// signals and children inherit that, so it unblocks them first.
+    /// Holds on to a connection to the test, and ends the server when it breaks; ends with the server's status.
     private static let keeper = """
-        import os, signal, subprocess, sys, threading
-        signal.pthread_sigmask(signal.SIG_SETMASK, [])
-        server = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL)
+        import socket, subprocess, sys, threading
+        port, output = int(sys.argv[1]), open(sys.argv[2], "w")
+        lifeline = socket.create_connection(("127.0.0.1", port))
+        server = subprocess.Popen(
+            sys.argv[3:], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
         def watch():
-            os.read(0, 1)
+            try: lifeline.recv(1)
+            except OSError: pass
             server.terminate()
             try: server.wait(5)
             except subprocess.TimeoutExpired: server.kill()
@@ -100,32 +102,20 @@ final class ServerProcess: Sendable {
         for file in recipe.files(place) {
             try file.text.write(toFile: "\(folder)/\(file.name)", atomically: false, encoding: .utf8)
         }
-        let output = "\(folder)/output.log"
-        try "".write(toFile: output, atomically: false, encoding: .utf8)
-        guard let sink = FileHandle(forWritingAtPath: output) else {
-            throw Failure(description: "cannot write to \(output)")
-        }
-        let input = Pipe()
-        lifeline = input.fileHandleForWriting
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: try Self.installed(["python3"]))
-        process.arguments = ["-c", Self.keeper] + recipe.command(program, place)
-        process.standardInput = input
-        process.standardOutput = sink
-        process.standardError = sink
-        let (statuses, report) = AsyncStream.makeStream(of: Int32.self)
-        process.terminationHandler = { [ending] process in
-            // The handler holds the process that holds the handler.
-            process.terminationHandler = nil
+        // Nobody accepts the keeper's connection: it lasts as long as the listener does.
+        let any = SocketAddress.ipv4(.loopback, port: 0)
+        let listener = try Socket.stream(for: any)
+        try listener.bind(to: any)
+        try listener.listen()
+        let port = try listener.localAddress()?.port ?? 0
+        lifeline = Lock(listener)
+        let arguments =
+            ["-c", Self.keeper, String(port), "\(folder)/output.log"] + recipe.command(program, place)
+        let python = try Self.installed(["python3"])
+        ended = Task { [ending] in
+            _ = try? await Program.run(python, arguments)
             ending.come()
-            report.yield(process.terminationStatus)
-            report.finish()
         }
-        ended = Task {
-            for await status in statuses { return status }
-            return -1
-        }
-        try process.run()
     }
 
     /// Waits until it takes connections; false when it has ended, or does not within half a minute.
@@ -133,14 +123,14 @@ final class ServerProcess: Sendable {
         let patience = ContinuousClock.now + .seconds(30)
         while !ending.hasCome, ContinuousClock.now < patience {
             if (try? RawClient(port: place.port)) != nil { return true }
-            try? await Task.sleep(for: .milliseconds(10))
+            await Task.yield()
         }
         return false
     }
 
     private func stop(keepingFolder: Bool = false) async {
-        try? lifeline.close()
-        _ = await ended.value
+        lifeline.withLock { $0 = nil }
+        await ended.value
         if !keepingFolder { removeFolder() }
     }
 
