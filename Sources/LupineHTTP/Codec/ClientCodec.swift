@@ -51,10 +51,13 @@ package struct ClientCodec {
         states.handle(.requestBegan)
         encoder = BodyEncoder(body)
         requestKind = head.method == .head ? .head : head.method == .connect ? .connect : .other
-        upgradeWasAsked = head.fields.contains(.upgrade)
+        let isPlain = !head.fields.mayHoldConnectionFields
+        upgradeWasAsked = !isPlain && head.fields.contains(.upgrade)
         awaitsContinue = expectContinue
         interimHeads = 0
-        if head.version == .http10 || BodyFraming.saysClose(head.fields) { states.forbidReuse() }
+        if head.version == .http10 || (!isPlain && BodyFraming.saysClose(head.fields)) {
+            states.forbidReuse()
+        }
         if body == .none { states.handle(.requestEnded) }
     }
 

@@ -9,18 +9,12 @@ enum RequestEncoder {
         _ head: RequestHead, body: OutgoingBody, expectContinue: Bool, into output: inout [UInt8]
     ) throws(HTTPError) {
         try head.target.validate(for: head.method)
-        try refuseFraming(head.fields)
+        let isPlain = !head.fields.mayHoldConnectionFields
+        if !isPlain { try refuseFraming(head.fields) }
         try requireFraming(of: body, head.version)
-        let host = try hostLine(head)
-        output.append(text: head.method.rawValue)
-        output.append(Octet.space)
-        appendTarget(head.target, to: &output)
-        output.append(text: head.version == .http11 ? " HTTP/1.1\r\n" : " HTTP/1.0\r\n")
-        if let host {
-            output.append(text: "Host: ")
-            output.append(text: host)
-            output.append(text: "\r\n")
-        }
+        let host = try hostLine(head, lookingForOwn: !isPlain)
+        appendLine(head, to: &output)
+        if let host { output.append(contentsOf: host) }
         switch body {
         case .none:
             if head.method.expectsContent { output.append(text: "Content-Length: 0\r\n") }
@@ -33,13 +27,24 @@ enum RequestEncoder {
         }
         if expectContinue { output.append(text: "Expect: 100-continue\r\n") }
         head.fields.encode(into: &output)
-        output.append(text: "\r\n")
+        output.append(Octet.carriageReturn)
+        output.append(Octet.lineFeed)
     }
 
-    private static func appendTarget(_ target: RequestTarget, to output: inout [UInt8]) {
-        switch target {
-        case .origin(let text), .absolute(let text): output.append(text: text)
-        case .authority, .asterisk: output.append(text: target.description)
+    /// The request line, for which room is made once.
+    private static func appendLine(_ head: RequestHead, to output: inout [UInt8]) {
+        let targetText = head.target.description
+        let method = head.method.rawValue.utf8.span
+        let target = targetText.utf8.span
+        let end: InlineArray<11, UInt8> = [
+            0x20, 0x48, 0x54, 0x54, 0x50, 0x2F, 0x31, 0x2E, head.version == .http11 ? 0x31 : 0x30,
+            Octet.carriageReturn, Octet.lineFeed,
+        ]
+        output.append(addingCapacity: method.count + target.count + 12) { line in
+            for index in method.indices { line.append(method[index]) }
+            line.append(Octet.space)
+            for index in target.indices { line.append(target[index]) }
+            for index in end.indices { line.append(end[index]) }
         }
     }
 
@@ -60,11 +65,13 @@ enum RequestEncoder {
         }
     }
 
-    /// The `Host` value to write: none when the fields hold one (RFC 9112 §3.2 wants exactly one).
-    private static func hostLine(_ head: RequestHead) throws(HTTPError) -> String? {
-        guard let index = head.fields.firstIndex(of: .host) else {
-            if let authority = head.authority { return authority.description }
-            if case .authority(let authority) = head.target { return authority.withPort }
+    /// The `Host` line to write: none when the fields hold one (RFC 9112 §3.2 wants exactly one).
+    private static func hostLine(_ head: RequestHead, lookingForOwn: Bool) throws(HTTPError) -> [UInt8]? {
+        guard let index = lookingForOwn ? head.fields.firstIndex(of: .host) : nil else {
+            if let authority = head.authority { return authority.hostLine }
+            if case .authority(let authority) = head.target {
+                return Array("Host: \(authority.withPort)\r\n".utf8)
+            }
             guard head.version == .http10 else { throw .invalidHost(Excerpt("")) }
             return nil
         }

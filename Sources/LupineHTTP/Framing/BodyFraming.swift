@@ -72,6 +72,12 @@ package enum BodyFraming: Hashable, Sendable {
 
     /// RFC 9112 §9.3.
     private static func persists(_ version: HTTPVersion, _ fields: Fields, _ marks: FramingFields) -> Bool {
+        // What most servers say, if they say anything, needs no reading as a list.
+        if marks.connection.count == 1,
+            fields.withValue(at: Int(marks.connection.first), { OctetScan.isKeepAlive($0) })
+        {
+            return true
+        }
         var close = false
         var keepAlive = false
         forEachElement(.connection, marks.connection, fields) { bytes, element in

@@ -28,8 +28,14 @@ struct ChunkedDecoder {
         case end(trailers: Fields)
     }
 
+    /// Kept apart on the heap and only made for trailers that are there: few are, and a decoder stands in every codec.
+    private enum Trailers {
+        case none
+        indirect case parsing(HeadParser)
+    }
+
     private var state = State.size(value: 0, digits: 0)
-    private var trailerParser: HeadParser?
+    private var trailers = Trailers.none
     private let limits: ParserLimits
     /// Octets of content so far.
     private(set) var received: Int64 = 0
@@ -131,15 +137,21 @@ struct ChunkedDecoder {
     }
 
     private mutating func readTrailers(_ input: Span<UInt8>) throws(HTTPError) -> (Fields?, Int) {
-        if trailerParser == nil, input.count >= 2, input[0] == Octet.carriageReturn,
-            input[1] == Octet.lineFeed
-        {
-            return (Fields(), 2)
+        var parser: HeadParser
+        switch trailers {
+        case .none:
+            if input.count >= 2, input[0] == Octet.carriageReturn, input[1] == Octet.lineFeed {
+                return (Fields(), 2)
+            }
+            parser = HeadParser(.trailers, limits: limits, leniency: .strict)
+        case .parsing(let begun):
+            parser = begun
+            trailers = .none
         }
-        var parser = trailerParser ?? HeadParser(.trailers, limits: limits, leniency: .strict)
-        let consumed = try parser.scan(input)
-        let trailers = consumed.map { _ in TrailerRule.allowed(parser.take(input).fields) }
-        trailerParser = parser
-        return (trailers, consumed ?? input.count)
+        guard let consumed = try parser.scan(input) else {
+            trailers = .parsing(parser)
+            return (nil, input.count)
+        }
+        return (TrailerRule.allowed(parser.take(input).fields), consumed)
     }
 }

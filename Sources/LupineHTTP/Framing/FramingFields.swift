@@ -21,22 +21,27 @@ struct FramingFields: Hashable, Sendable {
     /// Notes the field at `index` if it is one of the three.
     @inline(__always)
     mutating func note(_ entry: Fields.Entry, at index: Int, in bytes: Span<UInt8>) {
+        switch entry.tag {
+        case .contentLength, .connection, .transferEncoding: noteLikely(entry, at: index, in: bytes)
+        default: break
+        }
+    }
+
+    /// Notes a field whose tag is that of one of the three.
+    @inline(never)
+    private mutating func noteLikely(_ entry: Fields.Entry, at index: Int, in bytes: Span<UInt8>) {
         let start = entry.name.lowerBound
         let end = entry.name.upperBound
-        switch entry.tag {
-        case .contentLength:
-            if end &- start == 14,
-                OctetScan.isToken(bytes, start, end, first: Self.content, last: Self.tLength)
-            {
+        switch end &- start {
+        case 14:
+            if OctetScan.isToken(bytes, start, end, first: Self.content, last: Self.tLength) {
                 contentLength.add(index)
             }
-        case .connection:
-            if end &- start == 10,
-                OctetScan.isToken(bytes, start, end, first: Self.connecti, last: Self.nnection)
-            {
+        case 10:
+            if OctetScan.isToken(bytes, start, end, first: Self.connecti, last: Self.nnection) {
                 connection.add(index)
             }
-        case .transferEncoding:
+        case 17:
             if bytes.equals(lowercased: "transfer-encoding", in: entry.name) { transferEncoding.add(index) }
         default: break
         }

@@ -20,16 +20,67 @@ enum OctetScan {
         return low | high
     }
 
+    /// Eight octets from `index`, the first in the lowest byte; zeros stand for those past the end. It is for
+    /// scans in which a zero is no better than the end: a span of fewer than eight octets gives nothing but zeros.
+    @inline(__always)
+    static func paddedWord(_ bytes: Span<UInt8>, at index: UInt32) -> UInt64 {
+        let first = Int(index)
+        guard first + 8 <= bytes.count else { return lastWord(bytes, at: first) }
+        let low =
+            UInt64(bytes[first]) | UInt64(bytes[first + 1]) << 8
+            | UInt64(bytes[first + 2]) << 16 | UInt64(bytes[first + 3]) << 24
+        let high =
+            UInt64(bytes[first + 4]) << 32 | UInt64(bytes[first + 5]) << 40
+            | UInt64(bytes[first + 6]) << 48 | UInt64(bytes[first + 7]) << 56
+        return low | high
+    }
+
+    /// The same near the end: what is there is shifted down out of the last eight octets. No call, so that the loops
+    /// around it keep their values in registers.
+    @inline(__always)
+    private static func lastWord(_ bytes: Span<UInt8>, at start: Int) -> UInt64 {
+        let last = bytes.extracting(last: 8)
+        guard last.count == 8 else { return 0 }
+        let low = UInt64(last[0]) | UInt64(last[1]) << 8 | UInt64(last[2]) << 16 | UInt64(last[3]) << 24
+        let high =
+            UInt64(last[4]) << 32 | UInt64(last[5]) << 40 | UInt64(last[6]) << 48 | UInt64(last[7]) << 56
+        return (low | high) >> (8 &* (start &+ 8 &- bytes.count))
+    }
+
+    /// The first octet that is flagged, and which of the eight it is.
+    @inline(__always)
+    static func firstFlagged(_ octets: UInt64, _ flags: UInt64) -> (octet: UInt8, index: UInt32) {
+        let shift = UInt64(truncatingIfNeeded: flags.trailingZeroBitCount & 0x38)
+        return (UInt8(truncatingIfNeeded: octets &>> shift), UInt32(truncatingIfNeeded: shift >> 3))
+    }
+
+    /// The high bit of the first octet that may not stand in a field value is set, and none below it but of octets
+    /// that the table is still to be asked about.
+    ///
+    /// An octet under 0x20 borrows into its high bit, a DEL is carried into it, and octets that have it are let
+    /// through. What an octet borrows or carries beyond itself can only make a later one look wrong, so the table has
+    /// the last word.
+    @inline(__always)
+    static func flagsOutsideValues(_ octets: UInt64) -> UInt64 {
+        ((octets &- 0x20 &* ones) | (octets &+ ones)) & ~octets & highs
+    }
+
+    /// The same for names. Letters and dashes, which names are made of, pass in one step; whatever stops here, a
+    /// digit or a colon, is asked of the table. Sums carry upwards only, and only out of an octet that stops anyway.
+    @inline(__always)
+    static func flagsOutsideNames(_ octets: UInt64) -> UInt64 {
+        let small = octets | (0x20 &* ones)
+        let noLetters = ~(small &+ (0x80 - 0x61) &* ones) | (small &+ (0x80 - 0x7B) &* ones)
+        let noDashes = ((octets ^ (0x2D &* ones)) &+ (0x7F &* ones)) & highs
+        return (noLetters & noDashes) | (octets & highs)
+    }
+
     /// The first index in `start..<end` whose octet may not stand in a field value, or `end`.
     @inline(__always)
     static func endOfValue(_ bytes: Span<UInt8>, from start: Int, to end: Int) -> Int {
         var index = start
         while index &+ 8 <= end {
-            let octets = word(bytes, at: index)
-            // An octet under 0x20 borrows into its high bit, a DEL is carried into it, and octets that have it are
-            // let through. What an octet borrows or carries beyond itself can only make a later one look wrong, so
-            // the table has the last word.
-            let flags = ((octets &- 0x20 &* ones) | (octets &+ ones)) & ~octets & highs
+            let flags = flagsOutsideValues(word(bytes, at: index))
             if flags == 0 {
                 index &+= 8
             } else {
@@ -47,13 +98,7 @@ enum OctetScan {
     static func endOfToken(_ bytes: Span<UInt8>, from start: Int, to end: Int) -> Int {
         var index = start
         while index &+ 8 <= end {
-            let octets = word(bytes, at: index)
-            // Letters and dashes, which names are made of, pass in one step; whatever stops here, a digit or a
-            // colon, is asked of the table. Sums carry upwards only, and only out of an octet that stops anyway.
-            let small = octets | (0x20 &* ones)
-            let letters = (small &+ (0x80 - 0x61) &* ones) & ~(small &+ (0x80 - 0x7B) &* ones)
-            let notDashes = (octets ^ (0x2D &* ones)) &+ (0x7F &* ones)
-            let flags = ((~letters & notDashes) | octets) & highs
+            let flags = flagsOutsideNames(word(bytes, at: index))
             if flags == 0 {
                 index &+= 8
             } else {
@@ -71,6 +116,12 @@ enum OctetScan {
     @inline(__always)
     static func isToken(_ bytes: Span<UInt8>, _ start: Int, _ end: Int, first: UInt64, last: UInt64) -> Bool {
         (word(bytes, at: start) | 0x20 &* ones) == first && (word(bytes, at: end &- 8) | 0x20 &* ones) == last
+    }
+
+    /// Whether a field value is `keep-alive` and nothing else, in any mix of cases.
+    static func isKeepAlive(_ value: Span<UInt8>) -> Bool {
+        value.count == 10
+            && isToken(value, 0, 10, first: 0x696C_612D_7065_656B, last: 0x6576_696C_612D_7065)
     }
 
     /// The first index in `start..<end` that holds `octet`, or nil.

@@ -4,23 +4,31 @@
 extension Span where Element == UInt8 {
     /// Whether the octets from `start` on begin with those of `text`.
     func equals(_ text: String, at start: Int) -> Bool {
-        var index = start
-        for octet in text.utf8 {
-            guard index < count, self[index] == octet else { return false }
-            index &+= 1
-        }
+        let wanted = text.utf8.span
+        guard start <= count, wanted.count <= count &- start else { return false }
+        for index in wanted.indices where self[start &+ index] != wanted[index] { return false }
         return true
     }
 
     /// Whether the octets in `range` are `text`, which is given in small letters, in any mix of cases.
     func equals(lowercased text: String, in range: Range<Int>) -> Bool {
-        guard range.count == text.utf8.count else { return false }
-        var index = range.lowerBound
-        for octet in text.utf8 {
-            guard Octet.lowercased(self[index]) == octet else { return false }
-            index &+= 1
-        }
+        let wanted = text.utf8.span
+        guard range.count == wanted.count else { return false }
+        let octets = extracting(range)
+        for index in wanted.indices where Octet.lowercased(octets[index]) != wanted[index] { return false }
         return true
+    }
+
+    /// The octets in an array that has room for no more.
+    ///
+    /// The array is filled before it is written to: the loop then copies between two spans of one length, which the
+    /// compiler turns into wide moves, where appending one by one checks and counts each octet.
+    @inline(__always)
+    func copied() -> [UInt8] {
+        var copy = [UInt8](repeating: 0, count: count)
+        var octets = copy.mutableSpan
+        for index in 0..<Swift.min(octets.count, count) { octets[index] = self[index] }
+        return copy
     }
 
     /// The octets in `range` as text: UTF-8 when they are that, Latin-1 otherwise.
@@ -74,5 +82,8 @@ extension Array where Element == UInt8 {
 
     /// Adds the octets of a text.
     @inline(__always)
-    mutating func append(text: String) { append(contentsOf: text.utf8) }
+    mutating func append(text: String) {
+        let octets = text.utf8.span
+        append(octets, 0..<octets.count)
+    }
 }

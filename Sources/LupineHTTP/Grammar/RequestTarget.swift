@@ -58,25 +58,39 @@ public enum RequestTarget: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static func isVisible(_ text: String) -> Bool {
-        text.utf8.allSatisfy { OctetClass.contains($0, OctetClass.target) && $0 != 0x23 }
+        let octets = text.utf8.span
+        for index in octets.indices {
+            let octet = octets[index]
+            guard OctetClass.contains(octet, OctetClass.target), octet != 0x23 else { return false }
+        }
+        return true
     }
 }
 
 /// A host and a port as they stand in `Host` and in the target of CONNECT (RFC 9110 §7.2).
-public struct Authority: Hashable, Sendable, CustomStringConvertible {
+public struct Authority: Sendable {
     /// A name, an IPv4 address, or an IPv6 address without brackets, perhaps with a zone.
     public let host: String
     /// The port, also where `Host` leaves it out.
     public let port: UInt16
     /// The port that goes without saying, which `Host` leaves out.
     public let defaultPort: UInt16?
+    /// The line `Host: description CRLF`, made once: an authority is sent with every request to its server.
+    let hostLine: [UInt8]
 
     /// Throws `HTTPError.invalidAuthority` when the host is empty or holds what a host cannot.
     public init(host: String, port: UInt16, defaultPort: UInt16? = nil) throws(HTTPError) {
         guard let bare = Self.bareHost(host) else { throw .invalidAuthority(Excerpt(host)) }
-        self.host = bare
+        self.init(bare, port, defaultPort)
+    }
+
+    private init(_ bareHost: String, _ port: UInt16, _ defaultPort: UInt16?) {
+        host = bareHost
         self.port = port
         self.defaultPort = defaultPort
+        let bracketed = Self.bracketed(bareHost)
+        let text = port == defaultPort ? bracketed : bracketed + ":" + String(port)
+        hostLine = Array("Host: \(text)\r\n".utf8)
     }
 
     /// Reads `host:port` as received, the port being required. Throws `HTTPError.malformedTarget`.
@@ -89,19 +103,14 @@ public struct Authority: Hashable, Sendable, CustomStringConvertible {
         guard !host.utf8.contains(Octet.colon) || host.utf8.first == 0x5B,
             let bare = Self.bareHost(host)
         else { throw .malformedTarget(Excerpt(text)) }
-        self.host = bare
-        self.port = port
-        defaultPort = nil
+        self.init(bare, port, nil)
     }
 
-    /// `host` or `host:port`, as `Host` has it.
-    public var description: String { port == defaultPort ? bracketed : withPort }
-
     /// `host:port`, whatever the port.
-    var withPort: String { bracketed + ":" + String(port) }
+    var withPort: String { Self.bracketed(host) + ":" + String(port) }
 
     /// A zone means something on this machine only and never goes on the wire (RFC 6874 §4).
-    private var bracketed: String {
+    private static func bracketed(_ host: String) -> String {
         host.utf8.contains(Octet.colon) ? "[" + host.prefix { $0 != "%" } + "]" : host
     }
 
@@ -168,4 +177,22 @@ public struct Authority: Hashable, Sendable, CustomStringConvertible {
         let zone = octets.dropFirst(number.count)
         return zone.isEmpty || (zone.count > 1 && isName(zone))
     }
+}
+
+/// By what was given; the line that is made of it says nothing more.
+extension Authority: Hashable {
+    public static func == (left: Authority, right: Authority) -> Bool {
+        left.host == right.host && left.port == right.port && left.defaultPort == right.defaultPort
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(host)
+        hasher.combine(port)
+        hasher.combine(defaultPort)
+    }
+}
+
+/// `host` or `host:port`, as `Host` has it.
+extension Authority: CustomStringConvertible {
+    public var description: String { port == defaultPort ? Self.bracketed(host) : withPort }
 }

@@ -52,6 +52,8 @@ public struct FieldName: Sendable, Hashable, CustomStringConvertible {
         static let contentLength = Tag(length: 14, first: 0x63, last: 0x68)
         static let transferEncoding = Tag(length: 17, first: 0x74, last: 0x67)
         static let connection = Tag(length: 10, first: 0x63, last: 0x6E)
+        static let host = Tag(length: 4, first: 0x68, last: 0x74)
+        static let upgrade = Tag(length: 7, first: 0x75, last: 0x65)
     }
 
     public static func == (left: FieldName, right: FieldName) -> Bool {

@@ -25,6 +25,18 @@ public struct Fields: Sendable {
             self.tag = tag
         }
 
+        /// The same, for offsets that are known to fit.
+        @inline(__always)
+        init(
+            nameStart: UInt32, nameEnd: UInt32, valueStart: UInt32, valueEnd: UInt32, tag: FieldName.Tag
+        ) {
+            self.nameStart = nameStart
+            self.nameCount = UInt16(truncatingIfNeeded: nameEnd &- nameStart)
+            self.valueStart = valueStart
+            self.valueCount = valueEnd &- valueStart
+            self.tag = tag
+        }
+
         @inline(__always)
         var name: Range<Int> { Int(nameStart)..<(Int(nameStart) &+ Int(nameCount)) }
         @inline(__always)
@@ -116,6 +128,19 @@ public struct Fields: Sendable {
             }
         }
         return nil
+    }
+
+    /// False when there is certainly no field here that frames a message, names its host or is about its connection:
+    /// so it is with nearly every list that is sent, and one look at the tags then spares a search for each.
+    var mayHoldConnectionFields: Bool {
+        let table = entries.span
+        for index in table.indices {
+            switch table[index].tag {
+            case .contentLength, .transferEncoding, .connection, .host, .upgrade: return true
+            default: break
+            }
+        }
+        return false
     }
 
     /// The positions of all fields of that name, in order.

@@ -1,18 +1,42 @@
 // SPDX-License-Identifier: MIT
 
 /// A request method: a case-sensitive token (RFC 9110 §9.1).
-public struct Method: Hashable, Sendable, CustomStringConvertible {
+public struct Method: Sendable, CustomStringConvertible {
     /// The token as it stands on the wire.
     public let rawValue: String
+    /// Which of the registered ones it is: known by a number, so that nobody compares texts again.
+    private let kind: Kind
 
-    private init(wellKnown: String) { rawValue = wellKnown }
+    private enum Kind { case connect, delete, get, head, options, patch, post, put, trace, other }
+
+    private init(_ wellKnown: String, _ kind: Kind) {
+        rawValue = wellKnown
+        self.kind = kind
+    }
+
+    private init(checked name: String) {
+        rawValue = name
+        kind =
+            switch name {
+            case "CONNECT": .connect
+            case "DELETE": .delete
+            case "GET": .get
+            case "HEAD": .head
+            case "OPTIONS": .options
+            case "PATCH": .patch
+            case "POST": .post
+            case "PUT": .put
+            case "TRACE": .trace
+            default: .other
+            }
+    }
 
     /// A method of any name. Throws `HTTPError.invalidMethod` when it is not a token.
     public init(_ name: String) throws(HTTPError) {
         guard !name.isEmpty, name.utf8.allSatisfy({ OctetClass.contains($0, OctetClass.token) }) else {
             throw .invalidMethod(Excerpt(name))
         }
-        rawValue = name
+        self.init(checked: name)
     }
 
     /// A method that the parser has already seen to be a token.
@@ -22,35 +46,44 @@ public struct Method: Hashable, Sendable, CustomStringConvertible {
         case 3 where bytes.equals("PUT", at: range.lowerBound): self = .put
         case 4 where bytes.equals("HEAD", at: range.lowerBound): self = .head
         case 4 where bytes.equals("POST", at: range.lowerBound): self = .post
-        default: rawValue = bytes.text(range)
+        default: self.init(checked: bytes.text(range))
         }
     }
 
-    public static let connect = Method(wellKnown: "CONNECT")
-    public static let delete = Method(wellKnown: "DELETE")
-    public static let get = Method(wellKnown: "GET")
-    public static let head = Method(wellKnown: "HEAD")
-    public static let options = Method(wellKnown: "OPTIONS")
-    public static let patch = Method(wellKnown: "PATCH")
-    public static let post = Method(wellKnown: "POST")
-    public static let put = Method(wellKnown: "PUT")
-    public static let trace = Method(wellKnown: "TRACE")
+    public static let connect = Method("CONNECT", .connect)
+    public static let delete = Method("DELETE", .delete)
+    public static let get = Method("GET", .get)
+    public static let head = Method("HEAD", .head)
+    public static let options = Method("OPTIONS", .options)
+    public static let patch = Method("PATCH", .patch)
+    public static let post = Method("POST", .post)
+    public static let put = Method("PUT", .put)
+    public static let trace = Method("TRACE", .trace)
 
     /// Whether sending the request twice means the same as sending it once (RFC 9110 §9.2.2).
     public var isIdempotent: Bool {
-        switch rawValue {
-        case "GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE": true
-        default: false
+        switch kind {
+        case .get, .head, .put, .delete, .options, .trace: true
+        case .connect, .patch, .post, .other: false
         }
     }
 
     /// Whether a request of this method says `Content-Length: 0` when it has no content (RFC 9110 §8.6).
     var expectsContent: Bool {
-        switch rawValue {
-        case "POST", "PUT", "PATCH": true
-        default: false
+        switch kind {
+        case .post, .put, .patch: true
+        case .connect, .delete, .get, .head, .options, .trace, .other: false
         }
     }
 
     public var description: String { rawValue }
+}
+
+/// By the token, letter for letter.
+extension Method: Hashable {
+    public static func == (left: Method, right: Method) -> Bool {
+        left.kind == right.kind && (left.kind != .other || left.rawValue == right.rawValue)
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 }

@@ -12,7 +12,8 @@ package struct HeadParser {
     /// What the first line said.
     package enum StartLine {
         case response(HTTPVersion, Status, ownReason: [UInt8]?)
-        case request(Method, RequestTarget, HTTPVersion)
+        /// Kept apart on the heap, so that a response's line, three small values, is cheap to hand around.
+        indirect case request(Method, RequestTarget, HTTPVersion)
         /// Trailers have none.
         case none
     }
@@ -52,6 +53,18 @@ package struct HeadParser {
         var hasStartLine = false
         /// Positions of fields whose values were folded.
         var folded: [Int] = []
+
+        /// Makes ready for the next head; field by field, as most heads leave nothing behind that is to be freed.
+        mutating func reset() {
+            place = 0
+            lineStart = 0
+            nameEnd = 0
+            count = 0
+            framing = FramingFields()
+            startLine = .none
+            hasStartLine = false
+            if !folded.isEmpty { folded = [] }
+        }
     }
 
     /// A parser for heads of one kind, one after the other.
@@ -84,21 +97,25 @@ package struct HeadParser {
 
     /// Forgets the head that `scan` has just found: the parser is ready for the next one.
     package mutating func drop() {
-        pending = []
-        progress = Progress()
+        if !pending.isEmpty { pending = [] }
+        progress.reset()
     }
 
     /// The head that `scan` has just found in `input`; after it the parser is ready for the next one.
     package mutating func take(_ input: Span<UInt8>) -> Parsed {
-        var octets = pending
-        if octets.isEmpty { octets.append(input, 0..<progress.place) }
-        pending = []
+        var octets: [UInt8]
+        if pending.isEmpty {
+            octets = input.extracting(first: progress.place).copied()
+        } else {
+            octets = pending
+            pending = []
+        }
         var entries = Array(table[..<progress.count])
         for index in progress.folded { FoldedValue.unfold(&entries[index], in: &octets) }
         let parsed = Parsed(
             startLine: progress.startLine, fields: Fields(parsed: octets, entries: entries),
             framing: progress.framing)
-        progress = Progress()
+        progress.reset()
         return parsed
     }
 
@@ -115,42 +132,52 @@ package struct HeadParser {
             progress.hasStartLine = true
         }
         while true {
-            // The table is lent as a span of its own, so that the loop writes to it without further checks of ours.
-            var lent: [Fields.Entry] = []
-            swap(&lent, &table)
-            defer { swap(&lent, &table) }
-            var entries = lent.mutableSpan
-            switch try scanFields(bytes, available, &entries) {
+            switch try Self.scanFields(bytes, available, limits, leniency, &progress, &table) {
             case .end: return progress.place
             case .needMore: return try incomplete(bytes)
             case .tableFull:
                 let empty = Fields.Entry(
                     name: 0..<0, value: 0..<0, tag: FieldName.Tag(length: 0, first: 0, last: 0))
-                lent.append(contentsOf: repeatElement(empty, count: max(16, lent.count)))
+                table.append(contentsOf: repeatElement(empty, count: max(16, table.count)))
             }
         }
     }
 
     private enum Stop { case end, needMore, tableFull }
 
-    /// Scans lines until the empty one, the end of the octets, or the end of the table.
-    private mutating func scanFields(
-        _ bytes: Span<UInt8>, _ available: Int, _ entries: inout MutableSpan<Fields.Entry>
+    /// Scans lines until the empty one, the end of the octets, or the end of the table. Static, so that it
+    /// can have both the progress and the table to itself.
+    private static func scanFields(
+        _ bytes: Span<UInt8>, _ available: Int, _ limits: ParserLimits, _ leniency: Leniency,
+        _ progress: inout Progress, _ table: inout [Fields.Entry]
     ) throws(HTTPError) -> Stop {
         var place = progress.place
         var lineStart = progress.lineStart
         var nameEnd = progress.nameEnd
         var count = progress.count
-        let room = min(entries.count, limits.fieldCount)
+        let room = min(table.count, limits.fieldCount)
+        var free = table.mutableSpan
+        var entries = free._mutatingExtracting(first: room)
+        let head = bytes.extracting(first: available)
         var stop = Stop.needMore
         line: while true {
+            if place == lineStart, nameEnd == lineStart {
+                let isOver = PlainLines.take(
+                    head, limits.lineBytes, from: &lineStart, into: &entries, &count, &progress.framing)
+                place = lineStart
+                nameEnd = lineStart
+                if isOver {
+                    stop = .end
+                    break line
+                }
+            }
             let bound = min(available, lineStart &+ limits.lineBytes &+ 1)
             if nameEnd == lineStart {
                 if place == lineStart {
                     guard place < bound else { break line }
                     let first = bytes[place]
                     if first == Octet.carriageReturn || first == Octet.lineFeed {
-                        guard let end = try Self.lineEnd(bytes, at: place, available, leniency) else {
+                        guard let end = try lineEnd(bytes, at: place, available, leniency) else {
                             break line
                         }
                         place = end
@@ -175,7 +202,7 @@ package struct HeadParser {
                 place = OctetScan.endOfToken(bytes, from: place, to: bound)
                 guard place < bound else { break line }
                 guard bytes[place] == Octet.colon, place > lineStart else {
-                    throw Self.nameError(bytes[place], at: place)
+                    throw nameError(bytes[place], at: place)
                 }
                 guard place &- lineStart <= Fields.longestName else {
                     throw .limitExceeded(.lineBytes, allowed: Fields.longestName)
@@ -184,7 +211,7 @@ package struct HeadParser {
                 place &+= 1
             }
             place = OctetScan.endOfValue(bytes, from: place, to: bound)
-            guard place < bound, let end = try Self.lineEnd(bytes, at: place, available, leniency) else {
+            guard place < bound, let end = try lineEnd(bytes, at: place, available, leniency) else {
                 break line
             }
             if nameEnd < lineStart {
@@ -247,6 +274,13 @@ package struct HeadParser {
     // MARK: the first line
 
     private mutating func scanStartLine(_ bytes: Span<UInt8>, _ available: Int) throws(HTTPError) -> Bool {
+        if progress.place == 0, kind == .response, limits.lineBytes >= PlainLines.okCount,
+            PlainLines.beginsWithOK(bytes.extracting(first: available))
+        {
+            progress.startLine = .response(.http11, Status(checked: 200), ownReason: nil)
+            beginFields(at: PlainLines.okCount &+ 2)
+            return true
+        }
         let bound = min(available, limits.lineBytes &+ 2)
         guard let feed = OctetScan.firstIndex(of: Octet.lineFeed, bytes, from: progress.place, to: bound)
         else {
@@ -273,9 +307,13 @@ package struct HeadParser {
             kind == .response
             ? try StartLineParser.statusLine(bytes, end, leniency)
             : try StartLineParser.requestLine(bytes, end)
-        progress.place = feed &+ 1
-        progress.lineStart = feed &+ 1
-        progress.nameEnd = feed &+ 1
+        beginFields(at: feed &+ 1)
         return true
+    }
+
+    private mutating func beginFields(at place: Int) {
+        progress.place = place
+        progress.lineStart = place
+        progress.nameEnd = place
     }
 }
