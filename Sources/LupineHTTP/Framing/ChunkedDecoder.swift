@@ -43,7 +43,7 @@ struct ChunkedDecoder {
     private var offset = 0
     private var extensionOctets: Int64 = 0
 
-    init(limits: ParserLimits) { self.limits = limits }
+    init(limits: ParserLimits) { self.limits = limits.bounded }
 
     /// Where the peer would break off, if it did now.
     var truncation: HTTPError.Truncation {
@@ -130,7 +130,8 @@ struct ChunkedDecoder {
     /// One more octet of an extension.
     private mutating func extending(_ size: Int64) throws(HTTPError) -> State {
         extensionOctets &+= 1
-        guard extensionOctets <= Int64(limits.chunkExtensionBytes) &+ received else {
+        let (allowed, isEndless) = received.addingReportingOverflow(Int64(limits.chunkExtensionBytes))
+        guard isEndless || extensionOctets <= allowed else {
             throw .limitExceeded(.chunkExtensionBytes, allowed: limits.chunkExtensionBytes)
         }
         return .extensions(size: size)

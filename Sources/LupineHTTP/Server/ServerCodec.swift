@@ -148,10 +148,11 @@ package struct ServerCodec {
     // MARK: out
 
     /// Writes an interim (1xx) head, or nothing to an HTTP/1.0 client, which would take it for the final one
-    /// (RFC 9110 §15.2).
+    /// (RFC 9110 §15.2). 101 is no interim response: `send` takes it.
     package mutating func sendInterim(_ head: ResponseHead, into output: inout [UInt8]) throws(HTTPError) {
         precondition(
-            sending == .idle && head.status.kind == .informational, "an interim response out of order")
+            sending == .idle && head.status.kind == .informational && head.status.code != 101,
+            "an interim response out of order")
         guard requestVersion == .http11 else { return }
         try ResponseEncoder.encode(head, framing: nil, connection: nil, into: &output)
     }
@@ -160,12 +161,15 @@ package struct ServerCodec {
     /// With `body: .none` the response is over at once, otherwise `sendEnd` ends it. `close`, or `Connection: close`
     /// among the fields, makes it the last one.
     ///
-    /// A response to HEAD, 204 and 304 carry no content: what is given is left out. A body of unknown length to an
+    /// Responses to HEAD, 204 and 304 carry no content: what is given is left out, trailers included. A body of unknown length to an
     /// HTTP/1.0 client ends with the connection.
     package mutating func send(
         _ head: ResponseHead, body: OutgoingBody, close: Bool = false, into output: inout [UInt8]
     ) throws(HTTPError) {
         precondition(sending == .idle, "a second response to one request")
+        precondition(
+            head.status.kind != .informational || head.status.code == 101,
+            "an interim response (\(head.status)) as the final one")
         try body.validate()
         let isTunnel =
             head.status.code == 101 || (requestKind == .connect && head.status.kind == .successful)
