@@ -17,9 +17,9 @@ enum StartLineParser {
         _ bytes: Span<UInt8>, _ end: Int, _ leniency: Leniency
     ) throws(HTTPError) -> HeadParser.StartLine {
         let version: HTTPVersion
-        // Whether the version ends where it may is for the last case to say.
-        let isShort = end == 8 || (end > 8 && bytes[8] == Octet.space)
-        switch isShort ? OctetScan.word(bytes, at: 0) : 0 {
+        // A version that goes on behind eight octets is another one, and so is one that ends before.
+        let isWhole = end == 8 || (end > 8 && bytes[8] == Octet.space)
+        switch isWhole ? OctetScan.word(bytes, at: 0) : 0 {
         case http11: version = .http11
         case http10: version = .http10
         default:

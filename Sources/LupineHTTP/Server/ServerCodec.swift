@@ -76,7 +76,8 @@ package struct ServerCodec {
     {
         switch receiving {
         case .head:
-            guard input.count > 0 else { return (.needMore, 0) }
+            // With a response out already, one that no request asked for, there is nothing more to read.
+            guard input.count > 0, sending == .idle else { return (.needMore, 0) }
             guard let consumed = try parser.scan(input) else { return (.needMore, input.count) }
             return (try receive(parser.take(input)), consumed)
         case .body:
@@ -159,7 +160,7 @@ package struct ServerCodec {
 
     /// Begins the response: writes its head, framing chosen from the body's length and from what the request allows.
     /// With `body: .none` the response is over at once, otherwise `sendEnd` ends it. `close`, or `Connection: close`
-    /// among the fields, makes it the last one.
+    /// among the fields, makes it the last one, and so it is when no request has come in full, as with 408.
     ///
     /// Responses to HEAD, 204 and 304 carry no content: what is given is left out, trailers included. A body of unknown length to an
     /// HTTP/1.0 client ends with the connection.
@@ -178,6 +179,7 @@ package struct ServerCodec {
         let saysClose = BodyFraming.saysClose(head.fields)
         let isLast =
             close || saysClose || isTunnel || endsWithConnection || !keepAlive || receiving == .failed
+            || receiving == .head
         let line: ResponseEncoder.FramingLine? =
             switch body {
             case _ where isBodiless: nil
