@@ -77,7 +77,8 @@ package struct Goals: Sendable, Equatable {
         if let ratio, let measured, measured > ratio {
             missed.append("ratio \(decimal(measured, 2)) > \(decimal(ratio, 2))")
         }
-        if let allocations, let counted, counted > allocations {
+        // What is allocated once, such as a table that is then kept, is spread over the runs of a sample.
+        if let allocations, let counted, counted > allocations + 0.05 {
             missed.append("allocations \(decimal(counted, 2)) > \(decimal(allocations, 2))")
         }
         return missed

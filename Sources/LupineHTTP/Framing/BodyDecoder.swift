@@ -5,18 +5,22 @@ struct BodyDecoder {
     private enum State {
         case none
         case length(remaining: Int64, of: Int64)
-        case chunked(ChunkedDecoder)
+        /// As `chunks` says.
+        case chunked
         case untilClose
     }
 
     private var state: State
+    /// Beside the state and not in it, so that it is worked on where it lies.
+    private var chunks: ChunkedDecoder
 
     /// A decoder for anything but a handover, which has no body.
     init(_ framing: BodyFraming, limits: ParserLimits) {
+        chunks = ChunkedDecoder(limits: limits)
         switch framing {
         case .none, .handover: state = .none
         case .length(let length): state = .length(remaining: length, of: length)
-        case .chunked: state = .chunked(ChunkedDecoder(limits: limits))
+        case .chunked: state = .chunked
         case .untilClose: state = .untilClose
         }
     }
@@ -33,10 +37,8 @@ struct BodyDecoder {
             let count = min(input.count, Int(clamping: remaining))
             state = .length(remaining: remaining &- Int64(count), of: length)
             return (.content(0..<count), count)
-        case .chunked(var decoder):
-            state = .none
-            defer { state = .chunked(decoder) }
-            return try decoder.next(input)
+        case .chunked:
+            return try chunks.next(input)
         case .untilClose:
             return input.count > 0 ? (.content(0..<input.count), input.count) : (.needMore, 0)
         }
@@ -61,7 +63,7 @@ struct BodyDecoder {
         case .none, .untilClose: nil
         case .length(let remaining, let length):
             remaining == 0 ? nil : .insideBody(received: length &- remaining, expected: length)
-        case .chunked(let decoder): decoder.truncation
+        case .chunked: chunks.truncation
         }
     }
 }
