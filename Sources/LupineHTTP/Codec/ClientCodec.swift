@@ -26,7 +26,7 @@ package struct ClientCodec {
 
     /// A codec for a fresh connection.
     package init(limits: ParserLimits = ParserLimits(), leniency: Leniency = .client) {
-        self.limits = limits
+        self.limits = limits.bounded
         parser = HeadParser(.response, limits: limits, leniency: leniency)
     }
 

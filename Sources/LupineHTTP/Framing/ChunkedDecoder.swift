@@ -43,7 +43,7 @@ struct ChunkedDecoder {
     private var offset = 0
     private var extensionOctets: Int64 = 0
 
-    init(limits: ParserLimits) { self.limits = limits.bounded }
+    init(limits: ParserLimits) { self.limits = limits }
 
     /// Where the peer would break off, if it did now.
     var truncation: HTTPError.Truncation {

@@ -39,7 +39,7 @@ package struct ServerCodec {
 
     /// A codec for a fresh connection.
     package init(limits: ParserLimits = ParserLimits()) {
-        self.limits = limits
+        self.limits = limits.bounded
         parser = HeadParser(.request, limits: limits, leniency: .strict)
     }
 
