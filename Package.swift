@@ -56,7 +56,9 @@ let package = Package(
             swiftSettings: houseRules),
         .testTarget(
             name: "LupineTransportTests",
-            dependencies: ["LupineTransport", "LupineTestKit", "lupine-transport-probe"],
+            dependencies: [
+                "LupineTransport", "LupineOrigin", "LupineHTTP", "LupineTestKit", "lupine-transport-probe",
+            ],
             swiftSettings: houseRules),
         .testTarget(
             name: "LupineOriginTests",
@@ -69,12 +71,19 @@ let package = Package(
             name: "lupine-origin-probe", dependencies: ["LupineOrigin", "LupineTestKit"],
             path: "Tests/OriginProbe",
             swiftSettings: houseRules),
+        .systemLibrary(name: "CLupineHeap", path: "Tests/CLupineHeap"),
         .executableTarget(
-            name: "lupine-transport-probe", dependencies: ["LupineTransport"],
+            name: "lupine-transport-probe",
+            dependencies: [
+                "LupineTransport", "LupineOrigin", "LupineHTTP", "LupineTestKit", "CLupineHeap",
+            ],
             path: "Tests/TransportProbe",
             swiftSettings: houseRules),
         .testTarget(
-            name: "ConformanceTests", dependencies: ["LupineTransport", "LupineTestKit"],
+            name: "ConformanceTests",
+            dependencies: [
+                "LupineTransport", "LupineOrigin", "LupineHTTP", "LupineTestKit", "lupine-transport-probe",
+            ],
             path: "Tests/Conformance",
             swiftSettings: houseRules),
         .executableTarget(
@@ -84,7 +93,8 @@ let package = Package(
             name: "Snippets", dependencies: ["LupineTransport"], path: "Tests/Snippets",
             swiftSettings: houseRules),
         .testTarget(
-            name: "ArchitectureTests", exclude: ["unsafe-files.txt", "shape-exempt.txt"],
+            name: "ArchitectureTests", dependencies: ["LupineOrigin"],
+            exclude: ["unsafe-files.txt", "shape-exempt.txt"],
             swiftSettings: houseRules),
     ]
 )

@@ -25,8 +25,11 @@ struct Linkage {
         }
     }
 
-    /// Builds the program for one product and returns what `ldd` says about it, having run it once.
-    static func listing(product: String, staticRuntime: Bool) throws -> String {
+    /// Builds the program for one product and returns what `ldd` says about it, having run it once: with `arguments`
+    /// it has to print `expected`.
+    static func listing(
+        product: String, staticRuntime: Bool, arguments: [String], expected: String
+    ) throws -> String {
         let root = Repository.here.root
         let scratch = "\(root)/.build-embedding/\(staticRuntime ? "static" : "dynamic")"
         var build = [
@@ -35,8 +38,8 @@ struct Linkage {
         build += ["--product", "Embedding\(product)"] + (staticRuntime ? ["--static-swift-stdlib"] : [])
         _ = try run(build)
         let program = "\(scratch)/debug/Embedding\(product)"
-        let said = try run([program])
-        guard said.contains(product) else { throw Failure(description: "\(program) printed: \(said)") }
+        let said = try run([program] + arguments)
+        guard said == expected else { throw Failure(description: "\(program) printed: \(said)") }
         return try run(["ldd", program])
     }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import LupineOrigin
 import Testing
 
 /// What a user links who takes one product: nothing but libc, the compiler's runtime, and our own few libraries.
@@ -7,18 +8,36 @@ import Testing
 @Suite(.serialized)
 struct LinkageTests {
     @Test(arguments: ["LupineTransport"])
-    func aProgramWithTheRuntimeInside(_ product: String) throws {
+    func aProgramWithTheRuntimeInside(_ product: String) async throws {
         let strangers = Linkage.strangers(
-            in: try Linkage.listing(product: product, staticRuntime: true), allowed: Linkage.ours)
+            in: try await fetch(product, staticRuntime: true), allowed: Linkage.ours)
         #expect(strangers.isEmpty, "Package.swift:1: a program on \(product) is linked against \(strangers)")
     }
 
     @Test(arguments: ["LupineTransport"])
-    func aProgramWithTheRuntimeBeside(_ product: String) throws {
+    func aProgramWithTheRuntimeBeside(_ product: String) async throws {
         let strangers = Linkage.strangers(
-            in: try Linkage.listing(product: product, staticRuntime: false),
-            allowed: Linkage.ours + Linkage.runtime)
+            in: try await fetch(product, staticRuntime: false), allowed: Linkage.ours + Linkage.runtime)
         #expect(strangers.isEmpty, "Package.swift:1: a program on \(product) is linked against \(strangers)")
+    }
+
+    /// Has the program fetch something from an origin, and returns what it is linked against.
+    private func fetch(_ product: String, staticRuntime: Bool) async throws -> String {
+        let content = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        let sum = content.reduce(0) { ($0 &* 31 &+ Int($1)) % 1_000_003 }
+        let origin = try Origin.start()
+        origin.route("GET", "/content") { _ throws(Refusal) in
+            try OriginResponse(200, "application/octet-stream", content)
+        }
+        let listing = Result {
+            try Linkage.listing(
+                product: product, staticRuntime: staticRuntime, arguments: ["\(origin.url)/content"],
+                expected: "\(product) fetched 200: \(content.count) bytes, sum \(sum)\n")
+        }
+        let requests = origin.counts.requests
+        await origin.shutdown()
+        #expect(requests == 1)
+        return try listing.get()
     }
 
     @Test func strangersAreTold() {

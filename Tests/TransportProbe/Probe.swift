@@ -10,7 +10,8 @@ import LupineTransport
 /// not, or dies of the signal that should not have been raised.
 @main struct Probe {
     enum Scenario: String, CaseIterable {
-        case send, sendmsg, sendfile, splice, signals, leaks, exit
+        case send, sendmsg, sendfile, splice, signals, leaks, exit, fetch
+        case clientResets, clientExit, clientLeaks, clientDescriptors, clientMemory, clientIdle
     }
 
     struct Failure: Error, CustomStringConvertible {
@@ -30,10 +31,25 @@ import LupineTransport
         case .signals: try await threadsBlockSignals()
         case .leaks: try await shutdownLeavesNothing()
         case .exit: try await defaultGroupDoesNotDelayExit()
+        case .clientResets: try await ClientScenarios.peersReset()
+        case .clientExit: try await ClientScenarios.exitWithRequestsInFlight()
+        case .clientLeaks: try await ClientScenarios.cancellationsLeaveNothing()
+        case .clientDescriptors: try await ClientScenarios.descriptorsRunOut(port())
+        case .clientMemory: try await ClientScenarios.memoryStaysFlat(port())
+        case .clientIdle: try await ClientScenarios.idleConnectionsAreSmall(port())
+        case .fetch: await EnvironmentFetch.run(CommandLine.arguments.dropFirst(2))
         }
         guard try signalState() == before else {
             throw Failure("signal dispositions changed: \(before) to \(try signalState())")
         }
+    }
+
+    /// The parent's origin, where the scenario counts what is its own.
+    static func port() throws -> UInt16 {
+        guard let port = CommandLine.arguments.last.flatMap(UInt16.init) else {
+            throw Failure("a port is missing")
+        }
+        return port
     }
 
     /// Which signals are ignored and which are handled, but for 32 and 33, which the C library takes for
@@ -99,7 +115,8 @@ import LupineTransport
             let pipe = try SplicePipe()
             _ = try pipe.write(bytes.span)
             _ = try pipe.drain(into: client.descriptor, count: 4096)
-        case .signals, .leaks, .exit:
+        case .signals, .leaks, .exit, .clientResets, .clientExit, .clientLeaks, .clientDescriptors,
+            .clientMemory, .clientIdle, .fetch:
             break
         }
     }

@@ -10,6 +10,8 @@ struct SeededOctets {
     init(seed: UInt64) { state = seed }
 
     mutating func append(_ count: Int, to output: inout [UInt8]) {
+        // Adding nothing to an empty array would write to the storage that all empty arrays share.
+        guard count > 0 else { return }
         output.append(addingCapacity: count) { free in
             for _ in 0..<count { free.append(next()) }
         }

@@ -32,6 +32,7 @@ extension Array where Element == UInt8 {
     /// Adds the first `limit` octets of `bytes`.
     mutating func append(_ bytes: Span<UInt8>, upTo limit: Int = .max) {
         let count = Swift.min(limit, bytes.count)
+        guard count > 0 else { return }
         append(addingCapacity: count) { output in
             for index in 0..<count { output.append(bytes[index]) }
         }

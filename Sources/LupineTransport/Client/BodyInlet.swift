@@ -188,6 +188,8 @@ extension [UInt8] {
     fileprivate mutating func append(span bytes: Span<UInt8>) {
         // Adding nothing would write into the storage that all empty arrays of the process share.
         if bytes.isEmpty { return }
+        // Adding nothing to an empty array would write to the storage that all empty arrays share.
+        guard !bytes.isEmpty else { return }
         append(addingCapacity: bytes.count) { output in
             for index in bytes.indices { output.append(bytes[index]) }
         }

@@ -32,6 +32,7 @@ final class Engine: Sendable {
             idleTimeout: Interval(configuration.idleTimeout),
             maximumAge: configuration.maximumConnectionAge.map { Interval($0) })
         pooling.dial.timeout = configuration.connectTimeout.map { Interval($0) }
+        pooling.dial.tunnelsEverything = configuration.tunnelsThroughProxy
         pooling.parserLimits = configuration.parserLimits
         pooling.leniency = configuration.leniency
         parserLimits = configuration.parserLimits

@@ -94,6 +94,8 @@ extension HTTPClient {
         public var overrides: [HostAndPort: [SocketAddress]] = [:]
         /// A proxy for every request, or none.
         public var proxy = Proxy.none
+        /// Asks HTTP proxies for a tunnel to `http` origins too.
+        package var tunnelsThroughProxy = false
         /// The local address or interface that connections leave from.
         public var localBinding: String?
         /// Limits of what a peer's heads may be.

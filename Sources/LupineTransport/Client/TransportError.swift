@@ -73,11 +73,13 @@ extension TransportError {
     /// The error for a socket that could not be made or connected: running out of descriptors is its own case,
     /// because giving up idle connections helps there and nowhere else.
     package init(connecting address: SocketAddress, _ error: Errno) {
-        switch error {
-        case .tooManyDescriptors, .tooManyDescriptorsInSystem: self = .outOfDescriptors(error)
-        default: self = .connect(to: address, error)
-        }
+        self = error.isOutOfDescriptors ? .outOfDescriptors(error) : .connect(to: address, error)
     }
+}
+
+extension Errno {
+    /// Whether the process or the system has no descriptor left.
+    var isOutOfDescriptors: Bool { self == .tooManyDescriptors || self == .tooManyDescriptorsInSystem }
 }
 
 extension TransportError: CustomStringConvertible {

@@ -28,7 +28,8 @@ package final class Exchange: Sendable {
     private enum Life: Sendable {
         case new
         case waiting(ConnectionPool, WaiterID)
-        case running(EventLoop, LoopBound<HTTP1Connection>)
+        /// On a connection. Once cancelled it stays so, should the connection break and give it back first.
+        case running(EventLoop, LoopBound<HTTP1Connection>, cancelled: TransportError?)
         /// Taken back before it ran; whoever holds it next ends it.
         case cancelled(TransportError)
         case over
@@ -57,14 +58,17 @@ package final class Exchange: Sendable {
             let found = life
             switch life {
             case .new, .waiting: life = .cancelled(error)
-            case .running, .cancelled, .over: break
+            case .running(let loop, let connection, let earlier):
+                life = .running(loop, connection, cancelled: earlier ?? error)
+            case .cancelled, .over: break
             }
             return found
         }
         switch found {
         case .new, .cancelled, .over: break
         case .waiting(let pool, let waiter): pool.cancel(waiter)
-        case .running(let loop, let connection):
+        case .running(_, _, cancelled: _?): break
+        case .running(let loop, let connection, cancelled: nil):
             _ = loop.executeInline { connection.value.cancel(self, error) }
         }
     }
@@ -72,21 +76,23 @@ package final class Exchange: Sendable {
     /// Goes on after the sink has answered `.pause`. Harmless at any other time.
     package func resume() {
         let found = life.withLock { $0 }
-        guard case .running(let loop, let connection) = found else { return }
+        guard case .running(let loop, let connection, _) = found else { return }
         _ = loop.execute { connection.value.resume(self) }
     }
 
     // MARK: for the pool and the connection
 
-    /// The pool has put it in a queue. Returns the error when it was cancelled before.
-    func isWaiting(in pool: ConnectionPool, as waiter: WaiterID) -> Bool {
+    /// The pool has put it in a queue. False when it was cancelled before.
+    ///
+    /// The news may come late: when the exchange runs already, or even waits again, as its own `replay`.
+    func isWaiting(in pool: ConnectionPool, as waiter: WaiterID, replay: Bool) -> Bool {
         life.withLock { life in
             switch life {
-            case .new, .waiting:
+            case .new where replay == wasReplayed:
                 life = .waiting(pool, waiter)
                 return true
             case .cancelled: return false
-            case .running, .over: return true
+            case .new, .waiting, .running, .over: return true
             }
         }
     }
@@ -95,22 +101,21 @@ package final class Exchange: Sendable {
     func begin(on connection: LoopBound<HTTP1Connection>, loop: EventLoop) throws(TransportError) {
         let cancelled = life.withLock { life -> TransportError? in
             if case .cancelled(let error) = life { return error }
-            life = .running(loop, connection)
+            life = .running(loop, connection, cancelled: nil)
             return nil
         }
         if let cancelled { throw cancelled }
     }
 
-    /// The connection gives it back to be sent again. False when it is over.
+    /// The connection gives it back to be sent again. False when nobody wants that any more.
     func beginAgain() -> Bool {
-        replayed.store(true, ordering: .relaxed)
-        return life.withLock { life in
+        life.withLock { life in
             switch life {
-            case .running, .waiting, .new:
+            case .running(_, _, cancelled: nil), .waiting, .new:
+                replayed.store(true, ordering: .relaxed)
                 life = .new
                 return true
-            case .cancelled: return true
-            case .over: return false
+            case .running(_, _, cancelled: _?), .cancelled, .over: return false
             }
         }
     }
@@ -120,7 +125,12 @@ package final class Exchange: Sendable {
 
     /// The error it was cancelled with, as far as nobody has acted on it.
     var cancellation: TransportError? {
-        life.withLock { if case .cancelled(let error) = $0 { error } else { nil } }
+        life.withLock { life in
+            switch life {
+            case .cancelled(let error), .running(_, _, cancelled: let error?): error
+            case .new, .waiting, .running(_, _, cancelled: nil), .over: nil
+            }
+        }
     }
 
     /// Ends it and tells the sink, once. On a loop.
@@ -131,7 +141,8 @@ package final class Exchange: Sendable {
             return true
         }
         guard isFirst else { return }
-        if case .failure = result { content.abandon() }
+        // Also after an early answer: the source may still be asked for a piece that nobody wants.
+        content.abandon()
         sink.exchangeEnded(result, metrics)
     }
 }

@@ -45,6 +45,11 @@ extension HTTP1Connection {
             return try sendFile(file, offset: offset, remaining: remaining)
         case .stream(let source):
             if feed.hasOutput { guard try send([]) else { return false } }
+            if case .stream(_, let length?) = current?.exchange.content, feed.sent >= length {
+                // All that was announced has gone, and the peer may answer: the source is not asked for its end.
+                feed.state = .done
+                return true
+            }
             feed.state = .awaiting(source)
             current?.deadlines.handle(.sourceDry, at: loop.now)
             ask(source)
@@ -122,7 +127,7 @@ extension HTTP1Connection {
         var position = offset
         let outcome: ReadOutcome
         do throws(Errno) {
-            outcome = try channel.socket.send(file: file.descriptor, offset: &position, count: limit)
+            outcome = try channel.send(file: file.descriptor, offset: &position, count: limit)
         } catch {
             throw .connectionLost(host: route.host, error)
         }

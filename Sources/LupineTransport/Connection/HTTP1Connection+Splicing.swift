@@ -19,7 +19,7 @@ extension HTTP1Connection {
         let limit = current?.contentRemaining ?? Int64(Int.max)
         let outcome: SpliceTransfer.Step
         do throws(TransportError) {
-            outcome = try splice.step(from: channel.socket, limit: limit, host: route.host)
+            outcome = try splice.step(from: channel, limit: limit, host: route.host)
         } catch {
             fail(error)
             return false
@@ -30,7 +30,11 @@ extension HTTP1Connection {
             spendContent(count)
             received(count)
             codec.skipContent(count)
-            if exchange.sink.spliced(count) == .pause { pause() }
+            switch exchange.sink.spliced(count) {
+            case .more: break
+            case .pause: pause()
+            case .enough: return enough()
+            }
             if current?.contentRemaining == 0 {
                 self.splice = nil
                 handle([UInt8]().span)

@@ -11,7 +11,7 @@ final class HTTP1Connection {
     let loop: EventLoop
     let id: ConnectionID
     let pool: ConnectionPool
-    let channel: ByteChannel
+    var channel: ByteChannel
     var registration: Registration?
     var machine = HTTP1Machine()
     var codec: ClientCodec
@@ -53,7 +53,8 @@ final class HTTP1Connection {
     /// Whether the upgrade's handler takes bytes now.
     var upgradeReads = true
 
-    struct Current {
+    /// What one exchange needs, apart from the connection, so that an idle one does not keep room for it.
+    final class Current {
         let exchange: Exchange
         var metrics: ExchangeMetrics
         var deadlines: TransferDeadlines
@@ -63,6 +64,12 @@ final class HTTP1Connection {
         var headOctets = 0
         var bodyFraming = BodyFraming.none
         var contentRemaining: Int64?
+
+        init(_ exchange: Exchange, _ metrics: ExchangeMetrics) {
+            self.exchange = exchange
+            self.metrics = metrics
+            deadlines = TransferDeadlines(exchange.options.timeouts, at: exchange.began)
+        }
     }
 
     enum Tag: Int { case deadline, continueWait, pace }
@@ -103,11 +110,7 @@ final class HTTP1Connection {
         metrics.wasReplayed = exchange.wasReplayed
         do throws(TransportError) {
             try exchange.begin(on: LoopBound(self, on: loop), loop: loop)
-        } catch {
-            giveBack(KeepAlive())
-            exchange.end(.failure(error), metrics)
-            return
-        }
+        } catch { return refuse(exchange, error, metrics) }
         guard machine.state == .idle else {
             // It died between being lent and this turn; not a byte has gone.
             pool.replayOrFail(
@@ -117,9 +120,7 @@ final class HTTP1Connection {
         }
         let now = loop.now
         metrics.requestStart = now
-        var current = Current(
-            exchange: exchange, metrics: metrics,
-            deadlines: TransferDeadlines(exchange.options.timeouts, at: exchange.began))
+        let current = Current(exchange, metrics)
         if let rate = exchange.options.receiveRate { current.receiveRate = RateLimit(rate: rate, at: now) }
         if let rate = exchange.options.sendRate { current.sendRate = RateLimit(rate: rate, at: now) }
         let announcement = exchange.content.announcement
@@ -134,11 +135,7 @@ final class HTTP1Connection {
                 try head.fields.set(.proxyAuthorization, authorization)
             }
             try codec.send(head, body: announcement, expectContinue: holds, into: &feed.output)
-        } catch {
-            giveBack(KeepAlive())
-            exchange.end(.failure(.http(host: route.host, error)), metrics)
-            return
-        }
+        } catch { return refuse(exchange, .http(host: route.host, error), metrics) }
         wasUsed = true
         current.metrics.requestHeadBytes = feed.output.count
         current.deadlines.handle(.sending, at: now)
@@ -152,6 +149,15 @@ final class HTTP1Connection {
         if !holds { feedContent(exchange.content) }
         write()
         armDeadline()
+    }
+
+    /// Ends an exchange of which not a byte has gone. The connection goes back in a step of its own: the next exchange
+    /// may be refused as well, and a long queue of such would end in as deep a stack.
+    private func refuse(_ exchange: Exchange, _ error: TransportError, _ metrics: ExchangeMetrics) {
+        loop.executeOnLoop {
+            self.giveBack(KeepAlive())
+            exchange.end(.failure(error), metrics)
+        }
     }
 
     func feedContent(_ content: OutgoingContent) {
@@ -271,10 +277,11 @@ final class HTTP1Connection {
         pool.finished(id, .reusable(hint))
     }
 
-    /// Closes the socket.
+    /// Closes the socket, now and not when the last who knows this connection lets go of it.
     func shut() {
         if let registration { loop.deregister(registration) }
         registration = nil
+        channel.close()
         if let timer = deadlineTimer { loop.cancel(timer.token) }
         deadlineTimer = nil
         cancelContinueTimer()

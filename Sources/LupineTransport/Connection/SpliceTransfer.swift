@@ -35,17 +35,21 @@ final class SpliceTransfer {
     }
 
     /// Moves up to `limit` bytes that have come.
-    func step(from socket: borrowing Socket, limit: Int64, host: String) throws(TransportError) -> Step {
+    func step(
+        from channel: borrowing ByteChannel, limit: Int64, host: String
+    ) throws(TransportError) -> Step {
         if pipe == nil {
             do throws(Errno) { pipe = try SplicePipe(capacity: Self.pipeCapacity) } catch {
                 throw .outOfDescriptors(error)
             }
         }
         let outcome: ReadOutcome
+        let count = Int(clamping: min(limit, Int64(Self.pipeCapacity)))
         do throws(Errno) {
-            outcome =
-                try pipe?.fill(from: socket, count: Int(clamping: min(limit, Int64(Self.pipeCapacity))))
-                ?? .wouldBlock
+            switch pipe {
+            case .some(let pipe): outcome = try channel.fill(pipe, count: count)
+            case nil: outcome = .wouldBlock
+            }
         } catch { throw .connectionLost(host: host, error) }
         guard case .bytes(let count) = outcome else { return outcome == .end ? .end : .wouldBlock }
         var left = count

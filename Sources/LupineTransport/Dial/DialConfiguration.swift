@@ -17,6 +17,9 @@ package struct DialConfiguration: Sendable {
     package var keepAlive: KeepAliveProbes? = KeepAliveProbes(idle: 60, interval: 15, count: 4)
     /// Sent to a proxy that is asked for a tunnel, such as User-Agent.
     package var tunnelFields = Fields()
+    /// Asks HTTP proxies for a tunnel to `http` origins too, as curl does under `--proxytunnel`: for origins that
+    /// speak something which the proxy would not pass on.
+    package var tunnelsEverything = false
 
     /// The defaults.
     package init() {}

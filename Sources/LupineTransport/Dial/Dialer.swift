@@ -82,6 +82,8 @@ final class Dialer {
         metrics.lookUpEnd = loop.now
         switch answer {
         case .success(let addresses): race(addresses)
+        case .failure(.resolverFailed(_, system: let error?)) where error.isOutOfDescriptors:
+            end(.failure(.outOfDescriptors(error)))
         case .failure(let error): end(.failure(.resolution(host: host, error)))
         }
     }
@@ -176,7 +178,7 @@ final class Dialer {
     private func conversation(with proxy: ProxyServer) -> Result<ProxyConversation.Machine, TransportError>? {
         switch proxy.kind {
         case .http, .https:
-            guard origin.scheme == .https else { return nil }
+            guard !isForwarded(by: proxy) else { return nil }
             do throws(HTTPError) {
                 let authority = try Authority(host: origin.host, port: origin.port)
                 return .success(
@@ -197,6 +199,11 @@ final class Dialer {
         }
     }
 
+    /// Whether the proxy reads the requests, rather than passing bytes on.
+    private func isForwarded(by proxy: ProxyServer) -> Bool {
+        proxy.kind != .socks5 && origin.scheme == .http && !configuration.tunnelsEverything
+    }
+
     private func conversed(_ result: Result<Void, TransportError>) {
         guard case .conversing(let conversation, let registration, let address) = stage else { return }
         switch result {
@@ -211,7 +218,7 @@ final class Dialer {
 
     private func finish(_ socket: consuming Socket, _ registration: Registration, _ address: SocketAddress) {
         metrics.connectEnd = loop.now
-        let isForwarded = origin.proxy?.kind == .http && origin.scheme == .http
+        let isForwarded = origin.proxy.map(isForwarded(by:)) ?? false
         let host =
             (try? Authority(host: origin.host, port: origin.port, defaultPort: 80))?.description
             ?? origin.host

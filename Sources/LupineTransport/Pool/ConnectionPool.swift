@@ -26,8 +26,36 @@ package final class ConnectionPool: Sendable {
     private let group: EventLoopGroup
     private let resolver: Resolver
     private let state: Lock<State>
+    /// Ends when an idle connection is due to close; it lives on the first loop.
+    private let alarm: LoopBound<Alarm>?
+
+    private final class Alarm {
+        private var timer: EventLoop.TimerToken?
+
+        func set(at instant: Instant, on loop: EventLoop, _ body: @escaping () -> Void) {
+            cancel(on: loop)
+            timer = loop.schedule(at: instant) { [weak self] reason in
+                self?.timer = nil
+                if reason == .due { body() }
+            }
+        }
+
+        func cancel(on loop: EventLoop) {
+            if let timer { loop.cancel(timer) }
+            timer = nil
+        }
+    }
+
+    /// A connection from the moment its dial is decided. The index of a name is given to another connection as soon
+    /// as the machine has forgotten the first, so every look at the table compares whole names.
+    private struct Entry: Sendable {
+        let id: ConnectionID
+        var handle: Handle
+    }
 
     private enum Handle: Sendable {
+        /// The dial has been decided and has not begun.
+        case reserved
         case dialing(EventLoop, LoopBound<Dialer>)
         case open(EventLoop, LoopBound<HTTP1Connection>)
     }
@@ -38,7 +66,8 @@ package final class ConnectionPool: Sendable {
         var exchanges: [Exchange?] = []
         var freeExchanges: [Int] = []
         /// Connections and dials, at the index of their names.
-        var connections: [Handle?] = []
+        var connections: [Entry?] = []
+        /// Dials and connections whose end has not been reported, also those that the table has forgotten.
         var open = 0
         var actions: [PoolAction] = []
         var timer: Timer?
@@ -49,6 +78,35 @@ package final class ConnectionPool: Sendable {
         var connectionsOpened = 0
         /// Numbers the timers, so that a late one is known.
         var timerNumber: UInt64 = 0
+
+        func handle(of id: ConnectionID) -> Handle? {
+            let index = Int(id.index)
+            guard index < connections.count, let entry = connections[index], entry.id == id else {
+                return nil
+            }
+            return entry.handle
+        }
+
+        /// Takes a connection out of the table; nil when it is there no more.
+        mutating func remove(_ id: ConnectionID) -> Handle? {
+            let handle = handle(of: id)
+            if handle != nil { connections[Int(id.index)] = nil }
+            return handle
+        }
+
+        /// Goes on with a connection that the table still knows.
+        mutating func replace(_ id: ConnectionID, with handle: Handle) -> Bool {
+            guard self.handle(of: id) != nil else { return false }
+            connections[Int(id.index)] = Entry(id: id, handle: handle)
+            return true
+        }
+
+        mutating func reserve(_ id: ConnectionID) {
+            let index = Int(id.index)
+            while connections.count <= index { connections.append(nil) }
+            connections[index] = Entry(id: id, handle: .reserved)
+            open += 1
+        }
     }
 
     private struct Timer: Sendable {
@@ -59,12 +117,15 @@ package final class ConnectionPool: Sendable {
     /// What is left to do when the lock has been given back.
     private enum Effect: Sendable {
         case run(Exchange, EventLoop, LoopBound<HTTP1Connection>)
-        case wait(Exchange, WaiterID)
+        case wait(Exchange, WaiterID, replay: Bool)
         case dial(ConnectionID, Origin)
+        /// The same, once the descriptors closed before it are back.
+        case redial(ConnectionID, Origin)
         case abandon(EventLoop, LoopBound<Dialer>)
         case close(EventLoop, LoopBound<HTTP1Connection>)
         case fail(Exchange, TransportError)
         case wake(Timer)
+        case ended([@Sendable () -> Void])
     }
 
     /// A pool whose connections live on the loops of `group`.
@@ -73,6 +134,7 @@ package final class ConnectionPool: Sendable {
         self.group = group
         self.resolver = resolver
         state = Lock(State(machine: PoolMachine(limits: configuration.limits)))
+        alarm = group.loops.first.map { LoopBound(sending: Alarm(), to: $0) }
     }
 
     /// Connections opened so far.
@@ -86,7 +148,7 @@ package final class ConnectionPool: Sendable {
 
     /// Takes an exchange; its sink hears the rest.
     package func submit(_ exchange: Exchange, needsFresh: Bool = false) {
-        handle { state in
+        handle(runsInline: false) { state in
             let place: Int
             if let free = state.freeExchanges.popLast() {
                 place = free
@@ -112,7 +174,7 @@ package final class ConnectionPool: Sendable {
             bodyIsReplayable: exchange.content.isReplayable, wasReplayed: exchange.wasReplayed)
         guard ReplayRule.mayReplay(evidence), !requestBegan || exchange.content.rewind(),
             exchange.beginAgain()
-        else { return exchange.end(.failure(error), metrics) }
+        else { return exchange.end(.failure(exchange.cancellation ?? error), metrics) }
         submit(exchange, needsFresh: true)
     }
 
@@ -123,20 +185,13 @@ package final class ConnectionPool: Sendable {
         handle { _ in .finished(connection, reuse) }
     }
 
-    /// The connection has been closed.
+    /// The connection has been closed. Called once for each.
     func lost(_ connection: ConnectionID) {
-        let ended = state.withLock { state -> [@Sendable () -> Void] in
-            let index = Int(connection.index)
-            if index < state.connections.count, state.connections[index] != nil {
-                state.connections[index] = nil
-                state.open -= 1
-            }
-            guard state.isShutDown, state.open == 0 else { return [] }
-            defer { state.waitingForEnd = [] }
-            return state.waitingForEnd
+        handle { state in
+            _ = state.remove(connection)
+            state.open -= 1
+            return .lost(connection)
         }
-        handle { _ in .lost(connection) }
-        for end in ended { end() }
     }
 
     private func dialed(
@@ -150,8 +205,7 @@ package final class ConnectionPool: Sendable {
                 leniency: configuration.leniency, pool: self, loop: loop)
             let handle = Handle.open(loop, LoopBound(connection, on: loop))
             let isWanted = state.withLock { state -> Bool in
-                guard state.connections[Int(id.index)] != nil else { return false }
-                state.connections[Int(id.index)] = handle
+                guard state.replace(id, with: handle) else { return false }
                 state.connectionsOpened += 1
                 return true
             }
@@ -162,20 +216,13 @@ package final class ConnectionPool: Sendable {
         }
     }
 
+    /// A dial has ended without a connection. Called once for each.
     private func dialFailed(_ id: ConnectionID, _ error: TransportError) {
-        let ended = state.withLock { state -> [@Sendable () -> Void] in
-            if state.connections[Int(id.index)] != nil {
-                state.connections[Int(id.index)] = nil
-                state.open -= 1
-            }
-            guard state.isShutDown, state.open == 0 else { return [] }
-            defer { state.waitingForEnd = [] }
-            return state.waitingForEnd
+        handle(error) { state in
+            _ = state.remove(id)
+            state.open -= 1
+            return if case .outOfDescriptors = error { .descriptorsExhausted(id) } else { .dialFailed(id) }
         }
-        handle(error) { _ in
-            if case .outOfDescriptors = error { .descriptorsExhausted(id) } else { .dialFailed(id) }
-        }
-        for end in ended { end() }
     }
 
     // MARK: the end
@@ -187,9 +234,10 @@ package final class ConnectionPool: Sendable {
     /// some thread once the last connection is gone.
     package func shutDown(_ whenDone: @escaping @Sendable () -> Void = {}) {
         retire(whenDone)
-        let handles = state.withLock { $0.connections.compactMap { $0 } }
+        let handles = state.withLock { $0.connections.compactMap { $0?.handle } }
         for handle in handles {
             switch handle {
+            case .reserved: break
             case .dialing(let loop, let dialer): _ = loop.execute { dialer.value.cancel(.shutDown) }
             case .open(let loop, let connection): _ = loop.execute { connection.value.abort(.shutDown) }
             }
@@ -202,6 +250,8 @@ package final class ConnectionPool: Sendable {
             state.isShutDown = true
             return .shutDown
         }
+        // Nothing lies idle any more.
+        if let loop = group.loops.first, let alarm { _ = loop.execute { alarm.value.cancel(on: loop) } }
         let isDone = state.withLock { state -> Bool in
             if state.open > 0 { state.waitingForEnd.append(whenDone) }
             return state.open == 0
@@ -211,9 +261,10 @@ package final class ConnectionPool: Sendable {
 
     // MARK: the driver
 
-    /// Tells the machine and performs what it answers. `cause` is why a dial failed, where the event says so.
+    /// Tells the machine and performs what it answers. `cause` is why a dial failed, where the event says so;
+    /// without `runsInline` an exchange begins after the call, also on the loop of its connection.
     private func handle(
-        _ cause: TransportError? = nil, _ event: @Sendable (inout State) -> PoolEvent
+        _ cause: TransportError? = nil, runsInline: Bool = true, _ event: @Sendable (inout State) -> PoolEvent
     ) {
         let now = MonotonicClock().now()
         let effects = state.withLock { state -> Effects in
@@ -225,12 +276,16 @@ package final class ConnectionPool: Sendable {
             for action in actions {
                 if let effect = Self.effect(of: action, cause, &state) { effects.append(effect) }
             }
+            if state.isShutDown, state.open == 0, !state.waitingForEnd.isEmpty {
+                effects.append(.ended(state.waitingForEnd))
+                state.waitingForEnd = []
+            }
             actions.removeAll(keepingCapacity: true)
             swap(&actions, &state.actions)
             return effects
         }
-        if let first = effects.first { perform(first) }
-        for effect in effects.rest { perform(effect) }
+        if let first = effects.first { perform(first, runsInline) }
+        for effect in effects.rest { perform(effect, runsInline) }
     }
 
     /// A list that needs no allocation for its first element, which mostly is the only one.
@@ -248,26 +303,24 @@ package final class ConnectionPool: Sendable {
     {
         switch action {
         case .run(let id, let connection, reused: _):
-            guard let exchange = take(id, &state),
-                case .open(let loop, let bound)? = state.connections[Int(connection.index)]
-            else { return nil }
+            guard let exchange = take(id, &state) else { return nil }
+            guard case .open(let loop, let bound)? = state.handle(of: connection) else {
+                preconditionFailure("the machine lends a connection that is gone")
+            }
             return .run(exchange, loop, bound)
         case .wait(let id, let waiter):
             guard let exchange = state.exchanges[Int(id.rawValue)] else { return nil }
-            return .wait(exchange, waiter)
+            return .wait(exchange, waiter, replay: exchange.wasReplayed)
         case .dial(let connection, let origin):
+            state.reserve(connection)
+            if case .outOfDescriptors? = cause { return .redial(connection, origin) }
             return .dial(connection, origin)
         case .abandonDial(let connection):
-            guard case .dialing(let loop, let dialer)? = state.connections[Int(connection.index)] else {
-                return nil
-            }
-            state.connections[Int(connection.index)] = nil
-            state.open -= 1
+            // One that has not begun finds its place taken away.
+            guard case .dialing(let loop, let dialer)? = state.remove(connection) else { return nil }
             return .abandon(loop, dialer)
         case .close(let connection, _):
-            guard case .open(let loop, let bound)? = state.connections[Int(connection.index)] else {
-                return nil
-            }
+            guard case .open(let loop, let bound)? = state.remove(connection) else { return nil }
             return .close(loop, bound)
         case .fail(let id, let failure):
             guard let exchange = take(id, &state) else { return nil }
@@ -292,15 +345,18 @@ package final class ConnectionPool: Sendable {
         return exchange
     }
 
-    private func perform(_ effect: Effect) {
+    private func perform(_ effect: Effect, _ runsInline: Bool) {
         switch effect {
         case .run(let exchange, let loop, let connection):
-            let isAccepted = loop.executeInline { connection.value.run(exchange) }
+            let run: @Sendable () -> Void = { connection.value.run(exchange) }
+            let isAccepted = runsInline ? loop.executeInline(run) : loop.execute(run)
             if !isAccepted { end(exchange, .shutDown) }
-        case .wait(let exchange, let waiter):
-            if !exchange.isWaiting(in: self, as: waiter) { cancel(waiter) }
+        case .wait(let exchange, let waiter, let replay):
+            if !exchange.isWaiting(in: self, as: waiter, replay: replay) { cancel(waiter) }
         case .dial(let id, let origin):
             dial(id, to: origin)
+        case .redial(let id, let origin):
+            afterWork(on: group.loops[...]) { self.dial(id, to: origin) }
         case .abandon(let loop, let dialer):
             _ = loop.execute { dialer.value.cancel(.cancelled) }
         case .close(let loop, let connection):
@@ -308,13 +364,20 @@ package final class ConnectionPool: Sendable {
         case .fail(let exchange, let error):
             end(exchange, error)
         case .wake(let timer):
-            guard let loop = group.loops.first else { return }
+            guard let loop = group.loops.first, let alarm else { return }
             _ = loop.execute { [weak self] in
-                _ = loop.schedule(at: timer.at) { reason in
-                    if reason == .due { self?.tick(timer.number) }
-                }
+                alarm.value.set(at: timer.at, on: loop) { [weak self] in self?.tick(timer.number) }
             }
+        case .ended(let waiting):
+            for whenDone in waiting { whenDone() }
         }
+    }
+
+    /// Runs `body` when each of the loops has done what was submitted to it before, such as closing connections.
+    private func afterWork(on loops: ArraySlice<EventLoop>, _ body: @escaping @Sendable () -> Void) {
+        guard let loop = loops.first else { return body() }
+        let isAccepted = loop.executeInline { self.afterWork(on: loops.dropFirst(), body) }
+        if !isAccepted { afterWork(on: loops.dropFirst(), body) }
     }
 
     /// The sink is always called on a loop, and never inside the call that submitted the exchange.
@@ -334,12 +397,8 @@ package final class ConnectionPool: Sendable {
         let dialer = LoopBound(
             sending: Dialer(origin, configuration: configuration.dial, resolver: resolver, loop: loop),
             to: loop)
-        state.withLock { state in
-            let index = Int(id.index)
-            while state.connections.count <= index { state.connections.append(nil) }
-            if state.connections[index] == nil { state.open += 1 }
-            state.connections[index] = .dialing(loop, dialer)
-        }
+        let isWanted = state.withLock { $0.replace(id, with: .dialing(loop, dialer)) }
+        guard isWanted else { return dialFailed(id, .shutDown) }
         let isAccepted = loop.execute {
             dialer.value.start { outcome in self.dialed(id, on: loop, outcome) }
         }

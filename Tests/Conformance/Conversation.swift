@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+import LupineOrigin
+import Testing
+
+@testable import LupineTransport
+
+/// One client on one way to one origin, and the questions that every request row asks of it.
+struct Conversation {
+    let way: Way
+    let client: HTTPClient
+    let origin: LupineOrigin.Origin
+    /// For clients that are configured otherwise.
+    let configuration: HTTPClient.Configuration
+
+    /// What came back, read to its end.
+    struct Answer {
+        let response: HTTPResponse
+        let body: [UInt8]
+
+        var status: Int { Int(response.status.code) }
+        var text: String { String(decoding: body, as: UTF8.self) }
+    }
+
+    /// Runs `body` with a fresh client, a fresh origin and, where the way has one, a fresh proxy.
+    static func on(_ way: Way, _ body: (Conversation) async throws -> Void) async throws {
+        let origin = try LupineOrigin.Origin.start()
+        Blob.serve(on: origin)
+        do {
+            if let server = way.server {
+                try await ServerProcess.with(server) { proxy in
+                    try await converse(way, origin, proxyPort: proxy.place.port, body)
+                }
+            } else {
+                try await converse(way, origin, proxyPort: nil, body)
+            }
+        } catch {
+            await origin.shutdown()
+            throw error
+        }
+        await origin.shutdown()
+    }
+
+    private static func converse(
+        _ way: Way, _ origin: LupineOrigin.Origin, proxyPort: UInt16?,
+        _ body: (Conversation) async throws -> Void
+    ) async throws {
+        let configuration = way.configuration(proxyPort: proxyPort)
+        let client = HTTPClient(configuration: configuration)
+        do {
+            try await body(
+                Conversation(way: way, client: client, origin: origin, configuration: configuration))
+        } catch {
+            await client.shutdown()
+            throw error
+        }
+        await client.shutdown()
+    }
+
+    func url(_ path: String) -> String { "http://\(way.host):\(origin.port)\(path)" }
+
+    /// Sends a request and reads the whole answer.
+    func ask(
+        _ method: LupineHTTP.Method = .get, _ path: String, fields: Fields = Fields(),
+        body: HTTPRequest.Body = .none, with other: HTTPClient? = nil
+    ) async throws -> Answer {
+        let request = try HTTPRequest(method: method, url: url(path), fields: fields, body: body)
+        let response = try await (other ?? client).send(request)
+        return Answer(response: response, body: try await response.body.collect())
+    }
+
+    /// What stopped a request.
+    func failure(_ path: String) async throws -> TransportError {
+        do {
+            let answer = try await ask(.get, path)
+            throw RowFailure("\(path) brought \(answer.status) with \(answer.body.count) bytes, no error")
+        } catch let error as TransportError { return error }
+    }
+}
+
+/// What a request row found wrong.
+struct RowFailure: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+
+/// nginx as an origin: one process in the foreground, with the brotli module.
+struct NginxServer: ServerRecipe {
+    /// The body of its `server` block; `root` is the folder `site`.
+    let locations: String
+    /// Files of the site.
+    var site: [(name: String, text: String)] = []
+
+    let programs = ["nginx"]
+
+    func files(_ place: ServerPlace) -> [(name: String, text: String)] {
+        let text = """
+            daemon off;
+            master_process off;
+            pid nginx.pid;
+            error_log error.log info;
+            load_module /usr/lib/nginx/modules/ngx_http_brotli_filter_module.so;
+            events { worker_connections 256; }
+            http {
+                access_log access.log;
+                client_body_temp_path body;
+                proxy_temp_path proxy;
+                fastcgi_temp_path fastcgi;
+                uwsgi_temp_path uwsgi;
+                scgi_temp_path scgi;
+                server {
+                    listen 127.0.0.1:\(place.port);
+                    root \(place.folder);
+                    \(locations)
+                }
+            }
+
+            """
+        return [("nginx.conf", text)] + site
+    }
+
+    func command(_ program: String, _ place: ServerPlace) -> [String] {
+        [program, "-p", place.folder, "-c", "nginx.conf", "-e", "error.log"]
+    }
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+
+import Testing
+
+/// The same requests through the proxies that are out there.
+@Suite struct ProxyTests {
+    @Test(.timeLimit(.minutes(2)), arguments: Way.all)
+    func everyRequestComesThrough(_ way: Way) async throws {
+        try await Conversation.on(way) { talk in
+            var failures: [String] = []
+            for row in RequestCase.all {
+                do { try await row.run(talk) } catch { failures.append("\(row.name): \(error)") }
+            }
+            guard failures.isEmpty else {
+                throw RowFailure("\(way.name):\n" + failures.joined(separator: "\n"))
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+
+import Testing
+
+@testable import LupineTransport
+
+/// A way from the client to an origin: what stands in between, and what that changes in what a client may expect.
+struct Way: Sendable, CustomTestStringConvertible {
+    /// Who reads the requests between the client and the origin.
+    enum Between: Sendable {
+        /// Nobody: bytes go to the origin as they are.
+        case nobody
+        /// A proxy that reads each request and answers in the origin's name.
+        case proxy
+    }
+
+    let name: String
+    let between: Between
+    /// The server in between.
+    let server: (any ServerRecipe)?
+    /// The proxy's URL up to the host, credentials included.
+    var scheme = "http://"
+    /// Whether an HTTP proxy is asked for a tunnel.
+    var tunnels = false
+    /// Whether a connection carries more than one request.
+    var keepsAlive = true
+    /// The origin's host in URLs.
+    var host = "127.0.0.1"
+
+    var testDescription: String { name }
+
+    /// A client's configuration for this way, with the proxy on that port.
+    func configuration(proxyPort: UInt16?) -> HTTPClient.Configuration {
+        var configuration = HTTPClient.Configuration()
+        if let proxyPort { configuration.proxy = .url("\(scheme)127.0.0.1:\(proxyPort)") }
+        configuration.tunnelsThroughProxy = tunnels
+        configuration.timeout = .seconds(60)
+        // Tinyproxy hangs up after a response that promised the opposite: a POST on such a connection is lost.
+        if !keepsAlive { configuration.maximumConnectionAge = .zero }
+        return configuration
+    }
+
+    /// Every way there is.
+    static let all: [Way] = [
+        Way(name: "straight", between: .nobody, server: nil),
+        Way(name: "squid, absolute form", between: .proxy, server: SquidServer()),
+        Way(name: "squid, tunnel", between: .nobody, server: SquidServer(), tunnels: true),
+        Way(
+            name: "squid, absolute form, as a user", between: .proxy,
+            server: SquidServer(credentials: TestUser.forSquid), scheme: "http://\(TestUser.inURL)@"),
+        Way(
+            name: "squid, tunnel, as a user", between: .nobody,
+            server: SquidServer(credentials: TestUser.forSquid), scheme: "http://\(TestUser.inURL)@",
+            tunnels: true),
+        Way(
+            name: "tinyproxy, absolute form", between: .proxy, server: TinyproxyServer(), keepsAlive: false),
+        Way(name: "tinyproxy, tunnel", between: .nobody, server: TinyproxyServer(), tunnels: true),
+        Way(name: "dante", between: .nobody, server: DanteServer(), scheme: "socks5h://"),
+        Way(
+            name: "dante, as a user, a name of its own", between: .nobody,
+            server: DanteServer(credentials: TestUser.forDante), scheme: "socks5h://\(TestUser.inURL)@",
+            host: DanteServer.privateName),
+    ]
+}
+
+/// The user of the proxies that want one. The password has a colon in it, which only the user's name may not have.
+enum TestUser {
+    static let name = "lupine"
+    static let password = "s3cret:x"
+    /// Name and password as they stand in a URL.
+    static let inURL = "lupine:s3cret%3Ax"
+    /// The password's hash by `openssl passwd -apr1 -salt lupine`.
+    static let forSquid = (user: name, passwordHash: "$apr1$lupine$.fWkgTsek4Sp1SHHzBv.O.")
+    /// The password's hash by `openssl passwd -6 -salt lupine`.
+    static let forDante = (
+        user: name,
+        passwordHash:
+            "$6$lupine$nB.rLyFMraL8T46oZZleJxNksYG94g.kWlieVYEaOaGIJqyMxS0X3wexINQTYeqjNVkhT7QGuukKp0SShkNcb/"
+    )
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+import LupineOrigin
+import LupineTestKit
+import Testing
+
+@testable import LupineTransport
+
+/// Everything at once, in an order that a seed decides: from eight threads, against an origin that also resets, stalls
+/// and cuts short. Each exchange ends once, with a whole body or an error.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct MixTests {
+    @Test func aMixOfEverythingEndsInOrder() async throws {
+        try await withStressOrigin { origin in
+            Self.misbehave(origin)
+            var configuration = HTTPClient.Configuration()
+            configuration.connectionsPerHost = 32
+            configuration.ownLoops = 4
+            configuration.redirectLimit = 3
+            let client = HTTPClient(configuration: configuration)
+            configuration.timeout = .milliseconds(20)
+            let hasty = HTTPClient(configuration: configuration)
+            let wrong = await withTaskGroup(of: [String].self) { group in
+                for thread in 0..<8 {
+                    group.addTask {
+                        var random = SeededRandom(seed: UInt64(thread))
+                        var wrong: [String] = []
+                        for _ in 0..<StressSize.mixedExchanges / 8 / Self.width {
+                            wrong += await Self.burst(client, hasty, origin.url, &random)
+                        }
+                        return wrong
+                    }
+                }
+                return await group.reduce(into: []) { $0 += $1 }
+            }
+            #expect(wrong.isEmpty, "\(wrong.count): \(wrong.prefix(5))")
+            await client.shutdown()
+            await hasty.shutdown()
+        }
+    }
+
+    private static let width = 20
+
+    private static func misbehave(_ origin: OriginServer) {
+        let half = "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"
+        let plans: [(String, ScriptPlan)] = [
+            ("/reset", ScriptPlan(.reset)), ("/close", ScriptPlan(.close)),
+            ("/cut", ScriptPlan(.send(half + "short"), .close)),
+            ("/broken", ScriptPlan(.send(half + "short"), .reset)),
+            ("/nonsense", ScriptPlan(.send("HTTP/9.9 what\r\n\r\n"), .close)),
+            ("/surplus", ScriptPlan(.send("HTTP/1.1 204 No Content\r\n\r\nHTTP/1.1 200 OK\r\n"), .close)),
+            ("/stall", ScriptPlan(.stall)),
+        ]
+        for (path, plan) in plans { origin.script(nil, path, plan) }
+    }
+
+    /// Some requests at the same time; says what went wrong.
+    private static func burst(
+        _ client: HTTPClient, _ hasty: HTTPClient, _ url: String, _ random: inout SeededRandom
+    ) async -> [String] {
+        let draws = (0..<width).map { _ in
+            (kind: Int.random(in: 0..<12, using: &random), number: Int.random(in: 0..<50_000, using: &random))
+        }
+        return await withTaskGroup(of: String?.self) { group in
+            for draw in draws {
+                group.addTask {
+                    do {
+                        return try await one(draw.kind, draw.number, client, hasty, url)
+                    } catch { return "\(draw): \(error)" }
+                }
+            }
+            var wrong: [String] = []
+            for await failure in group { if let failure { wrong.append(failure) } }
+            return wrong
+        }
+    }
+
+    /// One exchange of a kind; nil when it ended as that kind must.
+    private static func one(
+        _ kind: Int, _ number: Int, _ client: HTTPClient, _ hasty: HTTPClient, _ url: String
+    ) async throws -> String? {
+        switch kind {
+        case 0...3:
+            return await ManyRequestsTests.fetch(number, client, url)
+        case 4:
+            let response = try await client.get("\(url)/redirect/\(1 + number % 3)")
+            _ = try await response.body.collect()
+            return response.status.code == 200 ? nil : "redirected to \(response.status)"
+        case 5:
+            return await failure(of: "redirect") {
+                try await client.get("\(url)/redirect/4")
+            } accepts: {
+                if case .tooManyRedirects(limit: 3) = $0 { true } else { false }
+            }
+        case 6:
+            return await failure(of: "stall") {
+                try await hasty.get("\(url)/stall")
+            } accepts: {
+                if case .timedOut(_, .whole) = $0 { true } else { false }
+            }
+        case 7:
+            return await cancelled {
+                try await client.get("\(url)/stall")
+            } after: {
+                number % 40
+            }
+        case 8:
+            return await cancelled {
+                try await client.get("\(url)/infinite")
+            } after: {
+                number % 200
+            }
+        case 9:
+            // Taken so slowly that the connection pauses, and dropped before its end.
+            let response = try await client.get("\(url)/bytes/2000000?seed=1")
+            var seen = 0
+            for try await piece in response.body {
+                seen += piece.count
+                for _ in 0..<number % 20 { await Task.yield() }
+                if seen > 400_000 + number { break }
+            }
+            return seen > 400_000 ? nil : "a paused body ended after \(seen)"
+        case 10:
+            let path = ["/reset", "/close", "/cut", "/broken", "/nonsense"][number % 5]
+            return await failure(of: path) {
+                try await client.get(url + path)
+            } accepts: {
+                switch $0 {
+                case .connectionLost, .http: true
+                default: false
+                }
+            }
+        default:
+            let response = try await client.get("\(url)/surplus")
+            return try await response.body.collect().isEmpty ? nil : "204 with a body"
+        }
+    }
+
+    private static func failure(
+        of name: String, _ send: () async throws -> HTTPResponse, accepts: (TransportError) -> Bool
+    ) async -> String? {
+        do {
+            let response = try await send()
+            let body = try await response.body.collect()
+            return "\(name) was answered whole: \(response.status), \(body.count)"
+        } catch let error as TransportError {
+            return accepts(error) ? nil : "\(name): \(error)"
+        } catch { return "\(name): \(error)" }
+    }
+
+    /// Cancels a task after so many turns; it must end as cancelled.
+    private static func cancelled(
+        _ send: @escaping @Sendable () async throws -> HTTPResponse, after turns: () -> Int
+    ) async -> String? {
+        let task = Task {
+            let response = try await send()
+            for try await _ in response.body {}
+        }
+        for _ in 0..<turns() { await Task.yield() }
+        task.cancel()
+        do {
+            try await task.value
+            return "a cancelled request ended well"
+        } catch let error as TransportError {
+            return error == .cancelled ? nil : "cancelled: \(error)"
+        } catch { return "cancelled: \(error)" }
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+import LupineTestKit
+import LupineTransport
+
+@testable import LupineOrigin
+
+/// The server, where the transport's key of the same name is about too.
+typealias OriginServer = LupineOrigin.Origin
+
+/// A check sum that is quick also without optimisation (FNV-1a over 64 bits).
+struct CheckSum: Hashable, Sendable {
+    private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
+
+    init() {}
+
+    init(_ bytes: [UInt8]) { update(bytes.span) }
+
+    /// What `/bytes` and its like send for a seed.
+    init(seed: UInt64, count: Int) { self.init(Self.octets(seed: seed, count: count)) }
+
+    mutating func update(_ bytes: Span<UInt8>) {
+        var value = value
+        for index in bytes.indices { value = (value ^ UInt64(bytes[index])) &* 0x100_0000_01b3 }
+        self.value = value
+    }
+
+    static func octets(seed: UInt64, count: Int) -> [UInt8] {
+        var source = SeededOctets(seed: seed)
+        var octets: [UInt8] = []
+        source.append(count, to: &octets)
+        return octets
+    }
+}
+
+/// Runs `body` with an origin that also answers `/sum` with the check sum of what it was sent.
+func withStressOrigin<Result>(_ body: (OriginServer) async throws -> Result) async throws -> Result {
+    var configuration = OriginConfiguration()
+    configuration.ownLoops = 2
+    let origin = try OriginServer.start(configuration: configuration)
+    origin.route("POST", "/sum") { request throws(Refusal) in
+        try OriginResponse(200, "text/plain", Array(String(CheckSum(request.body).value).utf8))
+    }
+    do {
+        let result = try await body(origin)
+        await origin.shutdown()
+        return result
+    } catch {
+        await origin.shutdown()
+        throw error
+    }
+}
+
+extension OriginServer {
+    /// Returns once no client is connected any more: the closing of a client's end is seen a little later.
+    func waitUntilEmpty() async {
+        while counts.connectionsOpen > 0 { await Task.yield() }
+    }
+}
