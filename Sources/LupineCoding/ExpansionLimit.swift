@@ -31,9 +31,10 @@ public struct ExpansionLimit: Hashable, Sendable {
     /// the ratio holds there.
     var betweenCodings: ExpansionLimit { ExpansionLimit(bytes: nil, ratio: ratio, ratioFloor: ratioFloor) }
 
-    /// How many bytes may stand decoded when `received` encoded bytes have been read.
+    /// How many bytes may stand decoded when `received` encoded bytes have been read. A limit that was set below zero
+    /// allows nothing.
     func ceiling(received: Int) -> Int {
-        min(bytes ?? .max, ratioCeiling(received: received))
+        max(0, min(bytes ?? .max, ratioCeiling(received: received)))
     }
 
     /// The error for wanting byte number `decoded + 1`.

@@ -38,6 +38,8 @@ extension HTTPError: CustomStringConvertible {
             "Transfer-Encoding must end in a single \"chunked\": \(value)"
         case .ambiguousFraming:
             "both Content-Length and Transfer-Encoding in one request"
+        case .transferEncodingInHTTP10:
+            "Transfer-Encoding in an HTTP/1.0 request"
         case .invalidHost(let value):
             "a request needs one well-formed Host: \(value)"
         case .malformedChunkSize(let octet, let offset):
@@ -68,6 +70,16 @@ extension HTTPError: CustomStringConvertible {
             "the value of header \(name) holds \(show(octet)), which cannot be sent"
         case .framingFieldToSend(let name):
             "header \(name) is set from the body's length and cannot be given"
+        case .missingHostToSend:
+            "a request needs a host: neither an authority nor a Host header was given"
+        case .repeatedHostToSend:
+            "header Host was given more than once"
+        case .unknownLengthInHTTP10:
+            "HTTP/1.0 knows no chunks: the body's length must be given"
+        case .trailerWithoutChunks(let name):
+            "trailer \(name) cannot be sent: the body's length is known, and only chunks have trailers"
+        case .forbiddenTrailerToSend(let name):
+            "header \(name) may not stand in trailers"
         case .bodyLengthMismatch(let announced, let given):
             "the body was announced with \(announced) bytes, \(given) were given"
         }
@@ -89,7 +101,7 @@ extension HTTPError: CustomStringConvertible {
 extension HTTPError.Truncation: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .beforeHead: "before the first byte of its answer"
+        case .beforeHead: "before the head of its answer"
         case .insideHead(let received): "inside the head, after \(received) bytes"
         case .insideBody(let received, let expected): "after \(received) of \(expected) body bytes"
         case .insideChunk(let received): "inside a chunked body, after \(received) bytes"

@@ -6,10 +6,10 @@
 
 /// Everything that can be wrong with an HTTP/1.1 message: said of the peer's bytes, or of what we were asked to send.
 ///
-/// Cases carry evidence: where (an offset from the first octet of the head, or of the body's framing), which octet,
-/// which limit. `fault` tells the two sides apart. A codec that has thrown stays broken: its connection is to be closed.
+/// Cases carry evidence: where, which octet, which limit. Offsets count from the first octet of the head, of the
+/// trailer section, or of a chunked body, whichever the octet stands in; the cases say which. `fault` tells the two sides apart. A codec that has thrown stays broken: its connection is to be closed.
 public enum HTTPError: Error, Hashable, Sendable {
-    // MARK: the peer's head
+    // MARK: the peer's head; offsets from its first octet, or from that of the trailer section for a field of it
 
     /// The first octets are no status line or request line: HTTP/0.9, or no HTTP at all.
     case notHTTP(octet: UInt8, offset: Int)
@@ -39,7 +39,7 @@ public enum HTTPError: Error, Hashable, Sendable {
     /// A field value or reason phrase holds a control character.
     case invalidFieldValue(octet: UInt8, offset: Int)
 
-    // MARK: the peer's framing
+    // MARK: the peer's framing; offsets from the first octet behind the head
 
     /// `Content-Length` is not a decimal number that fits.
     case invalidContentLength(Excerpt)
@@ -49,6 +49,8 @@ public enum HTTPError: Error, Hashable, Sendable {
     case invalidTransferEncoding(Excerpt)
     /// A request has both `Content-Length` and `Transfer-Encoding`: the classic smuggling shape.
     case ambiguousFraming
+    /// A request in HTTP/1.0, which knows no transfer codings, has a `Transfer-Encoding`.
+    case transferEncodingInHTTP10
     /// A request lacks `Host`, or has several, or a malformed one.
     case invalidHost(Excerpt)
     /// A chunk size has an octet that is no hexadecimal digit, or none at all.
@@ -82,6 +84,16 @@ public enum HTTPError: Error, Hashable, Sendable {
     case invalidValueToSend(name: Excerpt, octet: UInt8)
     /// `Content-Length` or `Transfer-Encoding` was given as a field: framing is the encoder's own.
     case framingFieldToSend(Excerpt)
+    /// A request was given neither an authority nor a `Host` field.
+    case missingHostToSend
+    /// `Host` was given as a field more than once.
+    case repeatedHostToSend
+    /// A body of unknown length was given to a request in HTTP/1.0, which knows no chunks.
+    case unknownLengthInHTTP10
+    /// A trailer was given to a body of known length: only chunks have trailers.
+    case trailerWithoutChunks(Excerpt)
+    /// A field was given as a trailer that may not stand there (RFC 9110 §6.5.1).
+    case forbiddenTrailerToSend(Excerpt)
     /// More or less content was given than was announced.
     case bodyLengthMismatch(announced: Int64, given: Int64)
 
@@ -106,13 +118,15 @@ public enum HTTPError: Error, Hashable, Sendable {
     public var fault: Fault {
         switch self {
         case .invalidMethod, .invalidTarget, .invalidAuthority, .invalidNameToSend, .invalidValueToSend,
-            .framingFieldToSend, .bodyLengthMismatch:
+            .framingFieldToSend, .missingHostToSend, .repeatedHostToSend, .unknownLengthInHTTP10,
+            .trailerWithoutChunks, .forbiddenTrailerToSend, .bodyLengthMismatch:
             .local
         case .notHTTP, .http2Preface, .unsupportedVersion, .malformedStartLine, .malformedTarget,
             .invalidStatusCode, .missingReason, .bareLineFeed, .bareCarriageReturn, .foldedLine,
             .invalidFieldName, .whitespaceBeforeColon,
             .invalidFieldValue, .invalidContentLength, .conflictingContentLengths, .invalidTransferEncoding,
-            .ambiguousFraming, .invalidHost, .malformedChunkSize, .chunkSizeOverflow,
+            .ambiguousFraming, .transferEncodingInHTTP10, .invalidHost, .malformedChunkSize,
+            .chunkSizeOverflow,
             .malformedChunkExtension,
             .malformedChunkEnd, .unexpectedBytes, .unexpectedUpgrade, .limitExceeded, .truncated:
             .remote

@@ -139,6 +139,17 @@ struct ExpansionLimitTests {
         #expect(CodingRun(row.encoded, [.gzip], limit: none).end == .complete)
     }
 
+    @Test func aLimitSetBelowZeroAllowsNothing() {
+        let row = CodingCase.gzip[2]
+        var limit = ExpansionLimit(ratio: nil)
+        limit.bytes = -1
+        for codings in [[.gzip], []] as [[ContentCoding]] {
+            let run = CodingRun(row.encoded, codings, limit: limit)
+            #expect(run.bytes.isEmpty)
+            #expect(run.end == .failed(.outputLimit(coding: codings.first ?? .identity, limit: -1)))
+        }
+    }
+
     /// The bounds that the documentation states, on bodies made to need much.
     @Test func memoryStaysWithinItsBound() {
         let noise = SampleBody.noise(200_000)

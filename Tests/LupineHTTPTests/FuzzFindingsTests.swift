@@ -93,7 +93,7 @@ import Testing
         var codec = ClientCodec()
         var sent: [UInt8] = []
         let request = RequestHead(method: .post, target: .origin("/"), version: .http10)
-        #expect(throws: HTTPError.framingFieldToSend(Excerpt("Transfer-Encoding"))) {
+        #expect(throws: HTTPError.unknownLengthInHTTP10) {
             try codec.send(request, body: .unknown, into: &sent)
         }
         #expect(sent.isEmpty && codec.mayBegin)

@@ -46,6 +46,7 @@ import Testing
             "Transfer-Encoding must end in a single \"chunked\": \"gzip\""
         ),
         (.ambiguousFraming, .remote, "both Content-Length and Transfer-Encoding in one request"),
+        (.transferEncodingInHTTP10, .remote, "Transfer-Encoding in an HTTP/1.0 request"),
         (.invalidHost(Excerpt("")), .remote, "a request needs one well-formed Host: \"\""),
         (
             .malformedChunkSize(octet: 0x0D, offset: 1), .remote,
@@ -74,7 +75,7 @@ import Testing
         ),
         (
             .truncated(.beforeHead), .remote,
-            "the peer closed the connection before the first byte of its answer"
+            "the peer closed the connection before the head of its answer"
         ),
         (.invalidMethod(some), .local, "not a method: \"x\\r\\n\""),
         (.invalidTarget(some), .local, "not a request target: \"x\\r\\n\""),
@@ -88,6 +89,20 @@ import Testing
             .framingFieldToSend(Excerpt("Content-Length")), .local,
             "header \"Content-Length\" is set from the body's length and cannot be given"
         ),
+        (
+            .missingHostToSend, .local,
+            "a request needs a host: neither an authority nor a Host header was given"
+        ),
+        (.repeatedHostToSend, .local, "header Host was given more than once"),
+        (
+            .unknownLengthInHTTP10, .local,
+            "HTTP/1.0 knows no chunks: the body's length must be given"
+        ),
+        (
+            .trailerWithoutChunks(Excerpt("A")), .local,
+            "trailer \"A\" cannot be sent: the body's length is known, and only chunks have trailers"
+        ),
+        (.forbiddenTrailerToSend(Excerpt("Host")), .local, "header \"Host\" may not stand in trailers"),
         (
             .bodyLengthMismatch(announced: 5, given: 3), .local,
             "the body was announced with 5 bytes, 3 were given"

@@ -23,6 +23,7 @@ extension HTTPError {
         case .conflictingContentLengths(let one, let other): "conflictingContentLengths \(one) \(other)"
         case .invalidTransferEncoding(let value): "invalidTransferEncoding \(value)"
         case .ambiguousFraming: "ambiguousFraming"
+        case .transferEncodingInHTTP10: "transferEncodingInHTTP10"
         case .invalidHost(let value): "invalidHost \(value)"
         case .malformedChunkSize(let octet, let offset): "malformedChunkSize \(hex(octet)) at \(offset)"
         case .chunkSizeOverflow(let offset): "chunkSizeOverflow at \(offset)"
@@ -39,6 +40,11 @@ extension HTTPError {
         case .invalidNameToSend(let text): "invalidNameToSend \(text)"
         case .invalidValueToSend(let name, let octet): "invalidValueToSend \(name) \(hex(octet))"
         case .framingFieldToSend(let name): "framingFieldToSend \(name)"
+        case .missingHostToSend: "missingHostToSend"
+        case .repeatedHostToSend: "repeatedHostToSend"
+        case .unknownLengthInHTTP10: "unknownLengthInHTTP10"
+        case .trailerWithoutChunks(let name): "trailerWithoutChunks \(name)"
+        case .forbiddenTrailerToSend(let name): "forbiddenTrailerToSend \(name)"
         case .bodyLengthMismatch(let announced, let given): "bodyLengthMismatch \(given) of \(announced)"
         }
     }

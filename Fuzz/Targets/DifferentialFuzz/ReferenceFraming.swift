@@ -21,6 +21,11 @@ struct ReferenceFraming {
         var keepAlive = !options.contains("close") && (!reading.isHTTP10 || options.contains("keep-alive"))
         // Rule 1: whatever the fields say. A length that is no length is refused all the same.
         guard let length = contentLength() else { return nil }
+        if reading.status == 204 {
+            // Content that was announced may come all the same.
+            if has("transfer-encoding") { keepAlive = false }
+            if case .octets(let count) = length, count > 0 { keepAlive = false }
+        }
         if reading.status / 100 == 1 || reading.status == 204 || reading.status == 304 || method == .head {
             return (.none, keepAlive)
         }
@@ -46,7 +51,7 @@ struct ReferenceFraming {
     /// All values, however they are spread over lines and commas, say the same number; nil when not.
     private func contentLength() -> Length? {
         guard has("content-length") else { return .absent }
-        let numbers = elements(of: "content-length").map { text -> Int64? in
+        let numbers = elements(of: "content-length", keepingEmpty: true).map { text -> Int64? in
             guard text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
             return Int64(text)
         }
@@ -59,13 +64,15 @@ struct ReferenceFraming {
     private func has(_ name: String) -> Bool { reading.names.contains { lowercased($0) == name } }
 
     /// The elements of all fields of that name in small letters; commas in quoted strings do not separate.
-    private func elements(of name: String) -> [String] {
+    private func elements(of name: String, keepingEmpty: Bool = false) -> [String] {
         var elements: [String] = []
         for (own, value) in zip(reading.names, reading.values) where lowercased(own) == name {
             var element: [UInt8] = []
             var isQuoted = false
             var isEscaped = false
+            var isOpen = true
             for octet in value + [0x2C] {
+                isOpen = true
                 if isEscaped {
                     isEscaped = false
                 } else if isQuoted && octet == 0x5C {
@@ -75,14 +82,15 @@ struct ReferenceFraming {
                 } else if octet == 0x2C && !isQuoted {
                     elements.append(trimmed(lowercased(element)))
                     element = []
+                    isOpen = false
                     continue
                 }
                 element.append(octet)
             }
             // A quote that is never closed ends with the value, less the comma added above.
-            if !element.isEmpty { elements.append(trimmed(lowercased(element.dropLast()))) }
+            if isOpen { elements.append(trimmed(lowercased(element.dropLast()))) }
         }
-        return elements.filter { !$0.isEmpty }
+        return keepingEmpty ? elements : elements.filter { !$0.isEmpty }
     }
 
     private func trimmed(_ text: String) -> String {

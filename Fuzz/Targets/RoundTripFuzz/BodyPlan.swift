@@ -27,8 +27,6 @@ struct BodyPlan {
         trailers = choice & 8 != 0 ? FieldPlan.fields(&input) : Fields()
     }
 
-    /// The trailers that the other side is to see.
-    var expectedTrailers: Fields { announced == .unknown ? trailers : Fields() }
 }
 
 /// Field lists of the fuzzer's choice.

@@ -23,7 +23,8 @@ struct ResponsePlan {
         default: code = 200 + Int(input.octet()) * 3
         }
         if code == 101 && !request.head.fields.contains(.upgrade) { return nil }
-        interims = Int(choice >> 3 & 1)
+        // An HTTP/1.0 client is sent none.
+        interims = request.head.version == .http10 ? 0 : Int(choice >> 3 & 1)
         closes = choice & 0x10 != 0
         let reason = choice & 0x20 != 0 ? String(decoding: input.piece(), as: UTF8.self) : nil
         body = BodyPlan(&input)
@@ -85,7 +86,8 @@ struct ResponsePlan {
                 case .content(let range): content += rest.dropFirst(range.lowerBound).prefix(range.count)
                 case .end(let trailers):
                     let sent =
-                        server.isMute || request.head.version == .http10 ? Fields() : body.expectedTrailers
+                        server.isMute || request.head.version == .http10 || body.announced == .none
+                        ? Fields() : body.trailers
                     require(trailers == sent, "other trailers: \(shown(wire))")
                     isOver = true
                 case .handover:

@@ -26,7 +26,7 @@ package struct ClientCodec {
 
     /// A codec for a fresh connection.
     package init(limits: ParserLimits = ParserLimits(), leniency: Leniency = .client) {
-        self.limits = limits
+        self.limits = limits.bounded
         parser = HeadParser(.response, limits: limits, leniency: leniency)
     }
 
@@ -40,7 +40,8 @@ package struct ClientCodec {
     package var requestIsSent: Bool { states.ours == .sent }
 
     /// Begins an exchange: writes the head. With `body: .none` the request is over at once, otherwise `sendEnd` ends
-    /// it. `expectContinue` means nothing without content or to HTTP/1.0 (RFC 9110 §10.1.1). Throws, and writes nothing, when the head cannot be sent; the connection is untouched then.
+    /// it. `expectContinue` means nothing without content or to HTTP/1.0 (RFC 9110 §10.1.1). Throws, and writes nothing,
+    /// when the head cannot be sent; the connection is untouched then.
     package mutating func send(
         _ head: RequestHead, body: OutgoingBody, expectContinue: Bool = false, into output: inout [UInt8]
     ) throws(HTTPError) {

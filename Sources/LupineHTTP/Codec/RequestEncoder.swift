@@ -25,7 +25,7 @@ enum RequestEncoder {
         case .unknown:
             output.append(text: "Transfer-Encoding: chunked\r\n")
         }
-        if expectContinue { output.append(text: "Expect: 100-continue\r\n") }
+        if expectContinue, !head.fields.contains(.expect) { output.append(text: "Expect: 100-continue\r\n") }
         head.fields.encode(into: &output)
         output.append(Octet.carriageReturn)
         output.append(Octet.lineFeed)
@@ -55,7 +55,7 @@ enum RequestEncoder {
         case .known(let length):
             guard length >= 0 else { throw .bodyLengthMismatch(announced: length, given: 0) }
         case .unknown:
-            guard version == .http11 else { throw .framingFieldToSend(Excerpt("Transfer-Encoding")) }
+            guard version == .http11 else { throw .unknownLengthInHTTP10 }
         }
     }
 
@@ -72,11 +72,11 @@ enum RequestEncoder {
             if case .authority(let authority) = head.target {
                 return Array("Host: \(authority.withPort)\r\n".utf8)
             }
-            guard head.version == .http10 else { throw .invalidHost(Excerpt("")) }
+            guard head.version == .http10 else { throw .missingHostToSend }
             return nil
         }
         guard head.fields.firstIndex(of: .host, from: index + 1) == nil else {
-            throw .framingFieldToSend(Excerpt("Host"))
+            throw .repeatedHostToSend
         }
         let value = head.fields.value(at: index)
         guard Authority.isHostField(value) else { throw .invalidAuthority(Excerpt(value)) }

@@ -72,20 +72,28 @@ struct BodyEncoder {
         }
     }
 
-    /// Ends the body: writes what goes behind its last octet. Trailers go with chunks only.
+    /// Ends the body: writes what goes behind its last octet. Trailers go with chunks only and are refused without
+    /// them, except where the peer is the reason: one that speaks HTTP/1.0 gets the content without them.
     mutating func end(trailers: Fields, into output: inout [UInt8]) throws(HTTPError) {
         for index in 0..<trailers.count where !TrailerRule.allows(trailers.name(at: index)) {
-            throw .framingFieldToSend(Excerpt(trailers.name(at: index)))
+            throw .forbiddenTrailerToSend(Excerpt(trailers.name(at: index)))
         }
         switch state {
-        case .none, .untilClose: break
+        case .untilClose: break
+        case .none:
+            try refuse(trailers)
         case .length(let sent, let length):
             guard sent == length else { throw .bodyLengthMismatch(announced: length, given: sent) }
+            try refuse(trailers)
         case .chunked(let isFirst):
             if !isFirst { output.append(contentsOf: [Octet.carriageReturn, Octet.lineFeed]) }
             output.append(contentsOf: [0x30, Octet.carriageReturn, Octet.lineFeed])
             trailers.encode(into: &output)
             output.append(contentsOf: [Octet.carriageReturn, Octet.lineFeed])
         }
+    }
+
+    private func refuse(_ trailers: Fields) throws(HTTPError) {
+        if !trailers.isEmpty { throw .trailerWithoutChunks(Excerpt(trailers.name(at: 0))) }
     }
 }

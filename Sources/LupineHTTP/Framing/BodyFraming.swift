@@ -27,6 +27,9 @@ package enum BodyFraming: Hashable, Sendable {
         if request == .connect, status.kind == .successful { return (.handover, false) }
         let length = try contentLength(fields, marks)
         if status.kind == .informational || status.code == 204 || status.code == 304 || request == .head {
+            // A server that announces content with 204 may send it: what then follows would pass for the next
+            // response (RFC 9110 §8.6, RFC 9112 §6.1).
+            if status.code == 204, marks.transferEncoding.count > 0 || length ?? 0 > 0 { keepAlive = false }
             return (.none, keepAlive)
         }
         if marks.transferEncoding.count > 0 {
@@ -47,8 +50,8 @@ package enum BodyFraming: Hashable, Sendable {
         let keepAlive = persists(version, fields, marks)
         if marks.transferEncoding.count > 0 {
             guard marks.contentLength.count == 0 else { throw .ambiguousFraming }
-            try requireChunked(fields, marks)
-            guard version == .http11 else { throw .ambiguousFraming }
+            try requireChunkedAlone(fields, marks)
+            guard version == .http11 else { throw .transferEncodingInHTTP10 }
             return (.chunked, keepAlive)
         }
         try requireOneNumber(fields, marks)
@@ -94,7 +97,8 @@ package enum BodyFraming: Hashable, Sendable {
         }
     }
 
-    /// The number that all `Content-Length` values agree on; nil when there is none.
+    /// The number that all `Content-Length` values agree on; nil when there is none. An empty element or line is no
+    /// number: readers differ on whether it says nothing, zero, or that the field is broken.
     private static func contentLength(_ fields: Fields, _ marks: FramingFields) throws(HTTPError) -> Int64? {
         guard marks.contentLength.count > 0 else { return nil }
         var agreed: (number: Int64, text: Excerpt)?
@@ -103,20 +107,21 @@ package enum BodyFraming: Hashable, Sendable {
             let index = Int(marks.contentLength.first)
             if let number = fields.withValue(at: index, { number(in: $0, 0..<$0.count) }) { return number }
         }
-        var isEmpty = true
-        forEachElement(.contentLength, marks.contentLength, fields) { bytes, element in
-            isEmpty = false
-            let text = Excerpt(bytes.extracting(element))
-            guard let number = number(in: bytes, element) else {
-                problem = problem ?? .invalidContentLength(text)
-                return
+        for index in fields.indices(of: .contentLength) {
+            fields.withValue(at: index) { bytes in
+                ListSyntax.forEachPart(in: bytes) { element in
+                    let text = Excerpt(bytes.extracting(element))
+                    guard let number = number(in: bytes, element) else {
+                        problem = problem ?? .invalidContentLength(text)
+                        return
+                    }
+                    if let agreed, agreed.number != number {
+                        problem = problem ?? .conflictingContentLengths(agreed.text, text)
+                    }
+                    agreed = agreed ?? (number, text)
+                }
             }
-            if let agreed, agreed.number != number {
-                problem = problem ?? .conflictingContentLengths(agreed.text, text)
-            }
-            agreed = agreed ?? (number, text)
         }
-        if isEmpty { throw .invalidContentLength(Excerpt("")) }
         if let problem { throw problem }
         return agreed?.number
     }
@@ -147,6 +152,18 @@ package enum BodyFraming: Hashable, Sendable {
             seen += (seen.isEmpty ? "" : ", ") + bytes.text(element)
         }
         guard elements == 1, isChunked else { throw .invalidTransferEncoding(Excerpt(seen)) }
+    }
+
+    /// The same for a request, where the list has no empty elements and no second line either: a reader that takes
+    /// the last line or the last element for the coding would see none.
+    private static func requireChunkedAlone(_ fields: Fields, _ marks: FramingFields) throws(HTTPError) {
+        try requireChunked(fields, marks)
+        let index = Int(marks.transferEncoding.first)
+        let isAlone = fields.withValue(at: index) { $0.equals(lowercased: "chunked", in: 0..<$0.count) }
+        guard isAlone, marks.transferEncoding.count == 1 else {
+            let lines = fields.values(of: .transferEncoding).joined(separator: ", ")
+            throw .invalidTransferEncoding(Excerpt(lines))
+        }
     }
 
     private static func forEachElement(

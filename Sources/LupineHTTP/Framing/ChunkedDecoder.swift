@@ -167,7 +167,8 @@ struct ChunkedDecoder {
     /// One more octet of an extension.
     private mutating func extending(_ size: Int64) throws(HTTPError) -> State {
         extensionOctets &+= 1
-        guard extensionOctets <= Int64(limits.chunkExtensionBytes) &+ received else {
+        let (allowed, isEndless) = received.addingReportingOverflow(Int64(limits.chunkExtensionBytes))
+        guard isEndless || extensionOctets <= allowed else {
             throw .limitExceeded(.chunkExtensionBytes, allowed: limits.chunkExtensionBytes)
         }
         return .extensions(size: size)

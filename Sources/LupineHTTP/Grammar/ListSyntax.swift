@@ -11,6 +11,11 @@ package enum ListSyntax {
         split(bytes, 0..<bytes.count, at: Octet.comma, body)
     }
 
+    /// The same with the empty elements: every value has one part more than it has commas.
+    static func forEachPart(in bytes: Span<UInt8>, _ body: (Range<Int>) -> Void) {
+        split(bytes, 0..<bytes.count, at: Octet.comma, keepingEmpty: true, body)
+    }
+
     /// Whether a list has an element that is `token`, given in small letters, in any mix of cases.
     package static func contains(_ token: String, in bytes: Span<UInt8>) -> Bool {
         var isFound = false
@@ -48,6 +53,7 @@ package enum ListSyntax {
 
     /// The value of the first parameter of that name, in any mix of cases.
     package static func parameter(_ name: String, of element: Range<Int>, in bytes: Span<UInt8>) -> String? {
+        let name = name.lowercased()
         var found: String?
         forEachParameter(of: element, in: bytes) { candidate, value in
             if found == nil, candidate.lowercased() == name { found = value }

@@ -30,18 +30,27 @@ public enum RequestTarget: Hashable, Sendable, CustomStringConvertible {
             case .authority: method == .connect
             case .asterisk: method == .options
             }
-        if !isValid { throw .invalidTarget(Excerpt(description)) }
+        if !isValid { throw .invalidTarget(Self.shown(description)) }
     }
 
     /// The form that a received target has; the parser has seen it to be visible ASCII. Throws
     /// `HTTPError.malformedTarget` when it has none.
     static func parsed(_ text: String, method: Method) throws(HTTPError) -> RequestTarget {
         if method == .connect { return .authority(try Authority(parsing: text)) }
-        guard !text.utf8.contains(0x23) else { throw .malformedTarget(Excerpt(text)) }
+        guard !text.utf8.contains(0x23) else { throw .malformedTarget(shown(text)) }
         if text.utf8.first == 0x2F { return .origin(text) }
         if text == "*", method == .options { return .asterisk }
-        guard isAbsolute(text) else { throw .malformedTarget(Excerpt(text)) }
+        guard isAbsolute(text) else { throw .malformedTarget(shown(text)) }
         return .absolute(text)
+    }
+
+    /// A target as errors quote it: without its query and without what may be a user's name and password.
+    private static func shown(_ text: String) -> Excerpt {
+        var path = text.utf8.prefix { $0 != 0x3F }
+        let hasQuery = path.endIndex != text.utf8.endIndex
+        let hasUser = path.contains(0x40)
+        if let at = path.lastIndex(of: 0x40) { path = path[at...] }
+        return Excerpt((hasUser ? "..." : "") + String(Substring(path)) + (hasQuery ? "?..." : ""))
     }
 
     /// Whether a text begins with a scheme and its colon (RFC 3986 §3.1).

@@ -70,7 +70,7 @@ package struct HeadParser {
     /// A parser for heads of one kind, one after the other.
     package init(_ kind: Kind, limits: ParserLimits, leniency: Leniency) {
         self.kind = kind
-        self.limits = limits
+        self.limits = limits.bounded
         self.leniency = leniency
     }
 

@@ -20,6 +20,18 @@ public struct ParserLimits: Hashable, Sendable {
     /// The defaults; each is a property to change.
     public init() {}
 
+    /// The same where they can be counted with: no less than nothing, no more than the offsets in `Fields` reach. So
+    /// `.max` may stand for no limit at all.
+    var bounded: ParserLimits {
+        var limits = self
+        limits.headBytes = min(max(headBytes, 0), Int(Int32.max))
+        limits.fieldCount = max(fieldCount, 0)
+        limits.lineBytes = min(max(lineBytes, 0), Int(Int32.max))
+        limits.interimHeads = max(interimHeads, 0)
+        limits.chunkExtensionBytes = min(max(chunkExtensionBytes, 0), Int(Int32.max))
+        return limits
+    }
+
     /// A limit's name.
     public enum Limit: Hashable, Sendable, CustomStringConvertible {
         case headBytes, fieldCount, lineBytes, interimHeads, chunkExtensionBytes, trailerBytes

@@ -17,13 +17,13 @@ enum StartLineParser {
         _ bytes: Span<UInt8>, _ end: Int, _ leniency: Leniency
     ) throws(HTTPError) -> HeadParser.StartLine {
         let version: HTTPVersion
-        if end >= 8 {
-            switch OctetScan.word(bytes, at: 0) {
-            case http11: version = .http11
-            case http10: version = .http10
-            default: version = try versionInFull(bytes, end)
-            }
-        } else {
+        // A version that goes on behind eight octets is another one, and so is one that ends before.
+        let isWhole = end == 8 || (end > 8 && bytes[8] == Octet.space)
+        switch isWhole ? OctetScan.word(bytes, at: 0) : 0 {
+        case http11: version = .http11
+        case http10: version = .http10
+        default:
+            try checkBeginning(bytes, end, .response)
             version = try versionInFull(bytes, end)
         }
         try expect(Octet.space, bytes, 8, end)
@@ -84,7 +84,7 @@ enum StartLineParser {
         }
         let start = targetEnd &+ 1
         let rest = bytes.extracting(start..<end)
-        if method.rawValue == "PRI", rest.count == 8, rest.equals("HTTP/2.0", at: 0) { throw .http2Preface }
+        if bytes.equals("PRI * HTTP/2.0", at: 0), end == 14 { throw .http2Preface }
         let version: HTTPVersion
         do {
             version = try versionInFull(rest, rest.count)
@@ -138,13 +138,15 @@ enum StartLineParser {
 
     /// The version in the first eight octets; throws what is wrong with them.
     private static func versionInFull(_ bytes: Span<UInt8>, _ end: Int) throws(HTTPError) -> HTTPVersion {
-        try checkBeginning(bytes, end, .response)
         for index in 0..<5 {
             guard index < end else { throw .malformedStartLine(octet: Octet.carriageReturn, offset: end) }
             guard bytes[index] == version[index] else { throw .notHTTP(octet: bytes[index], offset: index) }
         }
         var nameEnd = 5
-        while nameEnd < end, bytes[nameEnd] != Octet.space { nameEnd &+= 1 }
+        while nameEnd < end, OctetClass.contains(bytes[nameEnd], OctetClass.token) { nameEnd &+= 1 }
+        if nameEnd < end, bytes[nameEnd] == Octet.carriageReturn {
+            throw .bareCarriageReturn(offset: nameEnd)
+        }
         let name = bytes.extracting(0..<nameEnd)
         guard nameEnd == 8, Octet.decimal(name[5]) == 1, name[6] == 0x2E, let minor = Octet.decimal(name[7])
         else { throw .unsupportedVersion(Excerpt(name)) }
@@ -169,6 +171,7 @@ extension HTTPError {
         switch self {
         case .notHTTP(let octet, let offset), .malformedStartLine(let octet, let offset):
             .malformedStartLine(octet: octet, offset: offset &+ distance)
+        case .bareCarriageReturn(let offset): .bareCarriageReturn(offset: offset &+ distance)
         default: self
         }
     }

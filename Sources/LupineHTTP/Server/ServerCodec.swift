@@ -39,7 +39,7 @@ package struct ServerCodec {
 
     /// A codec for a fresh connection.
     package init(limits: ParserLimits = ParserLimits()) {
-        self.limits = limits
+        self.limits = limits.bounded
         parser = HeadParser(.request, limits: limits, leniency: .strict)
     }
 
@@ -76,7 +76,8 @@ package struct ServerCodec {
     {
         switch receiving {
         case .head:
-            guard input.count > 0 else { return (.needMore, 0) }
+            // With a response out already, one that no request asked for, there is nothing more to read.
+            guard input.count > 0, sending == .idle else { return (.needMore, 0) }
             guard let consumed = try parser.scan(input) else { return (.needMore, input.count) }
             return (try receive(parser.take(input)), consumed)
         case .body:
@@ -148,24 +149,28 @@ package struct ServerCodec {
     // MARK: out
 
     /// Writes an interim (1xx) head, or nothing to an HTTP/1.0 client, which would take it for the final one
-    /// (RFC 9110 §15.2).
+    /// (RFC 9110 §15.2). 101 is no interim response: `send` takes it.
     package mutating func sendInterim(_ head: ResponseHead, into output: inout [UInt8]) throws(HTTPError) {
         precondition(
-            sending == .idle && head.status.kind == .informational, "an interim response out of order")
+            sending == .idle && head.status.kind == .informational && head.status.code != 101,
+            "an interim response out of order")
         guard requestVersion == .http11 else { return }
         try ResponseEncoder.encode(head, framing: nil, connection: nil, into: &output)
     }
 
     /// Begins the response: writes its head, framing chosen from the body's length and from what the request allows.
     /// With `body: .none` the response is over at once, otherwise `sendEnd` ends it. `close`, or `Connection: close`
-    /// among the fields, makes it the last one.
+    /// among the fields, makes it the last one, and so it is when no request has come in full, as with 408.
     ///
-    /// A response to HEAD, 204 and 304 carry no content: what is given is left out. A body of unknown length to an
+    /// Responses to HEAD, 204 and 304 carry no content: what is given is left out, trailers included. A body of unknown length to an
     /// HTTP/1.0 client ends with the connection.
     package mutating func send(
         _ head: ResponseHead, body: OutgoingBody, close: Bool = false, into output: inout [UInt8]
     ) throws(HTTPError) {
         precondition(sending == .idle, "a second response to one request")
+        precondition(
+            head.status.kind != .informational || head.status.code == 101,
+            "an interim response (\(head.status)) as the final one")
         try body.validate()
         let isTunnel =
             head.status.code == 101 || (requestKind == .connect && head.status.kind == .successful)
@@ -174,6 +179,7 @@ package struct ServerCodec {
         let saysClose = BodyFraming.saysClose(head.fields)
         let isLast =
             close || saysClose || isTunnel || endsWithConnection || !keepAlive || receiving == .failed
+            || receiving == .head
         let line: ResponseEncoder.FramingLine? =
             switch body {
             case _ where isBodiless: nil

@@ -45,6 +45,18 @@ import Testing
         }
     }
 
+    @Test func limitsBelowNothingAllowNothing() throws {
+        var limits = ParserLimits()
+        limits.headBytes = -1
+        limits.fieldCount = .min
+        limits.lineBytes = -1
+        limits.interimHeads = -1
+        limits.chunkExtensionBytes = .min
+        var client = Client(codec: ClientCodec(limits: limits))
+        try client.send()
+        #expect(throws: HTTPError.limitExceeded(.headBytes, allowed: 0)) { try client.receive(Self.ok) }
+    }
+
     static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
     @Test(arguments: [

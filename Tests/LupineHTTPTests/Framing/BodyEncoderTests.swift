@@ -54,10 +54,21 @@ import Testing
         try trailers.append(FieldName(name), "x")
         var encoder = BodyEncoder(.unknown)
         var output: [UInt8] = []
-        #expect(throws: HTTPError.framingFieldToSend(Excerpt(name))) {
+        #expect(throws: HTTPError.forbiddenTrailerToSend(Excerpt(name))) {
             try encoder.end(trailers: trailers, into: &output)
         }
         #expect(output.isEmpty)
+    }
+
+    @Test(arguments: [(OutgoingBody.known(1), [1]), (.known(0), []), (.none, [])])
+    func trailersNeedChunks(_ body: OutgoingBody, _ pieces: [Int]) throws {
+        var trailers = Fields()
+        try trailers.append(FieldName("Digest"), "abc")
+        #expect(throws: HTTPError.trailerWithoutChunks(Excerpt("Digest"))) {
+            try Self.wire(BodyEncoder(body), pieces, trailers: trailers)
+        }
+        // A client of HTTP/1.0 is the reason there, not the caller.
+        #expect(try Self.wire(.untilClose, pieces, trailers: trailers) == pieces.map { _ in "." }.joined())
     }
 
     @Test func aKnownLengthWritesNothing() throws {

@@ -51,6 +51,7 @@ import Testing
     @Test func theFirstParameterOfANameInAnyMixOfCases() {
         let bytes = Array("a; B=1; b=2".utf8)
         #expect(ListSyntax.parameter("b", of: 0..<bytes.count, in: bytes.span) == "1")
+        #expect(ListSyntax.parameter("B", of: 0..<bytes.count, in: bytes.span) == "1")
         #expect(ListSyntax.parameter("c", of: 0..<bytes.count, in: bytes.span) == nil)
     }
 

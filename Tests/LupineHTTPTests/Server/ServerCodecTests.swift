@@ -204,6 +204,26 @@ import Testing
         #expect(try server.receive(Self.get) == ["head GET", "end"])
     }
 
+    /// Whoever waited too long for a request says so and closes; what comes then is not read as a request.
+    @Test(arguments: ["", "GET / HT"]) func aResponseToNoRequestIsTheLast(_ begun: String) throws {
+        var server = Server()
+        #expect(try server.receive(begun) == [])
+        #expect(
+            try server.answer(408, .none)
+                == "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        #expect(try server.receive(Self.get) == [])
+        #expect(!server.codec.mayContinue && !server.codec.exchangeIsOver)
+    }
+
+    @Test(arguments: [100, 102, 103, 199]) func noInterimResponseIsTheFinalOne(_ code: Int) async {
+        let result = await #expect(processExitsWith: .failure) { [code] in
+            var server = Server()
+            _ = try? server.receive(Self.get)
+            _ = try? server.answer(code, .none)
+        }
+        #expect(result != nil)
+    }
+
     @Test func aCloseBetweenRequestsIsNoError() throws {
         var server = Server()
         try server.codec.peerClosed()
