@@ -8,7 +8,7 @@ import Testing
 @testable import LupineTransport
 
 /// Cancels exchanges at fifty points of their lives, on their loop and from other threads, and looks for what is left.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct CancellationTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct CancelStormTests {
     /// A moment, how often it comes before the cancellation, and an exchange that has it.
     struct Point: Sendable {
         let moment: StressSink.Moment
@@ -130,11 +130,11 @@ final class CancelRun: Sendable {
             guard state.started < total else { return nil }
             state.started += 1
             return (
-                state.started, Int.random(in: CancellationTests.Point.all.indices, using: &state.random)
+                state.started, Int.random(in: CancelStormTests.Point.all.indices, using: &state.random)
             )
         }
         guard let drawn else { return }
-        let point = CancellationTests.Point.all[drawn.point]
+        let point = CancelStormTests.Point.all[drawn.point]
         let others = others
         let sink = StressSink(
             { sink, moment, turn in
