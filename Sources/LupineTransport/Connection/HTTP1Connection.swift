@@ -136,6 +136,7 @@ final class HTTP1Connection {
             }
             try codec.send(head, body: announcement, expectContinue: holds, into: &feed.output)
         } catch { return refuse(exchange, .http(host: route.host, error), metrics) }
+        exchange.sink.begins(on: loop)
         wasUsed = true
         current.metrics.requestHeadBytes = feed.output.count
         current.deadlines.handle(.sending, at: now)
