@@ -9,10 +9,10 @@ enum TransportGroup {
     static var group: BenchmarkGroup {
         BenchmarkGroup("transport", "keep-alive GETs from nginx against a raw epoll loop and libcurl") {
             [
-                get("get-1", connections: 1, requests: 40_000),
-                get("get-8", connections: 8, requests: 100_000),
-                get("get-64", connections: 64, requests: 200_000),
-                get("get-512", connections: 512, requests: 200_000),
+                get("get-1", connections: 1, requests: 20_000),
+                get("get-8", connections: 8, requests: 50_000),
+                get("get-64", connections: 64, requests: 100_000),
+                get("get-512", connections: 512, requests: 100_000),
             ]
         }
     }
