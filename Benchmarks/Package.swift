@@ -27,6 +27,11 @@ let package = Package(
             name: "LupineCoding", dependencies: ["CLupineZlib", "CLupineBrotli"],
             path: "House/LupineCoding", swiftSettings: houseRules),
 
+        .target(name: "CLupineLinux", path: "House/CLupineLinux"),
+        .target(
+            name: "LupineTransport", dependencies: ["CLupineLinux", "LupineHTTP", "LupineCoding"],
+            path: "House/LupineTransport", swiftSettings: houseRules),
+
         // What measures.
         .target(name: "CBenchmarkCounters", cSettings: [.unsafeFlags(["-O2"])]),
         .target(
@@ -46,6 +51,9 @@ let package = Package(
         .executableTarget(
             name: "lupine-bench",
             dependencies: ["BenchmarkHarness", "CBenchmarkPeers", "LupineHTTP", "LupineCoding"],
+            swiftSettings: houseRules),
+        .executableTarget(
+            name: "lupine-load", dependencies: ["CBenchmarkCounters", "LupineHTTP", "LupineTransport"],
             swiftSettings: houseRules),
         .testTarget(
             name: "BenchmarkHarnessTests", dependencies: ["BenchmarkHarness"],

@@ -25,9 +25,9 @@ static long resident(void) {
 }
 
 /// Prints the JSON object that the benchmarks read.
-static void report(uint64_t requests, uint64_t bytes, uint64_t wall, uint64_t cpu) {
+static void report(uint64_t requests, uint64_t bytes, uint64_t connects, uint64_t wall, uint64_t cpu) {
     printf(
-        "{\"requests\": %llu, \"bytes\": %llu, \"wall\": %llu, \"cpu\": %llu, \"resident\": %ld}\n",
-        (unsigned long long)requests, (unsigned long long)bytes, (unsigned long long)wall, (unsigned long long)cpu,
-        resident());
+        "{\"requests\": %llu, \"bytes\": %llu, \"connects\": %llu, \"wall\": %llu, \"cpu\": %llu, \"resident\": %ld}\n",
+        (unsigned long long)requests, (unsigned long long)bytes, (unsigned long long)connects, (unsigned long long)wall,
+        (unsigned long long)cpu, resident());
 }

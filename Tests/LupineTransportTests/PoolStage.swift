@@ -6,8 +6,6 @@ import Testing
 
 @testable import LupineTransport
 
-typealias OriginServer = LupineOrigin.Origin
-
 /// What most whole-stack tests begin with: an origin, and a client with a loop of its own, both ended afterwards.
 func withStack<Result>(
     _ plan: ScriptPlan? = nil, buffers: Int32? = nil,

@@ -2,30 +2,50 @@
 internal import BenchmarkHarness
 internal import Foundation
 
-/// A C program of `Peers/` as an entry: it is started for every sample, does its requests against the server that
-/// `Scripts/bench` started, and prints what they cost from its own clocks.
-enum PeerProgram {
+/// A program as an entry: it is started for every sample, does its requests against the server that `Scripts/bench`
+/// started, and prints what they cost from its own clocks. A C program of `Peers/`, or the library's `lupine-load`,
+/// which stands beside this program.
+struct PeerProgram {
+    private let file: URL?
+    /// What goes before the server's address.
+    private let arguments: [String]
+
+    /// A program of `Peers/`.
+    static func peer(_ name: String) -> PeerProgram {
+        let folder = ProcessInfo.processInfo.environment["LUPINE_BENCH_PEERS"] ?? ""
+        return PeerProgram(
+            file: folder.isEmpty ? nil : URL(filePath: folder).appending(path: name), arguments: [])
+    }
+
+    /// The library's program.
+    static func ours(_ arguments: [String]) -> PeerProgram {
+        let own = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+        return PeerProgram(
+            file: own.deletingLastPathComponent().appending(path: "lupine-load"), arguments: arguments)
+    }
+
     /// The server's address, or nil when there is none.
-    static var server: (host: String, port: String)? {
+    private static var server: (host: String, port: String)? {
         let parts = ProcessInfo.processInfo.environment["LUPINE_BENCH_SERVER"]?.split(separator: ":") ?? []
         return parts.count == 2 ? (String(parts[0]), String(parts[1])) : nil
     }
 
     /// An entry that loads `path` over `connections` kept connections.
-    static func entry(_ program: String, path: String, connections: Int, requests: Int) -> Entry {
-        guard let server else {
-            return Entry(program, .absent("no server; Scripts/bench starts one where nginx is installed"))
+    func entry(
+        _ name: String, path: String, connections: Int, requests: Int, goals: Goals = Goals()
+    ) -> Entry {
+        guard let server = Self.server else {
+            return Entry(name, .absent("no server; Scripts/bench starts one where nginx is installed"))
         }
-        let folder = ProcessInfo.processInfo.environment["LUPINE_BENCH_PEERS"] ?? ""
-        let file = URL(filePath: folder).appending(path: program)
-        guard !folder.isEmpty, FileManager.default.isExecutableFile(atPath: file.path) else {
-            return Entry(program, .absent("not built; Scripts/bench builds it where its library is"))
+        guard let file, FileManager.default.isExecutableFile(atPath: file.path) else {
+            return Entry(name, .absent("not built; Scripts/bench builds it where its library is"))
         }
         return Entry(
-            program,
+            name, goals: goals,
             .report { plan in
                 let count = "\(plan.runs(requests))"
-                return try run(file, [server.host, server.port, path, "\(connections)", count])
+                return try Self.run(
+                    file, arguments + [server.host, server.port, path, "\(connections)", count])
             })
     }
 
@@ -43,15 +63,22 @@ enum PeerProgram {
         }
         let cost = try JSONDecoder().decode(Cost.self, from: printed)
         return Sample(
-            count: cost.requests, wall: cost.wall, processor: cost.cpu,
-            figures: ["resident KiB": cost.resident])
+            count: cost.requests, wall: cost.wall, processor: cost.cpu, allocations: cost.allocations,
+            allocatedBytes: cost.allocatedBytes,
+            figures: [
+                "resident KiB": cost.resident,
+                "connects/1000 requests": cost.connects / Double(max(1, cost.requests)) * 1000,
+            ])
     }
 
     /// What the programs print.
     private struct Cost: Decodable {
         var requests: Int
+        var connects: Double
         var wall: Double
         var cpu: Double
+        var allocations: Double?
+        var allocatedBytes: Double?
         var resident: Double
     }
 }

@@ -6,13 +6,18 @@ import LupineHTTP
 /// Where a connection's events become what a task awaits: the head once, then pieces of content, then the end.
 ///
 /// It holds a few pieces at most. When more comes than is taken, the connection pauses; taking resumes it. The
-/// connection's side is called on its loop, the task's side anywhere.
-final class BodyInlet: ExchangeSink {
+/// connection's side is called on its loop, the task's side anywhere. The task is woken when the connection has passed
+/// on all it had and its loop's turn ends, not at each event: a response that came in one read costs one wake-up, the
+/// two sides do not meet at the lock, and the threads that run the tasks of one turn are woken together.
+final class BodyInlet: ExchangeSink, TurnEndListener {
     typealias HeadReader = CheckedContinuation<Result<ResponseHead, TransportError>, Never>
     typealias PieceReader = CheckedContinuation<Result<[UInt8]?, TransportError>, Never>
 
     private struct State: Sendable {
         var exchange: Exchange?
+        /// Where the exchange runs.
+        var loop: EventLoop?
+        var head: ResponseHead?
         var headReader: HeadReader?
         var pieces: [[UInt8]] = []
         /// Octets in `pieces`.
@@ -23,6 +28,54 @@ final class BodyInlet: ExchangeSink {
         var isEmpty = false
         var end: Result<Void, TransportError>?
         var pieceReader: PieceReader?
+
+        /// Adds content; small pieces that nobody has taken yet become one.
+        mutating func append(_ bytes: Span<UInt8>) {
+            held += bytes.count
+            if let last = pieces.indices.last, pieces[last].count + bytes.count <= BodyInlet.mergedPiece {
+                pieces[last].append(span: bytes)
+            } else {
+                var piece: [UInt8] = []
+                piece.append(span: bytes)
+                pieces.append(piece)
+            }
+        }
+
+        /// The next piece, or the end, if there is one, and the exchange that is to go on now that it is taken.
+        mutating func take() -> (answer: Result<[UInt8]?, TransportError>, resumed: Exchange?)? {
+            if isAbandoned { return (.failure(.cancelled), nil) }
+            guard !pieces.isEmpty else { return end.map { ($0.map { nil }, nil) } }
+            let piece = pieces.removeFirst()
+            held -= piece.count
+            guard isPaused, held <= BodyInlet.highWater / 2 else { return (.success(piece), nil) }
+            isPaused = false
+            return (.success(piece), exchange)
+        }
+
+        /// Who waits for what is there now.
+        mutating func woken() -> Woken? {
+            if let reader = headReader {
+                if let head {
+                    headReader = nil
+                    return .head(reader, .success(head))
+                }
+                guard let end else { return nil }
+                headReader = nil
+                switch end {
+                case .failure(let error): return .head(reader, .failure(error))
+                case .success: return .head(reader, .failure(.cancelled))
+                }
+            }
+            guard let reader = pieceReader, let (answer, resumed) = take() else { return nil }
+            pieceReader = nil
+            return .piece(reader, answer, resumed: resumed)
+        }
+    }
+
+    /// Somebody who waited, and what for.
+    private enum Woken: Sendable {
+        case head(HeadReader, Result<ResponseHead, TransportError>)
+        case piece(PieceReader, Result<[UInt8]?, TransportError>, resumed: Exchange?)
     }
 
     private let state = Lock(State())
@@ -33,6 +86,8 @@ final class BodyInlet: ExchangeSink {
 
     /// Above it the connection pauses, at half of it the connection goes on.
     private static let highWater = 256 * 1024
+    /// Pieces are merged up to this size.
+    private static let mergedPiece = 16 * 1024
 
     init(decodes: Bool, host: String) {
         self.decodes = decodes
@@ -59,30 +114,33 @@ final class BodyInlet: ExchangeSink {
 
     /// The next piece; nil at the end.
     func next() async throws(TransportError) -> [UInt8]? {
+        if let (answer, resumed) = state.withLock({ $0.take() }) {
+            resumed?.resume()
+            return try answer.get()
+        }
         let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { (reader: PieceReader) in take(for: reader) }
+            await withCheckedContinuation { (reader: PieceReader) in
+                state.withLock { state in
+                    precondition(state.pieceReader == nil, "a body is read by one task at a time")
+                    state.pieceReader = reader
+                }
+                wake()
+            }
         } onCancel: {
             cancel()
         }
         return try result.get()
     }
 
-    private func take(for reader: PieceReader) {
-        let (answer, resumed) = state.withLock { state -> (Result<[UInt8]?, TransportError>?, Exchange?) in
-            if !state.pieces.isEmpty {
-                let piece = state.pieces.removeFirst()
-                state.held -= piece.count
-                guard state.isPaused, state.held <= Self.highWater / 2 else { return (.success(piece), nil) }
-                state.isPaused = false
-                return (.success(piece), state.exchange)
-            }
-            if let end = state.end { return (end.map { nil }, nil) }
-            precondition(state.pieceReader == nil, "a body is read by one task at a time")
-            state.pieceReader = reader
-            return (nil, nil)
+    /// Answers whoever waits for what is there.
+    private func wake() {
+        switch state.withLock({ $0.woken() }) {
+        case .head(let reader, let head): reader.resume(returning: head)
+        case .piece(let reader, let answer, let resumed):
+            resumed?.resume()
+            reader.resume(returning: answer)
+        case nil: break
         }
-        resumed?.resume()
-        if let answer { reader.resume(returning: answer) }
     }
 
     private func cancel() {
@@ -110,13 +168,15 @@ final class BodyInlet: ExchangeSink {
 
     // MARK: the connection's side
 
+    func begins(on loop: EventLoop) { state.withLock { $0.loop = loop } }
+
     func receivedHead(_ head: ResponseHead, framing: BodyFraming) -> ContentPlan {
         if decodes, framing != .none, head.status.code != 206 { prepareDecoder(head) }
-        let (reader, isAbandoned) = state.withLock { state -> (HeadReader?, Bool) in
+        let isAbandoned = state.withLock { state -> Bool in
             state.isEmpty = framing == .none
-            return (state.headReader.take(), state.isAbandoned)
+            state.head = head
+            return state.isAbandoned
         }
-        reader?.resume(returning: .success(head))
         return isAbandoned ? .skip : .deliver
     }
 
@@ -129,74 +189,71 @@ final class BodyInlet: ExchangeSink {
     }
 
     func receivedContent(_ bytes: Span<UInt8>) -> Demand {
+        guard decodes else { return deliver(bytes) }
         var piece: [UInt8] = []
+        var isPlain = false
         do throws(CodingError) {
             try decoder.withLock { decoder throws(CodingError) in
-                if let decoder {
-                    try decoder.push(bytes) { piece.append(span: $0) }
-                } else {
-                    piece.append(span: bytes)
-                }
+                isPlain = decoder == nil
+                try decoder?.push(bytes) { piece.append(span: $0) }
             }
         } catch {
-            deliver(piece, end: .failure(.coding(host: host, error)))
+            _ = deliver(piece.span)
+            finish(.failure(.coding(host: host, error)))
             return .enough
         }
-        return deliver(piece, end: nil)
+        if isPlain { return deliver(bytes) }
+        return deliver(piece.span)
     }
 
-    @discardableResult
-    private func deliver(_ piece: [UInt8], end: Result<Void, TransportError>?) -> Demand {
-        let (reader, answer, demand) = state.withLock {
-            state -> (PieceReader?, Result<[UInt8]?, TransportError>?, Demand) in
-            if state.end == nil { state.end = end }
-            if state.isAbandoned { return (state.pieceReader.take(), .failure(.cancelled), .enough) }
-            if let reader = state.pieceReader {
-                guard piece.isEmpty else {
-                    state.pieceReader = nil
-                    return (reader, .success(piece), .more)
-                }
-                guard let end = state.end else { return (nil, nil, .more) }
-                state.pieceReader = nil
-                return (reader, end.map { nil }, .more)
-            }
-            if !piece.isEmpty {
-                state.pieces.append(piece)
-                state.held += piece.count
-            }
-            guard state.held > Self.highWater, state.end == nil else { return (nil, nil, .more) }
+    private func deliver(_ bytes: Span<UInt8>) -> Demand {
+        let demand = state.withLock { state -> Demand in
+            if state.isAbandoned { return .enough }
+            if !bytes.isEmpty { state.append(bytes) }
+            guard state.held > Self.highWater else { return .more }
             state.isPaused = true
-            return (nil, nil, .pause)
+            return .pause
         }
-        if let reader, let answer { reader.resume(returning: answer) }
+        // A connection that pauses does not come to say that it has caught up.
+        if case .pause = demand { wakeSoon() }
         return demand
     }
 
+    func caughtUp() { wakeSoon() }
+
+    /// Wakes at the end of the turn; at once where no connection has carried the exchange.
+    private func wakeSoon() {
+        let (loop, somebodyWaits) = state.withLock { state in
+            (state.loop, state.headReader != nil || state.pieceReader != nil)
+        }
+        guard somebodyWaits else { return }
+        if let loop, loop.isOnLoop { loop.atTurnEnd(self) } else { wake() }
+    }
+
+    func turnEnded() { wake() }
+
     func exchangeEnded(_ result: Result<Fields, TransportError>, _ metrics: ExchangeMetrics) {
         var end = result.map { _ in }
-        if case .success = result {
+        if decodes, case .success = result {
             do throws(CodingError) {
                 try decoder.withLock { decoder throws(CodingError) in try decoder?.finish() }
             } catch { end = .failure(.coding(host: host, error)) }
         }
-        let headReader = state.withLock { state -> HeadReader? in
+        finish(end)
+        wakeSoon()
+    }
+
+    /// The first end counts.
+    private func finish(_ end: Result<Void, TransportError>) {
+        state.withLock { state in
             state.exchange = nil
-            return state.headReader.take()
+            if state.end == nil { state.end = end }
         }
-        if let headReader {
-            switch result {
-            case .failure(let error): headReader.resume(returning: .failure(error))
-            case .success: headReader.resume(returning: .failure(.cancelled))
-            }
-        }
-        deliver([], end: end)
     }
 }
 
 extension [UInt8] {
     fileprivate mutating func append(span bytes: Span<UInt8>) {
-        // Adding nothing would write into the storage that all empty arrays of the process share.
-        if bytes.isEmpty { return }
         // Adding nothing to an empty array would write to the storage that all empty arrays share.
         guard !bytes.isEmpty else { return }
         append(addingCapacity: bytes.count) { output in

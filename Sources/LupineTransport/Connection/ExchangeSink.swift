@@ -7,12 +7,18 @@ package import LupineHTTP
 /// Every call comes on the loop of the connection, in order: interim heads, the head, content, the end. The end comes
 /// exactly once, also without anything before it. Nothing here may block.
 package protocol ExchangeSink: AnyObject, Sendable {
+    /// A connection on `loop` carries the exchange from here on; the calls below come there. A replayed exchange is told
+    /// again.
+    func begins(on loop: EventLoop)
     /// An interim (1xx) head; the final one follows.
     func receivedInterim(_ head: ResponseHead)
     /// The final head. The answer says what is to become of the content.
     func receivedHead(_ head: ResponseHead, framing: BodyFraming) -> ContentPlan
     /// Content, borrowed for the duration of the call. The answer is the back-pressure.
     func receivedContent(_ bytes: Span<UInt8>) -> Demand
+    /// All that has come by now has been passed on, and there is more to come: a moment to wake whoever waits for it.
+    /// Not called before the head, nor where the sink paused or the exchange ended.
+    func caughtUp()
     /// Content went straight to the file that the plan named; so many bytes of it.
     func spliced(_ count: Int) -> Demand
     /// So many bytes of the request's content have been given to the kernel, in all.
@@ -24,7 +30,9 @@ package protocol ExchangeSink: AnyObject, Sendable {
 }
 
 extension ExchangeSink {
+    package func begins(on loop: EventLoop) {}
     package func receivedInterim(_ head: ResponseHead) {}
+    package func caughtUp() {}
     package func sentContent(_ total: Int64) {}
     package func spliced(_ count: Int) -> Demand { .more }
     package func upgraded(_ connection: UpgradedConnection) -> any UpgradeHandler { RefusedUpgrade() }

@@ -105,6 +105,7 @@ extension HTTP1Connection {
             case .needMore:
                 if case .exchanging(_, .awaitingHead) = machine.state { current?.headOctets += consumed }
                 armDeadline()
+                if case .exchanging(_, .receiving) = machine.state { current?.exchange.sink.caughtUp() }
                 return
             case .interim(let head):
                 current?.headOctets += consumed

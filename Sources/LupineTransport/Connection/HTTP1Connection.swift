@@ -139,15 +139,14 @@ final class HTTP1Connection {
         let holds =
             exchange.options.continueTimeout != nil && announcement != .none && announcement != .known(0)
         do throws(HTTPError) {
-            var head = exchange.head
-            if let prefix = route.absolutePrefix, case .origin(let path) = head.target {
-                head.target = .absolute(prefix + path)
+            if route.usesProxy {
+                let head = try proxied(exchange.head)
+                try codec.send(head, body: announcement, expectContinue: holds, into: &feed.output)
+            } else {
+                try codec.send(exchange.head, body: announcement, expectContinue: holds, into: &feed.output)
             }
-            if let authorization = route.proxyAuthorization {
-                try head.fields.set(.proxyAuthorization, authorization)
-            }
-            try codec.send(head, body: announcement, expectContinue: holds, into: &feed.output)
         } catch { return refuse(exchange, .http(host: route.host, error), metrics) }
+        exchange.sink.begins(on: loop)
         wasUsed = true
         current.metrics.requestHeadBytes = feed.output.count
         current.deadlines.handle(.sending, at: now)
@@ -170,6 +169,18 @@ final class HTTP1Connection {
             self.giveBack(KeepAlive())
             exchange.end(.failure(error), metrics)
         }
+    }
+
+    /// The head as the proxy is to see it.
+    private func proxied(_ head: RequestHead) throws(HTTPError) -> RequestHead {
+        var head = head
+        if let prefix = route.absolutePrefix, case .origin(let path) = head.target {
+            head.target = .absolute(prefix + path)
+        }
+        if let authorization = route.proxyAuthorization {
+            try head.fields.set(.proxyAuthorization, authorization)
+        }
+        return head
     }
 
     func feedContent(_ content: OutgoingContent) {
@@ -295,9 +306,8 @@ final class HTTP1Connection {
 
     private func end(_ ended: Current?, _ result: Result<Fields, TransportError>) {
         guard let ended else { return }
-        var metrics = ended.metrics
-        metrics.responseEnd = loop.now
-        ended.exchange.end(result, metrics)
+        ended.metrics.responseEnd = loop.now
+        ended.exchange.end(result, ended.metrics)
     }
 
     /// Forgets what belonged to the exchange.
@@ -310,7 +320,7 @@ final class HTTP1Connection {
     }
 
     func giveBack(_ hint: KeepAlive) {
-        pool.finished(id, .reusable(hint))
+        pool.finished(id, .reusable(hint), at: loop.now)
     }
 
     /// Closes the socket, now and not when the last who knows this connection lets go of it.

@@ -91,6 +91,10 @@ package final class EventLoop: Sendable {
     /// Runs `work` at the end of this turn, after what the present event still calls.
     package func executeOnLoop(_ work: @escaping () -> Void) { core.value.deferWork(work) }
 
+    /// Tells `listener` when this turn ends: where threads are woken, so that they wake once and find all that the turn
+    /// brought, rather than one thing each.
+    package func atTurnEnd(_ listener: any TurnEndListener) { core.value.listeners.append(listener) }
+
     /// Watches a non-blocking descriptor for `channel`, which is kept until it is deregistered.
     package func register(
         _ descriptor: borrowing Descriptor, _ channel: any LoopChannel

@@ -29,6 +29,12 @@ package struct Registration: Hashable, Sendable {
     }
 }
 
+/// What a loop calls when a turn ends, if it was asked to during the turn. Always on the loop.
+package protocol TurnEndListener: AnyObject {
+    /// All that the turn's events, work and timers led to has been done.
+    func turnEnded()
+}
+
 /// Why a timer calls.
 package enum TimerReason: Hashable, Sendable {
     /// Its deadline has come.

@@ -33,6 +33,8 @@ final class LoopCore {
     private var batch: [LoopInbox.Work] = []
     private var deferred: [() -> Void] = []
 
+    /// Who is to be told of the end of this turn.
+    var listeners: [any TurnEndListener] = []
     var timers = TimerHeap<TimerAction>()
     /// Room for one read, shared by all channels of the loop; empty while it is lent.
     var readBuffer: [UInt8] = []
@@ -129,6 +131,7 @@ final class LoopCore {
         let phase = runInbox()
         while let action = timers.popDue(at: now) { action.end(.due) }
         runDeferred()
+        tellListeners()
         switch phase {
         case .open: return true
         case .closing: return !close()
@@ -136,7 +139,7 @@ final class LoopCore {
     }
 
     private func timeout() -> Int32 {
-        guard deferred.isEmpty, inbox.fallAsleep() else { return 0 }
+        guard deferred.isEmpty, listeners.isEmpty, inbox.fallAsleep() else { return 0 }
         guard let next = timers.next, next != .distantFuture else { return -1 }
         let (left, overflow) = next.nanoseconds.subtractingReportingOverflow(clock.now().nanoseconds)
         if overflow { return Int32.max }
@@ -166,6 +169,17 @@ final class LoopCore {
         }
     }
 
+    private func tellListeners() {
+        guard !listeners.isEmpty else { return }
+        var told: [any TurnEndListener] = []
+        swap(&told, &listeners)
+        for listener in told { listener.turnEnded() }
+        if listeners.isEmpty {
+            told.removeAll(keepingCapacity: true)
+            swap(&told, &listeners)
+        }
+    }
+
     /// Tells everybody, runs what they still submit, and closes; false when there is more to run.
     private func close() -> Bool {
         for slot in slots.indices {
@@ -176,7 +190,7 @@ final class LoopCore {
             _ = deregister(registration, closing: true)
         }
         while let action = timers.popDue(at: .distantFuture) { action.end(.loopClosing) }
-        guard deferred.isEmpty, registered == 0, timers.count == 0 else { return false }
+        guard deferred.isEmpty, listeners.isEmpty, registered == 0, timers.count == 0 else { return false }
         guard inbox.close() else { return false }
         poller = nil
         return true

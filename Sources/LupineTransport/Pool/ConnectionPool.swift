@@ -187,8 +187,8 @@ package final class ConnectionPool: Sendable {
     // MARK: connections
 
     /// One exchange on the connection has ended in order.
-    func finished(_ connection: ConnectionID, _ reuse: PoolEvent.Reuse) {
-        handle { _ in .finished(connection, reuse) }
+    func finished(_ connection: ConnectionID, _ reuse: PoolEvent.Reuse, at now: Instant) {
+        handle(at: now) { _ in .finished(connection, reuse) }
     }
 
     /// The connection has been closed. Called once for each.
@@ -271,9 +271,10 @@ package final class ConnectionPool: Sendable {
     /// Tells the machine and performs what it answers. `cause` is why a dial failed, where the event says so;
     /// without `runsInline` an exchange begins after the call, also on the loop of its connection.
     private func handle(
-        _ cause: TransportError? = nil, runsInline: Bool = true, _ event: @Sendable (inout State) -> PoolEvent
+        _ cause: TransportError? = nil, runsInline: Bool = true, at instant: Instant? = nil,
+        _ event: @Sendable (inout State) -> PoolEvent
     ) {
-        let now = MonotonicClock().now()
+        let now = instant ?? MonotonicClock().now()
         let effects = state.withLock { state -> Effects in
             var actions: [PoolAction] = []
             swap(&actions, &state.actions)
@@ -355,8 +356,8 @@ package final class ConnectionPool: Sendable {
     private func perform(_ effect: Effect, _ runsInline: Bool) {
         switch effect {
         case .run(let exchange, let loop, let connection):
-            let run: @Sendable () -> Void = { connection.value.run(exchange) }
-            let isAccepted = runsInline ? loop.executeInline(run) : loop.execute(run)
+            if runsInline, loop.isOnLoop { return connection.value.run(exchange) }
+            let isAccepted = loop.execute { connection.value.run(exchange) }
             if !isAccepted { end(exchange, .shutDown) }
         case .wait(let exchange, let waiter, let replay):
             guard exchange.isWaiting(in: self, as: waiter, replay: replay) else { return cancel(waiter) }

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+internal import LupineHTTP
+internal import LupineTransport
+internal import Synchronization
+
+/// Loads through the package's face: exchanges submitted to a pool, each lane submitting its next where the one before
+/// ends, on the loop.
+final class PoolLoad: Load, Sendable {
+    private let pool: ConnectionPool
+    private let origin: Origin
+    private let head: RequestHead
+    private let connections: Int
+    private let toStart = Atomic<Int>(0)
+    private let toEnd = Atomic<Int>(0)
+    private let bytes = Atomic<Int>(0)
+    private let end = Lock<(waiting: CheckedContinuation<Void, Never>?, failure: LoadFailure?)>((nil, nil))
+
+    init(_ job: Job) throws {
+        var configuration = ConnectionPool.Configuration()
+        configuration.limits = PoolLimits(perHost: job.connections, total: job.connections)
+        let group = try job.loops == 0 ? EventLoopGroup.shared() : EventLoopGroup(count: job.loops)
+        pool = ConnectionPool(configuration: configuration, group: group, resolver: Resolver())
+        origin = Origin(scheme: .http, host: job.host, port: job.port)
+        head = RequestHead(
+            method: .get, target: .origin(job.path),
+            authority: try Authority(host: job.host, port: job.port, defaultPort: 80))
+        connections = job.connections
+    }
+
+    var connectionsOpened: Int { pool.connectionsOpened }
+
+    func run(_ requests: Int) async throws -> Int {
+        toStart.store(requests, ordering: .relaxed)
+        toEnd.store(requests, ordering: .relaxed)
+        bytes.store(0, ordering: .relaxed)
+        await withCheckedContinuation { waiting in
+            end.withLock { $0.waiting = waiting }
+            for _ in 0..<connections { Lane(self).next() }
+        }
+        if let failure = end.withLock({ $0.failure }) { throw failure }
+        return bytes.load(ordering: .relaxed)
+    }
+
+    /// One request at a time.
+    private final class Lane: ExchangeSink {
+        private let load: PoolLoad
+
+        init(_ load: PoolLoad) { self.load = load }
+
+        func next() {
+            guard load.toStart.subtract(1, ordering: .relaxed).oldValue > 0 else { return }
+            load.pool.submit(Exchange(head: load.head, origin: load.origin, sink: self))
+        }
+
+        func receivedHead(_ head: ResponseHead, framing: BodyFraming) -> ContentPlan {
+            if head.status.code != 200 { load.failed(.status(Int(head.status.code))) }
+            return .deliver
+        }
+
+        func receivedContent(_ content: Span<UInt8>) -> Demand {
+            load.bytes.add(content.count, ordering: .relaxed)
+            return .more
+        }
+
+        func exchangeEnded(_ result: Result<Fields, TransportError>, _ metrics: ExchangeMetrics) {
+            if case .failure(let error) = result { load.failed(.exchange(error)) }
+            next()
+            load.ended()
+        }
+    }
+
+    private func failed(_ failure: LoadFailure) { end.withLock { $0.failure = $0.failure ?? failure } }
+
+    private func ended() {
+        guard toEnd.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return }
+        end.withLock { $0.waiting.take() }?.resume()
+    }
+}
