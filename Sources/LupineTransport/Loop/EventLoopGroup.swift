@@ -10,6 +10,8 @@ internal import Synchronization
 package final class EventLoopGroup: Sendable {
     /// The loops, in their order.
     package let loops: [EventLoop]
+    /// What the loops take the time from.
+    let clock: any TransportClock
     private let turn = Atomic<Int>(0)
 
     /// Starts `count` loops, whose threads are called `name` and a number.
@@ -27,6 +29,7 @@ package final class EventLoopGroup: Sendable {
             throw error
         }
         loops = started
+        self.clock = clock
     }
 
     private static let defaultGroup = Lock<EventLoopGroup?>(nil)

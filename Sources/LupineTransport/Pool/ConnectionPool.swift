@@ -274,7 +274,7 @@ package final class ConnectionPool: Sendable {
         _ cause: TransportError? = nil, runsInline: Bool = true, at instant: Instant? = nil,
         _ event: @Sendable (inout State) -> PoolEvent
     ) {
-        let now = instant ?? MonotonicClock().now()
+        let now = instant ?? group.clock.now()
         let effects = state.withLock { state -> Effects in
             var actions: [PoolAction] = []
             swap(&actions, &state.actions)
