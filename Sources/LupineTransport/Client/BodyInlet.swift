@@ -28,10 +28,14 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
         var isEmpty = false
         var end: Result<Void, TransportError>?
         var pieceReader: PieceReader?
+        /// Octets of content after decoding.
+        var delivered: Int64 = 0
+        var metrics: TransferMetrics?
 
         /// Adds content; small pieces that nobody has taken yet become one.
         mutating func append(_ bytes: Span<UInt8>) {
             held += bytes.count
+            delivered += Int64(bytes.count)
             if let last = pieces.indices.last, pieces[last].count + bytes.count <= BodyInlet.mergedPiece {
                 pieces[last].append(span: bytes)
             } else {
@@ -155,6 +159,9 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
         _ = try? await next()
     }
 
+    /// When everything happened; nil until the exchange is over.
+    var metrics: TransferMetrics? { state.withLock { $0.metrics } }
+
     /// Nobody will take any more of it.
     func abandon() {
         let exchange = state.withLock { state -> Exchange? in
@@ -239,6 +246,7 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
                 try decoder.withLock { decoder throws(CodingError) in try decoder?.finish() }
             } catch { end = .failure(.coding(host: host, error)) }
         }
+        state.withLock { $0.metrics = TransferMetrics(metrics, decoded: $0.delivered) }
         finish(end)
         wakeSoon()
     }

@@ -53,6 +53,9 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(handle: handle) }
 
+    /// When each step of the exchange happened and what it moved; nil until the body has come to its end.
+    public var metrics: TransferMetrics? { handle.inlet.metrics }
+
     /// Reads the whole body into memory. Throws `TransportError.contentTooLong` beyond `limit`.
     public func collect(upTo limit: Int = 1 << 30) async throws(TransportError) -> [UInt8] {
         var whole: [UInt8] = []

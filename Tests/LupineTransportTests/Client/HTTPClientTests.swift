@@ -57,6 +57,29 @@ import Testing
         }
     }
 
+    @Test func metricsTellWhatHappenedAndWhatMoved() async throws {
+        try await withStack(settings: .with { $0.decodesContent = true }) { client, origin in
+            for isReused in [false, true] {
+                let response = try await client.get(origin.url + "/gzip")
+                let text = try await response.body.text()
+                let metrics = try #require(response.body.metrics)
+                #expect(metrics.isReusedConnection == isReused)
+                #expect(metrics.responseBodyBytesAfterDecoding == text.utf8.count)
+                #expect(metrics.responseBodyBytesReceived > 0)
+                #expect(metrics.responseBodyBytesReceived != metrics.responseBodyBytesAfterDecoding)
+                #expect(metrics.requestHeaderBytesSent > 0 && metrics.responseHeaderBytesReceived > 0)
+                #expect(metrics.remoteAddress == origin.address && metrics.localAddress != nil)
+                let milestones = [
+                    metrics.connectStart, metrics.connectEnd, metrics.requestStart, metrics.requestEnd,
+                    metrics.responseStart, metrics.responseEnd,
+                ]
+                #expect(milestones.count { $0 == nil } == (isReused ? 2 : 0))
+                let there = milestones.compactMap { $0 }
+                #expect(there == there.sorted() && there.allSatisfy { $0 >= .zero })
+            }
+        }
+    }
+
     @Test(arguments: framings) func theSameByteByByte(_ row: Framing) async throws {
         let steps = row.steps.map { step -> Script.Step in
             if case .send(let bytes) = step { .sendByteByByte(bytes) } else { step }
