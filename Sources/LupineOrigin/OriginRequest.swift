@@ -12,6 +12,7 @@ package struct OriginRequest: Sendable {
     package let query: String
     /// What the braces of the pattern matched, decoded.
     package var parameters: [String] = []
+    /// The content, as far as it was collected.
     package var body: [UInt8] = []
     package var trailers = Fields()
     package let peer: SocketAddress?

@@ -30,6 +30,7 @@ package struct OriginResponse {
     /// The phrase where it is not the standard one.
     package var reason: String?
     package var fields = Fields()
+    /// What follows the head.
     package var body: Body
     /// Interim heads that go before.
     package var interim: [ResponseHead] = []
@@ -78,7 +79,9 @@ package struct OriginResponse {
 
 /// Why an endpoint does not do what it was asked.
 package struct Refusal: Error, Sendable {
+    /// What the client is told.
     package let status: Int
+    /// Why, in plain words.
     package let message: String
 
     /// A refusal with a status of its own.

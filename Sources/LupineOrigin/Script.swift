@@ -39,6 +39,7 @@ package struct Script: Sendable {
         case stall
     }
 
+    /// What happens, in order.
     package var steps: [Step]
 
     /// A script of these steps.
