@@ -45,6 +45,8 @@ struct PoolModel: ~Copyable {
     private(set) var answers: [ExchangeID: Answer] = [:]
     private(set) var wake: Instant?
     private(set) var submitted: UInt64 = 0
+    /// Events that the machine has been told, after each of which all promises were checked.
+    private(set) var eventsHandled = 0
     private(set) var dialCount = 0
     private(set) var waiterNames: Set<WaiterID> = []
     private var connectionNames: Set<ConnectionID> = []
@@ -145,6 +147,7 @@ struct PoolModel: ~Copyable {
 
     mutating func handle(_ event: PoolEvent) {
         clock += 1
+        eventsHandled += 1
         actions.removeAll(keepingCapacity: true)
         machine.handle(event, at: now, into: &actions)
         for action in actions { perform(action, of: event) }

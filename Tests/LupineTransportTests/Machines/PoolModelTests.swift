@@ -12,7 +12,8 @@ struct PoolModelTests {
         var limits: PoolLimits
         var origins: Int
         var largestCapacity = 1
-        var steps = 20_000
+        /// Events that the machine is told.
+        var events = 20_000
     }
 
     static let walks = [
@@ -48,7 +49,7 @@ struct PoolModelTests {
         let origins = (0..<walk.origins).map { Origin(scheme: .http, host: "h\($0).test", port: 80) }
         var model = PoolModel(walk.limits)
         var gone: [ConnectionID] = []
-        for _ in 0..<walk.steps {
+        while model.eventsHandled < walk.events {
             step(&model, &random, origins, walk.largestCapacity, &gone)
         }
         model.shutDown()
