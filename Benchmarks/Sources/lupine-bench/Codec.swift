@@ -15,7 +15,6 @@ enum Codec {
                 var sum: UInt64 = 0
                 for _ in 0..<times {
                     sum &+= UInt64(try parser.scan(head.span) ?? 0)
-                    parser.drop()
                 }
                 try WrongResult.check(name, sum, each: UInt64(head.count), times: times)
             })

@@ -51,6 +51,8 @@ package struct HeadParser {
         var framing = FramingFields()
         var startLine = StartLine.none
         var hasStartLine = false
+        /// Whether the head is complete.
+        var isFound = false
         /// Positions of fields whose values were folded.
         var folded: [Int] = []
 
@@ -63,6 +65,7 @@ package struct HeadParser {
             framing = FramingFields()
             startLine = .none
             hasStartLine = false
+            isFound = false
             if !folded.isEmpty { folded = [] }
         }
     }
@@ -79,7 +82,9 @@ package struct HeadParser {
 
     /// Looks at `input`, which goes on where the input before ended. Returns how many of its octets belong to the
     /// head once that is complete, which `take` then hands out; nil when more is needed, all of it having been kept.
+    /// A head that was found and not taken is forgotten: the next scan begins another one.
     package mutating func scan(_ input: Span<UInt8>) throws(HTTPError) -> Int? {
+        if progress.isFound { forget() }
         if pending.isEmpty {
             if let end = try scanHead(input) { return end }
             pending.append(input, 0..<input.count)
@@ -95,8 +100,7 @@ package struct HeadParser {
         return end.map { $0 &- before }
     }
 
-    /// Forgets the head that `scan` has just found: the parser is ready for the next one.
-    package mutating func drop() {
+    private mutating func forget() {
         if !pending.isEmpty { pending = [] }
         progress.reset()
     }
@@ -133,7 +137,9 @@ package struct HeadParser {
         }
         while true {
             switch try Self.scanFields(bytes, available, limits, leniency, &progress, &table) {
-            case .end: return progress.place
+            case .end:
+                progress.isFound = true
+                return progress.place
             case .needMore: return try incomplete(bytes)
             case .tableFull:
                 let empty = Fields.Entry(
