@@ -2,9 +2,10 @@
 
 /// How far a body may grow while its content codings are undone: what stops a compression bomb.
 ///
-/// Two limits, both exact to the byte: an absolute one on what the caller gets, and a ratio to the encoded bytes
-/// that were read, which also holds between the codings of a stack, so that `gzip, gzip` cannot multiply its way
-/// past it. What was decoded up to a limit is delivered; the byte after it is the error.
+/// Two limits: an absolute one on what the caller gets, exact to the byte, and a ratio to the encoded bytes that have
+/// been read by then, which also holds between the codings of a stack, so that `gzip, gzip` cannot multiply its way
+/// past it. What was decoded up to a limit is delivered; the byte after it is the error. A body at the very edge of
+/// the ratio may pass in one division and not in another, since how much has been read is a matter of the division.
 ///
 /// The default ratio lies just above the 1032:1 that deflate can reach at most (a body of zeros is legitimate), and
 /// only counts once the body is large enough to hurt.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Invariant: any bytes under gzip, in any division, give the same bytes and the same end, within every limit.
+// Invariant: any bytes under gzip, in any division, give the same bytes and end (but for the ratio), within limits.
 import CodingFuzzKit
 import LupineCoding
 
