@@ -67,9 +67,10 @@ package struct CodingCheck {
     }
 
     /// The ratio is that of the bytes decoded to the bytes read by then, and how many have been read is a matter of the
-    /// division: a body at the edge of the ratio may be stopped in one and not in another. br looks ahead, and drops what it decoded in the same call as it found a fault; a stack reads ahead by what
-    /// stands between its codings. So a failing body may deliver more in one division than in another, and may fail
-    /// in another coding; a body that stays within the ratio must still come out the same.
+    /// division: a body at the edge of the ratio may be stopped in one and not in another. br looks ahead, and drops
+    /// what it decoded in the same call as it found a fault; a stack reads ahead by what stands between its codings. So
+    /// a failing body may deliver more in one division than in another, and may fail in another coding; a body that
+    /// stays within the ratio must still come out the same.
     private func compareLoosely(_ whole: Run, _ split: Run) {
         precondition(
             whole.bytes.starts(with: split.bytes) || split.bytes.starts(with: whole.bytes),
