@@ -17,7 +17,7 @@ import Testing
                 for _ in 0..<8 {
                     group.addTask {
                         var failures: [String] = []
-                        for _ in 0..<400 {
+                        for _ in 0..<StressSize.dyingConnections / 8 {
                             let result = await Self.fetch(from: pool, port)
                             if case .failure(let error) = result { failures.append("\(error)") }
                         }

@@ -38,6 +38,8 @@ struct CheckSum: Hashable, Sendable {
 func withStressOrigin<Result>(_ body: (OriginServer) async throws -> Result) async throws -> Result {
     var configuration = OriginConfiguration()
     configuration.ownLoops = 2
+    // A connection may wait long for its turn where everything is slow: that is no silence of the client's.
+    configuration.idleTimeout = .seconds(600)
     let origin = try OriginServer.start(configuration: configuration)
     origin.route("POST", "/sum") { request throws(Refusal) in
         try OriginResponse(200, "text/plain", Array(String(CheckSum(request.body).value).utf8))

@@ -1,17 +1,29 @@
 // SPDX-License-Identifier: MIT
 
 /// How much the stress tests do: all of it in an optimised build, a share of it in a debug build, where the same
-/// work takes ten times as long.
+/// work takes ten times as long, and a small share under ThreadSanitizer, where it takes a hundred times as long and
+/// what counts is that every path is taken by several threads.
 enum StressSize {
-    #if DEBUG
+    #if LUPINE_TSAN
+        static let cancellations = 1_000
+        static let mixedExchanges = 800
+        static let refusals = 2_000
+        static let dyingConnections = 400
+        static let requests = 1_000
+        static let connections = 500
+    #elseif DEBUG
         static let cancellations = 8_000
         static let mixedExchanges = 4_000
         static let refusals = 20_000
+        static let dyingConnections = 3_200
+        static let requests = 10_000
+        static let connections = 2_000
     #else
         static let cancellations = 50_000
         static let mixedExchanges = 40_000
         static let refusals = 200_000
+        static let dyingConnections = 3_200
+        static let requests = 10_000
+        static let connections = 2_000
     #endif
-    static let requests = 10_000
-    static let connections = 2_000
 }
