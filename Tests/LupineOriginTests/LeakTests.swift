@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
+import LupineTestKit
 import Testing
 
 /// What can only be counted in a process that runs nothing else: see `Tests/OriginProbe`.
 @Suite struct LeakTests {
-    @Test func shutdownLeavesNoDescriptorAndNoThread() throws {
-        let products = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-        let process = Process()
-        process.executableURL = products.appendingPathComponent("lupine-origin-probe")
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        #expect(process.terminationReason == .exit, "\(text)")
-        #expect(process.terminationStatus == 0, "\(text)")
+    @Test func shutdownLeavesNoDescriptorAndNoThread() async throws {
+        let products = CommandLine.arguments[0].split(separator: "/", omittingEmptySubsequences: false)
+            .dropLast()
+        let end = try await Program.run(products.joined(separator: "/") + "/lupine-origin-probe")
+        #expect(end == .exited(0))
     }
 }
