@@ -113,6 +113,7 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
         } onCancel: {
             exchange.cancel(.cancelled)
         }
+        state.showOrder()
         return try result.get()
     }
 
@@ -133,6 +134,7 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
         } onCancel: {
             cancel()
         }
+        state.showOrder()
         return try result.get()
     }
 
