@@ -34,10 +34,11 @@ final class ServerProcess: Sendable {
     /// Holds on to a connection to the test, and ends the server when it breaks; ends with the server's status.
     private static let keeper = """
         import socket, subprocess, sys, threading
-        port, output = int(sys.argv[1]), open(sys.argv[2], "w")
+        port, folder = int(sys.argv[1]), sys.argv[2]
         lifeline = socket.create_connection(("127.0.0.1", port))
         server = subprocess.Popen(
-            sys.argv[3:], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+            sys.argv[3:], stdin=subprocess.DEVNULL, stdout=open(folder + "/output.log", "w"),
+            stderr=subprocess.STDOUT)
         def watch():
             try: lifeline.recv(1)
             except OSError: pass
@@ -45,7 +46,22 @@ final class ServerProcess: Sendable {
             try: server.wait(5)
             except subprocess.TimeoutExpired: server.kill()
         threading.Thread(target=watch, daemon=True).start()
-        sys.exit(server.wait() & 255)
+        status = server.wait()
+        try: open(folder + "/ended", "w").close()
+        except OSError: pass
+        sys.exit(status & 255)
+        """
+
+    /// Asks for a connection until it gets one; ends with 1 when the server has ended first, or after half a minute.
+    private static let waiter = """
+        import os, socket, sys, threading, time
+        port, ended, patience = int(sys.argv[1]), sys.argv[2], time.monotonic() + 30
+        while time.monotonic() < patience and not os.path.exists(ended):
+            try:
+                socket.create_connection(("127.0.0.1", port)).close()
+                sys.exit(0)
+            except OSError: threading.Event().wait(0.02)
+        sys.exit(1)
         """
 
     /// Starts a server, runs `body` with it and ends it. What the server has logged is recorded when `body` throws.
@@ -110,7 +126,7 @@ final class ServerProcess: Sendable {
         let port = try listener.localAddress()?.port ?? 0
         lifeline = Lock(listener)
         let arguments =
-            ["-c", Self.keeper, String(port), "\(folder)/output.log"] + recipe.command(program, place)
+            ["-c", Self.keeper, String(port), folder] + recipe.command(program, place)
         let python = try Self.installed(["python3"])
         ended = Task { [ending] in
             _ = try? await Program.run(python, arguments)
@@ -118,14 +134,13 @@ final class ServerProcess: Sendable {
         }
     }
 
-    /// Waits until it takes connections; false when it has ended, or does not within half a minute.
+    /// Waits until it takes connections; false when it has ended, or does not within half a minute. Another program
+    /// does the asking: many servers start at once, and nobody's thread is taken meanwhile.
     private func accepts() async -> Bool {
-        let patience = ContinuousClock.now + .seconds(30)
-        while !ending.hasCome, ContinuousClock.now < patience {
-            if (try? RawClient(port: place.port)) != nil { return true }
-            await Task.yield()
-        }
-        return false
+        let arguments = ["-c", Self.waiter, String(place.port), "\(place.folder)/ended"]
+        guard let python = try? Self.installed(["python3"]) else { return false }
+        let end = try? await Program.run(python, arguments)
+        return end == .exited(0) && !ending.hasCome
     }
 
     private func stop(keepingFolder: Bool = false) async {

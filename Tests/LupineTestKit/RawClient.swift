@@ -5,7 +5,7 @@ import Glibc
 /// A client that knows as little HTTP as can be: a blocking socket, the bytes that a test writes down, and a reader of
 /// responses that shares no code with the codec.
 ///
-/// One test at a time. A read that gets nothing for twenty seconds throws, so that a test fails and does not hang.
+/// One test at a time. A read that gets nothing for a minute throws, so that a test fails and does not hang.
 package final class RawClient {
     /// What went wrong.
     package enum Failure: Error {
@@ -74,8 +74,8 @@ package final class RawClient {
             }
         }
         guard result == 0 else { throw Failure.system(errno) }
-        option(SO_RCVTIMEO, timeval(tv_sec: 20, tv_usec: 0))
-        option(SO_SNDTIMEO, timeval(tv_sec: 20, tv_usec: 0))
+        option(SO_RCVTIMEO, timeval(tv_sec: 60, tv_usec: 0))
+        option(SO_SNDTIMEO, timeval(tv_sec: 60, tv_usec: 0))
     }
 
     private func option<Value: BitwiseCopyable>(_ name: Int32, _ value: Value) {
