@@ -30,6 +30,19 @@ struct ContentFeed {
     /// Whether framing waits.
     var hasOutput: Bool { outputStart < output.count }
 
+    /// How many octets of framing wait.
+    var waiting: Int { output.count &- outputStart }
+
+    /// Adds to what waits.
+    mutating func append(_ bytes: [UInt8]) {
+        // Where something always waits, the end that makes room is never reached.
+        if outputStart > Self.goneCapacity, outputStart > output.count / 2 {
+            output.removeFirst(outputStart)
+            outputStart = 0
+        }
+        output += bytes
+    }
+
     /// Takes note that `count` octets went: first of the framing, then of the bytes at hand.
     mutating func advance(_ count: Int) {
         let framing = min(count, output.count &- outputStart)
@@ -63,4 +76,6 @@ struct ContentFeed {
 
     /// What an idle connection may keep for its next head.
     private static let keptCapacity = 512
+    /// How much that has gone may stay in front of what waits.
+    private static let goneCapacity = 64 * 1024
 }

@@ -35,7 +35,11 @@ extension ExchangeSink {
     package func caughtUp() {}
     package func sentContent(_ total: Int64) {}
     package func spliced(_ count: Int) -> Demand { .more }
-    package func upgraded(_ connection: UpgradedConnection) -> any UpgradeHandler { RefusedUpgrade() }
+    package func upgraded(_ connection: UpgradedConnection) -> any UpgradeHandler {
+        // Nobody would ever close it.
+        connection.close()
+        return RefusedUpgrade()
+    }
 }
 
 /// Whether the consumer can take more.

@@ -108,7 +108,7 @@ extension HTTP1Connection {
 
     func wrote(content: Int64) {
         guard current != nil else {
-            if !feed.hasOutput { upgrade?.handler.drained() }
+            if !feed.hasOutput { tellDrained() }
             return
         }
         current?.requestBegan = true

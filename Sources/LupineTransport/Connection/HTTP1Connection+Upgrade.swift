@@ -39,9 +39,19 @@ extension HTTP1Connection {
 
     func sendUpgraded(_ bytes: [UInt8]) -> Int {
         guard machine.state == .upgraded else { return 0 }
-        feed.output += bytes
+        feed.append(bytes)
         write()
-        return feed.output.count - feed.outputStart
+        return feed.waiting
+    }
+
+    /// In a step of its own: a handler that answers by sending more would otherwise grow the stack.
+    func tellDrained() {
+        guard !drainedIsDue else { return }
+        drainedIsDue = true
+        loop.executeOnLoop {
+            self.drainedIsDue = false
+            if !self.feed.hasOutput { self.upgrade?.handler.drained() }
+        }
     }
 
     func closeUpgraded() {

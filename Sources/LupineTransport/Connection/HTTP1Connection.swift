@@ -57,6 +57,8 @@ final class HTTP1Connection {
     var upgrade: (connection: UpgradedConnection, handler: any UpgradeHandler)?
     /// Whether the upgrade's handler takes bytes now.
     var upgradeReads = true
+    /// The upgrade's handler is about to hear that all has gone.
+    var drainedIsDue = false
 
     /// What one exchange needs, apart from the connection, so that an idle one does not keep room for it.
     final class Current {
