@@ -148,7 +148,6 @@ final class HTTP1Connection {
                 try codec.send(exchange.head, body: announcement, expectContinue: holds, into: &feed.output)
             }
         } catch { return refuse(exchange, .http(host: route.host, error), metrics) }
-        exchange.sink.begins(on: loop)
         wasUsed = true
         current.metrics.requestHeadBytes = feed.output.count
         current.deadlines.handle(.sending, at: now)
@@ -156,6 +155,9 @@ final class HTTP1Connection {
         responseKeepsAlive = true
         keepAliveHint = KeepAlive()
         _ = machine.handle(.begin(announcement == .none ? .sending : holds ? .holding : .sending))
+        exchange.sink.begins(on: loop)
+        // The sink may have taken it back.
+        guard self.current === current else { return }
         if holds, let timeout = exchange.options.continueTimeout {
             continueTimer = loop.schedule(at: now + timeout, self, tag: Tag.continueWait.rawValue)
         }

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+import LupineOrigin
+import Testing
+
+@testable import LupineTransport
+
+/// What a sink may do as soon as it hears of its exchange.
+@Suite struct BeginningTests {
+    @Test func cancelledAsItBegins() async throws {
+        let plan = ScriptPlan(.expectEnd, .signal("closed"), .stall)
+        try await withPool(plan) { stage in
+            let sink = FickleSink()
+            var head = RequestHead(method: .get, target: .origin("/"), fields: Fields())
+            try head.fields.append(.host, "origin.test")
+            let exchange = Exchange(
+                head: head,
+                origin: LupineTransport.Origin(scheme: .http, host: "origin.test", port: stage.origin.port),
+                sink: sink)
+            sink.exchange.update { $0 = exchange }
+            stage.pool.submit(exchange)
+            await sink.ended.wait()
+            #expect(sink.failures.value == [.cancelled])
+            await stage.origin.gate("closed").wait()
+        }
+    }
+}
+
+/// Takes its exchange back in the first call that it gets.
+private final class FickleSink: ExchangeSink {
+    let exchange = Box<Exchange?>(nil)
+    let failures = Box<[TransportError?]>([])
+    let ended = Gate()
+
+    func begins(on loop: EventLoop) { exchange.value?.cancel() }
+    func receivedHead(_ head: ResponseHead, framing: BodyFraming) -> ContentPlan { .deliver }
+    func receivedContent(_ bytes: Span<UInt8>) -> Demand { .more }
+
+    func exchangeEnded(_ result: Result<Fields, TransportError>, _ metrics: ExchangeMetrics) {
+        let error: TransportError? = if case .failure(let error) = result { error } else { nil }
+        failures.update { $0.append(error) }
+        ended.open()
+    }
+}
