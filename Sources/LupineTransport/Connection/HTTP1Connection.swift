@@ -268,10 +268,13 @@ final class HTTP1Connection {
         self.current = nil
         var metrics = current.metrics
         metrics.responseEnd = loop.now
-        perform(actions, .failure(error))
+        clear()
+        shut()
         pool.replayOrFail(
             current.exchange, metrics, error, requestBegan: current.requestBegan,
             connectionWasReused: metrics.isReused)
+        // Last, as in `perform`.
+        pool.lost(id)
     }
 
     /// The peer asked for the content, or did not say anything for long enough.

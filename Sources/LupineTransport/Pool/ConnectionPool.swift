@@ -257,6 +257,8 @@ package final class ConnectionPool: Sendable {
             state.isShutDown = true
             return .shutDown
         }
+        let loops = group.loops[...]
+        let whenDone = { @Sendable in Self.afterTurns(of: loops, whenDone) }
         // Nothing lies idle any more.
         if let loop = group.loops.first, let alarm { _ = loop.execute { alarm.value.cancel(on: loop) } }
         let isDone = state.withLock { state -> Bool in
@@ -390,6 +392,13 @@ package final class ConnectionPool: Sendable {
         guard let loop = loops.first else { return body() }
         let isAccepted = loop.executeInline { self.afterWork(on: loops.dropFirst(), body) }
         if !isAccepted { afterWork(on: loops.dropFirst(), body) }
+    }
+
+    /// Runs `body` when each of the loops has ended what it is at now, such as telling sinks of their exchanges' ends.
+    private static func afterTurns(of loops: ArraySlice<EventLoop>, _ body: @escaping @Sendable () -> Void) {
+        guard let loop = loops.first else { return body() }
+        let isAccepted = loop.execute { afterTurns(of: loops.dropFirst(), body) }
+        if !isAccepted { afterTurns(of: loops.dropFirst(), body) }
     }
 
     /// The sink is always called on a loop, and never inside the call that submitted the exchange.
