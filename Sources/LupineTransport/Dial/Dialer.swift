@@ -17,6 +17,8 @@ final class Dialer {
     private var stage = Stage.new
     private var metrics = DialMetrics()
     private var report: ((Outcome) -> Void)?
+    /// Why it was given up before its start.
+    private var refusal: TransportError?
     private var deadline: EventLoop.TimerToken?
     private var staggerTimer: EventLoop.TimerToken?
 
@@ -44,6 +46,7 @@ final class Dialer {
     func start(_ report: @escaping (Outcome) -> Void) {
         guard case .new = stage else { return }
         self.report = report
+        if let refusal { return end(.failure(refusal)) }
         if let timeout = configuration.timeout {
             deadline = loop.schedule(at: loop.now + timeout) { [weak self] reason in
                 self?.deadline = nil
@@ -58,7 +61,10 @@ final class Dialer {
     }
 
     /// Gives it up and reports `error`.
-    func cancel(_ error: TransportError) { end(.failure(error)) }
+    func cancel(_ error: TransportError) {
+        if case .new = stage, report == nil { refusal = error }
+        end(.failure(error))
+    }
 
     private func runOut(_ reason: TimerReason) {
         end(.failure(reason == .due ? .timedOut(host: origin.host, .connect) : .shutDown))

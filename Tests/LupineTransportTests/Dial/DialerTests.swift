@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+
+import Testing
+
+@testable import LupineTransport
+
+/// One dial and its report, apart from the pool.
+@Suite struct DialerTests {
+    /// The pool may give a dial up in the moment between naming it and starting it.
+    @Test func oneGivenUpBeforeItsStartDialsNothing() async throws {
+        try await withLoop { loop in
+            let reported = Box<[TransportError?]>([])
+            await loop.run {
+                let dialer = Dialer(
+                    Origin(scheme: .http, host: "127.0.0.1", port: 1), configuration: DialConfiguration(),
+                    resolver: Resolver(configuration: Resolver.Configuration()), loop: loop)
+                dialer.cancel(.cancelled)
+                dialer.start { outcome in
+                    let error: TransportError? = if case .failure(let error) = outcome { error } else { nil }
+                    reported.update { $0.append(error) }
+                }
+            }
+            #expect(reported.value == [.cancelled])
+        }
+    }
+}
