@@ -125,9 +125,15 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
         }
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { (reader: PieceReader) in
-                state.withLock { state in
-                    precondition(state.pieceReader == nil, "a body is read by one task at a time")
+                let isFirst = state.withLock { state -> Bool in
+                    guard state.pieceReader == nil else { return false }
                     state.pieceReader = reader
+                    return true
+                }
+                guard isFirst else {
+                    reader.resume(
+                        returning: .failure(.unsupported("a body is read by one task at a time")))
+                    return
                 }
                 wake()
             }
