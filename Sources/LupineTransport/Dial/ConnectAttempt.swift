@@ -17,9 +17,10 @@ final class ConnectAttempt: LoopChannel {
         self.loop = loop
         self.report = report
         let socket = try Socket.stream(for: address)
-        if let binding { try Self.bind(socket, to: binding, for: address) }
         switch address {
-        case .ipv4, .ipv6: try socket.setNoDelay()
+        case .ipv4, .ipv6:
+            if let binding { try Self.bind(socket, to: binding, for: address) }
+            try socket.setNoDelay()
         case .unix, .unixAbstract, .unixUnnamed: break
         }
         let progress = try socket.connect(to: address)

@@ -279,11 +279,12 @@ import Testing
         }
     }
 
-    @Test func aUnixDomainSocket() async throws {
+    @Test(arguments: [nil, "127.0.0.1", "lo"]) func aUnixDomainSocket(_ localBinding: String?) async throws {
         let path = "/tmp/lupine-stack-\(UInt64.random(in: 0...UInt64.max))"
         let origin = try OriginServer.start(at: .unix(path: path))
         var configuration = HTTPClient.Configuration()
         configuration.ownLoops = 1
+        configuration.localBinding = localBinding
         let client = HTTPClient(configuration: configuration)
         let encoded = path.split(separator: "/").map { "%2F" + $0 }.joined()
         for _ in 0..<2 {
