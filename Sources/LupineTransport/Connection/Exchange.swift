@@ -126,6 +126,9 @@ package final class Exchange: Sendable {
             return timer
         }
         if let old { _ = old.loop.executeInline { old.loop.cancel(old.token) } }
+        // It may have ended meanwhile, on another loop, without seeing this timer.
+        guard case .over = life.withLock({ $0 }), let late = waitTimer.withLock({ $0.take() }) else { return }
+        _ = late.loop.executeInline { late.loop.cancel(late.token) }
     }
 
     /// A connection takes it. Throws when it was cancelled before, and its end is then due.
