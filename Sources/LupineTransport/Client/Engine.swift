@@ -81,6 +81,10 @@ final class Engine: Sendable {
                 try fields.append(.acceptEncoding, ContentCoding.acceptEncoding())
             }
             if !fields.contains(.host) { try fields.append(.host, url.hostField) }
+            // Meant for a proxy that reads the request; an origin at the end of a tunnel is not to learn it.
+            if proxy?.kind != .http || scheme == .https || configuration.tunnelsThroughProxy {
+                fields.remove(.proxyAuthorization)
+            }
         } catch { throw .http(host: url.host, error) }
         let head = RequestHead(method: request.method, target: .origin(url.target), fields: fields)
         let options = ExchangeOptions(

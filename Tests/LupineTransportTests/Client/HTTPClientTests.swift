@@ -57,6 +57,16 @@ import Testing
         }
     }
 
+    @Test func whatIsMeantForAProxyIsNotSentToAnOrigin() async throws {
+        try await withStack { client, origin in
+            var request = try HTTPRequest(url: origin.url + "/headers")
+            try request.fields.append(.proxyAuthorization, "Basic c2VjcmV0")
+            try request.fields.append(.accept, "text/plain")
+            let text = try await client.send(request).body.text()
+            #expect(text.contains("text/plain") && !text.contains("c2VjcmV0"))
+        }
+    }
+
     @Test func metricsTellWhatHappenedAndWhatMoved() async throws {
         try await withStack(settings: .with { $0.decodesContent = true }) { client, origin in
             for isReused in [false, true] {
