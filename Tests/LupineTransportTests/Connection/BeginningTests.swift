@@ -21,6 +21,8 @@ import Testing
             sink.exchange.update { $0 = exchange }
             stage.pool.submit(exchange)
             await sink.ended.wait()
+            // The exchange keeps its sink; the sink lets it go.
+            sink.exchange.update { $0 = nil }
             #expect(sink.failures.value == [.cancelled])
             await stage.origin.gate("closed").wait()
         }
