@@ -24,6 +24,9 @@ let package = Package(
         .systemLibrary(
             name: "CLupineBrotli", pkgConfig: "libbrotlidec",
             providers: [.apt(["libbrotli-dev"])]),
+        .systemLibrary(
+            name: "CLupineOpenSSL", pkgConfig: "openssl",
+            providers: [.apt(["libssl-dev"])]),
 
         // The layers, lowest first.
         .target(name: "LupineHTTP", swiftSettings: houseRules),
@@ -31,18 +34,19 @@ let package = Package(
             name: "LupineCoding",
             dependencies: ["CLupineZlib", "CLupineBrotli"],
             swiftSettings: houseRules),
+        .target(name: "LupineTLS", dependencies: ["CLupineOpenSSL"], swiftSettings: houseRules),
         .target(
             name: "LupineTransport",
-            dependencies: ["CLupineLinux", "LupineHTTP", "LupineCoding"],
+            dependencies: ["CLupineLinux", "LupineHTTP", "LupineCoding", "LupineTLS"],
             swiftSettings: houseRules),
         .target(
             name: "LupineOrigin",
-            dependencies: ["LupineTransport", "LupineHTTP", "LupineCoding"],
+            dependencies: ["LupineTransport", "LupineHTTP", "LupineCoding", "LupineTLS"],
             swiftSettings: houseRules),
 
         // Tests.
         .target(
-            name: "LupineTestKit", dependencies: ["CLupineLinux", "LupineHTTP"],
+            name: "LupineTestKit", dependencies: ["CLupineLinux", "LupineHTTP", "LupineTLS"],
             path: "Tests/LupineTestKit",
             swiftSettings: houseRules),
         .testTarget(
@@ -55,16 +59,20 @@ let package = Package(
             dependencies: ["LupineCoding", "LupineTestKit"],
             swiftSettings: houseRules),
         .testTarget(
+            name: "LupineTLSTests",
+            dependencies: ["LupineTLS", "LupineTestKit", "CLupineOpenSSL"],
+            swiftSettings: houseRules),
+        .testTarget(
             name: "LupineTransportTests",
             dependencies: [
-                "LupineTransport", "LupineOrigin", "LupineHTTP", "LupineCoding", "LupineTestKit",
+                "LupineTransport", "LupineOrigin", "LupineHTTP", "LupineCoding", "LupineTLS", "LupineTestKit",
                 "lupine-transport-probe",
             ],
             swiftSettings: houseRules),
         .testTarget(
             name: "LupineOriginTests",
             dependencies: [
-                "LupineOrigin", "LupineTransport", "LupineHTTP", "LupineCoding", "LupineTestKit",
+                "LupineOrigin", "LupineTransport", "LupineHTTP", "LupineCoding", "LupineTLS", "LupineTestKit",
                 "lupine-origin-probe",
             ],
             swiftSettings: houseRules),
@@ -83,7 +91,8 @@ let package = Package(
         .testTarget(
             name: "ConformanceTests",
             dependencies: [
-                "LupineTransport", "LupineOrigin", "LupineHTTP", "LupineTestKit", "lupine-transport-probe",
+                "LupineTransport", "LupineOrigin", "LupineHTTP", "LupineTLS", "LupineTestKit",
+                "lupine-transport-probe",
             ],
             path: "Tests/Conformance",
             swiftSettings: houseRules),

@@ -28,8 +28,13 @@ let package = Package(
             path: "House/LupineCoding", swiftSettings: houseRules),
 
         .target(name: "CLupineLinux", path: "House/CLupineLinux"),
+        .systemLibrary(name: "CLupineOpenSSL", path: "House/CLupineOpenSSL", pkgConfig: "openssl"),
         .target(
-            name: "LupineTransport", dependencies: ["CLupineLinux", "LupineHTTP", "LupineCoding"],
+            name: "LupineTLS", dependencies: ["CLupineOpenSSL"], path: "House/LupineTLS",
+            swiftSettings: houseRules),
+        .target(
+            name: "LupineTransport",
+            dependencies: ["CLupineLinux", "LupineHTTP", "LupineCoding", "LupineTLS"],
             path: "House/LupineTransport", swiftSettings: houseRules),
 
         // What measures.

@@ -28,8 +28,13 @@ let package = Package(
         .target(
             name: "LupineCoding", dependencies: ["CLupineZlib", "CLupineBrotli"], path: "House/LupineCoding",
             swiftSettings: houseRules),
+        .systemLibrary(name: "CLupineOpenSSL", path: "House/CLupineOpenSSL", pkgConfig: "openssl"),
         .target(
-            name: "LupineTransport", dependencies: ["CLupineLinux", "LupineHTTP", "LupineCoding"],
+            name: "LupineTLS", dependencies: ["CLupineOpenSSL"], path: "House/LupineTLS",
+            swiftSettings: houseRules),
+        .target(
+            name: "LupineTransport",
+            dependencies: ["CLupineLinux", "LupineHTTP", "LupineCoding", "LupineTLS"],
             path: "House/LupineTransport", swiftSettings: houseRules),
         .target(
             name: "CodingFuzzKit", dependencies: ["LupineCoding"], path: "Targets/CodingFuzzKit",
