@@ -3,4 +3,78 @@
 #ifndef C_LUPINE_ENGINE_SHIM_H
 #define C_LUPINE_ENGINE_SHIM_H
 
+// Options, whose values are made of macros that Swift does not import.
+static inline uint64_t lupine_SSL_OP_NO_RENEGOTIATION(void) { return SSL_OP_NO_RENEGOTIATION; }
+static inline uint64_t lupine_SSL_OP_NO_COMPRESSION(void) { return SSL_OP_NO_COMPRESSION; }
+static inline uint64_t lupine_SSL_OP_NO_TICKET(void) { return SSL_OP_NO_TICKET; }
+static inline uint64_t lupine_SSL_OP_IGNORE_UNEXPECTED_EOF(void) { return SSL_OP_IGNORE_UNEXPECTED_EOF; }
+static inline uint64_t lupine_SSL_OP_LEGACY_SERVER_CONNECT(void) { return SSL_OP_LEGACY_SERVER_CONNECT; }
+
+// Settings of a context.
+static inline long lupine_SSL_CTX_set_mode(SSL_CTX *context, long mode) {
+    return SSL_CTX_set_mode(context, mode);
+}
+static inline long lupine_SSL_CTX_set_read_ahead(SSL_CTX *context, long on) {
+    return SSL_CTX_set_read_ahead(context, on);
+}
+static inline long lupine_SSL_CTX_set_min_proto_version(SSL_CTX *context, int version) {
+    return SSL_CTX_set_min_proto_version(context, version);
+}
+static inline long lupine_SSL_CTX_set_max_proto_version(SSL_CTX *context, int version) {
+    return SSL_CTX_set_max_proto_version(context, version);
+}
+static inline long lupine_SSL_CTX_set1_groups_list(SSL_CTX *context, const char *list) {
+    return SSL_CTX_set1_groups_list(context, list);
+}
+static inline long lupine_SSL_CTX_set_session_cache_mode(SSL_CTX *context, long mode) {
+    return SSL_CTX_set_session_cache_mode(context, mode);
+}
+static inline long lupine_SSL_CTX_set_tlsext_status_type(SSL_CTX *context, int type) {
+    return SSL_CTX_set_tlsext_status_type(context, type);
+}
+static inline long lupine_SSL_CTX_set_tlsext_status_cb(SSL_CTX *context, int (*callback)(SSL *, void *)) {
+    return SSL_CTX_set_tlsext_status_cb(context, callback);
+}
+static inline long lupine_SSL_CTX_set_tlsext_status_arg(SSL_CTX *context, void *argument) {
+    return SSL_CTX_set_tlsext_status_arg(context, argument);
+}
+static inline long lupine_SSL_CTX_set_tlsext_servername_callback(
+    SSL_CTX *context, int (*callback)(SSL *, int *, void *)) {
+    return SSL_CTX_set_tlsext_servername_callback(context, callback);
+}
+static inline long lupine_SSL_CTX_set_tlsext_servername_arg(SSL_CTX *context, void *argument) {
+    return SSL_CTX_set_tlsext_servername_arg(context, argument);
+}
+
+// One connection.
+static inline long lupine_SSL_set_tlsext_host_name(SSL *connection, const char *name) {
+    return SSL_set_tlsext_host_name(connection, name);
+}
+static inline int lupine_SSL_set_retry_verify(SSL *connection) { return SSL_set_retry_verify(connection); }
+static inline long lupine_SSL_get_tlsext_status_ocsp_resp(SSL *connection, const unsigned char **response) {
+    return SSL_get_tlsext_status_ocsp_resp(connection, response);
+}
+/// Takes over `response`, which must come from `OPENSSL_malloc`.
+static inline long lupine_SSL_set_tlsext_status_ocsp_resp(SSL *connection, unsigned char *response, long length) {
+    return SSL_set_tlsext_status_ocsp_resp(connection, response, length);
+}
+static inline void *lupine_OPENSSL_malloc(size_t size) { return OPENSSL_malloc(size); }
+
+// What a BIO says of its last transfer.
+static inline void lupine_BIO_clear_retry_flags(BIO *bio) { BIO_clear_retry_flags(bio); }
+static inline void lupine_BIO_set_retry_read(BIO *bio) { BIO_set_retry_read(bio); }
+static inline void lupine_BIO_set_retry_write(BIO *bio) { BIO_set_retry_write(bio); }
+
+// Stacks of names.
+static inline int lupine_sk_X509_NAME_num(const STACK_OF(X509_NAME) *stack) { return sk_X509_NAME_num(stack); }
+static inline X509_NAME *lupine_sk_X509_NAME_value(const STACK_OF(X509_NAME) *stack, int index) {
+    return sk_X509_NAME_value(stack, index);
+}
+
+// A cipher list as a context has it.
+static inline int lupine_sk_SSL_CIPHER_num(const STACK_OF(SSL_CIPHER) *stack) { return sk_SSL_CIPHER_num(stack); }
+static inline const SSL_CIPHER *lupine_sk_SSL_CIPHER_value(const STACK_OF(SSL_CIPHER) *stack, int index) {
+    return sk_SSL_CIPHER_value(stack, index);
+}
+
 #endif

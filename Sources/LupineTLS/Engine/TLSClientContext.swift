@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+
+internal import CLupineOpenSSL
+
+/// What the connections of one client configuration share: made once, used from any thread.
+///
+/// It decides nothing about trust: each engine stops at the peer's chain and asks its owner.
+package final class TLSClientContext: Sendable {
+    /// What it was made from.
+    package let configuration: TLSConfiguration
+    /// The roots, loaded.
+    package let store: TrustStore
+    let handle: OpenSSLHandle<ContextObject>
+    let keyLog: OpenSSLKeyLog?
+
+    /// Loads what the configuration names.
+    package init(_ configuration: TLSConfiguration) throws(TLSError) {
+        self.configuration = configuration
+        store = try TrustStore.loaded(configuration.roots)
+        keyLog = try configuration.keyLogPath.map { path throws(TLSError) in try OpenSSLKeyLog(path: path) }
+        handle = try OpenSSLContext.make(
+            isServer: false,
+            limits: OpenSSLContext.Limits(
+                minimumVersion: configuration.minimumVersion, maximumVersion: configuration.maximumVersion,
+                cipherList: configuration.cipherList, cipherSuites: configuration.cipherSuites,
+                groups: configuration.groups))
+        let pointer = unsafe handle.pointer
+        let protocols = try OpenSSLContext.encoded(protocols: configuration.applicationProtocols)
+        if !protocols.isEmpty {
+            OpenSSLErrors.clear()
+            // Of all its functions this one returns 0 when it has worked.
+            let status = unsafe protocols.withUnsafeBufferPointer { bytes in
+                unsafe SSL_CTX_set_alpn_protos(pointer, bytes.baseAddress, UInt32(bytes.count))
+            }
+            guard status == 0 else { throw OpenSSLContext.refused() }
+        }
+        if let identity = configuration.identity { try OpenSSLContext.use(identity, in: handle) }
+        unsafe SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER, nil)
+        unsafe SSL_CTX_set_cert_verify_callback(pointer, chainCameFromPeer, nil)
+        unsafe SSL_CTX_set_cert_cb(pointer, identityIsWanted, nil)
+        unsafe _ = lupine_SSL_CTX_set_tlsext_status_type(pointer, Int32(TLSEXT_STATUSTYPE_ocsp))
+        if configuration.resumesSessions {
+            // Sessions are kept by whoever knows the trust policy that they belong to, not by OpenSSL.
+            unsafe _ = lupine_SSL_CTX_set_session_cache_mode(
+                pointer, Int(SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL))
+            unsafe SSL_CTX_sess_set_new_cb(pointer, sessionCameFromPeer)
+        } else {
+            unsafe _ = lupine_SSL_CTX_set_session_cache_mode(pointer, Int(SSL_SESS_CACHE_OFF))
+            unsafe _ = SSL_CTX_set_options(pointer, lupine_SSL_OP_NO_TICKET())
+        }
+        if keyLog != nil { unsafe SSL_CTX_set_keylog_callback(pointer, secretIsKnown) }
+    }
+}
+
+extension TrustStore {
+    /// The roots, read from where they are.
+    static func loaded(_ roots: TrustRoots) throws(TLSError) -> TrustStore {
+        OpenSSLErrors.clear()
+        guard let store = unsafe OpenSSLHandle<StoreObject>(owning: X509_STORE_new()) else {
+            throw OpenSSLContext.refused()
+        }
+        if roots.includesSystem {
+            guard unsafe X509_STORE_set_default_paths(store.pointer) == 1 else {
+                throw .configuration(.roots(OpenSSLContext.firstFailure().description))
+            }
+        }
+        for file in roots.files {
+            guard unsafe X509_STORE_load_file(store.pointer, file) == 1 else {
+                throw .configuration(.roots("\(file): \(OpenSSLContext.firstFailure())"))
+            }
+        }
+        for certificate in roots.certificates {
+            guard unsafe X509_STORE_add_cert(store.pointer, certificate.handle.pointer) == 1 else {
+                throw .configuration(.roots(OpenSSLContext.firstFailure().description))
+            }
+        }
+        return TrustStore(store)
+    }
+}
+
+private func chainCameFromPeer(_ chain: OpaquePointer?, _ unused: UnsafeMutableRawPointer?) -> Int32 {
+    let index = SSL_get_ex_data_X509_STORE_CTX_idx()
+    guard let connection = unsafe X509_STORE_CTX_get_ex_data(chain, index),
+        let engine = unsafe TLSEngine.behind(OpaquePointer(connection))
+    else { return 0 }
+    switch engine.chainCame() {
+    case .goOn: return 1
+    case .wait:
+        unsafe _ = lupine_SSL_set_retry_verify(OpaquePointer(connection))
+        return 1
+    case .refuse(let failure):
+        unsafe X509_STORE_CTX_set_error(chain, failure.verifyError)
+        return 0
+    }
+}
+
+private func identityIsWanted(_ connection: OpaquePointer?, _ unused: UnsafeMutableRawPointer?) -> Int32 {
+    guard let connection = unsafe connection, let engine = unsafe TLSEngine.behind(connection) else { return 0 }
+    switch engine.identityWanted() {
+    case .goOn: return 1
+    case .wait: return -1
+    case .fail: return 0
+    }
+}
+
+private func sessionCameFromPeer(_ connection: OpaquePointer?, _ session: OpaquePointer?) -> Int32 {
+    guard let connection = unsafe connection, let engine = unsafe TLSEngine.behind(connection),
+        let handle = unsafe OpenSSLHandle<SessionObject>(owning: session)
+    else { return 0 }
+    engine.sessionCame(handle)
+    return 1
+}
+
+private func secretIsKnown(_ connection: OpaquePointer?, _ line: UnsafePointer<CChar>?) {
+    guard let connection = unsafe connection, let line = unsafe line else { return }
+    unsafe TLSEngine.behind(connection)?.keyLog?.append(line)
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+
+internal import CLupineOpenSSL
+
+/// From OpenSSL's words to `TLSError`, with what the engine knows besides.
+extension TLSEngine {
+    /// Ends the connection with `error`.
+    func fail(_ error: TLSError) -> TLSError {
+        phase = .failed(error)
+        return error
+    }
+
+    /// What an operation has failed of that stopped for `reason`, one of OpenSSL's `SSL_ERROR_` numbers.
+    func failure(for reason: Int32) -> TLSError {
+        let failures = OpenSSLErrors.take()
+        if case .refused(let failure, _) = gate.state { return .untrusted(failure) }
+        for failure in failures where failure.library == ERR_LIB_SSL {
+            if let alert = failure.receivedAlert { return error(for: alert) }
+        }
+        if let failure = failures.first(where: { $0.library == ERR_LIB_SSL }) ?? failures.first {
+            return error(for: failure)
+        }
+        switch lastReceive {
+        case .end: return phase == .handshaking ? .closedInHandshake : .truncated
+        case .failed: return .wireFailed
+        case .bytes, .wouldBlock:
+            return .protocolViolation(
+                OpenSSLFailure(library: 0, reason: reason, description: "stopped without a reason"))
+        }
+    }
+
+    private func error(for alert: TLSAlert) -> TLSError {
+        switch (alert, identityState) {
+        case (.certificateRequired, _), (.handshakeFailure, .absent): return .clientCertificateRequired
+        case (.badCertificate, .sent), (.unsupportedCertificate, .sent), (.certificateRevoked, .sent),
+            (.certificateExpired, .sent), (.certificateUnknown, .sent), (.unknownCA, .sent),
+            (.accessDenied, .sent), (.decryptError, .sent), (.handshakeFailure, .sent):
+            return .clientCertificateRejected(alert)
+        case (.protocolVersion, _) where phase == .handshaking: return .versionNotShared
+        case (.handshakeFailure, _) where isBeforeServerHello, (.insufficientSecurity, _) where isBeforeServerHello:
+            return .cipherNotShared
+        case (.noRenegotiation, _): return .renegotiation
+        default: return .alert(alert)
+        }
+    }
+
+    private func error(for failure: OpenSSLFailure) -> TLSError {
+        guard failure.library == ERR_LIB_SSL else { return .protocolViolation(failure) }
+        switch failure.reason {
+        case SSL_R_UNSUPPORTED_PROTOCOL, SSL_R_NO_PROTOCOLS_AVAILABLE, SSL_R_VERSION_TOO_LOW,
+            SSL_R_VERSION_TOO_HIGH:
+            return .versionNotShared
+        case SSL_R_NO_SHARED_CIPHER, SSL_R_NO_CIPHERS_AVAILABLE, SSL_R_NO_SHARED_SIGNATURE_ALGORITHMS,
+            SSL_R_NO_SUITABLE_KEY_SHARE, SSL_R_NO_SUITABLE_GROUPS:
+            return .cipherNotShared
+        case SSL_R_HTTP_REQUEST, SSL_R_HTTPS_PROXY_REQUEST: return .notTLS
+        case SSL_R_WRONG_VERSION_NUMBER where isBeforeServerHello: return .notTLS
+        case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE: return .clientCertificateRequired
+        case SSL_R_NO_RENEGOTIATION: return .renegotiation
+        case SSL_R_UNEXPECTED_EOF_WHILE_READING: return .truncated
+        default: return .protocolViolation(failure)
+        }
+    }
+
+    /// Whether nothing of the peer's handshake has come: what it refuses then is the first message.
+    private var isBeforeServerHello: Bool {
+        guard phase == .handshaking else { return false }
+        return unsafe SSL_get_current_cipher(connection) == nil && peerCertificates.isEmpty
+            || (unsafe SSL_get_peer_cert_chain(connection) == nil && gate.state == .noChain)
+    }
+}
+
+extension OpenSSLFailure {
+    /// The alert that OpenSSL received and turned into an error.
+    fileprivate var receivedAlert: TLSAlert? {
+        guard let number = UInt8(exactly: reason - SSL_AD_REASON_OFFSET) else { return nil }
+        return TLSAlert(rawValue: number)
+    }
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+
+internal import CLupineOpenSSL
+
+/// The handshake, and the two questions that it stops at.
+extension TLSEngine {
+    /// Takes the handshake as far as it goes. Call it again on readiness of the wire, and after each answer.
+    package func handshake() throws(TLSError) -> Progress {
+        switch phase {
+        case .handshaking: break
+        case .established: return .done
+        case .closed: throw .closedInHandshake
+        case .failed(let failure): throw failure
+        }
+        try flush()
+        if hasPendingOutput { return .wouldBlock }
+        if gate.isAsking && gate.state != .stopped, let trust = askedTrust { return .awaitsTrust(trust) }
+        if case .refused(let failure, from: .holding) = gate.state { throw refuse(failure, saying: true) }
+        if case .refused(let failure, from: .resumed) = gate.state { throw refuse(failure, saying: false) }
+        OpenSSLErrors.clear()
+        let result = unsafe SSL_do_handshake(connection)
+        if result == 1 { return try finishHandshake() }
+        return try explainStop(unsafe SSL_get_error(connection, result))
+    }
+
+    private func explainStop(_ reason: Int32) throws(TLSError) -> Progress {
+        switch reason {
+        case SSL_ERROR_WANT_READ:
+            if sendingFailed { throw fail(.wireFailed) }
+            return .wouldBlock
+        case SSL_ERROR_WANT_RETRY_VERIFY, SSL_ERROR_WANT_WRITE, SSL_ERROR_WANT_X509_LOOKUP:
+            if gate.isAsking, let trust = askedTrust { return .awaitsTrust(trust) }
+            guard case .asking = identityState else { throw fail(.closedInHandshake) }
+            return .awaitsIdentity(identityRequest)
+        default: throw fail(failure(for: reason))
+        }
+    }
+
+    private func finishHandshake() throws(TLSError) -> Progress {
+        switch role {
+        case .server: peerCertificates = presentedChain(isServer: true)
+        case .client(let context, _):
+            if gate.state == .noChain {
+                guard unsafe SSL_session_reused(connection) == 1 else {
+                    throw fail(.untrusted(.noCertificate))
+                }
+                _ = gate.handle(.resumedWithoutChain)
+                if let trust = askedTrust { return .awaitsTrust(trust) }
+            }
+            if let chosen = applicationProtocol,
+                !context.configuration.applicationProtocols.contains(chosen)
+            {
+                throw fail(.protocolNotOffered(chosen))
+            }
+        }
+        if sendingFailed { throw fail(.wireFailed) }
+        if hasPendingOutput { return .wouldBlock }
+        phase = .established
+        return .done
+    }
+
+    /// Says whether the peer of `awaitsTrust` is trusted. With a refusal the next `handshake` tells it so and throws.
+    package func answerTrust(_ answer: Result<Void, TrustFailure>) {
+        _ = gate.handle(.answer(answer))
+    }
+
+    /// Gives the identity of `awaitsIdentity`; nil goes on without.
+    package func answerIdentity(_ identity: TLSIdentity?) {
+        guard case .asking = identityState else {
+            preconditionFailure("nobody has asked for an identity")
+        }
+        guard let identity else {
+            identityState = .absent
+            return
+        }
+        OpenSSLErrors.clear()
+        let chain = OpenSSLChain(identity.intermediates)
+        let done = unsafe SSL_use_cert_and_key(
+            connection, identity.certificate.handle.pointer, identity.privateKey.handle.pointer, chain.stack, 1)
+        if done == 1 {
+            identityState = .sent
+        } else {
+            _ = fail(.configuration(.identity(OpenSSLContext.firstFailure())))
+        }
+    }
+
+    // MARK: What OpenSSL's callbacks report
+
+    func chainCame() -> TrustGate.Advice {
+        let comesWithStaple = unsafe SSL_version(connection) >= TLS1_3_VERSION
+        return gate.handle(.chain(comesWithStaple: comesWithStaple))
+    }
+
+    enum IdentityAdvice { case goOn, wait, fail }
+
+    func identityWanted() -> IdentityAdvice {
+        guard case .client(let context, _) = role else { return .goOn }
+        // With TLS 1.2 the question comes before the verdict.
+        guard gate.state == .accepted else { return gate.isAsking ? .wait : .fail }
+        switch identityState {
+        case .absent, .sent: return .goOn
+        case .asking: return .wait
+        case .notAsked: break
+        }
+        if context.configuration.identity != nil {
+            identityState = .sent
+            return .goOn
+        }
+        identityState = asksForIdentity ? .asking : .absent
+        return asksForIdentity ? .wait : .goOn
+    }
+
+    func sessionCame(_ handle: OpenSSLHandle<SessionObject>) {
+        guard case .client = role else { return }
+        // A server may send tickets without end.
+        if newSessions.count == Self.sessionsKept { newSessions.removeFirst() }
+        newSessions.append(
+            TLSSession(handle, certificates: peerCertificates, stapledResponse: stapledResponse))
+    }
+
+    private static var sessionsKept: Int { 4 }
+
+    // MARK: Private
+
+    /// What the owner is asked about. The chain and the staple are taken from OpenSSL the first time.
+    private var askedTrust: PeerTrust? {
+        guard case .client(let context, let host) = role else { return nil }
+        if gate.state != .resumed {
+            peerCertificates = presentedChain(isServer: false)
+            stapledResponse = takeStaple()
+        }
+        return PeerTrust(
+            certificates: peerCertificates, stapledResponse: stapledResponse, host: host, store: context.store)
+    }
+
+    private func presentedChain(isServer: Bool) -> [Certificate] {
+        var chain: [Certificate] = []
+        if isServer, let leaf = unsafe SSL_get0_peer_certificate(connection) {
+            chain.append(unsafe Certificate(OpenSSLHandle(sharing: leaf)))
+        }
+        guard let stack = unsafe SSL_get_peer_cert_chain(connection) else { return chain }
+        for index in 0..<(unsafe lupine_sk_X509_num(stack)) {
+            guard let certificate = unsafe lupine_sk_X509_value(stack, index) else { continue }
+            chain.append(unsafe Certificate(OpenSSLHandle(sharing: certificate)))
+        }
+        return chain
+    }
+
+    private func takeStaple() -> [UInt8]? {
+        var bytes: UnsafePointer<UInt8>?
+        let count = unsafe lupine_SSL_get_tlsext_status_ocsp_resp(connection, &bytes)
+        guard count > 0, let bytes = unsafe bytes else { return stapledResponse }
+        let staple = unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
+        unsafe _ = lupine_SSL_set_tlsext_status_ocsp_resp(connection, nil, 0)
+        return staple
+    }
+
+    private var identityRequest: TLSIdentityRequest {
+        var issuers: [[UInt8]] = []
+        if let names = unsafe SSL_get0_peer_CA_list(connection) {
+            for index in 0..<(unsafe lupine_sk_X509_NAME_num(names)) {
+                var bytes: UnsafePointer<UInt8>?
+                var count = 0
+                guard let name = unsafe lupine_sk_X509_NAME_value(names, index),
+                    unsafe X509_NAME_get0_der(name, &bytes, &count) == 1
+                else { continue }
+                issuers.append(unsafe Array(UnsafeBufferPointer(start: bytes, count: count)))
+            }
+        }
+        return TLSIdentityRequest(acceptableIssuers: issuers)
+    }
+
+    /// Ends the connection because of its chain. Where OpenSSL cannot say so itself, the alert is written here: nothing of
+    /// this side has been encrypted yet, for what would have been was held.
+    private func refuse(_ failure: TrustFailure, saying: Bool) -> TLSError {
+        if saying {
+            let minor = unsafe UInt8(truncatingIfNeeded: SSL_version(connection))
+            let alert: [UInt8] = [21, 3, minor, 0, 2, 2, failure.alert.rawValue]
+            _ = send(alert.span)
+        } else {
+            OpenSSLErrors.clear()
+            unsafe _ = SSL_shutdown(connection)
+        }
+        return fail(.untrusted(failure))
+    }
+}

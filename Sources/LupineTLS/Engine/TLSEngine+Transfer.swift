@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+
+internal import CLupineOpenSSL
+
+/// Plaintext in and out, and the way between OpenSSL and the wire.
+extension TLSEngine {
+    /// Reads plaintext over the beginning of `buffer`, which must not be empty. Output may be pending afterwards: the
+    /// protocol has answers of its own.
+    package func read(into buffer: inout MutableSpan<UInt8>) throws(TLSError) -> TLSReadOutcome {
+        try requireEstablished()
+        precondition(!buffer.isEmpty, "there is no room to read into")
+        bytesWithoutData = 0
+        mayReceive = true
+        defer { mayReceive = true }
+        let room = buffer.count
+        var filled = 0
+        var result: Int32 = 0
+        let target = unsafe connection
+        unsafe buffer.withUnsafeMutableBytes { raw in
+            while filled < room {
+                var count = 0
+                OpenSSLErrors.clear()
+                unsafe result = SSL_read_ex(target, raw.baseAddress?.advanced(by: filled), room - filled, &count)
+                guard result == 1 else { break }
+                filled += count
+                // What has come already is handed out at once; the wire is not asked twice.
+                mayReceive = false
+                guard unsafe SSL_has_pending(target) == 1 else { break }
+            }
+        }
+        if filled > 0 {
+            // If a later record is broken, the next call says so.
+            return .bytes(filled)
+        }
+        switch unsafe SSL_get_error(connection, result) {
+        case SSL_ERROR_WANT_READ:
+            if bytesWithoutData > Self.controlLimit { throw fail(.onlyControlMessages(bytes: bytesWithoutData)) }
+            let waiting = pending.count - pendingStart
+            if waiting > Self.answerLimit { throw fail(.answersNotRead(bytes: waiting)) }
+            return .wouldBlock
+        case SSL_ERROR_ZERO_RETURN: return .end
+        case let reason: throw fail(failure(for: reason))
+        }
+    }
+
+    /// Whether there is more to read without asking the wire.
+    package var hasBufferedInput: Bool { unsafe SSL_has_pending(connection) == 1 }
+
+    /// Encrypts and sends the beginning of `bytes`: nothing while output is pending, else at least one record's worth.
+    package func write(_ bytes: Span<UInt8>) throws(TLSError) -> Int {
+        try requireEstablished()
+        var taken = 0
+        while taken < bytes.count && pending.isEmpty {
+            let rest = bytes.extracting(taken...)
+            var count = 0
+            OpenSSLErrors.clear()
+            let result = unsafe rest.withUnsafeBufferPointer { raw in
+                unsafe SSL_write_ex(connection, raw.baseAddress, raw.count, &count)
+            }
+            guard result == 1 else { throw fail(failure(for: unsafe SSL_get_error(connection, result))) }
+            if sendingFailed { throw .wireFailed }
+            taken += count
+        }
+        return taken
+    }
+
+    /// Whether the wire has not taken everything; it is to be flushed when the wire is writable.
+    package var hasPendingOutput: Bool { !pending.isEmpty }
+
+    /// Offers the wire what it has not taken.
+    package func flush() throws(TLSError) {
+        guard !pending.isEmpty else { return }
+        while pendingStart < pending.count {
+            let outcome = wire.send(pending.span.extracting(pendingStart...))
+            guard case .bytes(let count) = outcome, count > 0 else {
+                if outcome == .wouldBlock { return }
+                sendingFailed = true
+                break
+            }
+            pendingStart += count
+        }
+        pending = []
+        pendingStart = 0
+        if sendingFailed { throw .wireFailed }
+    }
+
+    /// Tells the peer that nothing more will come. It waits for nothing: what the wire does not take is pending.
+    package func close() {
+        guard phase == .established else { return }
+        phase = .closed
+        OpenSSLErrors.clear()
+        unsafe _ = SSL_shutdown(connection)
+        OpenSSLErrors.clear()
+    }
+
+    private func requireEstablished() throws(TLSError) {
+        switch phase {
+        case .established: return
+        case .failed(let failure): throw failure
+        case .handshaking, .closed: preconditionFailure("the connection is \(phase)")
+        }
+    }
+
+    // MARK: What OpenSSL's BIO calls
+
+    /// The most that a peer may send in one read without any data in it: 15 times the largest record, more than any
+    /// message of the protocol that comes after the handshake.
+    private static var controlLimit: Int { 256 * 1024 }
+    /// The most that may wait for a peer that keeps asking and does not read.
+    private static var answerLimit: Int { 64 * 1024 }
+
+    /// Fills `output` from the wire; false when nothing will come any more.
+    func receive(into output: inout OutputSpan<UInt8>) -> Bool {
+        guard mayReceive, bytesWithoutData <= Self.controlLimit, pending.count - pendingStart <= Self.answerLimit
+        else { return true }
+        lastReceive = wire.receive(into: &output)
+        switch lastReceive {
+        case .bytes, .wouldBlock:
+            bytesWithoutData += output.count
+            return true
+        case .end, .failed: return false
+        }
+    }
+
+    /// Takes `record` for the wire; false when it is held back because nobody has judged the peer yet.
+    func send(_ record: Span<UInt8>) -> Bool {
+        // Alerts pass: they carry nothing but that it is over.
+        if gate.isHolding && record[0] != 21 { return false }
+        if sendingFailed { return true }
+        var sent = 0
+        while pending.isEmpty && sent < record.count {
+            let outcome = wire.send(record.extracting(sent...))
+            guard case .bytes(let count) = outcome, count > 0 else {
+                if outcome == .wouldBlock { break }
+                sendingFailed = true
+                return true
+            }
+            sent += count
+        }
+        for index in sent..<record.count { pending.append(record[index]) }
+        return true
+    }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+
+internal import CLupineOpenSSL
+
+/// One secured connection: plaintext on one side, a `TLSWire` on the other, OpenSSL between them.
+///
+/// It owns no socket, waits for nothing and asks no clock. It belongs to one owner at a time, who calls it when the wire
+/// is ready, and it calls nobody but its wire. Whatever OpenSSL writes counts as written; what the wire does not take is
+/// kept here (`hasPendingOutput`) until `flush`, and so long nothing more is encrypted.
+///
+/// A client's handshake stops at the peer's chain. No certificate of its own and no application byte leaves before
+/// `answerTrust(.success)`, with TLS 1.2 (RFC 5246) as with TLS 1.3 (RFC 8446).
+@safe package final class TLSEngine {
+    /// How far a handshake has come.
+    package enum Progress {
+        /// The connection may be used.
+        case done
+        /// It goes on when the wire is readable, or writable if there is pending output.
+        case wouldBlock
+        /// It goes on after `answerTrust`.
+        case awaitsTrust(PeerTrust)
+        /// It goes on after `answerIdentity`.
+        case awaitsIdentity(TLSIdentityRequest)
+    }
+
+    enum Role {
+        case client(TLSClientContext, host: String)
+        case server(TLSServerContext)
+    }
+
+    enum Phase: Hashable {
+        case handshaking  // -> established, failed
+        case established  // -> closed, failed
+        case closed
+        case failed(TLSError)
+    }
+
+    /// What has become of a server's question who the client is.
+    enum IdentityState {
+        case notAsked  // -> asking, absent, sent
+        case asking  // -> absent, sent
+        case absent
+        case sent
+    }
+
+    /// Whether the owner is asked for an identity that the configuration does not have. Set it before the handshake.
+    package var asksForIdentity = false
+
+    let role: Role
+    let wire: any TLSWire
+    let connection: OpaquePointer
+    var phase = Phase.handshaking
+    var gate = TrustGate()
+    var identityState = IdentityState.notAsked
+    /// What the wire has not taken, from `pendingStart` on.
+    var pending: [UInt8] = []
+    var pendingStart = 0
+    /// The wire can send no more. Reading goes on: an alert that says why may have come.
+    var sendingFailed = false
+    /// How receiving stopped last.
+    var lastReceive = TLSWireOutcome.wouldBlock
+    /// Bytes received since plaintext came last, within one call of `read`.
+    var bytesWithoutData = 0
+    /// Whether the wire may be asked for more.
+    var mayReceive = true
+    var newSessions: [TLSSession] = []
+    var peerCertificates: [Certificate] = []
+    var stapledResponse: [UInt8]?
+
+    /// A connection to a server. `host` is a name, which the server is told, or an IP literal, which it is not
+    /// (RFC 6066 §3).
+    package init(
+        client context: TLSClientContext, host: String, resuming session: TLSSession?, over wire: any TLSWire
+    ) throws(TLSError) {
+        let name = try ServerName(host)
+        OpenSSLErrors.clear()
+        guard let connection = unsafe SSL_new(context.handle.pointer) else { throw OpenSSLContext.refused() }
+        role = .client(context, host: name.host)
+        self.wire = wire
+        unsafe self.connection = connection
+        try attach()
+        unsafe SSL_set_connect_state(connection)
+        if let asked = name.indication {
+            guard unsafe lupine_SSL_set_tlsext_host_name(connection, asked) == 1 else {
+                throw .configuration(.host(host))
+            }
+        }
+        if let session {
+            unsafe _ = SSL_set_session(connection, session.handle.pointer)
+            peerCertificates = session.certificates
+            stapledResponse = session.stapledResponse
+        }
+    }
+
+    /// A connection from a client.
+    package init(server context: TLSServerContext, over wire: any TLSWire) throws(TLSError) {
+        OpenSSLErrors.clear()
+        guard let connection = unsafe SSL_new(context.first.pointer) else { throw OpenSSLContext.refused() }
+        role = .server(context)
+        self.wire = wire
+        unsafe self.connection = connection
+        try attach()
+        unsafe SSL_set_accept_state(connection)
+    }
+
+    private func attach() throws(TLSError) {
+        guard unsafe OpenSSLWire.attach(self, to: connection),
+            unsafe SSL_set_ex_data(connection, 0, Unmanaged.passUnretained(self).toOpaque()) == 1
+        else { throw OpenSSLContext.refused() }
+    }
+
+    deinit {
+        // Freed without close_notify, OpenSSL would spoil the session for later connections. A failure has done so already.
+        unsafe SSL_set_shutdown(connection, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN)
+        unsafe SSL_free(connection)
+    }
+
+    /// The engine of a connection, for OpenSSL's callbacks.
+    static func behind(_ connection: OpaquePointer) -> TLSEngine? {
+        guard let data = unsafe SSL_get_ex_data(connection, 0) else { return nil }
+        return unsafe Unmanaged<TLSEngine>.fromOpaque(data).takeUnretainedValue()
+    }
+
+    /// The sessions that have come since this was last called; with TLS 1.3 they come with the first reads.
+    package func takeSessions() -> [TLSSession] {
+        let taken = newSessions
+        newSessions = []
+        return taken
+    }
+
+    /// What the handshake has agreed on. Not before it is done.
+    package var info: TLSInfo {
+        let cipher = unsafe SSL_get_current_cipher(connection)
+        let name = unsafe SSL_CIPHER_standard_name(cipher).map { unsafe String(cString: $0) }
+        let asked = unsafe SSL_get_servername(connection, TLSEXT_NAMETYPE_host_name)
+            .map { unsafe String(cString: $0) }
+        return TLSInfo(
+            version: TLSVersion(rawValue: UInt16(truncatingIfNeeded: unsafe SSL_version(connection))) ?? .v1_2,
+            cipherSuite: name ?? "",
+            cipherSuiteNumber: unsafe SSL_CIPHER_get_protocol_id(cipher),
+            isResumed: unsafe SSL_session_reused(connection) == 1,
+            applicationProtocol: applicationProtocol,
+            serverName: asked,
+            peerCertificates: peerCertificates)
+    }
+
+    var applicationProtocol: String? {
+        var bytes: UnsafePointer<UInt8>?
+        var length: UInt32 = 0
+        unsafe SSL_get0_alpn_selected(connection, &bytes, &length)
+        guard length > 0, let bytes = unsafe bytes else { return nil }
+        return unsafe String(decoding: UnsafeBufferPointer(start: bytes, count: Int(length)), as: UTF8.self)
+    }
+
+    var keyLog: OpenSSLKeyLog? {
+        switch role {
+        case .client(let context, _): context.keyLog
+        case .server: nil
+        }
+    }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+
+/// Why a connection could not be secured, or is secure no longer.
+///
+/// Nothing of it falls back to less: whatever is thrown here, the connection is over.
+public enum TLSError: Error, Hashable, Sendable {
+    /// The configuration cannot be carried out; no byte was sent.
+    case configuration(TLSConfigurationProblem)
+    /// The peer's chain was refused; it was told so with an alert.
+    case untrusted(TrustFailure)
+    /// The peer gave up with this alert.
+    case alert(TLSAlert)
+    /// The peer wants a certificate, and none was sent.
+    case clientCertificateRequired
+    /// The peer did not take the certificate that was sent.
+    case clientCertificateRejected(TLSAlert)
+    /// There is no version that both sides speak.
+    case versionNotShared
+    /// There are no cipher suite, group and signature that both sides take.
+    case cipherNotShared
+    /// The first bytes of the peer are no TLS.
+    case notTLS
+    /// The peer chose an application protocol that was not offered.
+    case protocolNotOffered(String)
+    /// The connection ended without close_notify: what was read may be cut short (RFC 8446 §6.1).
+    case truncated
+    /// The connection ended before the handshake did.
+    case closedInHandshake
+    /// The peer wants to negotiate anew, which is refused.
+    case renegotiation
+    /// The peer broke the protocol.
+    case protocolViolation(OpenSSLFailure)
+    /// The peer sends messages of the protocol without end and no data: so many bytes in one read.
+    case onlyControlMessages(bytes: Int)
+    /// The peer makes this side answer and does not read the answers: so many bytes are waiting.
+    case answersNotRead(bytes: Int)
+    /// What carries the bytes has failed; its owner knows why.
+    case wireFailed
+}
+
+/// What cannot be carried out in a configuration.
+public enum TLSConfigurationProblem: Error, Hashable, Sendable {
+    /// The lowest version is above the highest.
+    case noVersion(minimum: TLSVersion, maximum: TLSVersion)
+    /// This word of the cipher list selects nothing that this OpenSSL has.
+    case cipherList(String)
+    /// This is no cipher suite of TLS 1.3 that this OpenSSL has.
+    case cipherSuite(String)
+    /// The list of groups has one that this OpenSSL does not have.
+    case groups(String)
+    /// The name of an application protocol is empty or longer than 255 bytes.
+    case applicationProtocol(String)
+    /// This is no name that a server can be asked for.
+    case host(String)
+    /// The file for secrets cannot be opened; the number is the system's error number.
+    case keyLog(path: String, errno: Int32)
+    /// The roots cannot be loaded.
+    case roots(String)
+    /// A server needs an identity.
+    case noIdentity
+    /// The certificate and key of an identity were refused.
+    case identity(OpenSSLFailure)
+    /// OpenSSL refused a setting for another reason.
+    case refused(OpenSSLFailure)
+}
+
+extension TLSError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .configuration(let problem): "the TLS configuration cannot be used: \(problem)"
+        case .untrusted(let failure): "the peer's certificate is not trusted: \(failure)"
+        case .alert(let alert): "the peer gave up with the alert \(alert)"
+        case .clientCertificateRequired: "the peer wants a client certificate, and none was sent"
+        case .clientCertificateRejected(let alert): "the peer refused the client certificate (alert \(alert))"
+        case .versionNotShared: "the peer speaks no TLS version that is allowed here"
+        case .cipherNotShared: "the peer takes no cipher suite, group or signature that is allowed here"
+        case .notTLS: "the peer does not speak TLS on this port"
+        case .protocolNotOffered(let name): "the peer chose the application protocol \"\(name)\", which was not offered"
+        case .truncated: "the connection ended without close_notify: what was received may be cut short"
+        case .closedInHandshake: "the peer closed the connection during the TLS handshake"
+        case .renegotiation: "the peer wants to renegotiate, which is refused"
+        case .protocolViolation(let failure): "the peer broke the TLS protocol: \(failure)"
+        case .onlyControlMessages(let bytes): "the peer sent \(bytes) bytes of TLS messages without any data"
+        case .answersNotRead(let bytes): "the peer does not read the TLS answers it asks for; \(bytes) bytes wait"
+        case .wireFailed: "the connection under TLS failed"
+        }
+    }
+}
+
+extension TLSConfigurationProblem: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .noVersion(let minimum, let maximum): "the lowest version \(minimum) is above the highest, \(maximum)"
+        case .cipherList(let word): "\"\(word)\" selects no cipher of TLS 1.2 or below"
+        case .cipherSuite(let name): "\"\(name)\" is no cipher suite of TLS 1.3"
+        case .groups(let list): "\"\(list)\" is no list of known groups"
+        case .applicationProtocol(let name): "\"\(name)\" is no name of an application protocol (1 to 255 bytes)"
+        case .host(let name): "\"\(name)\" is no host name to ask for"
+        case .keyLog(let path, let errno): "the key log \(path) cannot be opened (error \(errno))"
+        case .roots(let reason): "the trusted roots cannot be loaded: \(reason)"
+        case .noIdentity: "a server needs an identity"
+        case .identity(let failure): "the certificate and key were refused: \(failure)"
+        case .refused(let failure): "OpenSSL refused a setting: \(failure)"
+        }
+    }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+
+internal import CLupineOpenSSL
+
+/// What the connections of one server share: made once, used from any thread.
+///
+/// Each identity has an `SSL_CTX` of its own; the first one's begins every connection, and the name that the client asks
+/// for may change it for another.
+package final class TLSServerContext: Sendable {
+    /// What it was made from.
+    package let configuration: TLSServerConfiguration
+    private let handles: [OpenSSLHandle<ContextObject>]
+    private let protocols: [UInt8]
+
+    /// Loads what the configuration names.
+    package init(_ configuration: TLSServerConfiguration) throws(TLSError) {
+        guard !configuration.identities.isEmpty else { throw .configuration(.noIdentity) }
+        self.configuration = configuration
+        protocols = try OpenSSLContext.encoded(protocols: configuration.applicationProtocols)
+        var handles: [OpenSSLHandle<ContextObject>] = []
+        for identity in configuration.identities {
+            handles.append(try Self.context(for: identity, of: configuration))
+        }
+        self.handles = handles
+        // The engines hold this object, so that it outlives every callback.
+        let owner = unsafe Unmanaged.passUnretained(self).toOpaque()
+        for handle in handles {
+            let pointer = unsafe handle.pointer
+            unsafe _ = lupine_SSL_CTX_set_tlsext_servername_callback(pointer, nameIsAskedFor)
+            unsafe _ = lupine_SSL_CTX_set_tlsext_servername_arg(pointer, owner)
+            unsafe _ = lupine_SSL_CTX_set_tlsext_status_cb(pointer, stapleIsAskedFor)
+            unsafe _ = lupine_SSL_CTX_set_tlsext_status_arg(pointer, owner)
+            if !protocols.isEmpty { unsafe SSL_CTX_set_alpn_select_cb(pointer, protocolsAreOffered, owner) }
+            if configuration.refusesWith != nil {
+                unsafe SSL_CTX_set_client_hello_cb(pointer, firstMessageCame, owner)
+            }
+        }
+    }
+
+    /// The one that connections begin with.
+    var first: OpenSSLHandle<ContextObject> { handles[0] }
+
+    private static func context(
+        for identity: TLSServerIdentity, of configuration: TLSServerConfiguration
+    ) throws(TLSError) -> OpenSSLHandle<ContextObject> {
+        let context = try OpenSSLContext.make(
+            isServer: true,
+            limits: OpenSSLContext.Limits(
+                minimumVersion: configuration.minimumVersion, maximumVersion: configuration.maximumVersion,
+                cipherList: configuration.cipherList, cipherSuites: configuration.cipherSuites))
+        try OpenSSLContext.use(identity.identity, in: context)
+        try ask(configuration.clientCertificates, in: context)
+        let pointer = unsafe context.pointer
+        let name: [UInt8] = Array("lupine".utf8)
+        unsafe _ = SSL_CTX_set_session_id_context(pointer, name, UInt32(name.count))
+        // Tickets carry the whole session; nothing is kept here.
+        unsafe _ = lupine_SSL_CTX_set_session_cache_mode(pointer, Int(SSL_SESS_CACHE_OFF))
+        if !configuration.issuesTickets {
+            unsafe _ = SSL_CTX_set_options(pointer, lupine_SSL_OP_NO_TICKET())
+            unsafe _ = SSL_CTX_set_num_tickets(pointer, 0)
+        }
+        return context
+    }
+
+    private static func ask(
+        _ wish: TLSServerConfiguration.ClientCertificates, in context: OpenSSLHandle<ContextObject>
+    ) throws(TLSError) {
+        let pointer = unsafe context.pointer
+        let roots: [Certificate]
+        switch wish {
+        case .none: return
+        case .requested(let given):
+            roots = given
+            unsafe SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER, nil)
+        case .required(let given):
+            roots = given
+            unsafe SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
+        }
+        OpenSSLErrors.clear()
+        for root in roots {
+            let certificate = unsafe root.handle.pointer
+            guard unsafe X509_STORE_add_cert(SSL_CTX_get_cert_store(pointer), certificate) == 1,
+                unsafe SSL_CTX_add_client_CA(pointer, certificate) == 1
+            else { throw OpenSSLContext.refused() }
+        }
+    }
+
+    fileprivate func chooseIdentity(for connection: OpaquePointer) -> Int32 {
+        guard let name = unsafe SSL_get_servername(connection, TLSEXT_NAMETYPE_host_name) else {
+            return SSL_TLSEXT_ERR_NOACK
+        }
+        let asked = unsafe String(cString: name)
+        guard let index = configuration.identities.firstIndex(where: { $0.answers(for: asked) }) else {
+            return SSL_TLSEXT_ERR_NOACK
+        }
+        unsafe _ = SSL_set_SSL_CTX(connection, handles[index].pointer)
+        return SSL_TLSEXT_ERR_OK
+    }
+
+    fileprivate func staple(to connection: OpaquePointer) -> Int32 {
+        let current = unsafe SSL_get_SSL_CTX(connection)
+        guard let index = handles.firstIndex(where: { unsafe $0.pointer == current }),
+            let response = configuration.identities[index].stapledResponse,
+            let copy = unsafe lupine_OPENSSL_malloc(response.count)
+        else { return SSL_TLSEXT_ERR_NOACK }
+        unsafe copy.copyMemory(from: response, byteCount: response.count)
+        unsafe _ = lupine_SSL_set_tlsext_status_ocsp_resp(
+            connection, copy.assumingMemoryBound(to: UInt8.self), response.count)
+        return SSL_TLSEXT_ERR_OK
+    }
+
+    /// Chooses the first of ours that the client offers; the choice is returned as a place in what it has sent.
+    fileprivate func chooseProtocol(from offered: UnsafeBufferPointer<UInt8>) -> Range<Int>? {
+        var own = protocols[...]
+        while let length = own.first {
+            let name = own.dropFirst().prefix(Int(length))
+            var at = 0
+            while at < offered.count {
+                let start = at + 1
+                let end = unsafe start + Int(offered[at])
+                guard end <= offered.count else { break }
+                if unsafe offered[start..<end].elementsEqual(name) { return start..<end }
+                at = end
+            }
+            own = own.dropFirst(Int(length) + 1)
+        }
+        return nil
+    }
+}
+
+private func owner(_ argument: UnsafeMutableRawPointer?) -> TLSServerContext? {
+    guard let argument = unsafe argument else { return nil }
+    return unsafe Unmanaged<TLSServerContext>.fromOpaque(argument).takeUnretainedValue()
+}
+
+private func nameIsAskedFor(
+    _ connection: OpaquePointer?, _ alert: UnsafeMutablePointer<Int32>?, _ argument: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let connection = unsafe connection else { return SSL_TLSEXT_ERR_NOACK }
+    return unsafe owner(argument)?.chooseIdentity(for: connection) ?? SSL_TLSEXT_ERR_NOACK
+}
+
+private func stapleIsAskedFor(_ connection: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> Int32 {
+    guard let connection = unsafe connection else { return SSL_TLSEXT_ERR_NOACK }
+    return unsafe owner(argument)?.staple(to: connection) ?? SSL_TLSEXT_ERR_NOACK
+}
+
+private func protocolsAreOffered(
+    _ connection: OpaquePointer?, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
+    _ chosenLength: UnsafeMutablePointer<UInt8>?, _ offered: UnsafePointer<UInt8>?, _ length: UInt32,
+    _ argument: UnsafeMutableRawPointer?
+) -> Int32 {
+    let offer = unsafe UnsafeBufferPointer(start: offered, count: Int(length))
+    guard let range = unsafe owner(argument)?.chooseProtocol(from: offer),
+        let start = offer.baseAddress
+    else { return SSL_TLSEXT_ERR_ALERT_FATAL }
+    unsafe chosen?.pointee = start + range.lowerBound
+    unsafe chosenLength?.pointee = UInt8(range.count)
+    return SSL_TLSEXT_ERR_OK
+}
+
+private func firstMessageCame(
+    _ connection: OpaquePointer?, _ alert: UnsafeMutablePointer<Int32>?, _ argument: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let refusal = unsafe owner(argument)?.configuration.refusesWith else { return SSL_CLIENT_HELLO_SUCCESS }
+    unsafe alert?.pointee = Int32(refusal.rawValue)
+    return SSL_CLIENT_HELLO_ERROR
+}

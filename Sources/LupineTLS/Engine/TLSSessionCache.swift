@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+
+/// Sessions to resume with, by whatever tells connections apart that may not share one (host, port, trust policy).
+///
+/// A value without lock or clock: its owner has both. Bounded per key and in all; what is beyond is forgotten, the least
+/// recently put key first. A session for one use leaves with `take`, another one stays until it expires.
+package struct TLSSessionCache<Key: Hashable & Sendable>: Sendable {
+    private struct Shelf {
+        var sessions: [TLSSession] = []
+        var lastPut: UInt64
+    }
+
+    /// The most sessions under one key.
+    package let perKey: Int
+    /// The most sessions in all.
+    package let capacity: Int
+    /// How many are kept.
+    package private(set) var count = 0
+    private var shelves: [Key: Shelf] = [:]
+    private var puts: UInt64 = 0
+
+    /// An empty cache. Servers give two tickets at a time by default; four under a key let a few connections begin at once.
+    package init(perKey: Int = 4, capacity: Int = 512) {
+        precondition(perKey > 0 && capacity > 0, "a cache without room is none")
+        self.perKey = perKey
+        self.capacity = capacity
+    }
+
+    /// A session to offer, the newest that has not expired; nil if there is none.
+    package mutating func take(for key: Key, now: UnixTime) -> TLSSession? {
+        guard var shelf = shelves.removeValue(forKey: key) else { return nil }
+        count -= shelf.sessions.count
+        shelf.sessions.removeAll { $0.expires <= now }
+        guard let newest = shelf.sessions.last else { return nil }
+        if newest.isSingleUse { shelf.sessions.removeLast() }
+        count += shelf.sessions.count
+        if !shelf.sessions.isEmpty { shelves[key] = shelf }
+        return newest
+    }
+
+    /// Keeps a session. One that may be used again takes the place of all before it: it is what the server gave last.
+    package mutating func put(_ session: TLSSession, for key: Key) {
+        puts &+= 1
+        var shelf = shelves.removeValue(forKey: key) ?? Shelf(lastPut: puts)
+        count -= shelf.sessions.count
+        shelf.lastPut = puts
+        if !session.isSingleUse { shelf.sessions.removeAll() }
+        shelf.sessions.append(session)
+        if shelf.sessions.count > perKey { shelf.sessions.removeFirst() }
+        count += shelf.sessions.count
+        shelves[key] = shelf
+        while count > capacity { forgetOldest() }
+    }
+
+    /// Forgets every session of a key.
+    package mutating func removeAll(for key: Key) {
+        count -= shelves.removeValue(forKey: key)?.sessions.count ?? 0
+    }
+
+    private mutating func forgetOldest() {
+        guard let oldest = shelves.min(by: { $0.value.lastPut < $1.value.lastPut })?.key else { return }
+        if shelves.count == 1 {
+            shelves[oldest]?.sessions.removeFirst()
+            count -= 1
+        } else {
+            removeAll(for: oldest)
+        }
+    }
+}

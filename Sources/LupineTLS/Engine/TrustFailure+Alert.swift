@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+
+internal import CLupineOpenSSL
+
+/// How a peer is told that its chain is refused (RFC 8446 §6.2).
+extension TrustFailure {
+    /// The alert that fits best.
+    package var alert: TLSAlert {
+        switch self {
+        case .expired, .notYetValid: .certificateExpired
+        case .issuerMissing, .untrustedRoot, .selfSigned: .unknownCA
+        case .revoked: .certificateRevoked
+        case .wrongUsage, .weakKey, .weakSignature: .unsupportedCertificate
+        case .noCertificate, .hostMismatch, .badSignature, .notAnAuthority, .pathTooLong, .nameNotPermitted,
+            .unknownCriticalExtension, .certificateNotPinned, .keyNotPinned:
+            .badCertificate
+        case .revocationUnknown, .stapleMissing, .noPins, .refused, .invalidChain: .certificateUnknown
+        }
+    }
+
+    /// The verdict of OpenSSL's own that makes it send this alert.
+    var verifyError: Int32 {
+        switch alert {
+        case .certificateExpired: X509_V_ERR_CERT_HAS_EXPIRED
+        case .unknownCA: X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY
+        case .certificateRevoked: X509_V_ERR_CERT_REVOKED
+        case .unsupportedCertificate: X509_V_ERR_INVALID_PURPOSE
+        case .badCertificate: X509_V_ERR_CERT_REJECTED
+        default: X509_V_ERR_SUBTREE_MINMAX
+        }
+    }
+}

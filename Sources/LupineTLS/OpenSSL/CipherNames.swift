@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+
+internal import CLupineOpenSSL
+
+/// Whether OpenSSL understands each word of a cipher string.
+///
+/// It passes over words that it does not know as long as one of them selects something. A typing error would then give
+/// less, or more, than was written, and nobody would hear of it.
+enum CipherNames {
+    /// Classes that may be excluded even from an OpenSSL that was built without them.
+    private static let historic: Set<String> = [
+        "RC4", "RC2", "DES", "3DES", "MD5", "IDEA", "SEED", "EXP", "EXPORT", "LOW", "MEDIUM", "SSLv2", "SSLv3", "DSS",
+        "aDSS", "NULL", "eNULL", "aNULL", "ADH", "AECDH", "PSK", "SRP", "CAMELLIA", "ARIA", "kRSA", "CBC", "GOST",
+    ]
+
+    /// Looks at the words of a list for TLS 1.2 and below.
+    static func check(list: String, scratch: OpenSSLHandle<ContextObject>) throws(TLSError) {
+        let words = list.split(whereSeparator: { ":, ;".contains($0) })
+        guard !words.isEmpty else { throw .configuration(.cipherList(list)) }
+        for word in words {
+            // @STRENGTH and @SECLEVEL= are orders, which OpenSSL checks itself.
+            if word.hasPrefix("@") { continue }
+            let isRemoval = word.hasPrefix("!") || word.hasPrefix("-")
+            let name = String(word.drop { "!-+".contains($0) })
+            if isRemoval && historic.contains(name) { continue }
+            OpenSSLErrors.clear()
+            let isKnown = unsafe SSL_CTX_set_cipher_list(scratch.pointer, name) == 1
+            guard isKnown else { throw .configuration(.cipherList(String(word))) }
+        }
+        OpenSSLErrors.clear()
+    }
+
+    /// Looks at the names of a list for TLS 1.3.
+    static func check(suites: String, scratch: OpenSSLHandle<ContextObject>) throws(TLSError) {
+        let names = suites.split(separator: ":", omittingEmptySubsequences: false)
+        for name in names {
+            OpenSSLErrors.clear()
+            guard !name.isEmpty, unsafe SSL_CTX_set_ciphersuites(scratch.pointer, String(name)) == 1 else {
+                throw .configuration(.cipherSuite(String(name)))
+            }
+        }
+        OpenSSLErrors.clear()
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+
+internal import CLupineOpenSSL
+
+/// The settings that contexts of both sides share, applied to an `SSL_CTX` that nobody else uses yet.
+enum OpenSSLContext {
+    /// Versions and algorithms, as both kinds of configuration have them.
+    struct Limits {
+        var minimumVersion: TLSVersion
+        var maximumVersion: TLSVersion
+        var cipherList: String?
+        var cipherSuites: String?
+        var groups: String?
+    }
+
+    /// A context for clients or servers with these limits and the modes that every engine relies on.
+    static func make(isServer: Bool, limits: Limits) throws(TLSError) -> OpenSSLHandle<ContextObject> {
+        let context = try blank(isServer: isServer)
+        let pointer = unsafe context.pointer
+        // Buffers go back when a connection is idle; what a record had in it moves as soon as it is there; one receive takes
+        // a burst of records instead of one head and one body each.
+        let modes =
+            SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER
+            | SSL_MODE_AUTO_RETRY | SSL_MODE_NO_AUTO_CHAIN
+        unsafe _ = lupine_SSL_CTX_set_mode(pointer, Int(modes))
+        unsafe _ = lupine_SSL_CTX_set_read_ahead(pointer, 1)
+        unsafe _ = SSL_CTX_set_options(
+            pointer, lupine_SSL_OP_NO_RENEGOTIATION() | lupine_SSL_OP_NO_COMPRESSION())
+        // A missing close_notify and a server without RFC 5746 must show, whatever the system's configuration says.
+        unsafe _ = SSL_CTX_clear_options(
+            pointer, lupine_SSL_OP_IGNORE_UNEXPECTED_EOF() | lupine_SSL_OP_LEGACY_SERVER_CONNECT())
+        try apply(limits, to: context)
+        return context
+    }
+
+    private static func blank(isServer: Bool) throws(TLSError) -> OpenSSLHandle<ContextObject> {
+        OpenSSLErrors.clear()
+        let method = unsafe isServer ? TLS_server_method() : TLS_client_method()
+        guard let context = unsafe OpenSSLHandle<ContextObject>(owning: SSL_CTX_new(method)) else {
+            throw refused()
+        }
+        return context
+    }
+
+    private static func apply(
+        _ limits: Limits, to context: OpenSSLHandle<ContextObject>
+    ) throws(TLSError) {
+        let pointer = unsafe context.pointer
+        guard limits.minimumVersion <= limits.maximumVersion else {
+            throw .configuration(.noVersion(minimum: limits.minimumVersion, maximum: limits.maximumVersion))
+        }
+        OpenSSLErrors.clear()
+        guard
+            unsafe lupine_SSL_CTX_set_min_proto_version(pointer, Int32(limits.minimumVersion.rawValue)) == 1,
+            unsafe lupine_SSL_CTX_set_max_proto_version(pointer, Int32(limits.maximumVersion.rawValue)) == 1
+        else { throw refused() }
+        if let list = limits.cipherList {
+            try CipherNames.check(list: list, scratch: try blank(isServer: false))
+            guard unsafe SSL_CTX_set_cipher_list(pointer, list) == 1 else {
+                throw .configuration(.cipherList(list))
+            }
+        }
+        if let suites = limits.cipherSuites {
+            try CipherNames.check(suites: suites, scratch: try blank(isServer: false))
+            guard unsafe SSL_CTX_set_ciphersuites(pointer, suites) == 1 else {
+                throw .configuration(.cipherSuite(suites))
+            }
+        }
+        if let groups = limits.groups {
+            guard !groups.isEmpty, unsafe lupine_SSL_CTX_set1_groups_list(pointer, groups) == 1 else {
+                throw .configuration(.groups(groups))
+            }
+        }
+    }
+
+    /// Who this side is, for all connections of the context.
+    static func use(_ identity: TLSIdentity, in context: OpenSSLHandle<ContextObject>) throws(TLSError) {
+        OpenSSLErrors.clear()
+        let chain = OpenSSLChain(identity.intermediates)
+        let done = unsafe SSL_CTX_use_cert_and_key(
+            context.pointer, identity.certificate.handle.pointer, identity.privateKey.handle.pointer,
+            chain.stack, 1)
+        guard done == 1 else { throw .configuration(.identity(firstFailure())) }
+    }
+
+    /// The names of application protocols in their form on the wire (RFC 7301 §3.1).
+    static func encoded(protocols: [String]) throws(TLSError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for name in protocols {
+            guard let count = UInt8(exactly: name.utf8.count), count > 0 else {
+                throw .configuration(.applicationProtocol(name))
+            }
+            bytes.append(count)
+            bytes.append(contentsOf: name.utf8)
+        }
+        return bytes
+    }
+
+    /// The error for a setting that OpenSSL has just refused.
+    static func refused() -> TLSError { .configuration(.refused(firstFailure())) }
+
+    /// The root of the trouble in the queue.
+    static func firstFailure() -> OpenSSLFailure {
+        OpenSSLErrors.take().first ?? OpenSSLFailure(library: 0, reason: 0, description: "no reason given")
+    }
+}
+
+/// A stack of certificates that holds references to them.
+@safe struct OpenSSLChain: ~Copyable {
+    let stack: OpaquePointer?
+
+    init(_ certificates: [Certificate]) {
+        unsafe stack = lupine_sk_X509_new()
+        for certificate in certificates {
+            let pointer = unsafe certificate.handle.pointer
+            unsafe X509Object.retain(pointer)
+            unsafe _ = lupine_sk_X509_push(stack, pointer)
+        }
+    }
+
+    deinit { unsafe lupine_sk_X509_pop_free(stack) }
+}

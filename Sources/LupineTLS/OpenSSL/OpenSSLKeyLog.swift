@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+
+internal import CLupineOpenSSL
+internal import Glibc
+
+/// The file that the secrets of connections are written to, in the form that analysers of captured traffic read.
+///
+/// Each line goes out with one `write` in append mode, so that lines of several threads and programs do not mix.
+final class OpenSSLKeyLog: Sendable {
+    private let descriptor: Int32
+
+    /// Opens the file, for its owner alone if it is made.
+    init(path: String) throws(TLSError) {
+        let flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC
+        let opened = unsafe open(path, flags, mode_t(0o600))
+        guard opened >= 0 else {
+            throw .configuration(.keyLog(path: path, errno: errno))
+        }
+        descriptor = opened
+    }
+
+    deinit { _ = close(descriptor) }
+
+    func append(_ line: UnsafePointer<CChar>) {
+        var bytes = unsafe [UInt8](String(cString: line).utf8)
+        bytes.append(UInt8(ascii: "\n"))
+        // A full disk costs the log its line, not the connection its life.
+        _ = unsafe bytes.withUnsafeBytes { raw in unsafe write(descriptor, raw.baseAddress, raw.count) }
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+
+internal import CLupineOpenSSL
+
+/// The BIO through which OpenSSL reaches an engine's wire.
+///
+/// Its data is the engine itself, unretained: the engine owns the SSL object, which owns the BIO. Reads go straight into
+/// OpenSSL's buffer. Writes always count as done, the engine keeps what the wire does not take: that way OpenSSL never
+/// has a write to repeat, with the one exception of `TLSEngine.holdsOutput`.
+enum OpenSSLWire {
+    /// What OpenSSL calls, the same for all connections.
+    nonisolated(unsafe) private static let method: OpaquePointer? = {
+        let type = BIO_get_new_index() | BIO_TYPE_SOURCE_SINK
+        guard let method = unsafe BIO_meth_new(type, "lupine wire") else { return nil }
+        unsafe BIO_meth_set_read_ex(method, readIntoOpenSSL)
+        unsafe BIO_meth_set_write_ex(method, writeFromOpenSSL)
+        unsafe BIO_meth_set_ctrl(method, controlFromOpenSSL)
+        return unsafe method
+    }()
+
+    /// Gives `connection` a BIO that leads to `engine`; false when there is no memory for it.
+    static func attach(_ engine: TLSEngine, to connection: OpaquePointer) -> Bool {
+        guard let method = unsafe method, let bio = unsafe BIO_new(method) else { return false }
+        unsafe BIO_set_data(bio, Unmanaged.passUnretained(engine).toOpaque())
+        unsafe BIO_set_init(bio, 1)
+        unsafe SSL_set_bio(connection, bio, bio)
+        return true
+    }
+}
+
+private func engine(of bio: OpaquePointer?) -> TLSEngine? {
+    guard let data = unsafe BIO_get_data(bio) else { return nil }
+    return unsafe Unmanaged<TLSEngine>.fromOpaque(data).takeUnretainedValue()
+}
+
+private func readIntoOpenSSL(
+    _ bio: OpaquePointer?, _ bytes: UnsafeMutablePointer<CChar>?, _ length: Int,
+    _ count: UnsafeMutablePointer<Int>?
+) -> Int32 {
+    unsafe lupine_BIO_clear_retry_flags(bio)
+    unsafe count?.pointee = 0
+    guard let bytes = unsafe bytes, length > 0, let engine = unsafe engine(of: bio) else { return 0 }
+    let room = unsafe UnsafeMutableRawBufferPointer(start: bytes, count: length).bindMemory(to: UInt8.self)
+    var output = unsafe OutputSpan(buffer: room, initializedCount: 0)
+    let goesOn = engine.receive(into: &output)
+    let received = unsafe output.finalize(for: room)
+    unsafe count?.pointee = received
+    if received > 0 { return 1 }
+    // OpenSSL is not told that the wire has ended: it would answer with an alert and spoil the session, for which there is no
+    // reason with the many servers that leave close_notify out. The engine knows it and draws the consequences.
+    if goesOn { unsafe lupine_BIO_set_retry_read(bio) }
+    return 0
+}
+
+private func writeFromOpenSSL(
+    _ bio: OpaquePointer?, _ bytes: UnsafePointer<CChar>?, _ length: Int,
+    _ count: UnsafeMutablePointer<Int>?
+) -> Int32 {
+    unsafe lupine_BIO_clear_retry_flags(bio)
+    unsafe count?.pointee = 0
+    guard let bytes = unsafe bytes, length > 0, let engine = unsafe engine(of: bio) else { return 0 }
+    let record = unsafe UnsafeRawBufferPointer(start: bytes, count: length).bindMemory(to: UInt8.self)
+    guard engine.send(unsafe Span(_unsafeElements: record)) else {
+        unsafe lupine_BIO_set_retry_write(bio)
+        return 0
+    }
+    unsafe count?.pointee = length
+    return 1
+}
+
+private func controlFromOpenSSL(
+    _ bio: OpaquePointer?, _ command: Int32, _ number: Int, _ pointer: UnsafeMutableRawPointer?
+) -> Int {
+    command == BIO_CTRL_FLUSH ? 1 : 0
+}
