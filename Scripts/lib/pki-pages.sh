@@ -56,7 +56,10 @@ Where the description names no subject alternative names, they are NAME.test, lo
 `renewed…`: good.test instead of the first), so that a server on loopback can use them. The verdict is OpenSSL's code
 (`X509_V_ERR_…`) for the host of the row, purpose server, security level 2, no revocation, trust in `root` alone; for
 `client-…`: purpose client, trust in `client-root`. * marks a leaf that OpenSSL itself accepts: the common name and
-curves of 224 bits count there.
+curves of 224 bits count there. Where a chain has several faults (`no-ca`), the code is the first that is found.
+
+A server that presents `weak-key`, `weak-curve…`, `weak-issuer` or `sha1` needs `@SECLEVEL=0` in its cipher list. For
+`weak-curve…` both sides also need TLS 1.2, and the client must offer the curve.
 
 | name | issuer | host | verdict | what it is |
 |---|---|---|---|---|
