@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+
+/// What is known about one certificate of the tests without reading it: a line of `facts.txt`, as the `openssl` command
+/// computed it, and the verdict that its row in `Tests/Fixtures/PKI/README.md` expects.
+package struct PKIEntry: Hashable, Sendable, CustomStringConvertible {
+    /// Its name: `NAME.pem`, `NAME.key`, and for leaves `NAME-chain.pem`.
+    package let name: String
+    /// The serial number in upper-case hexadecimal.
+    package let serial: String
+    /// SHA-256 of the certificate's DER in lower-case hexadecimal.
+    package let fingerprint: String
+    /// The pin of its key: `sha256/` and the BASE64 of the SHA-256 of its SubjectPublicKeyInfo.
+    package let pin: String
+    /// The first second of its validity, as `2024-01-01 00:00:00Z`.
+    package let notBefore: String
+    /// The last second of its validity.
+    package let notAfter: String
+    /// The host for which `code` is the verdict; none for authorities, responders and clients.
+    package let host: String?
+    /// OpenSSL's verification code (0: accepted) with trust in `root` (clients: `client-root`); none for authorities
+    /// and responders.
+    package let code: Int32?
+
+    package var description: String { name }
+
+    /// Whether a server may present it: it has a host to be checked for.
+    package var isServer: Bool { host != nil }
+
+    /// All of them, in the order of the README.
+    package static func all() throws -> [PKIEntry] {
+        try PKI.text("facts.txt").split(separator: "\n").filter { !$0.hasPrefix("#") }.map { line in
+            guard let entry = PKIEntry(line: line) else { throw Malformed(line: String(line)) }
+            return entry
+        }
+    }
+
+    /// The one of this name.
+    package static func named(_ name: String) throws -> PKIEntry {
+        guard let entry = try all().first(where: { $0.name == name }) else { throw Unknown(name: name) }
+        return entry
+    }
+
+    /// A line of `facts.txt` that is none.
+    package struct Malformed: Error { package let line: String }
+
+    /// A name that no row has.
+    package struct Unknown: Error { package let name: String }
+
+    private init?(line: Substring) {
+        let fields = line.split(separator: " | ", omittingEmptySubsequences: false).map(String.init)
+        guard fields.count == 8 else { return nil }
+        (name, serial, fingerprint, pin) = (fields[0], fields[1], fields[2], fields[3])
+        (notBefore, notAfter) = (fields[4], fields[5])
+        host = fields[6] == "-" ? nil : fields[6]
+        guard let code = Int32(fields[7]) else {
+            guard fields[7] == "-" else { return nil }
+            self.code = nil
+            return
+        }
+        self.code = code
+    }
+}
