@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How a peer's program measures itself and says what came of it.
+#include <malloc.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,10 +25,18 @@ static long resident(void) {
     return amount;
 }
 
-/// Prints the JSON object that the benchmarks read.
-static void report(uint64_t requests, uint64_t bytes, uint64_t connects, uint64_t wall, uint64_t cpu) {
+/// Bytes of the heap that are in use, those mapped for themselves included.
+static inline uint64_t heap_in_use(void) {
+    struct mallinfo2 heap = mallinfo2();
+    return heap.uordblks + heap.hblkhd;
+}
+
+/// Prints the JSON object that the benchmarks read. `more` is further members, each after its comma, or nothing.
+static void report(
+    uint64_t requests, uint64_t bytes, uint64_t connects, uint64_t wall, uint64_t cpu, const char *more) {
     printf(
-        "{\"requests\": %llu, \"bytes\": %llu, \"connects\": %llu, \"wall\": %llu, \"cpu\": %llu, \"resident\": %ld}\n",
+        "{\"requests\": %llu, \"bytes\": %llu, \"connects\": %llu, \"wall\": %llu, \"cpu\": %llu, \"resident\": "
+        "%ld%s}\n",
         (unsigned long long)requests, (unsigned long long)bytes, (unsigned long long)connects, (unsigned long long)wall,
-        (unsigned long long)cpu, resident());
+        (unsigned long long)cpu, resident(), more);
 }
