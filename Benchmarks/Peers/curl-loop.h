@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The loop of the programs that measure libcurl's multi interface: a number of handles, each starting its next transfer as
-// soon as it ends. Driven by curl_multi_poll: driven by epoll through its socket callbacks it cost more, because it takes
-// a socket out of the set and puts it back for every request. Whoever includes this defines PROGRAM, its name.
+// The loop of the programs that measure libcurl's multi interface: a number of handles, each starting its next transfer
+// as soon as it ends. Driven by curl_multi_poll: driven by epoll through its socket callbacks it cost more, because it
+// takes a socket out of the set and puts it back for every request. Whoever includes this defines PROGRAM, its name.
 #include "measure.h"
 
 #include <curl/curl.h>

@@ -33,7 +33,7 @@ int main(int count, char **arguments) {
     run(multi, handles, connections, requests);
     cpu = nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
     wall = nanoseconds(CLOCK_MONOTONIC) - wall;
-    report(requests, received, connects, wall, cpu, "");
+    report(requests, received, connects, wall, cpu);
     for (int index = 0; index < connections; index++) curl_easy_cleanup(handles[index]);
     free(handles);
     curl_multi_cleanup(multi);

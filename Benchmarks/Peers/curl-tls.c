@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// libcurl's multi interface over TLS, where libcurl stands on OpenSSL: what tls-floor does, done by the usual library, with
-// the same modes and arguments.
+// libcurl's multi interface over TLS, where libcurl stands on OpenSSL: what tls-floor does, done by the usual library,
+// with the same modes and arguments.
 //
 //     curl-tls full|resumed|get|idle 1.2|1.3 CAFILE HOST PORT PATH CONNECTIONS REQUESTS
 //     curl-tls --version
 //
 // Prints one JSON object: requests, bytes, connects (of the clock's time), wall and cpu in nanoseconds, resident KiB,
-// resumed (how many of the connects), and for idle heapPerConnection: what a connection in the pool holds when the handles
-// are gone. --version fails where libcurl has another TLS library.
+// resumed (how many of the connects), and for idle heapPerConnection: what a connection in libcurl's pool holds when
+// the handles are gone. --version fails where libcurl has another TLS library.
 #define _GNU_SOURCE
 #define PROGRAM "curl-tls"
 #include "curl-loop.h"
@@ -101,11 +101,7 @@ int main(int count, char **arguments) {
     for (int index = 0; index < connections; index++) curl_easy_cleanup(handles[index]);
     uint64_t grown = heap_in_use() - heap;
 
-    char more[128];
-    length = snprintf(more, sizeof more, ", \"resumed\": %llu", (unsigned long long)resumptions);
-    if (idle)
-        snprintf(more + length, sizeof more - (size_t)length, ", \"heapPerConnection\": %.1f", (double)grown / connections);
-    report(requests, received, connects, wall, cpu, more);
+    report_tls(requests, received, connects, wall, cpu, resumptions, idle ? (double)grown / connections : -1);
     free(handles);
     curl_multi_cleanup(multi);
     curl_global_cleanup();

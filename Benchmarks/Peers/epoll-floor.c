@@ -127,6 +127,6 @@ int main(int count, char **arguments) {
     }
     cpu = nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
     wall = nanoseconds(CLOCK_MONOTONIC) - wall;
-    report(done, done * expected, (uint64_t)connections, wall, cpu, "");
+    report(done, done * expected, (uint64_t)connections, wall, cpu);
     return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The floor under every client that uses OpenSSL: GETs over TLS on non-blocking sockets with epoll, OpenSSL on the socket
-// itself, chain and host verified, and no parsing beyond the length of the first response, which all others must have
-// too. The settings are OpenSSL's own but for the ALPN name, so that handshakes are what any client's are.
+// The floor under every client that uses OpenSSL: GETs over TLS on non-blocking sockets with epoll, OpenSSL on the
+// socket itself, chain and host verified, and no parsing beyond the length of the first response, which all others must
+// have too. The settings are OpenSSL's own but for the ALPN name, so that handshakes are what any client's are.
 //
 //     tls-floor MODE VERSION CAFILE HOST PORT PATH CONNECTIONS REQUESTS
 //     tls-floor --version
@@ -12,9 +12,9 @@
 //   get      keep-alive: the handshakes are over before the clock starts
 //   idle     one request on each connection, all of which stay open with their buffers released; REQUESTS is not used
 // VERSION is 1.2 or 1.3. HOST is a name or an IPv4 address, checked against the certificate either way. So many
-// CONNECTIONS are busy at a time. Prints one JSON object: requests, bytes, connects (of the clock's time), wall and cpu in
-// nanoseconds, resident KiB, resumed (how many of the connects), and for idle heapPerConnection, the bytes of heap that
-// each holds.
+// CONNECTIONS are busy at a time. Prints one JSON object: requests, bytes, connects (of the clock's time), wall and cpu
+// in nanoseconds, resident KiB, resumed (how many of the connects), and for idle heapPerConnection, the bytes of heap
+// that each holds.
 #define _GNU_SOURCE
 #include "measure.h"
 
@@ -276,10 +276,7 @@ int main(int count, char **arguments) {
     wall = nanoseconds(CLOCK_MONOTONIC) - wall;
     uint64_t grown = heap_in_use() - heap;
 
-    char more[128];
-    length = snprintf(more, sizeof more, ", \"resumed\": %llu", (unsigned long long)resumptions);
-    if (mode == IDLE)
-        snprintf(more + length, sizeof more - (size_t)length, ", \"heapPerConnection\": %.1f", (double)grown / connections);
-    report(requests, requests * expected, connects, wall, cpu, more);
+    double held = mode == IDLE ? (double)grown / connections : -1;
+    report_tls(requests, requests * expected, connects, wall, cpu, resumptions, held);
     return 0;
 }
