@@ -31,13 +31,14 @@ static inline uint64_t heap_in_use(void) {
     return heap.uordblks + heap.hblkhd;
 }
 
-/// Prints the JSON object that the benchmarks read, but for its closing brace.
+/// Prints the JSON object that the benchmarks read, but for its closing brace. `connects` are those made while the clock
+/// ran.
 static inline void report_members(uint64_t requests, uint64_t bytes, uint64_t connects, uint64_t wall, uint64_t cpu) {
     printf(
         "{\"requests\": %llu, \"bytes\": %llu, \"connects\": %llu, \"wall\": %llu, \"cpu\": %llu, "
         "\"resident\": %ld",
-        (unsigned long long)requests, (unsigned long long)bytes, (unsigned long long)connects, (unsigned long long)wall,
-        (unsigned long long)cpu, resident());
+        (unsigned long long)requests, (unsigned long long)bytes, (unsigned long long)connects,
+        (unsigned long long)wall, (unsigned long long)cpu, resident());
 }
 
 static inline void report(uint64_t requests, uint64_t bytes, uint64_t connects, uint64_t wall, uint64_t cpu) {
