@@ -31,8 +31,8 @@ static inline uint64_t heap_in_use(void) {
     return heap.uordblks + heap.hblkhd;
 }
 
-/// Prints the JSON object that the benchmarks read, but for its closing brace. `connects` are those made while the clock
-/// ran.
+/// Prints the JSON object that the benchmarks read, but for its closing brace. `connects` are those made while the
+/// clock ran.
 static inline void report_members(uint64_t requests, uint64_t bytes, uint64_t connects, uint64_t wall, uint64_t cpu) {
     printf(
         "{\"requests\": %llu, \"bytes\": %llu, \"connects\": %llu, \"wall\": %llu, \"cpu\": %llu, "
@@ -46,7 +46,8 @@ static inline void report(uint64_t requests, uint64_t bytes, uint64_t connects, 
     puts("}");
 }
 
-/// The same for a program over TLS; `held` is what an idle connection holds of the heap, below zero where none lay idle.
+/// The same for a program over TLS; `held` is what an idle connection holds of the heap, below zero where none lay
+/// idle.
 static inline void report_tls(
     uint64_t requests, uint64_t bytes, uint64_t connects, uint64_t wall, uint64_t cpu, uint64_t resumed, double held) {
     report_members(requests, bytes, connects, wall, cpu);
