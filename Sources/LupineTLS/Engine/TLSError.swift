@@ -6,6 +6,8 @@
 public enum TLSError: Error, Hashable, Sendable {
     /// The configuration cannot be carried out; no byte was sent.
     case configuration(TLSConfigurationProblem)
+    /// A certificate, a key or an identity of this side cannot be had.
+    case credentials(CertificateError)
     /// The peer's chain was refused; it was told so with an alert.
     case untrusted(TrustFailure)
     /// The peer gave up with this alert.
@@ -68,6 +70,7 @@ extension TLSError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .configuration(let problem): "the TLS configuration cannot be used: \(problem)"
+        case .credentials(let error): "the own credentials cannot be used: \(error)"
         case .untrusted(let failure): "the peer's certificate is not trusted: \(failure)"
         case .alert(let alert): "the peer gave up with the alert \(alert)"
         case .clientCertificateRequired: "the peer wants a client certificate, and none was sent"

@@ -57,17 +57,6 @@ import Testing
         #expect(error { $0.applicationProtocols = [String(repeating: "p", count: 255)] } == nil)
     }
 
-    @Test func identityWhoseKeyDoesNotFit() throws {
-        let good = try FixtureIdentity.load("good")
-        let other = try FixtureIdentity.load("first")
-        let mixed = TLSIdentity(
-            certificate: good.certificate, intermediates: [], privateKey: other.privateKey)
-        guard case .configuration(.identity) = error({ $0.identity = mixed }) else {
-            Issue.record("taken")
-            return
-        }
-    }
-
     @Test func aServerNeedsAnIdentity() {
         #expect(throws: TLSError.configuration(.noIdentity)) {
             _ = try TLSServerContext(TLSServerConfiguration(identities: []))
