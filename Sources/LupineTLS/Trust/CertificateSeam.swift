@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+
+internal import CLupineOpenSSL
+
+/// What trust reads of a certificate.
+extension Certificate {
+    var notBefore: UnixTime { unsafe UnixTime(asn1: X509_get0_notBefore(handle.pointer)) ?? UnixTime(seconds: .max) }
+    var notAfter: UnixTime { unsafe UnixTime(asn1: X509_get0_notAfter(handle.pointer)) ?? UnixTime(seconds: .min) }
+    var fingerprint: [UInt8] {
+        var digest = [UInt8](repeating: 0, count: 32)
+        unsafe digest.withUnsafeMutableBufferPointer {
+            unsafe _ = X509_digest(handle.pointer, EVP_sha256(), $0.baseAddress, nil)
+        }
+        return digest
+    }
+    var subjectText: String { unsafe Certificate.text(X509_get_subject_name(handle.pointer)) }
+    var issuerText: String { unsafe Certificate.text(X509_get_issuer_name(handle.pointer)) }
+
+    private static func text(_ name: OpaquePointer?) -> String {
+        guard let name = unsafe name, let line = unsafe X509_NAME_oneline(name, nil, 0) else { return "" }
+        defer { unsafe CRYPTO_free(line, nil, 0) }
+        return unsafe String(cString: line)
+    }
+    var mustStaple: Bool { unsafe X509_get_ext_by_NID(handle.pointer, NID_tlsfeature, -1) >= 0 }
+    var ocspURLs: [String] { [] }
+    var crlURLs: [String] { [] }
+    var publicKey: PublicKey? { nil }
+}
+
+extension PublicKey {
+    var fingerprint: [UInt8] { [] }
+}
+
+enum PeerIdentity {
+    static func matches(host: String, certificate: Certificate) -> Bool {
+        unsafe X509_check_host(certificate.handle.pointer, host, host.utf8.count, UInt32(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT), nil) == 1
+            || (unsafe X509_check_ip_asc(certificate.handle.pointer, host, 0) == 1)
+    }
+    static func names(of certificate: Certificate) -> [String] { [] }
+}
+
+extension Certificate: Hashable {
+    public static func == (left: Certificate, right: Certificate) -> Bool {
+        unsafe X509_cmp(left.handle.pointer, right.handle.pointer) == 0
+    }
+    public func hash(into hasher: inout Hasher) { hasher.combine(fingerprint) }
+}

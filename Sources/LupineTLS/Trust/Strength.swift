@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+
+internal import CLupineOpenSSL
+
+/// Which keys and signatures are too weak to vouch for a server (I-12.7).
+extension Certificate {
+    /// The length of its key when that is less than what is taken: 2048 bits for RSA and DSA, 256 for elliptic curves.
+    var weakKeyBits: Int? {
+        guard let key = unsafe X509_get0_pubkey(handle.pointer) else { return nil }
+        let bits = unsafe EVP_PKEY_get_bits(key)
+        return switch unsafe EVP_PKEY_get_base_id(key) {
+        case NID_rsaEncryption, NID_rsassaPss, NID_dsa: bits < 2048 ? Int(bits) : nil
+        case NID_X9_62_id_ecPublicKey: bits < 256 ? Int(bits) : nil
+        default: nil
+        }
+    }
+
+    /// The name of the algorithm that it is signed with when that is no longer taken.
+    var weakSignatureAlgorithm: String? {
+        var digest: Int32 = 0
+        guard unsafe X509_get_signature_info(handle.pointer, &digest, nil, nil, nil) == 1,
+            WeakDigest.includes(digest)
+        else { return nil }
+        let name = unsafe OBJ_nid2ln(X509_get_signature_nid(handle.pointer))
+        return unsafe name.map { unsafe String(cString: $0) } ?? "unknown"
+    }
+
+    /// Whether its basic constraints make it an authority.
+    var isMarkedAsAuthority: Bool {
+        unsafe X509_get_extension_flags(handle.pointer) & UInt32(EXFLAG_CA) != 0
+    }
+}
+
+/// Digests that collisions are known of.
+enum WeakDigest {
+    /// Whether the digest with this number is one of them.
+    static func includes(_ digest: Int32) -> Bool {
+        switch digest {
+        case NID_md2, NID_md4, NID_md5, NID_md5_sha1, NID_mdc2, NID_sha1: true
+        default: false
+        }
+    }
+}

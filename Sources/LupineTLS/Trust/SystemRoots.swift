@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+
+internal import CLupineOpenSSL
+internal import Glibc
+
+/// Where the system keeps its trusted roots.
+///
+/// `SSL_CERT_FILE` and `SSL_CERT_DIR` (a list with colons) replace every other place, as they do for OpenSSL; what they
+/// name has to be there. Otherwise the first distribution's bundle that exists is taken, and last OpenSSL's own.
+struct SystemRoots {
+    /// `SSL_CERT_FILE`, when it is set and not empty.
+    var file: String?
+    /// The parts of `SSL_CERT_DIR`.
+    var directories: [String] = []
+    /// Bundles to look for, the first that can be opened is read.
+    var bundles = SystemRoots.distributionBundles
+
+    /// Debian and its kin; Fedora and its kin, old and new; SUSE; Alpine.
+    static let distributionBundles = [
+        "/etc/ssl/certs/ca-certificates.crt",
+        "/etc/pki/tls/certs/ca-bundle.crt",
+        "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+        "/etc/ssl/ca-bundle.pem",
+        "/etc/ssl/cert.pem",
+    ]
+
+    /// As the process' environment says. `getenv` races with a `setenv` elsewhere; it is called once per process.
+    static func fromEnvironment() -> SystemRoots {
+        var roots = SystemRoots()
+        roots.file = value(of: "SSL_CERT_FILE")
+        roots.directories = (value(of: "SSL_CERT_DIR") ?? "").split(separator: ":").map(String.init)
+        if let own = unsafe X509_get_default_cert_file() { unsafe roots.bundles.append(String(cString: own)) }
+        return roots
+    }
+
+    /// The certificates found.
+    func load() throws(TrustRootsError) -> [Certificate] {
+        if file != nil || !directories.isEmpty {
+            var certificates: [Certificate] = []
+            if let file { certificates += try RootFile(path: file).read() }
+            for directory in directories { certificates += try RootFile.readDirectory(directory) }
+            return certificates
+        }
+        for bundle in bundles {
+            do throws(TrustRootsError) {
+                return try RootFile(path: bundle).read()
+            } catch .unreadable {
+                continue
+            }
+        }
+        throw .noSystemRoots(tried: bundles)
+    }
+
+    private static func value(of name: String) -> String? {
+        guard let value = unsafe getenv(name), let text = unsafe String(validatingCString: value), !text.isEmpty
+        else { return nil }
+        return text
+    }
+}

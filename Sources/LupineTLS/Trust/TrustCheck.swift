@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+
+/// One step of an evaluator, told apart by where it may run.
+package enum TrustCheck: Sendable, Hashable {
+    /// CPU time alone: on any thread.
+    case local(LocalTrustCheck)
+    /// Waits for the network: on a worker.
+    case fetching(RevocationCheck)
+    /// The caller's closure, which replies when it likes.
+    case custom(CustomTrustCheck)
+}
+
+/// A step that needs nothing but the peer's trust.
+package enum LocalTrustCheck: Sendable, Hashable {
+    /// What is validated.
+    package enum Validation: Sendable, Hashable {
+        case chain, chainAndHost
+    }
+
+    /// These certificates become the only anchors, for this step's successors too.
+    case anchors(TrustAnchors)
+    /// The server policy.
+    case validation(Validation)
+    /// One of the chain's certificates is among these.
+    case certificatePins(Set<Certificate>)
+    /// One of the chain's keys is among these.
+    case keyPins(Set<KeyPin>)
+    /// Revocation by what is stapled, given or kept.
+    case revocation(RevocationCheck)
+}
+
+/// Anchors with the store that is made of them, once per evaluator.
+package struct TrustAnchors: Sendable, Hashable {
+    /// Which they are.
+    package let certificates: [Certificate]
+    /// The store that trusts them and nothing else.
+    package let store: TrustStore
+
+    init(_ certificates: [Certificate]) {
+        self.certificates = certificates
+        store = TrustStore(anchors: certificates)
+    }
+
+    package static func == (left: TrustAnchors, right: TrustAnchors) -> Bool {
+        left.certificates == right.certificates
+    }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(certificates) }
+}
+
+/// A caller's own evaluation; equal to its copies and to nothing else.
+public struct CustomTrustCheck: Sendable, Hashable {
+    /// Takes the verdict; it may be called on any thread.
+    public typealias Reply = @Sendable (Result<Void, TrustFailure>) -> Void
+
+    private final class Body: Sendable {
+        let closure: @Sendable (PeerTrust, @escaping Reply) -> Void
+
+        init(_ closure: @escaping @Sendable (PeerTrust, @escaping Reply) -> Void) { self.closure = closure }
+    }
+
+    private let body: Body
+
+    init(_ closure: @escaping @Sendable (PeerTrust, @escaping Reply) -> Void) { body = Body(closure) }
+
+    /// Asks for the verdict.
+    package func ask(about trust: PeerTrust, reply: @escaping Reply) { body.closure(trust, reply) }
+
+    public static func == (left: CustomTrustCheck, right: CustomTrustCheck) -> Bool { left.body === right.body }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(body)) }
+}

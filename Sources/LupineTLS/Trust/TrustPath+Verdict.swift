@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+
+internal import CLupineOpenSSL
+
+/// How a path is judged: OpenSSL's complaints and the house's own become failures, and the most serious is the verdict.
+extension TrustPath {
+    /// What is wrong with it under the basic policy, or also as a server's.
+    func failure(asServer: Bool, at time: UnixTime) -> TrustFailure? {
+        guard !built.isEmpty else { return .noCertificate }
+        var worst: (failure: TrustFailure, depth: Int)?
+        func note(_ failure: TrustFailure, depth: Int) {
+            guard let known = worst else { return worst = (failure, depth) }
+            if (failure.severity, depth) < (known.failure.severity, known.depth) { worst = (failure, depth) }
+        }
+        for problem in problems {
+            if let failure = failure(for: problem, asServer: asServer) { note(failure, depth: problem.depth) }
+        }
+        for (depth, certificate) in built.enumerated().dropFirst() where !isAnchor(depth) {
+            // OpenSSL takes some certificates of before version 3 for authorities.
+            if !certificate.isMarkedAsAuthority {
+                note(.notAnAuthority(subject: certificate.subjectText), depth: depth)
+            }
+        }
+        if asServer {
+            for (depth, certificate) in built.enumerated() {
+                if let bits = certificate.weakKeyBits {
+                    note(.weakKey(subject: certificate.subjectText, bits: bits), depth: depth)
+                }
+                if !isAnchor(depth), let algorithm = certificate.weakSignatureAlgorithm {
+                    note(
+                        .weakSignature(subject: certificate.subjectText, algorithm: algorithm), depth: depth)
+                }
+            }
+        }
+        if worst == nil, !isAnchored {
+            return .untrustedRoot(subject: built.last?.subjectText ?? "")
+        }
+        return worst?.failure
+    }
+
+    /// Until when a path that was found good stays good: the first end of a validity, the anchor's aside.
+    var validUntil: UnixTime {
+        built.dropLast(isAnchored ? 1 : 0).map(\.notAfter).min() ?? UnixTime(seconds: .max)
+    }
+
+    /// Whether that certificate is the one that is trusted as it is.
+    private func isAnchor(_ depth: Int) -> Bool { isAnchored && depth == built.count - 1 }
+
+    private func failure(for problem: Problem, asServer: Bool) -> TrustFailure? {
+        let certificate = built[min(problem.depth, built.count - 1)]
+        let subject = certificate.subjectText
+        switch problem.code {
+        case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
+            X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+            return .issuerMissing(subject: subject, issuer: certificate.issuerText)
+        case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT: return .selfSigned(subject: subject)
+        case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN, X509_V_ERR_CERT_UNTRUSTED, X509_V_ERR_CERT_REJECTED:
+            return .untrustedRoot(subject: subject)
+        case X509_V_ERR_CERT_SIGNATURE_FAILURE, X509_V_ERR_UNABLE_TO_DECRYPT_CERT_SIGNATURE,
+            X509_V_ERR_UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY:
+            return .badSignature(subject: subject)
+        case X509_V_ERR_INVALID_CA, X509_V_ERR_KEYUSAGE_NO_CERTSIGN:
+            return .notAnAuthority(subject: subject)
+        case X509_V_ERR_PATH_LENGTH_EXCEEDED: return .pathTooLong(subject: subject)
+        case X509_V_ERR_PERMITTED_VIOLATION, X509_V_ERR_EXCLUDED_VIOLATION,
+            X509_V_ERR_SUBTREE_MINMAX, X509_V_ERR_UNSUPPORTED_CONSTRAINT_TYPE,
+            X509_V_ERR_UNSUPPORTED_CONSTRAINT_SYNTAX, X509_V_ERR_UNSUPPORTED_NAME_SYNTAX:
+            return .nameNotPermitted(subject: subject)
+        case X509_V_ERR_INVALID_PURPOSE: return asServer ? .wrongUsage(subject: subject) : nil
+        case X509_V_ERR_UNHANDLED_CRITICAL_EXTENSION: return .unknownCriticalExtension(subject: subject)
+        case X509_V_ERR_CERT_HAS_EXPIRED:
+            return isAnchor(problem.depth) ? nil : .expired(subject: subject, since: certificate.notAfter)
+        case X509_V_ERR_CERT_NOT_YET_VALID:
+            return isAnchor(problem.depth) ? nil : .notYetValid(subject: subject, until: certificate.notBefore)
+        default:
+            // A static string of OpenSSL.
+            let reason = unsafe X509_verify_cert_error_string(Int(problem.code)).map { unsafe String(cString: $0) }
+            return .invalidChain(subject: subject, code: Int(problem.code), reason: reason ?? "unknown")
+        }
+    }
+}
+
+extension TrustFailure {
+    /// The order in which problems are told when there are several, the most serious first.
+    var severity: Int {
+        switch self {
+        case .noCertificate, .noPins: 0
+        case .revoked: 1
+        case .issuerMissing, .untrustedRoot, .selfSigned: 2
+        case .badSignature: 3
+        case .notAnAuthority, .pathTooLong, .nameNotPermitted, .wrongUsage, .weakKey, .weakSignature,
+            .unknownCriticalExtension, .invalidChain:
+            4
+        case .expired: 5
+        case .notYetValid: 6
+        case .hostMismatch: 7
+        case .stapleMissing, .revocationUnknown: 8
+        case .certificateNotPinned, .keyNotPinned, .refused: 9
+        }
+    }
+}
+
+extension TrustPath {
+    /// What is wrong with the trust under this policy; this is the path that was built of it.
+    func failure(
+        of trust: PeerTrust, under policy: TrustPolicy, at time: UnixTime, revocation: RevocationAccess
+    ) -> TrustFailure? {
+        switch policy {
+        case .basic: return failure(asServer: false, at: time)
+        case .server(let host):
+            let chainFailure = failure(asServer: true, at: time)
+            if let chainFailure, chainFailure.severity <= 4 { return chainFailure }
+            if let failure = RevocationCheck.staple(of: trust, on: self, at: time), failure.severity <= 1 {
+                return failure
+            }
+            if let chainFailure { return chainFailure }
+            if let host, let leaf = built.first, !PeerIdentity.matches(host: host, certificate: leaf) {
+                return .hostMismatch(host: host, names: PeerIdentity.names(of: leaf))
+            }
+            return RevocationCheck.staple(of: trust, on: self, at: time)
+        case .revocation(let options):
+            return RevocationCheck(options).failure(of: trust, on: self, at: time, access: revocation)
+        }
+    }
+}

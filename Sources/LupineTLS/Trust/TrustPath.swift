@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+
+internal import CLupineOpenSSL
+
+/// The path that was built from a peer's certificates, and everything that is wrong with it.
+///
+/// One run of OpenSSL's path validation (RFC 5280 §6) finds all problems, whatever policy is asked afterwards: the
+/// callback notes each and lets the run go on. So a composite evaluation validates once. What counts as a problem, and
+/// which is the most serious, is decided by `verdict`.
+struct TrustPath: Sendable {
+    /// One complaint of OpenSSL's.
+    struct Problem: Sendable, Hashable {
+        /// Its `X509_V_ERR_` number.
+        let code: Int32
+        /// At which certificate of the path, counted from the leaf.
+        let depth: Int
+    }
+
+    /// The leaf and the issuers that were found for it by name, the anchor or the last that was found at the end.
+    let built: [Certificate]
+    /// All complaints, in the order in which they were found.
+    let problems: [Problem]
+    /// Whether the last certificate is trusted as it is.
+    let isAnchored: Bool
+
+    /// The part of the path whose signatures fit (I-12.5): an issuer that only bears the right name is not of it.
+    var linked: [Certificate] {
+        var count = built.count
+        for problem in problems {
+            switch problem.code {
+            case X509_V_ERR_CERT_SIGNATURE_FAILURE, X509_V_ERR_UNABLE_TO_DECRYPT_CERT_SIGNATURE:
+                count = min(count, problem.depth + 1)
+            case X509_V_ERR_UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY:
+                count = min(count, max(problem.depth, 1))
+            default: continue
+            }
+        }
+        return Array(built.prefix(count))
+    }
+
+    /// Builds and validates.
+    init(of trust: PeerTrust, at time: UnixTime?) {
+        guard let leaf = trust.certificates.first else {
+            self.init(built: [], problems: [], isAnchored: false)
+            return
+        }
+        let notes = Notes()
+        let run = TrustPath.run(
+            leaf: leaf, others: trust.certificates.dropFirst() + trust.intermediates, store: trust.store, time: time,
+            notes: notes)
+        self.init(built: run.built, problems: notes.problems, isAnchored: run.isAnchored)
+    }
+
+    private init(built: [Certificate], problems: [Problem], isAnchored: Bool) {
+        self.built = built
+        self.problems = problems
+        self.isAnchored = isAnchored
+    }
+
+    /// What the callback writes into.
+    private final class Notes {
+        var problems: [Problem] = []
+    }
+
+    private static func run(
+        leaf: Certificate, others: [Certificate], store: TrustStore, time: UnixTime?, notes: Notes
+    ) -> (built: [Certificate], isAnchored: Bool) {
+        guard let context = unsafe X509_STORE_CTX_new(), let untrusted = unsafe lupine_sk_X509_new() else {
+            preconditionFailure("OpenSSL is out of memory")
+        }
+        defer {
+            unsafe X509_STORE_CTX_free(context)
+            unsafe lupine_sk_X509_free(untrusted)
+        }
+        // The stack borrows: `others` outlives it.
+        for other in others { unsafe _ = lupine_sk_X509_push(untrusted, other.handle.pointer) }
+        OpenSSLErrors.clear()
+        guard unsafe X509_STORE_CTX_init(context, store.handle.pointer, leaf.handle.pointer, untrusted) == 1 else {
+            notes.problems.append(Problem(code: X509_V_ERR_UNSPECIFIED, depth: 0))
+            return ([leaf], false)
+        }
+        let parameters = unsafe X509_STORE_CTX_get0_param(context)
+        // Any anchor ends a chain, and a trusted issuer is preferred to one that was sent.
+        unsafe _ = X509_VERIFY_PARAM_set_flags(
+            parameters, UInt(X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_TRUSTED_FIRST))
+        unsafe _ = X509_VERIFY_PARAM_set_purpose(parameters, X509_PURPOSE_SSL_SERVER)
+        if let time { unsafe X509_VERIFY_PARAM_set_time(parameters, Int(time.seconds)) }
+        unsafe _ = X509_STORE_CTX_set_ex_data(context, 0, Unmanaged.passUnretained(notes).toOpaque())
+        unsafe X509_STORE_CTX_set_verify_cb(context) { passed, context in
+            guard passed == 0, let context = unsafe context,
+                let notes = unsafe X509_STORE_CTX_get_ex_data(context, 0)
+            else { return 1 }
+            let problem = unsafe Problem(
+                code: X509_STORE_CTX_get_error(context),
+                depth: Int(max(X509_STORE_CTX_get_error_depth(context), 0)))
+            unsafe Unmanaged<Notes>.fromOpaque(notes).takeUnretainedValue().problems.append(problem)
+            return 1
+        }
+        let outcome = unsafe withExtendedLifetime((notes, others)) { unsafe X509_verify_cert(context) }
+        let chain = unsafe X509_STORE_CTX_get0_chain(context)
+        let built = unsafe chain.map { unsafe Certificate.all(in: $0) } ?? [leaf]
+        if outcome != 1, notes.problems.isEmpty {
+            // OpenSSL gave up without asking: an error of its own, such as a key that it cannot read.
+            let code = unsafe X509_STORE_CTX_get_error(context)
+            notes.problems.append(
+                Problem(code: code == X509_V_OK ? X509_V_ERR_UNSPECIFIED : code, depth: 0))
+        }
+        OpenSSLErrors.clear()
+        let trusted = unsafe built.count - Int(X509_STORE_CTX_get_num_untrusted(context))
+        let isAnchored = trusted > 0 && !notes.problems.contains { $0.isAboutAnchoring } && outcome == 1
+        return (built, isAnchored)
+    }
+}
+
+extension TrustPath.Problem {
+    /// Whether it says that the path reaches no anchor.
+    var isAboutAnchoring: Bool {
+        switch code {
+        case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
+            X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE, X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT,
+            X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN, X509_V_ERR_CERT_UNTRUSTED, X509_V_ERR_CERT_REJECTED:
+            true
+        default: false
+        }
+    }
+}
