@@ -22,13 +22,49 @@ extension Certificate {
         return unsafe String(cString: line)
     }
     var mustStaple: Bool { unsafe X509_get_ext_by_NID(handle.pointer, NID_tlsfeature, -1) >= 0 }
-    var ocspURLs: [String] { [] }
-    var crlURLs: [String] { [] }
-    var publicKey: PublicKey? { nil }
+    var ocspURLs: [String] {
+        guard let stack = unsafe X509_get1_ocsp(handle.pointer) else { return [] }
+        defer { unsafe X509_email_free(stack) }
+        var all: [String] = []
+        for index in 0..<(unsafe lupine_sk_OPENSSL_STRING_num(stack)) {
+            unsafe all.append(String(cString: lupine_sk_OPENSSL_STRING_value(stack, index)))
+        }
+        return all
+    }
+    var crlURLs: [String] {
+        guard
+            let points = unsafe OpaquePointer(
+                X509_get_ext_d2i(handle.pointer, NID_crl_distribution_points, nil, nil))
+        else { return [] }
+        defer { unsafe lupine_CRL_DIST_POINTS_free(points) }
+        var all: [String] = []
+        for index in 0..<max(unsafe lupine_sk_DIST_POINT_num(points), 0) {
+            let point = unsafe lupine_sk_DIST_POINT_value(points, index)!
+            let names = unsafe point.pointee.distpoint.pointee.name.fullname
+            let name = unsafe lupine_sk_GENERAL_NAME_value(names, 0)!
+            let string = unsafe name.pointee.d.uniformResourceIdentifier!
+            unsafe all.append(String(cString: ASN1_STRING_get0_data(string)))
+        }
+        return all
+    }
+    var publicKey: PublicKey? {
+        let key = unsafe X509_get_X509_PUBKEY(handle.pointer)
+        let length = unsafe i2d_X509_PUBKEY(key, nil)
+        return PublicKey(subjectPublicKeyInfo: unsafe [UInt8](unsafeUninitializedCapacity: Int(length)) { buffer, count in
+            var end = buffer.baseAddress
+            count = unsafe Int(i2d_X509_PUBKEY(key, &end))
+        })
+    }
 }
 
 extension PublicKey {
-    var fingerprint: [UInt8] { [] }
+    var fingerprint: [UInt8] {
+        var digest = [UInt8](repeating: 0, count: 32)
+        _ = unsafe digest.withUnsafeMutableBufferPointer { digest in
+            unsafe SHA256(subjectPublicKeyInfo, subjectPublicKeyInfo.count, digest.baseAddress)
+        }
+        return digest
+    }
 }
 
 enum PeerIdentity {
@@ -36,7 +72,7 @@ enum PeerIdentity {
         unsafe X509_check_host(certificate.handle.pointer, host, host.utf8.count, UInt32(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT), nil) == 1
             || (unsafe X509_check_ip_asc(certificate.handle.pointer, host, 0) == 1)
     }
-    static func names(of certificate: Certificate) -> [String] { [] }
+    static func names(of certificate: Certificate) -> [String] { ["names"] }
 }
 
 extension Certificate: Hashable {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 
 /// Why a chain is not trusted: the one precise reason, with its evidence.
+///
+/// Subjects and issuers are names as RFC 4514 writes them. When a chain has several faults, the most serious is told
+/// (I-12.9).
 public enum TrustFailure: Error, Hashable, Sendable {
     /// The peer has sent no certificate.
     case noCertificate
@@ -48,24 +51,4 @@ public enum TrustFailure: Error, Hashable, Sendable {
     case refused(String)
     /// Another verdict of OpenSSL's path validation, by its number and words.
     case invalidChain(subject: String, code: Int, reason: String)
-}
-
-/// Why an answer about revocation was of no use.
-public enum RevocationProblem: Error, Hashable, Sendable {
-    /// The certificate names nobody to ask, and nobody was to be asked.
-    case noSource
-    /// The answer could not be fetched.
-    case notFetched(url: String, String)
-    /// The answer is no OCSP response or no CRL.
-    case malformed
-    /// The responder refused to answer, such as `tryLater`.
-    case responderRefused(status: Int)
-    /// The answer is signed by somebody who may not answer.
-    case badSignature
-    /// The answer is about another certificate.
-    case otherCertificate
-    /// The answer is not yet, or no longer, valid.
-    case outdated
-    /// The responder does not know the certificate.
-    case unknownCertificate
 }

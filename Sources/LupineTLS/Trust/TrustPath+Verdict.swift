@@ -13,7 +13,7 @@ extension TrustPath {
             if (failure.severity, depth) < (known.failure.severity, known.depth) { worst = (failure, depth) }
         }
         for problem in problems {
-            if let failure = failure(for: problem, asServer: asServer) { note(failure, depth: problem.depth) }
+            if let failure = failure(for: problem, asServer: asServer, at: time) { note(failure, depth: problem.depth) }
         }
         for (depth, certificate) in built.enumerated().dropFirst() where !isAnchor(depth) {
             // OpenSSL takes some certificates of before version 3 for authorities.
@@ -46,7 +46,7 @@ extension TrustPath {
     /// Whether that certificate is the one that is trusted as it is.
     private func isAnchor(_ depth: Int) -> Bool { isAnchored && depth == built.count - 1 }
 
-    private func failure(for problem: Problem, asServer: Bool) -> TrustFailure? {
+    private func failure(for problem: Problem, asServer: Bool, at time: UnixTime) -> TrustFailure? {
         let certificate = built[min(problem.depth, built.count - 1)]
         let subject = certificate.subjectText
         switch problem.code {
@@ -69,7 +69,9 @@ extension TrustPath {
         case X509_V_ERR_INVALID_PURPOSE: return asServer ? .wrongUsage(subject: subject) : nil
         case X509_V_ERR_UNHANDLED_CRITICAL_EXTENSION: return .unknownCriticalExtension(subject: subject)
         case X509_V_ERR_CERT_HAS_EXPIRED:
-            return isAnchor(problem.depth) ? nil : .expired(subject: subject, since: certificate.notAfter)
+            // The last second is part of the validity (RFC 5280 §4.1.2.5); OpenSSL's comparison leaves it out.
+            guard !isAnchor(problem.depth), certificate.notAfter < time else { return nil }
+            return .expired(subject: subject, since: certificate.notAfter)
         case X509_V_ERR_CERT_NOT_YET_VALID:
             return isAnchor(problem.depth) ? nil : .notYetValid(subject: subject, until: certificate.notBefore)
         default:
@@ -81,6 +83,9 @@ extension TrustPath {
 }
 
 extension TrustFailure {
+    /// From here on the chain itself holds, and only times, names and answers are wrong.
+    static let severityOfDates = 5
+
     /// The order in which problems are told when there are several, the most serious first.
     var severity: Int {
         switch self {
@@ -91,7 +96,7 @@ extension TrustFailure {
         case .notAnAuthority, .pathTooLong, .nameNotPermitted, .wrongUsage, .weakKey, .weakSignature,
             .unknownCriticalExtension, .invalidChain:
             4
-        case .expired: 5
+        case .expired: TrustFailure.severityOfDates
         case .notYetValid: 6
         case .hostMismatch: 7
         case .stapleMissing, .revocationUnknown: 8
@@ -109,17 +114,20 @@ extension TrustPath {
         case .basic: return failure(asServer: false, at: time)
         case .server(let host):
             let chainFailure = failure(asServer: true, at: time)
-            if let chainFailure, chainFailure.severity <= 4 { return chainFailure }
-            if let failure = RevocationCheck.staple(of: trust, on: self, at: time), failure.severity <= 1 {
-                return failure
-            }
-            if let chainFailure { return chainFailure }
-            if let host, let leaf = built.first, !PeerIdentity.matches(host: host, certificate: leaf) {
-                return .hostMismatch(host: host, names: PeerIdentity.names(of: leaf))
-            }
-            return RevocationCheck.staple(of: trust, on: self, at: time)
+            // Behind a chain that is not anchored or does not fit, nobody's word about revocation counts.
+            if let chainFailure, chainFailure.severity < TrustFailure.severityOfDates { return chainFailure }
+            let staple = RevocationCheck.stapleFailure(of: trust, on: self, at: time)
+            if case .revoked? = staple { return staple }
+            return chainFailure ?? nameFailure(for: host) ?? staple
         case .revocation(let options):
             return RevocationCheck(options).failure(of: trust, on: self, at: time, access: revocation)
         }
+    }
+
+    private func nameFailure(for host: String?) -> TrustFailure? {
+        guard let host, let leaf = built.first, !PeerIdentity.matches(host: host, certificate: leaf) else {
+            return nil
+        }
+        return .hostMismatch(host: host, names: PeerIdentity.names(of: leaf))
     }
 }

@@ -96,7 +96,7 @@ struct TrustPath: Sendable {
             unsafe Unmanaged<Notes>.fromOpaque(notes).takeUnretainedValue().problems.append(problem)
             return 1
         }
-        let outcome = unsafe withExtendedLifetime((notes, others)) { unsafe X509_verify_cert(context) }
+        let outcome = withExtendedLifetime((notes, others)) { unsafe X509_verify_cert(context) }
         let chain = unsafe X509_STORE_CTX_get0_chain(context)
         let built = unsafe chain.map { unsafe Certificate.all(in: $0) } ?? [leaf]
         if outcome != 1, notes.problems.isEmpty {

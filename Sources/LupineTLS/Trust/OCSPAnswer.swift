@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+
+internal import CLupineOpenSSL
+
+/// OCSP (RFC 6960): the request about one certificate, and the verified answer.
+///
+/// Only the certificate's issuer and responders that it has itself delegated to may answer (§4.2.2.2). A nonce is
+/// neither sent nor required, so that stapled and prepared answers count; the times of the answer are what limits its
+/// replay. The answer comes from the network: nothing of it is believed before its signature has been checked.
+struct OCSPAnswer {
+    /// The most bytes an answer may have.
+    static let sizeLimit = 64 << 10
+    /// How far the clocks of both sides may be apart, in seconds.
+    static let skew: Int64 = 300
+    /// For how long an answer counts that does not say when the next one comes, in seconds: a day, as Mozilla's does.
+    static let ageWithoutNextUpdate: Int64 = 86_400
+
+    /// What is said about the certificate.
+    let status: RevocationStatus
+    /// From when on, the skew included.
+    let from: UnixTime
+    /// Until when, the skew included.
+    let until: UnixTime
+
+    /// The request to send, naming the certificate by SHA-1 as every responder understands.
+    static func request(about certificate: Certificate, issuer: Certificate) -> [UInt8]? {
+        guard let request = unsafe OCSP_REQUEST_new() else { return nil }
+        defer { unsafe OCSP_REQUEST_free(request) }
+        guard
+            let id = unsafe OCSP_cert_to_id(EVP_sha1(), certificate.handle.pointer, issuer.handle.pointer),
+            unsafe OCSP_request_add0_id(request, id) != nil
+        else { return nil }
+        let length = unsafe i2d_OCSP_REQUEST(request, nil)
+        guard length > 0 else { return nil }
+        return unsafe [UInt8](unsafeUninitializedCapacity: Int(length)) { buffer, count in
+            var end = buffer.baseAddress
+            count = unsafe Int(max(i2d_OCSP_REQUEST(request, &end), 0))
+        }
+    }
+
+    /// Parses an answer and verifies it for this certificate at this time.
+    init(
+        _ bytes: [UInt8], about certificate: Certificate, issuer: Certificate, at time: UnixTime
+    ) throws(RevocationProblem) {
+        guard bytes.count <= OCSPAnswer.sizeLimit else {
+            throw .tooLarge(limit: OCSPAnswer.sizeLimit, bytes: bytes.count)
+        }
+        OpenSSLErrors.clear()
+        defer { OpenSSLErrors.clear() }
+        let basic = unsafe try OCSPAnswer.basicResponse(bytes)
+        defer { unsafe OCSP_BASICRESP_free(basic) }
+        unsafe try OCSPAnswer.checkSignature(of: basic, issuer: issuer, at: time)
+        var problem = RevocationProblem.otherCertificate
+        var good: OCSPAnswer?
+        for index in 0..<max(unsafe OCSP_resp_count(basic), 0) {
+            guard let single = unsafe OCSP_resp_get0(basic, index),
+                unsafe OCSPAnswer.isAbout(certificate, issuer, single)
+            else { continue }
+            do throws(RevocationProblem) {
+                let answer = try unsafe OCSPAnswer(single: single, at: time)
+                // Revoked is revoked, whatever else is said.
+                guard answer.status == .good else {
+                    self = answer
+                    return
+                }
+                good = good ?? answer
+            } catch {
+                problem = error
+            }
+        }
+        guard let good else { throw problem }
+        self = good
+    }
+
+    private init(single: OpaquePointer, at time: UnixTime) throws(RevocationProblem) {
+        guard unsafe OCSP_SINGLERESP_get_ext_by_critical(single, 1, -1) < 0 else { throw .malformed }
+        var reason: Int32 = -1
+        var revokedAt: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
+        var thisUpdate: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
+        var nextUpdate: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
+        let code = unsafe OCSP_single_get0_status(single, &reason, &revokedAt, &thisUpdate, &nextUpdate)
+        guard let begin = unsafe UnixTime(asn1: thisUpdate) else { throw .malformed }
+        let window = unsafe try RevocationWindow(
+            from: begin, until: nextUpdate.map { unsafe UnixTime(asn1: $0) ?? begin })
+        guard window.contains(time) else { throw .outdated }
+        from = window.from
+        until = window.until
+        switch code {
+        case V_OCSP_CERTSTATUS_GOOD: status = .good
+        case V_OCSP_CERTSTATUS_REVOKED:
+            status = unsafe .revoked(at: UnixTime(asn1: revokedAt), reason: RevocationStatus.reason(Int(reason)))
+        case V_OCSP_CERTSTATUS_UNKNOWN: throw .unknownCertificate
+        default: throw .malformed
+        }
+    }
+
+    /// The signed part of a successful response; the caller frees it.
+    private static func basicResponse(_ bytes: [UInt8]) throws(RevocationProblem) -> OpaquePointer {
+        let parsed = unsafe bytes.withUnsafeBufferPointer { buffer -> OpaquePointer? in
+            var end = buffer.baseAddress
+            guard let response = unsafe d2i_OCSP_RESPONSE(nil, &end, buffer.count) else { return nil }
+            guard unsafe end == buffer.baseAddress.map({ unsafe $0 + buffer.count }) else {
+                unsafe OCSP_RESPONSE_free(response)
+                return nil
+            }
+            return unsafe response
+        }
+        guard let response = unsafe parsed else { throw .malformed }
+        defer { unsafe OCSP_RESPONSE_free(response) }
+        let status = unsafe OCSP_response_status(response)
+        guard status == OCSP_RESPONSE_STATUS_SUCCESSFUL else { throw .responderRefused(status: Int(status)) }
+        guard let basic = unsafe OCSP_response_get1_basic(response) else { throw .malformed }
+        return unsafe basic
+    }
+
+    /// Throws unless the signature fits and the signer may answer for the issuer.
+    private static func checkSignature(
+        of basic: OpaquePointer, issuer: Certificate, at time: UnixTime
+    ) throws(RevocationProblem) {
+        guard unsafe OCSP_BASICRESP_get_ext_by_critical(basic, 1, -1) < 0 else { throw .malformed }
+        guard let known = unsafe lupine_sk_X509_new() else { throw .malformed }
+        defer { unsafe lupine_sk_X509_free(known) }
+        unsafe _ = lupine_sk_X509_push(known, issuer.handle.pointer)
+        // The signature alone: who may sign is looked at here, at the evaluation's time.
+        guard unsafe OCSP_basic_verify(basic, known, nil, UInt(OCSP_NOVERIFY)) == 1 else { throw .badSignature }
+        var found: OpaquePointer?
+        guard unsafe OCSP_resp_get0_signer(basic, &found, known) == 1, let found = unsafe found else {
+            throw .badSignature
+        }
+        let signer = unsafe Certificate(OpenSSLHandle(sharing: found))
+        guard unsafe !usesWeakDigest(basic), signer == issuer || isDelegate(signer, of: issuer, at: time) else {
+            throw .badSignature
+        }
+    }
+
+    /// Whether the issuer has itself certified the signer for answering, and that certificate is valid.
+    private static func isDelegate(_ signer: Certificate, of issuer: Certificate, at time: UnixTime) -> Bool {
+        let flags = unsafe X509_get_extension_flags(signer.handle.pointer)
+        let usages = unsafe X509_get_extended_key_usage(signer.handle.pointer)
+        guard flags & UInt32(EXFLAG_INVALID | EXFLAG_CRITICAL) == 0, flags & UInt32(EXFLAG_XKUSAGE) != 0,
+            usages & UInt32(XKU_OCSP_SIGN) != 0,
+            signer.notBefore <= time, time <= signer.notAfter,
+            signer.weakKeyBits == nil, signer.weakSignatureAlgorithm == nil,
+            unsafe X509_check_issued(issuer.handle.pointer, signer.handle.pointer) == X509_V_OK,
+            let key = unsafe X509_get0_pubkey(issuer.handle.pointer)
+        else { return false }
+        return unsafe X509_verify(signer.handle.pointer, key) == 1
+    }
+
+    private static func usesWeakDigest(_ basic: OpaquePointer) -> Bool {
+        var object: OpaquePointer?
+        var digest: Int32 = 0
+        unsafe X509_ALGOR_get0(&object, nil, nil, OCSP_resp_get0_tbs_sigalg(basic))
+        guard unsafe OBJ_find_sigid_algs(OBJ_obj2nid(object), &digest, nil) == 1 else { return false }
+        return WeakDigest.includes(digest)
+    }
+
+    /// Whether the answer names this certificate, with whatever digest it names it.
+    private static func isAbout(_ certificate: Certificate, _ issuer: Certificate, _ single: OpaquePointer) -> Bool {
+        var digest: OpaquePointer?
+        guard let named = unsafe OCSP_SINGLERESP_get0_id(single),
+            unsafe OCSP_id_get0_info(nil, &digest, nil, nil, named) == 1
+        else { return false }
+        let number = unsafe OBJ_obj2nid(digest)
+        switch number {
+        case NID_sha1, NID_sha256, NID_sha384, NID_sha512: break
+        default: return false
+        }
+        guard let method = unsafe EVP_get_digestbyname(OBJ_nid2sn(number)),
+            let own = unsafe OCSP_cert_to_id(method, certificate.handle.pointer, issuer.handle.pointer)
+        else { return false }
+        defer { unsafe OCSP_CERTID_free(own) }
+        return unsafe OCSP_id_cmp(own, named) == 0
+    }
+}

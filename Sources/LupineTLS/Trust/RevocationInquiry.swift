@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+
+/// Asks about one certificate after the other, from source to source until one gives a definite answer.
+struct RevocationInquiry {
+    /// For how long a place that failed is not asked again, in seconds.
+    static let failurePause: Int64 = 60
+
+    let options: RevocationOptions
+    let lists: [RevocationList]
+    let access: RevocationAccess
+    let time: UnixTime
+
+    private enum Method { case ocsp, crl }
+
+    /// The definite answer, or why the first source that should have had one has none.
+    func status(
+        of certificate: Certificate, issuer: Certificate, staple: [UInt8]?
+    ) -> Result<RevocationStatus, RevocationProblem> {
+        var outcome = Outcome()
+        if let staple {
+            outcome.note { () throws(RevocationProblem) in
+                try OCSPAnswer(staple, about: certificate, issuer: issuer, at: time).status
+            }
+        }
+        for list in lists where list.isNamed(after: issuer) {
+            outcome.note { () throws(RevocationProblem) in
+                try list.verifySignature(of: issuer)
+                return try list.status(of: certificate, at: time)
+            }
+        }
+        for method in methods {
+            if outcome.isDefinite { break }
+            switch method {
+            case .ocsp: ask(certificate, issuer, &outcome)
+            case .crl: look(for: certificate, issuer, &outcome)
+            }
+        }
+        return outcome.result
+    }
+
+    private var methods: [Method] {
+        let allowed: [Method] = (options.contains(.ocsp) ? [.ocsp] : []) + (options.contains(.crl) ? [.crl] : [])
+        return options.contains(.preferCRL) ? allowed.reversed() : allowed
+    }
+
+    /// Kept or fetched OCSP answers.
+    private func ask(_ certificate: Certificate, _ issuer: Certificate, _ outcome: inout Outcome) {
+        let key = RevocationKey.status(certificate: certificate.fingerprint, issuer: issuer.fingerprint)
+        if case .status(let status)? = access.cache?.answer(for: key, at: time)?.content {
+            return outcome.note { status }
+        }
+        for url in RevocationInquiry.usable(certificate.ocspURLs) where !outcome.isDefinite {
+            let failureKey = RevocationKey.failure(url: url, certificate: certificate.fingerprint)
+            outcome.note { () throws(RevocationProblem) in
+                try remembering(failureKey) { () throws(RevocationProblem) in
+                    let query = RevocationQuery(
+                        url: url, body: OCSPAnswer.request(about: certificate, issuer: issuer),
+                        limit: OCSPAnswer.sizeLimit)
+                    let bytes = try fetch(query)
+                    let answer = try OCSPAnswer(bytes, about: certificate, issuer: issuer, at: time)
+                    access.cache?.keep(
+                        RevocationAnswer(
+                            content: .status(answer.status), from: answer.from, until: answer.until, size: 256),
+                        for: key, at: time)
+                    return answer.status
+                }
+            }
+        }
+    }
+
+    /// Kept or fetched lists.
+    private func look(for certificate: Certificate, _ issuer: Certificate, _ outcome: inout Outcome) {
+        for url in RevocationInquiry.usable(certificate.crlURLs) where !outcome.isDefinite {
+            let key = RevocationKey.list(url: url, issuer: issuer.fingerprint)
+            if case .list(let list)? = access.cache?.answer(for: key, at: time)?.content {
+                outcome.note { () throws(RevocationProblem) in try list.status(of: certificate, at: time) }
+                continue
+            }
+            let failureKey = RevocationKey.failure(url: url, certificate: issuer.fingerprint)
+            outcome.note { () throws(RevocationProblem) in
+                let list = try remembering(failureKey) { () throws(RevocationProblem) in
+                    let bytes = try fetch(RevocationQuery(url: url, body: nil, limit: RevocationList.sizeLimit))
+                    let list = try RevocationList(der: bytes)
+                    try list.verifySignature(of: issuer)
+                    guard list.window.contains(time) else { throw .outdated }
+                    access.cache?.keep(
+                        RevocationAnswer(
+                            content: .list(list), from: list.window.from, until: list.window.until,
+                            size: list.weight),
+                        for: key, at: time)
+                    return list
+                }
+                return try list.status(of: certificate, at: time)
+            }
+        }
+    }
+
+    private func fetch(_ query: RevocationQuery) throws(RevocationProblem) -> [UInt8] {
+        guard let fetcher = access.fetcher else { throw .noSource }
+        let bytes: [UInt8]
+        do throws(RevocationFetchError) {
+            bytes = try fetcher.fetch(query, deadline: access.deadline)
+        } catch {
+            throw .notFetched(url: query.url, error.description)
+        }
+        guard bytes.count <= query.limit else { throw .tooLarge(limit: query.limit, bytes: bytes.count) }
+        return bytes
+    }
+
+    /// Does not repeat what failed a moment ago, and remembers it when it fails now.
+    private func remembering<Answer>(
+        _ key: RevocationKey, _ body: () throws(RevocationProblem) -> Answer
+    ) throws(RevocationProblem) -> Answer {
+        guard access.fetcher != nil else { throw .noSource }
+        if case .problem(let problem)? = access.cache?.answer(for: key, at: time)?.content { throw problem }
+        do throws(RevocationProblem) {
+            return try body()
+        } catch {
+            access.cache?.keep(
+                RevocationAnswer(
+                    content: .problem(error), from: time, until: time.adding(RevocationInquiry.failurePause),
+                    size: 256),
+                for: key, at: time)
+            throw error
+        }
+    }
+
+    /// The places that can be asked: over plain `http`, since `https` would need an answer about itself.
+    private static func usable(_ urls: [String]) -> ArraySlice<String> {
+        urls.filter { $0.utf8.count <= 2048 && $0.lowercased().hasPrefix("http://") }
+            .prefix(RevocationCheck.placeLimit)
+    }
+}
+
+/// What the sources have said so far.
+private struct Outcome {
+    private var status: RevocationStatus?
+    private var problem: RevocationProblem?
+
+    /// Whether nobody else needs to be asked.
+    var isDefinite: Bool { status != nil }
+
+    /// The first "revoked", else "good" if anybody said so, else the first problem.
+    var result: Result<RevocationStatus, RevocationProblem> {
+        if let status { return .success(status) }
+        return .failure(problem ?? .noSource)
+    }
+
+    mutating func note(_ source: () throws(RevocationProblem) -> RevocationStatus) {
+        do throws(RevocationProblem) {
+            let said = try source()
+            if status == nil || status == .good { status = said }
+        } catch {
+            problem = problem ?? error
+        }
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+
+internal import CLupineOpenSSL
+
+/// Which certificates of its issuer a revocation list speaks about (RFC 5280 §5.2.5).
+struct RevocationScope: Sendable, Hashable {
+    private var excludesAuthorities = false
+    private var excludesOthers = false
+    /// The DER of the places that the list is for; nil when it is for every place.
+    private var places: Set<[UInt8]>?
+
+    /// Reads the list's extensions; throws for a list that can give no complete answer or that nobody here understands.
+    init(of list: OpenSSLHandle<RevocationListObject>) throws(RevocationProblem) {
+        try RevocationScope.checkExtensions(of: list)
+        var critical: Int32 = 0
+        guard let value = unsafe X509_CRL_get_ext_d2i(list.pointer, NID_issuing_distribution_point, &critical, nil)
+        else {
+            // -1: there is none; anything else: it cannot be read or is there twice.
+            guard critical == -1 else { throw .malformed }
+            return
+        }
+        let point = unsafe value.assumingMemoryBound(to: ISSUING_DIST_POINT.self)
+        defer { unsafe ISSUING_DIST_POINT_free(point) }
+        guard unsafe point.pointee.indirectCRL <= 0, unsafe point.pointee.onlyattr <= 0,
+            unsafe point.pointee.onlysomereasons == nil
+        else { throw .unsupported }
+        excludesAuthorities = unsafe point.pointee.onlyuser > 0
+        excludesOthers = unsafe point.pointee.onlyCA > 0
+        if let name = unsafe point.pointee.distpoint {
+            guard let named = unsafe RevocationScope.fullNames(name) else { throw .unsupported }
+            places = named
+        }
+    }
+
+    /// Whether the list's silence about this certificate means that it is good.
+    func covers(_ certificate: Certificate) -> Bool {
+        guard !(certificate.isMarkedAsAuthority ? excludesAuthorities : excludesOthers) else { return false }
+        guard let places else { return true }
+        return !places.isDisjoint(with: RevocationScope.places(of: certificate))
+    }
+
+    /// Throws for critical extensions of the list or of an entry that are not known here: such a list must not be used.
+    private static func checkExtensions(
+        of list: OpenSSLHandle<RevocationListObject>
+    ) throws(RevocationProblem) {
+        var place: Int32 = -1
+        while true {
+            place = unsafe X509_CRL_get_ext_by_critical(list.pointer, 1, place)
+            guard place >= 0 else { break }
+            let kind = unsafe OBJ_obj2nid(X509_EXTENSION_get_object(X509_CRL_get_ext(list.pointer, place)))
+            switch kind {
+            case NID_issuing_distribution_point, NID_authority_key_identifier, NID_crl_number: continue
+            default: throw .unsupported
+            }
+        }
+        guard unsafe X509_CRL_get_ext_by_NID(list.pointer, NID_delta_crl, -1) < 0 else { throw .unsupported }
+        guard let entries = unsafe X509_CRL_get_REVOKED(list.pointer) else { return }
+        for index in 0..<max(unsafe lupine_sk_X509_REVOKED_num(entries), 0) {
+            guard let entry = unsafe lupine_sk_X509_REVOKED_value(entries, index) else { continue }
+            var place: Int32 = -1
+            while true {
+                place = unsafe X509_REVOKED_get_ext_by_critical(entry, 1, place)
+                guard place >= 0 else { break }
+                let kind = unsafe OBJ_obj2nid(X509_EXTENSION_get_object(X509_REVOKED_get_ext(entry, place)))
+                guard kind == NID_crl_reason else { throw .unsupported }
+            }
+        }
+    }
+
+    /// The places that a certificate says its list is at.
+    private static func places(of certificate: Certificate) -> Set<[UInt8]> {
+        guard
+            let points = unsafe OpaquePointer(
+                X509_get_ext_d2i(certificate.handle.pointer, NID_crl_distribution_points, nil, nil))
+        else { return [] }
+        defer { unsafe lupine_CRL_DIST_POINTS_free(points) }
+        var places: Set<[UInt8]> = []
+        for index in 0..<max(unsafe lupine_sk_DIST_POINT_num(points), 0) {
+            // With an issuer or reasons of its own it names a list that gives no complete answer.
+            guard let point = unsafe lupine_sk_DIST_POINT_value(points, index),
+                let name = unsafe point.pointee.distpoint, unsafe point.pointee.CRLissuer == nil,
+                unsafe point.pointee.reasons == nil, let names = unsafe fullNames(name)
+            else { continue }
+            places.formUnion(names)
+        }
+        return places
+    }
+
+    /// The DER of each name of a place; nil when the place is named relative to the issuer.
+    private static func fullNames(_ name: UnsafeMutablePointer<DIST_POINT_NAME>) -> Set<[UInt8]>? {
+        guard unsafe name.pointee.type == 0, let names = unsafe name.pointee.name.fullname else { return nil }
+        var all: Set<[UInt8]> = []
+        for index in 0..<max(unsafe lupine_sk_GENERAL_NAME_num(names), 0) {
+            guard let name = unsafe lupine_sk_GENERAL_NAME_value(names, index) else { continue }
+            let length = unsafe i2d_GENERAL_NAME(name, nil)
+            guard length > 0 else { continue }
+            unsafe all.insert(
+                [UInt8](unsafeUninitializedCapacity: Int(length)) { buffer, count in
+                    var end = buffer.baseAddress
+                    count = unsafe Int(max(i2d_GENERAL_NAME(name, &end), 0))
+                })
+        }
+        return all
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+
+import LupineTestKit
+import Testing
+
+@testable import LupineTLS
+
+/// What the tests of trust judge: the fixtures' chains under the fixtures' roots, at a fixed moment.
+enum TrustFixture {
+    /// 2026-11-21, when whatever is valid is valid.
+    static let now = UnixTime(seconds: 1_795_219_200)
+    /// 2024-01-01, when the prepared answers about revocation begin.
+    static let answersBegin = UnixTime(seconds: 1_704_067_200)
+
+    /// The certificates of a PEM file.
+    static func certificates(_ file: String) throws -> [Certificate] {
+        try RootFile(path: PKI.path(file + ".pem")).read()
+    }
+
+    /// One certificate.
+    static func certificate(_ name: String) throws -> Certificate {
+        try #require(try certificates(name).first)
+    }
+
+    /// What a server with that leaf presents.
+    static func trust(
+        _ leaf: String, host: String = "localhost", staple: String? = nil, roots: [String] = ["root"]
+    ) throws -> PeerTrust {
+        PeerTrust(
+            certificates: try certificates(leaf + "-chain"),
+            stapledResponse: try staple.map { try PKI.bytes("ocsp/\($0).der") }, host: host,
+            store: TrustStore(anchors: try roots.map { try certificate($0) }))
+    }
+
+    /// A pin of the certificate's key.
+    static func pin(_ name: String) throws -> KeyPin {
+        KeyPin(try #require(try certificate(name).publicKey))
+    }
+}
+
+/// The verdict, for tables: "accepted", or the case of the failure and the common name of its subject.
+func verdict<Success>(_ result: Result<Success, TrustFailure>) -> String {
+    switch result {
+    case .success: "accepted"
+    case .failure(let failure): brief(failure)
+    }
+}
+
+/// The case of a failure with what it is about.
+func brief(_ failure: TrustFailure) -> String {
+    switch failure {
+    case .noCertificate: "noCertificate"
+    case .hostMismatch(let host, _): "hostMismatch \(host)"
+    case .expired(let subject, let since): "expired \(commonName(subject)) \(since.seconds)"
+    case .notYetValid(let subject, let until): "notYetValid \(commonName(subject)) \(until.seconds)"
+    case .issuerMissing(let subject, let issuer):
+        "issuerMissing \(commonName(subject)) of \(commonName(issuer))"
+    case .untrustedRoot(let subject): "untrustedRoot \(commonName(subject))"
+    case .selfSigned(let subject): "selfSigned \(commonName(subject))"
+    case .badSignature(let subject): "badSignature \(commonName(subject))"
+    case .notAnAuthority(let subject): "notAnAuthority \(commonName(subject))"
+    case .pathTooLong(let subject): "pathTooLong \(commonName(subject))"
+    case .nameNotPermitted(let subject): "nameNotPermitted \(commonName(subject))"
+    case .wrongUsage(let subject): "wrongUsage \(commonName(subject))"
+    case .weakKey(let subject, let bits): "weakKey \(commonName(subject)) \(bits)"
+    case .weakSignature(let subject, let algorithm): "weakSignature \(commonName(subject)) \(algorithm)"
+    case .unknownCriticalExtension(let subject): "unknownCriticalExtension \(commonName(subject))"
+    case .revoked(let subject, let date, let reason):
+        "revoked \(commonName(subject)) \(date?.seconds ?? -1) \(reason ?? "-")"
+    case .revocationUnknown(let subject, let problem): "revocationUnknown \(commonName(subject)) \(problem)"
+    case .stapleMissing(let subject): "stapleMissing \(commonName(subject))"
+    case .certificateNotPinned: "certificateNotPinned"
+    case .keyNotPinned: "keyNotPinned"
+    case .noPins: "noPins"
+    case .refused(let reason): "refused \(reason)"
+    case .invalidChain(let subject, let code, _): "invalidChain \(commonName(subject)) \(code)"
+    }
+}
+
+/// What stands behind CN= in a distinguished name, however it is written, without the fixtures' common prefix.
+func commonName(_ subject: String) -> String {
+    guard let range = subject.range(of: "CN=") else { return subject }
+    let rest = subject[range.upperBound...].prefix { $0 != "," && $0 != "/" }
+    return rest.hasPrefix("Lupine ") ? String(rest.dropFirst(7)) : String(rest)
+}
+
+extension String {
+    fileprivate func range(of text: String) -> Range<Index>? {
+        var start = startIndex
+        while start < endIndex {
+            if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
+            start = index(after: start)
+        }
+        return nil
+    }
+}
