@@ -26,10 +26,4 @@ static inline GENERAL_NAME *lupine_sk_GENERAL_NAME_value(const STACK_OF(GENERAL_
 /// Gives up the stack and everything in it.
 static inline void lupine_CRL_DIST_POINTS_free(CRL_DIST_POINTS *points) { CRL_DIST_POINTS_free(points); }
 
-static inline int lupine_sk_OPENSSL_STRING_num(const STACK_OF(OPENSSL_STRING) *stack) {
-    return sk_OPENSSL_STRING_num(stack);
-}
-static inline const char *lupine_sk_OPENSSL_STRING_value(const STACK_OF(OPENSSL_STRING) *stack, int index) {
-    return sk_OPENSSL_STRING_value(stack, index);
-}
 #endif

@@ -14,7 +14,7 @@ enum TrustFixture {
 
     /// The certificates of a PEM file.
     static func certificates(_ file: String) throws -> [Certificate] {
-        try RootFile(path: PKI.path(file + ".pem")).read()
+        try Certificate.bundle(file: PKI.path(file + ".pem"))
     }
 
     /// One certificate.
@@ -33,8 +33,8 @@ enum TrustFixture {
     }
 
     /// A pin of the certificate's key.
-    static func pin(_ name: String) throws -> KeyPin {
-        KeyPin(try #require(try certificate(name).publicKey))
+    static func pin(_ name: String) throws -> PublicKeyPin {
+        try #require(try certificate(name).publicKey?.pin)
     }
 }
 

@@ -128,7 +128,8 @@ extension OpenSSLHandle where Object == X509Object {
         return ""
     }
 
-    private static func time(_ time: UnsafePointer<ASN1_TIME>?) -> UnixTime? {
+    /// Nil for none and for what is no time.
+    static func time(_ time: UnsafePointer<ASN1_TIME>?) -> UnixTime? {
         guard let time = unsafe time else { return nil }
         var parts = unsafe tm()
         defer { OpenSSLErrors.clear() }

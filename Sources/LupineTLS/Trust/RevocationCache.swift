@@ -11,11 +11,11 @@ package protocol RevocationCaching: Sendable {
 /// What an answer is about.
 package enum RevocationKey: Hashable, Sendable {
     /// One certificate under one issuer, by their SHA-256 fingerprints.
-    case status(certificate: [UInt8], issuer: [UInt8])
+    case status(certificate: SHA256Digest, issuer: SHA256Digest)
     /// An issuer's list from one place.
-    case list(url: String, issuer: [UInt8])
+    case list(url: String, issuer: SHA256Digest)
     /// One place that failed to answer.
-    case failure(url: String, certificate: [UInt8])
+    case failure(url: String, certificate: SHA256Digest)
 }
 
 /// An answer that has been verified, or how asking for one failed.

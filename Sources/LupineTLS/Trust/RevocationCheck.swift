@@ -38,9 +38,9 @@ package struct RevocationCheck: Sendable, Hashable {
             switch inquiry.status(of: certificate, issuer: issuer, staple: staple) {
             case .success(.good): continue
             case .success(.revoked(let date, let reason)):
-                return .revoked(subject: certificate.subjectText, at: date, reason: reason)
+                return .revoked(subject: certificate.subject.description, at: date, reason: reason)
             case .failure(let problem):
-                unknown = unknown ?? .revocationUnknown(subject: certificate.subjectText, problem)
+                unknown = unknown ?? .revocationUnknown(subject: certificate.subject.description, problem)
             }
         }
         return chainFailure ?? (options.contains(.requirePositiveResponse) ? unknown : nil)
@@ -51,16 +51,16 @@ package struct RevocationCheck: Sendable, Hashable {
     static func stapleFailure(of trust: PeerTrust, on path: TrustPath, at time: UnixTime) -> TrustFailure? {
         guard path.built.count > 1, let leaf = path.built.first else { return nil }
         guard let staple = trust.stapledResponse else {
-            return leaf.mustStaple ? .stapleMissing(subject: leaf.subjectText) : nil
+            return leaf.mustStaple ? .stapleMissing(subject: leaf.subject.description) : nil
         }
         do throws(RevocationProblem) {
             switch try OCSPAnswer(staple, about: leaf, issuer: path.built[1], at: time).status {
             case .good: return nil
             case .revoked(let date, let reason):
-                return .revoked(subject: leaf.subjectText, at: date, reason: reason)
+                return .revoked(subject: leaf.subject.description, at: date, reason: reason)
             }
         } catch {
-            return leaf.mustStaple ? .revocationUnknown(subject: leaf.subjectText, error) : nil
+            return leaf.mustStaple ? .revocationUnknown(subject: leaf.subject.description, error) : nil
         }
     }
 }

@@ -34,7 +34,7 @@ struct RevocationScope: Sendable, Hashable {
 
     /// Whether the list's silence about this certificate means that it is good.
     func covers(_ certificate: Certificate) -> Bool {
-        guard !(certificate.isMarkedAsAuthority ? excludesAuthorities : excludesOthers) else { return false }
+        guard !(certificate.isAuthority ? excludesAuthorities : excludesOthers) else { return false }
         guard let places else { return true }
         return !places.isDisjoint(with: RevocationScope.places(of: certificate))
     }

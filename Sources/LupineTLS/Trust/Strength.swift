@@ -24,11 +24,6 @@ extension Certificate {
         let name = unsafe OBJ_nid2ln(X509_get_signature_nid(handle.pointer))
         return unsafe name.map { unsafe String(cString: $0) } ?? "unknown"
     }
-
-    /// Whether its basic constraints make it an authority.
-    var isMarkedAsAuthority: Bool {
-        unsafe X509_get_extension_flags(handle.pointer) & UInt32(EXFLAG_CA) != 0
-    }
 }
 
 /// Digests that collisions are known of.

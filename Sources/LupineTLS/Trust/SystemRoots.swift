@@ -37,14 +37,14 @@ struct SystemRoots {
     func load() throws(TrustRootsError) -> [Certificate] {
         if file != nil || !directories.isEmpty {
             var certificates: [Certificate] = []
-            if let file { certificates += try RootFile(path: file).read() }
-            for directory in directories { certificates += try RootFile.readDirectory(directory) }
+            if let file { certificates += try TrustStore.bundle(file) }
+            for directory in directories { certificates += try TrustStore.directory(directory) }
             return certificates
         }
         for bundle in bundles {
             do throws(TrustRootsError) {
-                return try RootFile(path: bundle).read()
-            } catch .unreadable {
+                return try TrustStore.bundle(bundle)
+            } catch .unusable(_, .unreadable) {
                 continue
             }
         }

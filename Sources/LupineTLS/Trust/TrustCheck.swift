@@ -24,7 +24,7 @@ package enum LocalTrustCheck: Sendable, Hashable {
     /// One of the chain's certificates is among these.
     case certificatePins(Set<Certificate>)
     /// One of the chain's keys is among these.
-    case keyPins(Set<KeyPin>)
+    case keyPins(Set<PublicKeyPin>)
     /// Revocation by what is stapled, given or kept.
     case revocation(RevocationCheck)
 }

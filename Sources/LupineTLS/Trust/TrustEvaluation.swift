@@ -95,7 +95,7 @@ package struct TrustEvaluation: Sendable {
                 expected: pins.map(\.pinText).sorted(), found: chain.map(\.pinText))
         case .keyPins(let pins):
             guard !pins.isEmpty else { return .noPins }
-            let found = currentPath().linked.compactMap { $0.publicKey.map { KeyPin($0) } }
+            let found = currentPath().linked.compactMap { $0.publicKey?.pin }
             guard pins.isDisjoint(with: found) else { return nil }
             return .keyNotPinned(
                 expected: pins.map(\.description).sorted(), found: found.map(\.description))
@@ -116,10 +116,6 @@ package struct TrustEvaluation: Sendable {
 extension Certificate {
     /// How a pinned certificate is written in a message: its subject and its SHA-256.
     var pinText: String {
-        let hex = fingerprint.map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.count == 1 ? "0" + digits : digits
-        }
-        return "\(subjectText) (SHA-256 \(hex.joined()))"
+        "\(subject) (SHA-256 \(fingerprint))"
     }
 }

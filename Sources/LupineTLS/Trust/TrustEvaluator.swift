@@ -35,7 +35,7 @@ public struct TrustEvaluator: Sendable, Hashable {
 
     /// A key of the chain has to be one of these; more than one makes the others backup pins.
     public static func pinnedKeys(
-        _ pins: [KeyPin], validatesChain: Bool = true, checksHost: Bool = true
+        _ pins: [PublicKeyPin], validatesChain: Bool = true, checksHost: Bool = true
     ) -> TrustEvaluator {
         guard !pins.isEmpty else { return TrustEvaluator([.local(.keyPins([]))]) }
         return TrustEvaluator(

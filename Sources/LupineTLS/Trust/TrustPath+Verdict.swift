@@ -17,23 +17,23 @@ extension TrustPath {
         }
         for (depth, certificate) in built.enumerated().dropFirst() where !isAnchor(depth) {
             // OpenSSL takes some certificates of before version 3 for authorities.
-            if !certificate.isMarkedAsAuthority {
-                note(.notAnAuthority(subject: certificate.subjectText), depth: depth)
+            if !certificate.isAuthority {
+                note(.notAnAuthority(subject: certificate.subject.description), depth: depth)
             }
         }
         if asServer {
             for (depth, certificate) in built.enumerated() {
                 if let bits = certificate.weakKeyBits {
-                    note(.weakKey(subject: certificate.subjectText, bits: bits), depth: depth)
+                    note(.weakKey(subject: certificate.subject.description, bits: bits), depth: depth)
                 }
                 if !isAnchor(depth), let algorithm = certificate.weakSignatureAlgorithm {
                     note(
-                        .weakSignature(subject: certificate.subjectText, algorithm: algorithm), depth: depth)
+                        .weakSignature(subject: certificate.subject.description, algorithm: algorithm), depth: depth)
                 }
             }
         }
         if worst == nil, !isAnchored {
-            return .untrustedRoot(subject: built.last?.subjectText ?? "")
+            return .untrustedRoot(subject: built.last?.subject.description ?? "")
         }
         return worst?.failure
     }
@@ -48,11 +48,11 @@ extension TrustPath {
 
     private func failure(for problem: Problem, asServer: Bool, at time: UnixTime) -> TrustFailure? {
         let certificate = built[min(problem.depth, built.count - 1)]
-        let subject = certificate.subjectText
+        let subject = certificate.subject.description
         switch problem.code {
         case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
             X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-            return .issuerMissing(subject: subject, issuer: certificate.issuerText)
+            return .issuerMissing(subject: subject, issuer: certificate.issuer.description)
         case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT: return .selfSigned(subject: subject)
         case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN, X509_V_ERR_CERT_UNTRUSTED, X509_V_ERR_CERT_REJECTED:
             return .untrustedRoot(subject: subject)

@@ -27,12 +27,10 @@ struct TrustPath: Sendable {
     var linked: [Certificate] {
         var count = built.count
         for problem in problems {
-            switch problem.code {
-            case X509_V_ERR_CERT_SIGNATURE_FAILURE, X509_V_ERR_UNABLE_TO_DECRYPT_CERT_SIGNATURE:
+            if problem.isAboutSignature {
                 count = min(count, problem.depth + 1)
-            case X509_V_ERR_UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY:
+            } else if problem.code == X509_V_ERR_UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY {
                 count = min(count, max(problem.depth, 1))
-            default: continue
             }
         }
         return Array(built.prefix(count))
@@ -44,11 +42,32 @@ struct TrustPath: Sendable {
             self.init(built: [], problems: [], isAnchored: false)
             return
         }
-        let notes = Notes()
-        let run = TrustPath.run(
-            leaf: leaf, others: trust.certificates.dropFirst() + trust.intermediates, store: trust.store, time: time,
-            notes: notes)
-        self.init(built: run.built, problems: notes.problems, isAnchored: run.isAnchored)
+        // OpenSSL takes the first issuer that fits by name and does not turn back. When that leads nowhere, the next
+        // run leaves it out: there may be another one, cross-signed or with the right key.
+        var others = trust.certificates.dropFirst() + trust.intermediates
+        var path = TrustPath(leaf: leaf, others: others, store: trust.store, time: time)
+        var best = path
+        for _ in 0..<TrustPath.detourLimit {
+            guard let wrong = path.wrongTurn, others.contains(wrong) else { break }
+            others.removeAll { $0 == wrong }
+            path = TrustPath(leaf: leaf, others: others, store: trust.store, time: time)
+            if path.isSound || path.linked.count > best.linked.count { best = path }
+        }
+        self = best
+    }
+
+    /// How many issuers that lead nowhere are left out, one after the other.
+    static let detourLimit = 8
+
+    /// Whether signatures link it to an anchor.
+    private var isSound: Bool { isAnchored && linked.count == built.count }
+
+    /// The issuer that this path would be better off without; nil when it is sound up to an anchor.
+    private var wrongTurn: Certificate? {
+        if isSound { return nil }
+        let linked = linked.count
+        if linked < built.count { return built[linked] }
+        return built.count > 1 ? built.last : nil
     }
 
     private init(built: [Certificate], problems: [Problem], isAnchored: Bool) {
@@ -57,14 +76,28 @@ struct TrustPath: Sendable {
         self.isAnchored = isAnchored
     }
 
+    private init(leaf: Certificate, others: ArraySlice<Certificate>, store: TrustStore, time: UnixTime?) {
+        let notes = Notes()
+        let run = TrustPath.run(leaf: leaf, others: others, store: store, time: time, notes: notes)
+        guard let anchor = run.anchor else {
+            self.init(built: run.built, problems: notes.problems, isAnchored: false)
+            return
+        }
+        // What lies behind the anchor is not of the path, and nobody signs for the anchor.
+        let problems = notes.problems.filter { problem in
+            problem.depth < anchor || problem.depth == anchor && !problem.isAboutSignature
+        }
+        self.init(built: Array(run.built[...anchor]), problems: problems, isAnchored: true)
+    }
+
     /// What the callback writes into.
     private final class Notes {
         var problems: [Problem] = []
     }
 
     private static func run(
-        leaf: Certificate, others: [Certificate], store: TrustStore, time: UnixTime?, notes: Notes
-    ) -> (built: [Certificate], isAnchored: Bool) {
+        leaf: Certificate, others: ArraySlice<Certificate>, store: TrustStore, time: UnixTime?, notes: Notes
+    ) -> (built: [Certificate], anchor: Int?) {
         guard let context = unsafe X509_STORE_CTX_new(), let untrusted = unsafe lupine_sk_X509_new() else {
             preconditionFailure("OpenSSL is out of memory")
         }
@@ -77,7 +110,7 @@ struct TrustPath: Sendable {
         OpenSSLErrors.clear()
         guard unsafe X509_STORE_CTX_init(context, store.handle.pointer, leaf.handle.pointer, untrusted) == 1 else {
             notes.problems.append(Problem(code: X509_V_ERR_UNSPECIFIED, depth: 0))
-            return ([leaf], false)
+            return ([leaf], nil)
         }
         let parameters = unsafe X509_STORE_CTX_get0_param(context)
         // Any anchor ends a chain, and a trusted issuer is preferred to one that was sent.
@@ -106,13 +139,23 @@ struct TrustPath: Sendable {
                 Problem(code: code == X509_V_OK ? X509_V_ERR_UNSPECIFIED : code, depth: 0))
         }
         OpenSSLErrors.clear()
-        let trusted = unsafe built.count - Int(X509_STORE_CTX_get_num_untrusted(context))
-        let isAnchored = trusted > 0 && !notes.problems.contains { $0.isAboutAnchoring } && outcome == 1
-        return (built, isAnchored)
+        // The first of the trusted ones: a leaf that is its own anchor may have issuers behind it.
+        let anchor = unsafe Int(X509_STORE_CTX_get_num_untrusted(context))
+        let isAnchored = built.indices.contains(anchor) && outcome == 1
+            && !notes.problems.contains { $0.isAboutAnchoring }
+        return (built, isAnchored ? anchor : nil)
     }
 }
 
 extension TrustPath.Problem {
+    /// Whether it says that a certificate is not signed by the issuer that was found for it.
+    var isAboutSignature: Bool {
+        switch code {
+        case X509_V_ERR_CERT_SIGNATURE_FAILURE, X509_V_ERR_UNABLE_TO_DECRYPT_CERT_SIGNATURE: true
+        default: false
+        }
+    }
+
     /// Whether it says that the path reaches no anchor.
     var isAboutAnchoring: Bool {
         switch code {

@@ -39,27 +39,3 @@ public struct TrustRoots: Sendable, Hashable {
         includesSystem && files.isEmpty && directories.isEmpty && certificates.isEmpty
     }
 }
-
-/// Why roots could not be loaded. A store is never silently empty or half filled.
-public enum TrustRootsError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The file cannot be opened or read.
-    case unreadable(path: String, reason: String)
-    /// A certificate of the file, counted from one, is broken.
-    case malformed(path: String, certificate: Int, reason: String)
-    /// The file or directory holds no certificate.
-    case empty(path: String)
-    /// The system has no roots at any of these places.
-    case noSystemRoots(tried: [String])
-
-    public var description: String {
-        switch self {
-        case .unreadable(let path, let reason): "trusted roots in \(path) cannot be read: \(reason)"
-        case .malformed(let path, let number, let reason):
-            "certificate \(number) of the trusted roots in \(path) is malformed: \(reason)"
-        case .empty(let path): "\(path) holds no certificate that could be trusted"
-        case .noSystemRoots(let tried):
-            "this system has no trusted roots (looked at \(tried.joined(separator: ", "))); install its "
-                + "ca-certificates package, set SSL_CERT_FILE, or give roots in the configuration"
-        }
-    }
-}

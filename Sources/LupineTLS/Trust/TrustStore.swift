@@ -18,8 +18,8 @@ package struct TrustStore: Sendable {
             return
         }
         var certificates = roots.includesSystem ? try TrustStore.system.get().certificates : []
-        for path in roots.files { certificates += try RootFile(path: path).read() }
-        for path in roots.directories { certificates += try RootFile.readDirectory(path) }
+        for path in roots.files { certificates += try TrustStore.bundle(path) }
+        for path in roots.directories { certificates += try TrustStore.directory(path) }
         self.init(anchors: certificates + roots.certificates)
     }
 
@@ -42,6 +42,26 @@ package struct TrustStore: Sendable {
         guard let stack = unsafe X509_STORE_get1_all_certs(handle.pointer) else { return [] }
         defer { unsafe lupine_sk_X509_pop_free(stack) }
         return unsafe Certificate.all(in: stack)
+    }
+
+    /// The certificates of a file, which has to have some.
+    static func bundle(_ path: String) throws(TrustRootsError) -> [Certificate] {
+        do throws(CertificateError) {
+            return try Certificate.bundle(file: path)
+        } catch {
+            throw .unusable(path: path, error)
+        }
+    }
+
+    /// The certificates of a directory's files, which have to have some.
+    static func directory(_ path: String) throws(TrustRootsError) -> [Certificate] {
+        do throws(CertificateError) {
+            let certificates = try Certificate.directory(path: path)
+            if !certificates.isEmpty { return certificates }
+        } catch {
+            throw .unusable(path: path, error)
+        }
+        throw .empty(path: path)
     }
 
     /// The system's roots.

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+
+/// Why roots could not be loaded. A store is never silently empty or half filled.
+public enum TrustRootsError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// A bundle or directory that was asked for cannot be read, or has something in it that cannot.
+    case unusable(path: String, CertificateError)
+    /// The directory holds no certificate.
+    case empty(path: String)
+    /// The system has no roots at any of these places.
+    case noSystemRoots(tried: [String])
+
+    public var description: String {
+        switch self {
+        case .unusable(let path, let error): "the trusted roots in \(path) cannot be used: \(error)"
+        case .empty(let path): "\(path) holds no certificate that could be trusted"
+        case .noSystemRoots(let tried):
+            "this system has no trusted roots (looked at \(tried.joined(separator: ", "))); install its "
+                + "ca-certificates package, set SSL_CERT_FILE, or give roots in the configuration"
+        }
+    }
+}
