@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+
+import LupineTestKit
+import Testing
+
+@testable import LupineTLS
+
+/// Every prepared OCSP response and revocation list, judged for one certificate at one time.
+@Suite struct RevocationAnswerTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        let answer: String
+        var about = "good-ocsp"
+        var issuer = "intermediate"
+        var at = TrustFixture.now.seconds
+        let expected: String
+
+        var testDescription: String { "\(answer) about \(about) at \(at)" }
+    }
+
+    /// 2024-01-08T00:00:00Z, when the short answers end.
+    static let end: Int64 = 1_704_672_000
+    static let begin = TrustFixture.answersBegin.seconds
+    static let keyCompromise = "revoked 1704067200 keyCompromise"
+
+    static let responses: [Row] = [
+        Row(answer: "good", expected: "good"),
+        Row(answer: "good", at: begin - 300, expected: "good"),
+        Row(answer: "good", at: begin - 301, expected: "outdated"),
+        Row(answer: "good-delegated", expected: "good"),
+        Row(answer: "good-sha256", expected: "good"),
+        Row(answer: "good-no-next", at: begin + 86_400, expected: "good"),
+        Row(answer: "good-no-next", at: begin + 86_701, expected: "outdated"),
+        Row(answer: "good-both", about: "good-both", expected: "good"),
+        Row(answer: "good-revoked-crl", about: "revoked-crl", expected: "good"),
+        Row(answer: "many", expected: "good"),
+        Row(answer: "must-staple", about: "must-staple", expected: "good"),
+        Row(answer: "revoked", about: "revoked-ocsp", expected: keyCompromise),
+        Row(answer: "revoked-delegated", about: "revoked-ocsp", expected: keyCompromise),
+        Row(answer: "revoked-expired", about: "revoked-ocsp", expected: "outdated"),
+        Row(answer: "revoked-expired", about: "revoked-ocsp", at: begin + 86_400, expected: keyCompromise),
+        Row(answer: "unknown", expected: "unknownCertificate"),
+        Row(answer: "checked", about: "checked", issuer: "intermediate-checked", expected: "good"),
+        Row(answer: "issuer-checked", about: "intermediate-checked", issuer: "root", expected: "good"),
+        Row(answer: "expired", expected: "outdated"),
+        Row(answer: "expired", at: begin + 86_400, expected: "good"),
+        Row(answer: "expired", at: end + 300, expected: "good"),
+        Row(answer: "expired", at: end + 301, expected: "outdated"),
+        Row(answer: "not-yet-valid", expected: "outdated"),
+        Row(answer: "other-serial", expected: "otherCertificate"),
+        Row(answer: "wrong-key", expected: "badSignature"),
+        Row(answer: "delegated-expired", expected: "badSignature"),
+        Row(answer: "delegated-no-usage", expected: "badSignature"),
+        Row(answer: "delegated-foreign", expected: "badSignature"),
+        Row(answer: "try-later", expected: "responderRefused 3"),
+        Row(answer: "garbage", expected: "malformed"),
+        // The right answer to another question.
+        Row(answer: "good", about: "revoked-ocsp", expected: "otherCertificate"),
+        Row(answer: "good", about: "good-ocsp", issuer: "root", expected: "badSignature"),
+        Row(answer: "good", about: "good-ocsp", issuer: "intermediate-impostor", expected: "badSignature"),
+    ]
+
+    @Test(arguments: responses)
+    func responseIsVerified(_ row: Row) throws {
+        let bytes = try PKI.bytes("ocsp/\(row.answer).der")
+        let (certificate, issuer) = try parties(row)
+        let time = UnixTime(seconds: row.at)
+        let found = brief { () throws(RevocationProblem) in
+            try OCSPAnswer(bytes, about: certificate, issuer: issuer, at: time).status
+        }
+        #expect(found == row.expected)
+    }
+
+    static let lists: [Row] = [
+        Row(answer: "intermediate", about: "revoked-crl", expected: keyCompromise),
+        Row(answer: "intermediate", about: "good-crl", expected: "good"),
+        Row(answer: "intermediate", about: "good-crl", at: begin - 301, expected: "outdated"),
+        Row(answer: "empty", about: "revoked-crl", expected: "good"),
+        Row(answer: "checked", about: "checked", issuer: "intermediate-checked", expected: "good"),
+        Row(answer: "expired", about: "good-crl", expected: "outdated"),
+        Row(answer: "expired", about: "good-crl", at: end + 300, expected: "good"),
+        Row(answer: "expired", about: "good-crl", at: end + 301, expected: "outdated"),
+        Row(answer: "not-yet-valid", about: "good-crl", expected: "outdated"),
+        Row(answer: "wrong-key", about: "good-crl", expected: "badSignature"),
+        Row(answer: "critical", about: "good-crl", expected: "unsupported"),
+        Row(answer: "root", about: "intermediate-revoked", issuer: "root", expected: "revoked 1704067200 cACompromise"),
+        Row(answer: "root", about: "intermediate", issuer: "root", expected: "good"),
+        Row(answer: "root", about: "good-crl", expected: "otherCertificate"),
+        Row(answer: "garbage", about: "good-crl", expected: "malformed"),
+    ]
+
+    @Test(arguments: lists)
+    func listIsVerified(_ row: Row) throws {
+        let bytes = try PKI.bytes("crl/\(row.answer).crl")
+        let (certificate, issuer) = try parties(row)
+        let time = UnixTime(seconds: row.at)
+        let found = brief { () throws(RevocationProblem) in
+            let list = try RevocationList(der: bytes)
+            try list.verifySignature(of: issuer)
+            return try list.status(of: certificate, at: time)
+        }
+        #expect(found == row.expected)
+    }
+
+    /// No byte of a signed answer can be changed, cut off or added without losing it.
+    @Test func everyByteCounts() throws {
+        let good = try PKI.bytes("ocsp/good.der")
+        let (certificate, issuer) = try parties(Row(answer: "good", expected: ""))
+        func isGood(_ bytes: [UInt8]) -> Bool {
+            brief { () throws(RevocationProblem) in
+                try OCSPAnswer(bytes, about: certificate, issuer: issuer, at: TrustFixture.now).status
+            } == "good"
+        }
+        #expect(isGood(good))
+        #expect(!isGood(good + [0]))
+        for cut in good.indices { #expect(!isGood(Array(good[..<cut])), "cut at \(cut)") }
+        let free = good.indices.filter { place in
+            var changed = good
+            changed[place] ^= 0x01
+            return isGood(changed)
+        }
+        #expect(free == [229], "the tag of the signature algorithm's empty parameters, which nobody signs")
+    }
+
+    @Test func everyByteOfAListCounts() throws {
+        let bytes = try PKI.bytes("crl/intermediate.crl")
+        let (certificate, issuer) = try parties(Row(answer: "", about: "good-crl", expected: ""))
+        func isGood(_ bytes: [UInt8]) -> Bool {
+            brief { () throws(RevocationProblem) in
+                let list = try RevocationList(der: bytes)
+                try list.verifySignature(of: issuer)
+                return try list.status(of: certificate, at: TrustFixture.now)
+            } == "good"
+        }
+        #expect(isGood(bytes))
+        #expect(!isGood(bytes + [0]))
+        for cut in bytes.indices { #expect(!isGood(Array(bytes[..<cut])), "cut at \(cut)") }
+        let free = bytes.indices.filter { place in
+            var changed = bytes
+            changed[place] ^= 0x01
+            return isGood(changed)
+        }
+        #expect(free == [214], "the tag of the signature algorithm's empty parameters, which nobody signs")
+    }
+
+    private func parties(_ row: Row) throws -> (Certificate, Certificate) {
+        (try TrustFixture.certificate(row.about), try TrustFixture.certificate(row.issuer))
+    }
+}

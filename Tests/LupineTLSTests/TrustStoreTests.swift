@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+
+import LupineTestKit
+import Testing
+
+@testable import LupineTLS
+
+/// Where roots come from, and what happens when they do not.
+@Suite struct TrustStoreTests {
+    private func accepts(_ store: TrustStore, _ leaf: String) throws -> String {
+        var trust = try TrustFixture.trust(leaf, roots: [])
+        trust.store = store
+        return verdict(TrustEvaluator.default.evaluate(trust, at: TrustFixture.now))
+    }
+
+    @Test func bundlesDirectoriesAndCertificatesAreMixed() throws {
+        let other = try TrustFixture.certificate("other-root")
+        let rows: [(TrustRoots, count: Int, good: String, untrusted: String)] = [
+            (
+                TrustRoots(includesSystem: false, files: [PKI.path("bundle.pem")]), 2, "accepted",
+                "issuerMissing untrusted of other-root"
+            ),
+            (
+                TrustRoots(includesSystem: false, directories: [PKI.roots]), 2, "accepted",
+                "issuerMissing untrusted of other-root"
+            ),
+            (TrustRoots(includesSystem: false, files: [PKI.path("root.der")]), 1, "accepted",
+             "issuerMissing untrusted of other-root"),
+            (.certificates([other]), 1, "issuerMissing intermediate of root", "accepted"),
+            (
+                TrustRoots(includesSystem: false, files: [PKI.path("root.pem")], certificates: [other]), 2,
+                "accepted", "accepted"
+            ),
+            (.none, 0, "issuerMissing intermediate of root", "issuerMissing untrusted of other-root"),
+        ]
+        for row in rows {
+            let store = try TrustStore(row.0)
+            #expect(store.count == row.count)
+            #expect(store.certificates.count == row.count)
+            #expect(try accepts(store, "good") == row.good)
+            #expect(try accepts(store, "untrusted") == row.untrusted)
+        }
+    }
+
+    @Test func addingLeavesTheOriginalAlone() throws {
+        let store = TrustStore(anchors: [try TrustFixture.certificate("root")])
+        let wider = store.adding([try TrustFixture.certificate("other-root"), try TrustFixture.certificate("root")])
+        #expect(wider.certificates.count == 2, "one that is there twice counts once")
+        #expect(try accepts(wider, "untrusted") == "accepted")
+        #expect(try accepts(store, "untrusted") == "issuerMissing untrusted of other-root")
+    }
+
+    @Test func missingEmptyAndBrokenRootsAreErrors() {
+        let folder = PKI.path("nowhere")
+        let broken: [TrustRoots] = [
+            TrustRoots(includesSystem: false, files: [PKI.path("nowhere.pem")]),
+            TrustRoots(includesSystem: false, files: [PKI.path("good.key")]),
+            TrustRoots(includesSystem: false, files: [PKI.path("ocsp/garbage.der")]),
+            TrustRoots(includesSystem: false, files: [PKI.path("root.pem"), PKI.path("nowhere.pem")]),
+            TrustRoots(includesSystem: false, directories: [folder]),
+        ]
+        for roots in broken {
+            #expect(throws: TrustRootsError.self) { try TrustStore(roots) }
+        }
+        #expect(throws: TrustRootsError.empty(path: PKI.path("crl"))) {
+            try TrustStore(TrustRoots(includesSystem: false, directories: [PKI.path("crl")]))
+        }
+    }
+
+    @Test func theEnvironmentReplacesTheSystemsPlaces() throws {
+        var roots = SystemRoots()
+        roots.bundles = [PKI.path("other-root.pem")]
+        #expect(try roots.load() == [TrustFixture.certificate("other-root")])
+        roots.file = PKI.path("root.pem")
+        #expect(try roots.load() == [TrustFixture.certificate("root")])
+        roots.file = nil
+        roots.directories = [PKI.roots]
+        #expect(try roots.load().count == 2)
+        roots.file = PKI.path("nowhere.pem")
+        #expect(throws: TrustRootsError.self) { try roots.load() }
+    }
+
+    @Test func theFirstBundleThatExistsIsTaken() throws {
+        var roots = SystemRoots()
+        roots.bundles = [PKI.path("nowhere.pem"), PKI.path("root.pem"), PKI.path("other-root.pem")]
+        #expect(try roots.load() == [TrustFixture.certificate("root")])
+        roots.bundles = [PKI.path("good.key"), PKI.path("root.pem")]
+        #expect(throws: TrustRootsError.self, "a bundle that is none is an error, not the next one's turn") {
+            try roots.load()
+        }
+        roots.bundles = [PKI.path("nowhere.pem")]
+        #expect(throws: TrustRootsError.noSystemRoots(tried: roots.bundles)) { try roots.load() }
+    }
+}
