@@ -46,6 +46,11 @@ let package = Package(
         fuzzTarget("CertificateFuzz", "LupineTLS"),
         fuzzTarget("HostNameFuzz", "LupineTLS"),
         fuzzTarget("PKCS12Fuzz", "LupineTLS"),
+        .target(
+            name: "TrustFuzzKit", dependencies: ["LupineTLS"], path: "Targets/TrustFuzzKit",
+            swiftSettings: houseRules),
+        fuzzTarget("OCSPFuzz", "LupineTLS", "TrustFuzzKit"),
+        fuzzTarget("RevocationListFuzz", "LupineTLS", "TrustFuzzKit"),
         fuzzTarget("SocksFuzz", "LupineTransport"),
         fuzzTarget("URLFuzz", "LupineTransport"),
         .target(name: "FuzzKit", path: "Targets/FuzzKit", swiftSettings: houseRules),

@@ -82,7 +82,9 @@ import Testing
         Row(answer: "not-yet-valid", about: "good-crl", expected: "outdated"),
         Row(answer: "wrong-key", about: "good-crl", expected: "badSignature"),
         Row(answer: "critical", about: "good-crl", expected: "unsupported"),
-        Row(answer: "root", about: "intermediate-revoked", issuer: "root", expected: "revoked 1704067200 cACompromise"),
+        Row(
+            answer: "root", about: "intermediate-revoked", issuer: "root",
+            expected: "revoked 1704067200 cACompromise"),
         Row(answer: "root", about: "intermediate", issuer: "root", expected: "good"),
         Row(answer: "root", about: "good-crl", expected: "otherCertificate"),
         Row(answer: "garbage", about: "good-crl", expected: "malformed"),

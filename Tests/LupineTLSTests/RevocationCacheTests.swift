@@ -8,7 +8,8 @@ import Testing
 @Suite struct RevocationCacheTests {
     private func answer(until: Int64, size: Int = 1) -> RevocationAnswer {
         RevocationAnswer(
-            content: .status(.good), from: UnixTime(seconds: 100), until: UnixTime(seconds: until), size: size)
+            content: .status(.good), from: UnixTime(seconds: 100), until: UnixTime(seconds: until), size: size
+        )
     }
 
     private func key(_ number: Int) -> RevocationKey {

@@ -58,7 +58,9 @@ import Testing
             asked: ["intermediate.crl"]),
         Row(what: "no list without the option", leaf: "revoked-crl", options: .ocsp, verdict: "accepted"),
         Row(what: "no OCSP without the option", leaf: "revoked-ocsp", options: .crl, verdict: "accepted"),
-        Row(what: "nobody is asked offline", leaf: "revoked-ocsp", options: [.any, .networkAccessDisabled], verdict: "accepted"),
+        Row(
+            what: "nobody is asked offline", leaf: "revoked-ocsp", options: [.any, .networkAccessDisabled],
+            verdict: "accepted"),
         Row(
             what: "a given list says revoked", leaf: "revoked-crl", given: ["intermediate"],
             options: .networkAccessDisabled, verdict: revokedByList),
@@ -66,7 +68,8 @@ import Testing
             what: "a given list outdoes a good staple", leaf: "revoked-crl", staple: "good-revoked-crl",
             given: ["intermediate"], verdict: revokedByList),
         Row(
-            what: "a given list with a wrong signature says nothing", leaf: "revoked-crl", given: ["wrong-key"],
+            what: "a given list with a wrong signature says nothing", leaf: "revoked-crl",
+            given: ["wrong-key"],
             options: .networkAccessDisabled, verdict: "accepted"),
         Row(
             what: "OCSP first", leaf: "good-both",
@@ -93,7 +96,8 @@ import Testing
             verdict: "accepted", asked: ["ocsp"]),
         Row(
             what: "unknown is no positive answer", leaf: "good-ocsp", options: hard,
-            answers: ["ocsp": .file("ocsp/unknown.der")], verdict: "revocationUnknown good-ocsp unknownCertificate",
+            answers: ["ocsp": .file("ocsp/unknown.der")],
+            verdict: "revocationUnknown good-ocsp unknownCertificate",
             asked: ["ocsp"]),
         Row(
             what: "tryLater is no positive answer", leaf: "good-ocsp", options: hard,
@@ -115,14 +119,18 @@ import Testing
             what: "nobody to ask about the intermediate", leaf: "good-ocsp", options: hard,
             answers: ["ocsp": .file("ocsp/good.der")], verdict: "revocationUnknown intermediate noSource",
             asked: ["ocsp"]),
-        Row(what: "nobody to ask at all", leaf: "good", options: hard, verdict: "revocationUnknown good noSource"),
+        Row(
+            what: "nobody to ask at all", leaf: "good", options: hard,
+            verdict: "revocationUnknown good noSource"),
         Row(
             what: "required and offline", leaf: "good-ocsp", options: offline,
             verdict: "revocationUnknown good-ocsp noSource"),
         // Intermediates too.
         Row(
             what: "every certificate but the root", leaf: "checked", options: hard,
-            answers: ["checked-ocsp": .file("ocsp/checked.der"), "root-ocsp": .file("ocsp/issuer-checked.der")],
+            answers: [
+                "checked-ocsp": .file("ocsp/checked.der"), "root-ocsp": .file("ocsp/issuer-checked.der"),
+            ],
             verdict: "accepted", asked: ["checked-ocsp", "root-ocsp"]),
         Row(
             what: "every certificate but the root by list", leaf: "checked", options: [hard, .preferCRL],
@@ -133,14 +141,19 @@ import Testing
             answers: ["root-ocsp": .file("ocsp/issuer-revoked.der")],
             verdict: "revoked intermediate-checked 1704067200 keyCompromise", asked: ["root-ocsp"]),
         Row(
-            what: "a revoked intermediate by list", leaf: "revoked-issuer", answers: ["root.crl": .file("crl/root.crl")],
+            what: "a revoked intermediate by list", leaf: "revoked-issuer",
+            answers: ["root.crl": .file("crl/root.crl")],
             verdict: "revoked intermediate-revoked 1704067200 cACompromise", asked: ["root.crl"]),
         Row(
             what: "a revoked intermediate by a given list", leaf: "revoked-issuer", given: ["root"],
             options: .networkAccessDisabled, verdict: "revoked intermediate-revoked 1704067200 cACompromise"),
         // The chain still has to hold (I-10.10).
-        Row(what: "an expired chain is not asked about", leaf: "expired", verdict: "expired expired 1640995199"),
-        Row(what: "an unanchored chain is not asked about", leaf: "self-signed", verdict: "selfSigned self-signed"),
+        Row(
+            what: "an expired chain is not asked about", leaf: "expired",
+            verdict: "expired expired 1640995199"),
+        Row(
+            what: "an unanchored chain is not asked about", leaf: "self-signed",
+            verdict: "selfSigned self-signed"),
     ]
 
     @Test(arguments: rows)
@@ -154,7 +167,8 @@ import Testing
         #expect(verdict(evaluator.evaluate(trust, at: TrustFixture.now, revocation: access)) == row.verdict)
         #expect(fetcher.places == row.asked)
         #expect(
-            evaluator.isLocal == (row.options.contains(.networkAccessDisabled) || row.options.isDisjoint(with: .any)))
+            evaluator.isLocal
+                == (row.options.contains(.networkAccessDisabled) || row.options.isDisjoint(with: .any)))
         for query in fetcher.queries {
             #expect((query.body == nil) == query.url.hasSuffix(".crl"))
             #expect(query.limit == (query.body == nil ? 8 << 20 : 64 << 10))
@@ -174,7 +188,8 @@ import Testing
         for _ in 0..<3 {
             #expect(
                 verdict(
-                    TrustEvaluator.revocation(Self.hard).evaluate(trust, at: TrustFixture.now, revocation: access))
+                    TrustEvaluator.revocation(Self.hard).evaluate(
+                        trust, at: TrustFixture.now, revocation: access))
                     == "accepted")
         }
         #expect(fetcher.places == ["checked-ocsp", "root-ocsp"])
@@ -182,7 +197,9 @@ import Testing
         // Kept answers count without the network, and at no other time than theirs.
         let kept = RevocationAccess.cached(cache)
         #expect(
-            verdict(TrustEvaluator.revocation(Self.offline).evaluate(trust, at: TrustFixture.now, revocation: kept))
+            verdict(
+                TrustEvaluator.revocation(Self.offline).evaluate(
+                    trust, at: TrustFixture.now, revocation: kept))
                 == "accepted")
     }
 
@@ -195,7 +212,8 @@ import Testing
         ] {
             let trust = try TrustFixture.trust(leaf)
             #expect(
-                verdict(TrustEvaluator.revocation(.crl).evaluate(trust, at: TrustFixture.now, revocation: access))
+                verdict(
+                    TrustEvaluator.revocation(.crl).evaluate(trust, at: TrustFixture.now, revocation: access))
                     == expected)
         }
         #expect(fetcher.places == ["intermediate.crl"])
@@ -220,7 +238,9 @@ import Testing
         let access = RevocationAccess(fetcher: fetcher, deadline: .now + .seconds(60), cache: cache)
         let trust = try TrustFixture.trust("good-ocsp")
         #expect(
-            verdict(TrustEvaluator.revocation(Self.hard).evaluate(trust, at: TrustFixture.now, revocation: access))
+            verdict(
+                TrustEvaluator.revocation(Self.hard).evaluate(trust, at: TrustFixture.now, revocation: access)
+            )
                 == "revocationUnknown good-ocsp badSignature")
         let leaf = try TrustFixture.certificate("good-ocsp")
         let issuer = try TrustFixture.certificate("intermediate")
@@ -229,12 +249,14 @@ import Testing
     }
 
     /// RFC 7633, in the server policy.
-    @Test(arguments: [
-        (nil, "stapleMissing must-staple"), ("must-staple", "accepted"),
-        ("must-staple-revoked", "revoked must-staple"), ("good", "revocationUnknown must-staple otherCertificate"),
-        ("wrong-key", "revocationUnknown must-staple badSignature"),
-        ("garbage", "revocationUnknown must-staple malformed"),
-    ] as [(String?, String)])
+    @Test(
+        arguments: [
+            (nil, "stapleMissing must-staple"), ("must-staple", "accepted"),
+            ("must-staple-revoked", "revoked must-staple"),
+            ("good", "revocationUnknown must-staple otherCertificate"),
+            ("wrong-key", "revocationUnknown must-staple badSignature"),
+            ("garbage", "revocationUnknown must-staple malformed"),
+        ] as [(String?, String)])
     func mustStapleIsHonoured(_ staple: String?, _ expected: String) throws {
         let trust = try TrustFixture.trust("must-staple", staple: staple)
         let found = verdict(TrustEvaluator.default.evaluate(trust, at: TrustFixture.now))

@@ -64,7 +64,8 @@ import Testing
 
     @Test func aVerdictLastsUntilTheFirstEndOfAValidity() throws {
         func reusableUntil(_ evaluator: TrustEvaluator, _ leaf: String = "good") throws -> Int64? {
-            try evaluator.evaluate(TrustFixture.trust(leaf), at: TrustFixture.now).get().reusableUntil?.seconds
+            try evaluator.evaluate(TrustFixture.trust(leaf), at: TrustFixture.now).get().reusableUntil?
+                .seconds
         }
         #expect(try reusableUntil(.default) == 4_102_444_799)
         #expect(try reusableUntil(.pinnedKeys([TrustFixture.pin("root")])) == 4_102_444_799)
@@ -74,7 +75,8 @@ import Testing
         expired.store = TrustStore(anchors: [try TrustFixture.certificate("intermediate")])
         let then = UnixTime(seconds: 1_600_000_000)
         #expect(
-            try TrustEvaluator.default.evaluate(expired, at: then).get().reusableUntil?.seconds == 1_640_995_199)
+            try TrustEvaluator.default.evaluate(expired, at: then).get().reusableUntil?.seconds
+                == 1_640_995_199)
     }
 
     @Test func equalEvaluatorsAreOneKey() throws {
@@ -84,7 +86,8 @@ import Testing
         let list = try RevocationList(der: PKI.bytes("crl/empty.crl"))
         let custom = TrustEvaluator.custom { _, reply in reply(.success(())) }
         let distinct: [TrustEvaluator] = [
-            .default, .system(checksHost: false), .disabled, custom, .custom { _, reply in reply(.success(())) },
+            .default, .system(checksHost: false), .disabled, custom,
+            .custom { _, reply in reply(.success(())) },
             .pinnedCertificates([good]), .pinnedCertificates([root]), .pinnedCertificates([good, root]),
             .pinnedCertificates([good], acceptsSelfSigned: true),
             .pinnedCertificates([good], validatesChain: false, checksHost: false),
@@ -97,9 +100,14 @@ import Testing
         let same: [(TrustEvaluator, TrustEvaluator)] = [
             (.default, .system()), (custom, custom), (.composite([.default]), .default),
             (.pinnedCertificates([good, root]), .pinnedCertificates([root, again])),
-            (.pinnedCertificates([good], acceptsSelfSigned: true),
-             .pinnedCertificates([again], acceptsSelfSigned: true)),
-            (.revocation(lists: [list]), .revocation(lists: [try RevocationList(der: PKI.bytes("crl/empty.crl"))])),
+            (
+                .pinnedCertificates([good], acceptsSelfSigned: true),
+                .pinnedCertificates([again], acceptsSelfSigned: true)
+            ),
+            (
+                .revocation(lists: [list]),
+                .revocation(lists: [try RevocationList(der: PKI.bytes("crl/empty.crl"))])
+            ),
         ]
         for (left, right) in same {
             #expect(left == right)
@@ -118,8 +126,10 @@ import Testing
         ]
         for (leaf, host, parts) in rows {
             let failure = try #require(throws: TrustFailure.self) {
-                try TrustEvaluator.default.evaluate(TrustFixture.trust(leaf, host: host), at: TrustFixture.now)
-                    .get()
+                try TrustEvaluator.default.evaluate(
+                    TrustFixture.trust(leaf, host: host), at: TrustFixture.now
+                )
+                .get()
             }
             for part in parts { #expect(failure.description.contains(part), "\(failure)") }
         }

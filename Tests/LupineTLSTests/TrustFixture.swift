@@ -67,7 +67,8 @@ func brief(_ failure: TrustFailure) -> String {
     case .unknownCriticalExtension(let subject): "unknownCriticalExtension \(commonName(subject))"
     case .revoked(let subject, let date, let reason):
         "revoked \(commonName(subject)) \(date?.seconds ?? -1) \(reason ?? "-")"
-    case .revocationUnknown(let subject, let problem): "revocationUnknown \(commonName(subject)) \(problem.caseName)"
+    case .revocationUnknown(let subject, let problem):
+        "revocationUnknown \(commonName(subject)) \(problem.caseName)"
     case .stapleMissing(let subject): "stapleMissing \(commonName(subject))"
     case .certificateNotPinned: "certificateNotPinned"
     case .keyNotPinned: "keyNotPinned"

@@ -32,13 +32,15 @@ import Testing
             what: "a supplied intermediate mends it", sent: ["good"], supplied: ["intermediate"],
             chain: ["good", "intermediate", "root"], verdict: "accepted"),
         ChainRow(
-            what: "unrelated certificates are absent", sent: ["good", "client-root", "ecdsa", "intermediate"],
+            what: "unrelated certificates are absent",
+            sent: ["good", "client-root", "ecdsa", "intermediate"],
             chain: ["good", "intermediate", "root"], verdict: "accepted"),
         ChainRow(
             what: "the order does not matter", sent: ["deep", "intermediate", "intermediate-second"],
             chain: ["deep", "intermediate-second", "intermediate", "root"], verdict: "accepted"),
         ChainRow(
-            what: "an issuer that only has the right name is not linked", sent: ["good", "intermediate-impostor"],
+            what: "an issuer that only has the right name is not linked",
+            sent: ["good", "intermediate-impostor"],
             chain: ["good"], verdict: "issuerMissing good of intermediate"),
         ChainRow(
             what: "a broken signature links nothing", sent: ["bad-signature", "intermediate"],
@@ -50,7 +52,8 @@ import Testing
             what: "an intermediate may be the anchor", sent: ["good"], roots: ["intermediate"],
             chain: ["good", "intermediate"], verdict: "accepted"),
         ChainRow(
-            what: "a leaf may be the anchor", sent: ["good", "intermediate"], roots: ["good"], chain: ["good"],
+            what: "a leaf may be the anchor", sent: ["good", "intermediate"], roots: ["good"],
+            chain: ["good"],
             verdict: "accepted"),
         ChainRow(
             what: "a self-signed leaf that is its own anchor", sent: ["self-signed"], roots: ["self-signed"],
@@ -59,7 +62,8 @@ import Testing
             what: "an expired root as anchor", sent: ["expired-root"], roots: ["root-expired"],
             chain: ["expired-root", "root-expired"], verdict: "accepted"),
         ChainRow(
-            what: "a cross-signed intermediate leads to the other root", sent: ["good", "intermediate-cross"],
+            what: "a cross-signed intermediate leads to the other root",
+            sent: ["good", "intermediate-cross"],
             roots: ["other-root"], chain: ["good", "intermediate", "other-root"], verdict: "accepted"),
         ChainRow(
             what: "the trusted of two ways is found", sent: ["good", "intermediate-cross", "intermediate"],
@@ -68,14 +72,16 @@ import Testing
             what: "a root that was sent is not trusted for it", sent: ["untrusted", "other-root"],
             chain: ["untrusted", "other-root"], verdict: "untrustedRoot other-root"),
         ChainRow(
-            what: "no roots at all", sent: ["good", "intermediate"], roots: [], chain: ["good", "intermediate"],
+            what: "no roots at all", sent: ["good", "intermediate"], roots: [],
+            chain: ["good", "intermediate"],
             verdict: "issuerMissing intermediate of root"),
     ]
 
     private func trust(_ row: ChainRow) throws -> PeerTrust {
         PeerTrust(
             certificates: try row.sent.map { try TrustFixture.certificate($0) }, stapledResponse: nil,
-            host: "localhost", store: TrustStore(anchors: try row.roots.map { try TrustFixture.certificate($0) }),
+            host: "localhost",
+            store: TrustStore(anchors: try row.roots.map { try TrustFixture.certificate($0) }),
             intermediates: try row.supplied.map { try TrustFixture.certificate($0) })
     }
 
@@ -101,11 +107,14 @@ import Testing
         let other = try TrustFixture.certificate("other-root")
         let certificate = try TrustFixture.certificate(name)
         for pins in [[certificate], [other, certificate]] {
-            #expect(verdict(TrustEvaluator.pinnedCertificates(pins).evaluate(trust, at: TrustFixture.now)) == "accepted")
+            #expect(
+                verdict(TrustEvaluator.pinnedCertificates(pins).evaluate(trust, at: TrustFixture.now))
+                    == "accepted")
         }
         let key = try TrustFixture.pin(name)
         for pins in [[key], [try TrustFixture.pin("other-root"), key]] {
-            #expect(verdict(TrustEvaluator.pinnedKeys(pins).evaluate(trust, at: TrustFixture.now)) == "accepted")
+            #expect(
+                verdict(TrustEvaluator.pinnedKeys(pins).evaluate(trust, at: TrustFixture.now)) == "accepted")
         }
     }
 
@@ -113,9 +122,10 @@ import Testing
         let trust = try TrustFixture.trust("good")
         let expected = try TrustFixture.pin("other-root")
         #expect(expected.description == "sha256/2khG73zo4olo68AEjXmBYIn9lszuOq0xYO3cRTuJUvc=")
-        #expect(throws: TrustFailure.keyNotPinned(
-            expected: [expected.description],
-            found: try ["good", "intermediate", "root"].map { try TrustFixture.pin($0).description })
+        #expect(
+            throws: TrustFailure.keyNotPinned(
+                expected: [expected.description],
+                found: try ["good", "intermediate", "root"].map { try TrustFixture.pin($0).description })
         ) { try TrustEvaluator.pinnedKeys([expected]).evaluate(trust, at: TrustFixture.now).get() }
         let failure = #expect(throws: TrustFailure.self) {
             try TrustEvaluator.pinnedCertificates([TrustFixture.certificate("other-root")])

@@ -24,8 +24,10 @@ import Testing
                 TrustRoots(includesSystem: false, directories: [PKI.roots]), 2, "accepted",
                 "issuerMissing untrusted of other-root"
             ),
-            (TrustRoots(includesSystem: false, files: [PKI.path("root.der")]), 1, "accepted",
-             "issuerMissing untrusted of other-root"),
+            (
+                TrustRoots(includesSystem: false, files: [PKI.path("root.der")]), 1, "accepted",
+                "issuerMissing untrusted of other-root"
+            ),
             (.certificates([other]), 1, "issuerMissing intermediate of root", "accepted"),
             (
                 TrustRoots(includesSystem: false, files: [PKI.path("root.pem")], certificates: [other]), 2,
@@ -44,7 +46,9 @@ import Testing
 
     @Test func addingLeavesTheOriginalAlone() throws {
         let store = TrustStore(anchors: [try TrustFixture.certificate("root")])
-        let wider = store.adding([try TrustFixture.certificate("other-root"), try TrustFixture.certificate("root")])
+        let wider = store.adding([
+            try TrustFixture.certificate("other-root"), try TrustFixture.certificate("root"),
+        ])
         #expect(wider.certificates.count == 2, "one that is there twice counts once")
         #expect(try accepts(wider, "untrusted") == "accepted")
         #expect(try accepts(store, "untrusted") == "issuerMissing untrusted of other-root")

@@ -30,7 +30,9 @@ import Testing
         Row(leaf: "first", host: "second.test", verdict: "hostMismatch second.test", anyHost: "accepted"),
         Row(leaf: "idna", host: "xn--bcher-kva.test"),
         Row(leaf: "wildcard", host: "any.wild.test"),
-        Row(leaf: "wildcard", host: "a.b.wild.test", verdict: "hostMismatch a.b.wild.test", anyHost: "accepted"),
+        Row(
+            leaf: "wildcard", host: "a.b.wild.test", verdict: "hostMismatch a.b.wild.test",
+            anyHost: "accepted"),
         Row(leaf: "wildcard-wide", host: "any.test", verdict: "hostMismatch any.test", anyHost: "accepted"),
         Row(leaf: "ip-san", host: "127.0.0.1"), Row(leaf: "ip-san", host: "::1"),
         Row(leaf: "ip-san", host: "127.0.0.2", verdict: "hostMismatch 127.0.0.2", anyHost: "accepted"),
@@ -53,7 +55,9 @@ import Testing
         Row(leaf: "weak-curve-224", verdict: "weakKey weak-curve-224 224", basic: "accepted"),
         Row(leaf: "sha1", verdict: "weakSignature sha1 sha1WithRSAEncryption", basic: "accepted"),
         Row(leaf: "constrained-inside", host: "inside.allowed.test"),
-        Row(leaf: "constrained-outside", host: "outside.test", verdict: "nameNotPermitted constrained-outside"),
+        Row(
+            leaf: "constrained-outside", host: "outside.test", verdict: "nameNotPermitted constrained-outside"
+        ),
         Row(leaf: "wrong-usage", verdict: "wrongUsage wrong-usage", basic: "accepted"),
         Row(leaf: "no-ca", verdict: "notAnAuthority good"),
         Row(leaf: "path-length", verdict: "pathTooLong intermediate-pathlen"),
@@ -89,7 +93,8 @@ import Testing
         // A pin that does not fit is told after what is wrong with the chain.
         let other = try TrustFixture.certificate("other-root")
         #expect(
-            under(.pinnedCertificates([other])) == (row.verdict == "accepted" ? "certificateNotPinned" : row.verdict))
+            under(.pinnedCertificates([other]))
+                == (row.verdict == "accepted" ? "certificateNotPinned" : row.verdict))
         let key = try TrustFixture.pin("other-root")
         #expect(under(.pinnedKeys([key])) == (row.verdict == "accepted" ? "keyNotPinned" : row.verdict))
         // Without anything to ask, revocation passes what validates.

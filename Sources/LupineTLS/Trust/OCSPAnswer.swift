@@ -88,7 +88,8 @@ struct OCSPAnswer {
         switch code {
         case V_OCSP_CERTSTATUS_GOOD: status = .good
         case V_OCSP_CERTSTATUS_REVOKED:
-            status = unsafe .revoked(at: UnixTime(asn1: revokedAt), reason: RevocationStatus.reason(Int(reason)))
+            status = unsafe .revoked(
+                at: UnixTime(asn1: revokedAt), reason: RevocationStatus.reason(Int(reason)))
         case V_OCSP_CERTSTATUS_UNKNOWN: throw .unknownCertificate
         default: throw .malformed
         }
@@ -122,13 +123,16 @@ struct OCSPAnswer {
         defer { unsafe lupine_sk_X509_free(known) }
         unsafe _ = lupine_sk_X509_push(known, issuer.handle.pointer)
         // The signature alone: who may sign is looked at here, at the evaluation's time.
-        guard unsafe OCSP_basic_verify(basic, known, nil, UInt(OCSP_NOVERIFY)) == 1 else { throw .badSignature }
+        guard unsafe OCSP_basic_verify(basic, known, nil, UInt(OCSP_NOVERIFY)) == 1 else {
+            throw .badSignature
+        }
         var found: OpaquePointer?
         guard unsafe OCSP_resp_get0_signer(basic, &found, known) == 1, let found = unsafe found else {
             throw .badSignature
         }
         let signer = unsafe Certificate(OpenSSLHandle(sharing: found))
-        guard unsafe !usesWeakDigest(basic), signer == issuer || isDelegate(signer, of: issuer, at: time) else {
+        guard unsafe !usesWeakDigest(basic), signer == issuer || isDelegate(signer, of: issuer, at: time)
+        else {
             throw .badSignature
         }
     }
@@ -156,7 +160,9 @@ struct OCSPAnswer {
     }
 
     /// Whether the answer names this certificate, with whatever digest it names it.
-    private static func isAbout(_ certificate: Certificate, _ issuer: Certificate, _ single: OpaquePointer) -> Bool {
+    private static func isAbout(_ certificate: Certificate, _ issuer: Certificate, _ single: OpaquePointer)
+        -> Bool
+    {
         var digest: OpaquePointer?
         guard let named = unsafe OCSP_SINGLERESP_get0_id(single),
             unsafe OCSP_id_get0_info(nil, &digest, nil, nil, named) == 1

@@ -42,7 +42,9 @@ public struct PeerTrust: Sendable {
     package func evaluate(
         _ policy: TrustPolicy, at time: UnixTime, revocation: RevocationAccess
     ) -> Result<Void, TrustFailure> {
-        switch TrustPath(of: self, at: time).failure(of: self, under: policy, at: time, revocation: revocation) {
+        switch TrustPath(of: self, at: time).failure(
+            of: self, under: policy, at: time, revocation: revocation)
+        {
         case nil: .success(())
         case let failure?: .failure(failure)
         }

@@ -64,7 +64,9 @@ package struct RevocationCache: Sendable {
 
     /// The answer that is valid at this time.
     package mutating func answer(for key: RevocationKey, at time: UnixTime) -> RevocationAnswer? {
-        guard let entry = entries[key], entry.answer.from <= time, time <= entry.answer.until else { return nil }
+        guard let entry = entries[key], entry.answer.from <= time, time <= entry.answer.until else {
+            return nil
+        }
         uses &+= 1
         entries[key]?.lastUse = uses
         return entry.answer

@@ -39,7 +39,8 @@ struct RevocationInquiry {
     }
 
     private var methods: [Method] {
-        let allowed: [Method] = (options.contains(.ocsp) ? [.ocsp] : []) + (options.contains(.crl) ? [.crl] : [])
+        let allowed: [Method] =
+            (options.contains(.ocsp) ? [.ocsp] : []) + (options.contains(.crl) ? [.crl] : [])
         return options.contains(.preferCRL) ? allowed.reversed() : allowed
     }
 
@@ -60,7 +61,8 @@ struct RevocationInquiry {
                     let answer = try OCSPAnswer(bytes, about: certificate, issuer: issuer, at: time)
                     access.cache?.keep(
                         RevocationAnswer(
-                            content: .status(answer.status), from: answer.from, until: answer.until, size: 256),
+                            content: .status(answer.status), from: answer.from, until: answer.until, size: 256
+                        ),
                         for: key, at: time)
                     return answer.status
                 }
@@ -79,7 +81,8 @@ struct RevocationInquiry {
             let failureKey = RevocationKey.failure(url: url, certificate: issuer.fingerprint)
             outcome.note { () throws(RevocationProblem) in
                 let list = try remembering(failureKey) { () throws(RevocationProblem) in
-                    let bytes = try fetch(RevocationQuery(url: url, body: nil, limit: RevocationList.sizeLimit))
+                    let bytes = try fetch(
+                        RevocationQuery(url: url, body: nil, limit: RevocationList.sizeLimit))
                     let list = try RevocationList(der: bytes)
                     try list.verifySignature(of: issuer)
                     guard list.window.contains(time) else { throw .outdated }

@@ -27,8 +27,9 @@ public struct RevocationList: Sendable, Hashable {
         defer { OpenSSLErrors.clear() }
         let parsed = unsafe der.withUnsafeBufferPointer { buffer -> OpenSSLHandle<RevocationListObject>? in
             var end = buffer.baseAddress
-            guard let list = unsafe OpenSSLHandle<RevocationListObject>(
-                owning: d2i_X509_CRL(nil, &end, buffer.count))
+            guard
+                let list = unsafe OpenSSLHandle<RevocationListObject>(
+                    owning: d2i_X509_CRL(nil, &end, buffer.count))
             else { return nil }
             return unsafe end == buffer.baseAddress.map({ unsafe $0 + buffer.count }) ? list : nil
         }
@@ -39,7 +40,9 @@ public struct RevocationList: Sendable, Hashable {
     init(_ handle: OpenSSLHandle<RevocationListObject>, size: Int) throws(RevocationProblem) {
         self.handle = handle
         self.size = size
-        guard let begin = unsafe UnixTime(asn1: X509_CRL_get0_lastUpdate(handle.pointer)) else { throw .malformed }
+        guard let begin = unsafe UnixTime(asn1: X509_CRL_get0_lastUpdate(handle.pointer)) else {
+            throw .malformed
+        }
         window = unsafe try RevocationWindow(
             from: begin,
             until: X509_CRL_get0_nextUpdate(handle.pointer).map { unsafe UnixTime(asn1: $0) ?? begin })
@@ -54,7 +57,8 @@ public struct RevocationList: Sendable, Hashable {
 
     /// Whether the list bears the issuer's name.
     func isNamed(after issuer: Certificate) -> Bool {
-        unsafe X509_NAME_cmp(X509_CRL_get_issuer(handle.pointer), X509_get_subject_name(issuer.handle.pointer)) == 0
+        unsafe X509_NAME_cmp(
+            X509_CRL_get_issuer(handle.pointer), X509_get_subject_name(issuer.handle.pointer)) == 0
     }
 
     /// Throws unless this issuer may sign lists and has signed this one.
@@ -72,7 +76,8 @@ public struct RevocationList: Sendable, Hashable {
     }
 
     /// What the list says about a certificate of the issuer that has signed it.
-    func status(of certificate: Certificate, at time: UnixTime) throws(RevocationProblem) -> RevocationStatus {
+    func status(of certificate: Certificate, at time: UnixTime) throws(RevocationProblem) -> RevocationStatus
+    {
         guard window.contains(time) else { throw .outdated }
         guard scope.covers(certificate) else { throw .otherCertificate }
         var entry: OpaquePointer?

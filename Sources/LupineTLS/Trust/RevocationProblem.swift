@@ -31,7 +31,8 @@ extension RevocationProblem: CustomStringConvertible {
         case .noSource: "there is nobody to ask"
         case .notFetched(let url, let reason): "no answer from \(url.prefix { $0 != "?" }): \(reason)"
         case .malformed: "the answer is malformed"
-        case .responderRefused(let status): "the responder refused to answer (\(RevocationProblem.name(of: status)))"
+        case .responderRefused(let status):
+            "the responder refused to answer (\(RevocationProblem.name(of: status)))"
         case .badSignature: "the answer is not signed by anybody who may answer"
         case .otherCertificate: "the answer is about other certificates"
         case .outdated: "the answer is not of this time"

@@ -13,7 +13,9 @@ struct RevocationScope: Sendable, Hashable {
     init(of list: OpenSSLHandle<RevocationListObject>) throws(RevocationProblem) {
         try RevocationScope.checkExtensions(of: list)
         var critical: Int32 = 0
-        guard let value = unsafe X509_CRL_get_ext_d2i(list.pointer, NID_issuing_distribution_point, &critical, nil)
+        guard
+            let value = unsafe X509_CRL_get_ext_d2i(
+                list.pointer, NID_issuing_distribution_point, &critical, nil)
         else {
             // -1: there is none; anything else: it cannot be read or is there twice.
             guard critical == -1 else { throw .malformed }

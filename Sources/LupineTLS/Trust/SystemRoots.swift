@@ -52,7 +52,8 @@ struct SystemRoots {
     }
 
     private static func value(of name: String) -> String? {
-        guard let value = unsafe getenv(name), let text = unsafe String(validatingCString: value), !text.isEmpty
+        guard let value = unsafe getenv(name), let text = unsafe String(validatingCString: value),
+            !text.isEmpty
         else { return nil }
         return text
     }

@@ -66,7 +66,9 @@ public struct CustomTrustCheck: Sendable, Hashable {
     /// Asks for the verdict.
     package func ask(about trust: PeerTrust, reply: @escaping Reply) { body.closure(trust, reply) }
 
-    public static func == (left: CustomTrustCheck, right: CustomTrustCheck) -> Bool { left.body === right.body }
+    public static func == (left: CustomTrustCheck, right: CustomTrustCheck) -> Bool {
+        left.body === right.body
+    }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(body)) }
 }

@@ -41,7 +41,9 @@ package struct TrustEvaluation: Sendable {
         while let check = rest.first {
             switch check {
             case .local(let check):
-                if let failure = perform(check, .cached(revocation.cache)) { return .finished(.failure(failure)) }
+                if let failure = perform(check, .cached(revocation.cache)) {
+                    return .finished(.failure(failure))
+                }
                 rest.removeFirst()
             case .fetching: return .needsWorker
             case .custom(let check): return .asks(check, trust)
@@ -82,7 +84,8 @@ package struct TrustEvaluation: Sendable {
         case .validation(let validation):
             let path = currentPath()
             let host = validation == .chainAndHost ? trust.host : nil
-            if let failure = path.failure(of: trust, under: .server(host: host), at: time, revocation: access) {
+            if let failure = path.failure(of: trust, under: .server(host: host), at: time, revocation: access)
+            {
                 return failure
             }
             reusableUntil = reusableUntil.map { min($0, path.validUntil) }

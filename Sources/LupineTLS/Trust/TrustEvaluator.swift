@@ -39,7 +39,8 @@ public struct TrustEvaluator: Sendable, Hashable {
     ) -> TrustEvaluator {
         guard !pins.isEmpty else { return TrustEvaluator([.local(.keyPins([]))]) }
         return TrustEvaluator(
-            TrustEvaluator.validation(chain: validatesChain, host: checksHost) + [.local(.keyPins(Set(pins)))])
+            TrustEvaluator.validation(chain: validatesChain, host: checksHost) + [.local(.keyPins(Set(pins)))]
+        )
     }
 
     /// No certificate of the chain but its anchor may be revoked. `lists` are asked in any case.

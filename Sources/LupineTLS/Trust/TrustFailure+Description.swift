@@ -19,8 +19,10 @@ extension TrustFailure: CustomStringConvertible {
         case .untrustedRoot(let subject): "the chain ends at \(subject), which is no trusted root"
         case .selfSigned(let subject):
             "the certificate of \(subject) is self-signed and not trusted; make it an anchor if it is yours"
-        case .badSignature(let subject): "the signature of the certificate of \(subject) does not fit its issuer's key"
-        case .notAnAuthority(let subject): "\(subject) has issued a certificate of the chain and may not issue any"
+        case .badSignature(let subject):
+            "the signature of the certificate of \(subject) does not fit its issuer's key"
+        case .notAnAuthority(let subject):
+            "\(subject) has issued a certificate of the chain and may not issue any"
         case .pathTooLong(let subject): "the chain is longer than \(subject) allows below itself"
         case .nameNotPermitted(let subject):
             "a name of the certificate of \(subject) lies outside what one of its issuers may issue for"

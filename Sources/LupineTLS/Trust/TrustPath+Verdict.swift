@@ -9,11 +9,16 @@ extension TrustPath {
         guard !built.isEmpty else { return .noCertificate }
         var worst: (failure: TrustFailure, depth: Int)?
         func note(_ failure: TrustFailure, depth: Int) {
-            guard let known = worst else { return worst = (failure, depth) }
+            guard let known = worst else {
+                worst = (failure, depth)
+                return
+            }
             if (failure.severity, depth) < (known.failure.severity, known.depth) { worst = (failure, depth) }
         }
         for problem in problems {
-            if let failure = failure(for: problem, asServer: asServer, at: time) { note(failure, depth: problem.depth) }
+            if let failure = failure(for: problem, asServer: asServer, at: time) {
+                note(failure, depth: problem.depth)
+            }
         }
         for (depth, certificate) in built.enumerated().dropFirst() where !isAnchor(depth) {
             // OpenSSL takes some certificates of before version 3 for authorities.
@@ -28,7 +33,8 @@ extension TrustPath {
                 }
                 if !isAnchor(depth), let algorithm = certificate.weakSignatureAlgorithm {
                     note(
-                        .weakSignature(subject: certificate.subject.description, algorithm: algorithm), depth: depth)
+                        .weakSignature(subject: certificate.subject.description, algorithm: algorithm),
+                        depth: depth)
                 }
             }
         }
@@ -73,10 +79,13 @@ extension TrustPath {
             guard !isAnchor(problem.depth), certificate.notAfter < time else { return nil }
             return .expired(subject: subject, since: certificate.notAfter)
         case X509_V_ERR_CERT_NOT_YET_VALID:
-            return isAnchor(problem.depth) ? nil : .notYetValid(subject: subject, until: certificate.notBefore)
+            return isAnchor(problem.depth)
+                ? nil : .notYetValid(subject: subject, until: certificate.notBefore)
         default:
             // A static string of OpenSSL.
-            let reason = unsafe X509_verify_cert_error_string(Int(problem.code)).map { unsafe String(cString: $0) }
+            let reason = unsafe X509_verify_cert_error_string(Int(problem.code)).map {
+                unsafe String(cString: $0)
+            }
             return .invalidChain(subject: subject, code: Int(problem.code), reason: reason ?? "unknown")
         }
     }

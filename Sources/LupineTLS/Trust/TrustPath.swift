@@ -108,7 +108,8 @@ struct TrustPath: Sendable {
         // The stack borrows: `others` outlives it.
         for other in others { unsafe _ = lupine_sk_X509_push(untrusted, other.handle.pointer) }
         OpenSSLErrors.clear()
-        guard unsafe X509_STORE_CTX_init(context, store.handle.pointer, leaf.handle.pointer, untrusted) == 1 else {
+        guard unsafe X509_STORE_CTX_init(context, store.handle.pointer, leaf.handle.pointer, untrusted) == 1
+        else {
             notes.problems.append(Problem(code: X509_V_ERR_UNSPECIFIED, depth: 0))
             return ([leaf], nil)
         }
@@ -141,7 +142,8 @@ struct TrustPath: Sendable {
         OpenSSLErrors.clear()
         // The first of the trusted ones: a leaf that is its own anchor may have issuers behind it.
         let anchor = unsafe Int(X509_STORE_CTX_get_num_untrusted(context))
-        let isAnchored = built.indices.contains(anchor) && outcome == 1
+        let isAnchored =
+            built.indices.contains(anchor) && outcome == 1
             && !notes.problems.contains { $0.isAboutAnchoring }
         return (built, isAnchored ? anchor : nil)
     }

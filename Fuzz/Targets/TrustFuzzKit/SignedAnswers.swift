@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+
+package import LupineTLS
+
+/// The tests' certificates and the signed parts of their prepared answers about revocation: what a fuzzer without the
+/// issuer's key can bring up at most.
+package struct SignedAnswers: Sendable {
+    /// The certificate that is asked about, below an anchor that is its issuer.
+    package let leaf: Certificate
+    private let anchor: TrustStore
+    private let signed: [[UInt8]]
+
+    /// The moments of judgement: within most answers, within the short ones, and before and after all of them.
+    package static let times: [UnixTime] = [1_795_219_200, 1_704_153_600, 1_600_000_000, 4_200_000_000]
+        .map { UnixTime(seconds: $0) }
+
+    /// The answers of these files; `path` are the tags on the way from the outermost element to the signed one.
+    package init(about leaf: String, files: [String], path: [UInt8]) throws(CertificateError) {
+        self.leaf = try SignedAnswers.certificate(leaf)
+        anchor = TrustStore(anchors: [try SignedAnswers.certificate("intermediate.pem")])
+        signed = files.map { Array(SignedAnswers.element(path[...], in: SignedAnswers.bytes($0)[...])) }
+        precondition(signed.allSatisfy { $0.count > 40 }, "a fixture is not what it was")
+    }
+
+    /// What the leaf's server presents.
+    package func trust(stapled: [UInt8]?) -> PeerTrust {
+        PeerTrust(certificates: [leaf], stapledResponse: stapled, host: "localhost", store: anchor)
+    }
+
+    /// Whether the input has the signed part of one of the answers in it, unchanged.
+    package func areIn(_ input: [UInt8]) -> Bool {
+        signed.contains { signed in
+            input.indices.contains { start in input[start...].starts(with: signed) }
+        }
+    }
+
+    /// Whether the verdict rests on an answer: good and revoked do, when a positive answer is required.
+    package static func isDefinite(_ verdict: Result<TrustVerdict, TrustFailure>) -> Bool {
+        switch verdict {
+        case .success, .failure(.revoked): true
+        case .failure: false
+        }
+    }
+
+    static let fixtures =
+        #filePath.split(separator: "/", omittingEmptySubsequences: false)
+        .dropLast(4).joined(separator: "/") + "/Tests/Fixtures/PKI/"
+
+    private static func certificate(_ name: String) throws(CertificateError) -> Certificate {
+        let found = try Certificate.bundle(file: fixtures + name)
+        guard let first = found.first else { throw .missing(.certificate) }
+        return first
+    }
+
+    /// The element at the end of a path of tags, its header included.
+    private static func element(_ path: ArraySlice<UInt8>, in bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        guard let tag = path.first else { return bytes }
+        var rest = bytes
+        while let (header, length) = header(of: rest) {
+            if rest.first == tag {
+                if path.count == 1 { return rest.prefix(header + length) }
+                return element(path.dropFirst(), in: rest.dropFirst(header).prefix(length))
+            }
+            rest = rest.dropFirst(header + length)
+        }
+        return []
+    }
+
+    private static func header(of bytes: ArraySlice<UInt8>) -> (Int, Int)? {
+        guard bytes.count >= 2 else { return nil }
+        let first = bytes[bytes.startIndex + 1]
+        guard first >= 0x80 else { return (2, Int(first)) }
+        let octets = bytes.dropFirst(2).prefix(Int(first & 0x7F))
+        return (2 + octets.count, octets.reduce(0) { $0 << 8 | Int($1) })
+    }
+}
