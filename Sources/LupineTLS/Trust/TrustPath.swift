@@ -131,19 +131,19 @@ struct TrustPath: Sendable {
             return 1
         }
         let outcome = withExtendedLifetime((notes, others)) { unsafe X509_verify_cert(context) }
-        let chain = unsafe X509_STORE_CTX_get0_chain(context)
-        let built = unsafe chain.map { unsafe Certificate.all(in: $0) } ?? [leaf]
-        if outcome != 1, notes.problems.isEmpty {
-            // OpenSSL gave up without asking: an error of its own, such as a key that it cannot read.
+        defer { OpenSSLErrors.clear() }
+        guard outcome == 1, let chain = unsafe X509_STORE_CTX_get0_chain(context) else {
+            // OpenSSL gave up without asking, such as for want of memory, and may not have come to the signatures:
+            // nothing but the leaf is known to be linked.
             let code = unsafe X509_STORE_CTX_get_error(context)
-            notes.problems.append(
-                Problem(code: code == X509_V_OK ? X509_V_ERR_UNSPECIFIED : code, depth: 0))
+            notes.problems.append(Problem(code: code == X509_V_OK ? X509_V_ERR_UNSPECIFIED : code, depth: 0))
+            return ([leaf], nil)
         }
-        OpenSSLErrors.clear()
+        let built = unsafe Certificate.all(in: chain)
         // The first of the trusted ones: a leaf that is its own anchor may have issuers behind it.
         let anchor = unsafe Int(X509_STORE_CTX_get_num_untrusted(context))
         let isAnchored =
-            built.indices.contains(anchor) && outcome == 1
+            built.indices.contains(anchor)
             && !notes.problems.contains { $0.isAboutAnchoring }
         return (built, isAnchored ? anchor : nil)
     }
