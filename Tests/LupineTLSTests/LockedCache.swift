@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+
+import Synchronization
+
+@testable import LupineTLS
+
+/// The cache behind a lock, as the transport has it.
+final class LockedCache: RevocationCaching {
+    private let cache: Mutex<RevocationCache>
+
+    init(_ cache: RevocationCache = RevocationCache()) { self.cache = Mutex(cache) }
+
+    var count: Int { cache.withLock { $0.count } }
+
+    func answer(for key: RevocationKey, at time: UnixTime) -> RevocationAnswer? {
+        cache.withLock { $0.answer(for: key, at: time) }
+    }
+
+    func keep(_ answer: RevocationAnswer, for key: RevocationKey, at time: UnixTime) {
+        cache.withLock { $0.keep(answer, for: key, at: time) }
+    }
+}
