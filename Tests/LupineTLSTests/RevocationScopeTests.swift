@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+
+import LupineTestKit
+import Testing
+
+@testable import LupineTLS
+
+/// What a list's extensions make of its silence and of its entries (RFC 5280 §5.2, §5.3).
+@Suite struct RevocationScopeTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        let what: String
+        let settings: String
+        var isRevoked = false
+        let expected: String
+
+        var testDescription: String { what }
+    }
+
+    private static func point(_ lines: String) -> String {
+        "[list]\nissuingDistributionPoint = critical,@point\n[point]\n" + lines
+    }
+
+    static let place = "fullname = URI:http://revocation.test/intermediate.crl\n"
+
+    static let rows: [Row] = [
+        Row(what: "no extensions", settings: "[list]\n", expected: "good"),
+        Row(what: "the certificate's own place", settings: point(place), expected: "good"),
+        Row(
+            what: "revoked at the certificate's own place", settings: point(place), isRevoked: true,
+            expected: "revoked 1704067200 -"),
+        Row(
+            what: "another place", settings: point("fullname = URI:http://revocation.test/other.crl\n"),
+            expected: "otherCertificate"),
+        Row(what: "for users alone", settings: point(place + "onlyuser = TRUE\n"), expected: "good"),
+        Row(
+            what: "for authorities alone", settings: point(place + "onlyCA = TRUE\n"),
+            expected: "otherCertificate"),
+        Row(
+            what: "for attributes alone", settings: point(place + "onlyAA = TRUE\n"), expected: "unsupported"),
+        Row(what: "indirect", settings: point(place + "indirectCRL = TRUE\n"), expected: "unsupported"),
+        Row(
+            what: "for some reasons alone", settings: point(place + "onlysomereasons = keyCompromise\n"),
+            expected: "unsupported"),
+        Row(
+            what: "a place relative to the issuer",
+            settings:
+                "[list]\nissuingDistributionPoint = critical,"
+                + "DER:30:11:A0:0F:A1:0D:30:0B:06:03:55:04:03:0C:04:6C:69:73:74\n", expected: "unsupported"),
+        Row(
+            what: "a difference", settings: "[list]\ndeltaCRL = critical,DER:02:01:01\n",
+            expected: "unsupported"),
+        Row(
+            what: "on hold", settings: "[list]\n# reason = 6\n", isRevoked: true,
+            expected: "revoked 1704067200 certificateHold"),
+        Row(
+            what: "removed from the list", settings: "[list]\n# reason = 8\n", isRevoked: true,
+            expected: "good"),
+        Row(
+            what: "a critical extension of an entry", settings: "[list]\n# critical entry\n", isRevoked: true,
+            expected: "unsupported"),
+    ]
+
+    @Test(arguments: rows)
+    func scopeIsHeeded(_ row: Row) throws {
+        let leaf = try TrustFixture.certificate("good-crl")
+        let issuer = try TrustFixture.certificate("intermediate")
+        let bytes = try ListMaker.list(row.settings, revoked: row.isRevoked ? leaf : nil)
+        let found = brief { () throws(RevocationProblem) in
+            let list = try RevocationList(der: bytes)
+            try list.verifySignature(of: issuer)
+            return try list.status(of: leaf, at: TrustFixture.now)
+        }
+        #expect(found == row.expected)
+    }
+
+    /// A certificate that names no place is not spoken for by a list for one place.
+    @Test func aListForOnePlaceSaysNothingAboutOthers() throws {
+        let list = try RevocationList(der: ListMaker.list(Self.point(Self.place)))
+        let good = try TrustFixture.certificate("good")
+        #expect(throws: RevocationProblem.otherCertificate) {
+            try list.status(of: good, at: TrustFixture.now)
+        }
+    }
+
+    /// The store, the certificates and a list are shared between threads.
+    @Test func evaluationsRunAtTheSameTime() async throws {
+        let list = try RevocationList(der: PKI.bytes("crl/intermediate.crl"))
+        let evaluator = TrustEvaluator.composite([
+            .default,
+            .revocation(.networkAccessDisabled, lists: [list], validatesChain: false, checksHost: false),
+        ])
+        let trust = try TrustFixture.trust("revoked-crl")
+        let verdicts = await withTaskGroup(of: Set<String>.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    Set((0..<100).map { _ in verdict(evaluator.evaluate(trust, at: TrustFixture.now)) })
+                }
+            }
+            return await group.reduce(into: Set<String>()) { $0.formUnion($1) }
+        }
+        #expect(verdicts == ["revoked revoked-crl 1704067200 keyCompromise"])
+    }
+}
