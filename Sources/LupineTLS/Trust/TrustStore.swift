@@ -8,8 +8,6 @@ internal import CLupineOpenSSL
 /// would load a file during a handshake is attached. Loading reads files and belongs on no loop thread.
 package struct TrustStore: Sendable {
     let handle: OpenSSLHandle<StoreObject>
-    /// How many certificates it trusts.
-    package let count: Int
 
     /// Loads what `roots` describes. The system's roots are loaded once per process.
     package init(_ roots: TrustRoots) throws(TrustRootsError) {
@@ -29,13 +27,15 @@ package struct TrustStore: Sendable {
         guard let store = unsafe X509_STORE_new() else { preconditionFailure("OpenSSL is out of memory") }
         for anchor in anchors { unsafe _ = X509_STORE_add_cert(store, anchor.handle.pointer) }
         handle = unsafe OpenSSLHandle(owning: store)
-        count = anchors.count
     }
 
     /// What it trusts and these certificates too.
     package func adding(_ anchors: [Certificate]) -> TrustStore {
         TrustStore(anchors: certificates + anchors)
     }
+
+    /// How many certificates it trusts; one that was given twice counts once.
+    package var count: Int { certificates.count }
 
     /// What it trusts.
     package var certificates: [Certificate] {
