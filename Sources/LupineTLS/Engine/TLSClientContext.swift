@@ -55,26 +55,11 @@ package final class TLSClientContext: Sendable {
 extension TrustStore {
     /// The roots, read from where they are.
     static func loaded(_ roots: TrustRoots) throws(TLSError) -> TrustStore {
-        OpenSSLErrors.clear()
-        guard let store = unsafe OpenSSLHandle<StoreObject>(owning: X509_STORE_new()) else {
-            throw OpenSSLContext.refused()
+        do throws(TrustRootsError) {
+            return try TrustStore(roots)
+        } catch {
+            throw .configuration(.roots(error.description))
         }
-        if roots.includesSystem {
-            guard unsafe X509_STORE_set_default_paths(store.pointer) == 1 else {
-                throw .configuration(.roots(OpenSSLContext.firstFailure().description))
-            }
-        }
-        for file in roots.files {
-            guard unsafe X509_STORE_load_file(store.pointer, file) == 1 else {
-                throw .configuration(.roots("\(file): \(OpenSSLContext.firstFailure())"))
-            }
-        }
-        for certificate in roots.certificates {
-            guard unsafe X509_STORE_add_cert(store.pointer, certificate.handle.pointer) == 1 else {
-                throw .configuration(.roots(OpenSSLContext.firstFailure().description))
-            }
-        }
-        return TrustStore(store)
     }
 }
 
