@@ -59,6 +59,7 @@ static inline long lupine_SSL_set_tlsext_status_ocsp_resp(SSL *connection, unsig
     return SSL_set_tlsext_status_ocsp_resp(connection, response, length);
 }
 static inline void *lupine_OPENSSL_malloc(size_t size) { return OPENSSL_malloc(size); }
+static inline void lupine_OPENSSL_free(void *memory) { OPENSSL_free(memory); }
 
 // What a BIO says of its last transfer.
 static inline void lupine_BIO_clear_retry_flags(BIO *bio) { BIO_clear_retry_flags(bio); }

@@ -13,7 +13,6 @@ extension TLSEngine {
         case .failed(let failure): throw failure
         }
         try flush()
-        if hasPendingOutput { return .wouldBlock }
         if gate.isAsking && gate.state != .stopped, let trust = askedTrust { return .awaitsTrust(trust) }
         if case .refused(let failure, from: .holding) = gate.state { throw refuse(failure, saying: true) }
         if case .refused(let failure, from: .resumed) = gate.state { throw refuse(failure, saying: false) }
@@ -54,7 +53,6 @@ extension TLSEngine {
             }
         }
         if sendingFailed { throw fail(.wireFailed) }
-        if hasPendingOutput { return .wouldBlock }
         phase = .established
         return .done
     }

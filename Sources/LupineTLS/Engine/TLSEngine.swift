@@ -13,7 +13,7 @@ internal import CLupineOpenSSL
 @safe package final class TLSEngine {
     /// How far a handshake has come.
     package enum Progress {
-        /// The connection may be used.
+        /// The connection may be used. Its last messages may still be pending, which `write` waits for.
         case done
         /// It goes on when the wire is readable, or writable if there is pending output.
         case wouldBlock

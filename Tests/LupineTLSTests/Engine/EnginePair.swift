@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+
+import Testing
+
+@testable import LupineTLS
+
+/// A client and a server that speak through memory, and a loop that takes turns.
+final class EnginePair {
+    /// What the client's owner says about the peer.
+    var verdict: Result<Void, TrustFailure> = .success(())
+    /// What the client's owner gives when asked for an identity.
+    var identity: TLSIdentity?
+
+    let client: TLSEngine
+    let server: TLSEngine
+    let clientWire: MemoryWire
+    let serverWire: MemoryWire
+    let toServer = ByteQueue()
+    let toClient = ByteQueue()
+
+    /// What the client was asked.
+    private(set) var questions: [PeerTrust] = []
+    private(set) var identityRequests: [TLSIdentityRequest] = []
+    /// How many bytes the client had sent when it was asked.
+    private(set) var sentBeforeQuestion = 0
+    private(set) var clientError: TLSError?
+    private(set) var serverError: TLSError?
+    private(set) var clientIsDone = false
+    private(set) var serverIsDone = false
+
+    init(
+        client: TLSClientContext, server: TLSServerContext, host: String = "good.test",
+        resuming session: TLSSession? = nil, manner: WireManner = WireManner.all[0]
+    ) throws {
+        clientWire = MemoryWire(incoming: toClient, outgoing: toServer, manner: manner)
+        serverWire = MemoryWire(incoming: toServer, outgoing: toClient, manner: manner)
+        self.client = try TLSEngine(client: client, host: host, resuming: session, over: clientWire)
+        self.server = try TLSEngine(server: server, over: serverWire)
+    }
+
+    convenience init(
+        _ configuration: TLSConfiguration = .test, _ serverConfiguration: TLSServerConfiguration? = nil,
+        host: String = "good.test", manner: WireManner = WireManner.all[0]
+    ) throws {
+        let server = try serverConfiguration ?? .test()
+        try self.init(
+            client: try TLSClientContext(configuration), server: try TLSServerContext(server), host: host,
+            manner: manner)
+    }
+
+    /// Runs both handshakes until neither gets on.
+    func shakeHands() {
+        var idle = 0
+        while idle < 6 && !(isOver(client: true) && isOver(client: false)) {
+            let before = (toServer.log.count, toClient.log.count, toServer.count, toClient.count)
+            stepClient()
+            stepServer()
+            let after = (toServer.log.count, toClient.log.count, toServer.count, toClient.count)
+            idle = before == after ? idle + 1 : 0
+        }
+    }
+
+    private func isOver(client isClient: Bool) -> Bool {
+        isClient ? clientIsDone || clientError != nil : serverIsDone || serverError != nil
+    }
+
+    func stepClient() {
+        guard !isOver(client: true) else {
+            try? client.flush()
+            return
+        }
+        do {
+            switch try client.handshake() {
+            case .done: clientIsDone = true
+            case .wouldBlock: break
+            case .awaitsTrust(let trust):
+                if questions.isEmpty { sentBeforeQuestion = toServer.log.count }
+                questions.append(trust)
+                client.answerTrust(verdict)
+            case .awaitsIdentity(let request):
+                identityRequests.append(request)
+                client.answerIdentity(identity)
+            }
+        } catch { clientError = error }
+    }
+
+    func stepServer() {
+        guard !isOver(client: false) else {
+            try? server.flush()
+            return
+        }
+        do {
+            if case .done = try server.handshake() { serverIsDone = true }
+        } catch { serverError = error }
+    }
+
+    /// Sends `bytes` from one side and reads what the other gets, until all is through or neither gets on.
+    func carry(_ bytes: [UInt8], fromClient: Bool) throws -> [UInt8] {
+        let (sender, receiver) = fromClient ? (client, server) : (server, client)
+        var received: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 32 * 1024)
+        var sent = 0
+        var idle = 0
+        while received.count < bytes.count && idle < 8 {
+            let before = (sent, received.count, toServer.count, toClient.count)
+            try sender.flush()
+            sent += try sender.write(bytes.span.extracting(sent...))
+            var span = buffer.mutableSpan
+            if case .bytes(let count) = try receiver.read(into: &span) {
+                received += buffer[..<count]
+            }
+            try receiver.flush()
+            idle = before == (sent, received.count, toServer.count, toClient.count) ? idle + 1 : 0
+        }
+        return received
+    }
+
+    /// One read by one side.
+    func read(client isClient: Bool) throws(TLSError) -> ReadResult {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        var span = buffer.mutableSpan
+        switch try (isClient ? client : server).read(into: &span) {
+        case .bytes(let count): return .bytes(Array(buffer[..<count]))
+        case .wouldBlock: return .wouldBlock
+        case .end: return .end
+        }
+    }
+
+    enum ReadResult: Hashable {
+        case bytes([UInt8])
+        case wouldBlock
+        case end
+    }
+}
+
+extension TLSConfiguration {
+    /// A client that trusts nothing by itself: the tests answer for it.
+    static var test: TLSConfiguration { TLSConfiguration(roots: TrustRoots(includesSystem: false)) }
+
+    /// The same, for one version.
+    static func test(_ version: TLSVersion) -> TLSConfiguration {
+        var configuration = test
+        configuration.minimumVersion = version
+        configuration.maximumVersion = version
+        return configuration
+    }
+}
+
+extension TLSServerConfiguration {
+    /// A server that is `good.test`.
+    static func test(_ names: String...) throws -> TLSServerConfiguration {
+        let identities = try (names.isEmpty ? ["good"] : names).map { name in
+            TLSServerIdentity(try FixtureIdentity.load(name), serverNames: ["\(name).test"])
+        }
+        return TLSServerConfiguration(identities: identities)
+    }
+}
+
+extension TLSVersion {
+    /// Those that tests walk through.
+    static let tested: [TLSVersion] = [.v1_2, .v1_3]
+}

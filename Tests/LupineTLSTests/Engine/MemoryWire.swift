@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+
+import LupineTLS
+
+/// One direction between two engines.
+final class ByteQueue {
+    private(set) var waiting: [UInt8] = []
+    private var start = 0
+    /// Everything that was ever put in.
+    private(set) var log: [UInt8] = []
+    var isClosed = false
+    var count: Int { waiting.count - start }
+    /// Whether `log` is kept.
+    var keepsLog = true
+
+    func put(_ bytes: Span<UInt8>) {
+        for index in bytes.indices { waiting.append(bytes[index]) }
+        if keepsLog { for index in bytes.indices { log.append(bytes[index]) } }
+    }
+
+    func put(_ bytes: [UInt8]) { put(bytes.span) }
+
+    func take(upTo limit: Int, into output: inout OutputSpan<UInt8>) -> Int {
+        let taken = min(limit, count, output.freeCapacity)
+        for _ in 0..<taken {
+            output.append(waiting[start])
+            start += 1
+        }
+        if start == waiting.count {
+            waiting.removeAll(keepingCapacity: true)
+            start = 0
+        }
+        return taken
+    }
+
+    func takeAll() -> [UInt8] {
+        let all = Array(waiting[start...])
+        waiting = []
+        start = 0
+        return all
+    }
+}
+
+/// How a wire treats those who use it.
+struct WireManner: Sendable, CustomStringConvertible {
+    var description: String
+    /// The most that one call moves.
+    var piece = Int.max
+    /// The most that may wait in the queue.
+    var capacity = Int.max
+    /// Whether every other call moves nothing.
+    var isHesitant = false
+
+    static let all = [
+        WireManner(description: "takes everything"),
+        WireManner(description: "byte by byte", piece: 1),
+        WireManner(description: "hesitant, seven bytes at a time", piece: 7, isHesitant: true),
+        WireManner(description: "full after 100 bytes", capacity: 100),
+    ]
+}
+
+/// One end of a connection in memory.
+final class MemoryWire: TLSWire {
+    let incoming: ByteQueue
+    let outgoing: ByteQueue
+    var manner: WireManner
+    var fails = false
+    private var receives = 0
+    private var sends = 0
+
+    init(incoming: ByteQueue, outgoing: ByteQueue, manner: WireManner) {
+        self.incoming = incoming
+        self.outgoing = outgoing
+        self.manner = manner
+    }
+
+    func receive(into output: inout OutputSpan<UInt8>) -> TLSWireOutcome {
+        if fails { return .failed }
+        receives += 1
+        if manner.isHesitant && receives.isMultiple(of: 2) { return .wouldBlock }
+        let taken = incoming.take(upTo: manner.piece, into: &output)
+        if taken > 0 { return .bytes(taken) }
+        return incoming.isClosed ? .end : .wouldBlock
+    }
+
+    func send(_ bytes: Span<UInt8>) -> TLSWireOutcome {
+        if fails { return .failed }
+        let room = max(0, manner.capacity - outgoing.count)
+        let taken = min(bytes.count, manner.piece, room)
+        sends += 1
+        if taken == 0 || manner.isHesitant && sends.isMultiple(of: 2) { return .wouldBlock }
+        outgoing.put(bytes.extracting(..<taken))
+        return .bytes(taken)
+    }
+}
