@@ -8,7 +8,7 @@ package struct OriginHandshake: Sendable {
     package let outcome: Result<TLSInfo, TLSError>
     /// The name that the client asked for, if it came so far.
     package let serverName: String?
-    /// What the client showed of itself, its own certificate first; resumed connections show it again.
+    /// What the client showed of itself and was accepted for, its own certificate first; resumed connections remember it.
     package let clientCertificates: [Certificate]
     /// All bytes that had come from the client by then, as they were on the wire.
     package let wireBytes: Int

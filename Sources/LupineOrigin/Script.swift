@@ -49,7 +49,8 @@ package struct Script: Sendable {
         case sendCloseNotify
         /// Sends bytes on the wire as they are, between the records.
         case sendBeneathTLS([UInt8])
-        /// From here on the wire takes so many bytes more, then this happens: it cuts records and handshakes in the middle.
+        /// From here on the wire takes so many bytes more, then this happens: it cuts records and handshakes in the middle. What
+        /// is behind the cut never leaves, and steps that wait for that do not come.
         case cutWire(WireCut)
         /// Asks for another handshake, which only TLS 1.2 has.
         case requestRenegotiation

@@ -112,6 +112,31 @@ import Testing
         }
     }
 
+    @Test func theAlertIsThereBehindInputThatNobodyReads() async throws {
+        try await withOrigin(SecureOrigin.configuration()) { origin in
+            let client = try RawClient(port: origin.port)
+            try client.send([UInt8](repeating: 0x41, count: 300_000))
+            let answer = try client.receiveAll()
+            #expect(answer.first == 21, "an alert, and no reset")
+            client.closeOurHalf()
+        }
+    }
+
+    @Test(arguments: [TLSVersion.v1_2, .v1_3])
+    func aClientHelloInPieces(_ version: TLSVersion) async throws {
+        try await withOrigin(SecureOrigin.configuration()) { origin in
+            let context = try SecureOrigin.client(version)
+            for piece in [1, 5, 77] {
+                let client = try RawClient(port: origin.port)
+                client.cutsIntoPieces(of: piece)
+                try client.startTLS(context, host: "good.test")
+                let response = try client.get("/get")
+                #expect(response.status == 200)
+            }
+            #expect(origin.counts.handshakesCompleted == 3)
+        }
+    }
+
     @Test func aShutdownInMidHandshake() async throws {
         let origin = try Origin.start(configuration: SecureOrigin.configuration())
         let silent = try RawClient(port: origin.port)

@@ -98,6 +98,16 @@ import Testing
         }
     }
 
+    @Test func whatIsSentBehindTheOwnEndEndsTheConnection() async throws {
+        let plan = ScriptPlan(.send("one"), .halfClose, .send("two"), .signal("never"))
+        try await withSecureClient(SecureOrigin.scripted(plan)) { client, _ in
+            let received = try client.receiveAll()
+            #expect(text(received) == "one")
+            let rest = try client.receiveBeneathTLS()
+            #expect(rest == [], "the socket has ended, too")
+        }
+    }
+
     @Test func aResetIsAReset() async throws {
         try await withSecureClient(SecureOrigin.scripted(ScriptPlan(.expectHead, .send("x"), .reset))) {
             client, _ in

@@ -223,7 +223,7 @@ import Testing
             var configuration = try SecureOrigin.configuration()
             configuration.recordedBytes = 0
             try await withSecureClient(configuration, SecureOrigin.client(version)) { client, _ in
-                let body = (0..<8 << 20).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 9) }
+                let body = (0..<2 << 20).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 9) }
                 let sent = try client.request("POST", "/hash", body: body)
                 let plain = try await withClient { client, _ in
                     try client.request("POST", "/hash", body: body)

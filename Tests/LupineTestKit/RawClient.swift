@@ -40,6 +40,8 @@ package final class RawClient {
 
     private let descriptor: Int32
     private var pending: [UInt8] = []
+    /// The most that goes to the kernel at once.
+    private var pieceBytes = Int.max
     /// TLS, the innermost last.
     private var layers: [RawTLS] = []
 
@@ -122,14 +124,22 @@ package final class RawClient {
         if let layer = layers.last { try layer.send(bytes) } else { try sendBeneathTLS(bytes) }
     }
 
+    /// Sends in pieces of so many bytes from here on, each in a packet of its own.
+    package func cutsIntoPieces(of bytes: Int) {
+        pieceBytes = bytes
+        var on: Int32 = 1
+        _ = unsafe setsockopt(
+            descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+    }
+
     /// Sends octets on the socket, whatever is spoken there.
     package func sendBeneathTLS(_ bytes: [UInt8]) throws {
         var sent = 0
         while sent < bytes.count {
             let count = unsafe bytes.withUnsafeBytes { raw in
                 unsafe Glibc.send(
-                    descriptor, UnsafeRawBufferPointer(rebasing: raw[sent...]).baseAddress, raw.count - sent,
-                    Int32(MSG_NOSIGNAL))
+                    descriptor, UnsafeRawBufferPointer(rebasing: raw[sent...]).baseAddress,
+                    min(raw.count - sent, pieceBytes), Int32(MSG_NOSIGNAL))
             }
             guard count >= 0 else { throw Failure.system(errno) }
             sent += count

@@ -19,8 +19,8 @@ package protocol ClientChannel: AnyObject {
     /// Sends the beginning of both pieces, in one call where that is possible. With two empty pieces it sends only what the
     /// channel holds: `wouldBlock` until all of that is gone.
     func send(_ first: Span<UInt8>, _ second: Span<UInt8>) throws(Errno) -> WriteOutcome
-    /// Says that no more content comes, where the protocol has a word for it (close_notify); whether there was anything to say. It
-    /// may be held; the socket stays open.
+    /// Says that no more content comes, where the protocol has a word for it (close_notify), and whether there was anything
+    /// to say. It may be held; the socket stays open.
     func endContent() -> Bool
     /// Sends the end of this half.
     func shutdownWrite() throws(Errno)

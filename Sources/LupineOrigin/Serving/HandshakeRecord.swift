@@ -11,7 +11,7 @@ final class HandshakeRecord: Sendable {
     }
 
     /// Of so many connections something is known; the memory of an origin does not grow with those that it has seen.
-    private static let connections = 4_096
+    private static let connections = 1_024
 
     private let counts: OriginCounts
     private let state = Lock(State())
@@ -28,7 +28,9 @@ final class HandshakeRecord: Sendable {
             let index = state.outcomes[connection, default: []].count
             state.outcomes[connection, default: []].append(outcome)
             state.outcomes[connection - Self.connections] = nil
-            return state.waiting[connection]?.removeValue(forKey: index)
+            let gate = state.waiting[connection]?.removeValue(forKey: index)
+            if state.waiting[connection]?.isEmpty == true { state.waiting[connection] = nil }
+            return gate
         }
         gate?.open()
     }

@@ -259,7 +259,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         case .open:
             var progress = false
             if conversation.wantsInput, receive() { progress = true }
-            guard case .open = phase else { return false }
+            guard case .open = phase else { return progress }
             if conversation.advance(self) { progress = true }
             if flush() { progress = true }
             return progress
@@ -302,8 +302,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         do throws(Errno) {
             guard try channel.establish() else { return false }
         } catch {
-            fail()
-            return false
+            return fail()
         }
         phase = .open
         lastActivity = loop.now
@@ -321,12 +320,16 @@ final class ServerConnection: LoopChannel, TimerTarget {
         timer = loop.schedule(after: Self.lingerTime, self, tag: Tag.linger)
     }
 
-    /// Ends after an error of the channel: at once, or when the client has had the time to read why.
-    private func fail() {
-        guard channel.hasLastWord else { return close(.orderly) }
-        switch phase {
-        case .lingering, .closed: return close(.orderly)
-        case .opening, .open, .finishing: break
+    /// Ends after an error of the channel: at once, or (true) when the client has had the time to read why.
+    private func fail() -> Bool {
+        let mayLinger =
+            switch phase {
+            case .opening, .open, .finishing: channel.hasLastWord
+            case .lingering, .closed: false
+            }
+        guard mayLinger else {
+            close(.orderly)
+            return false
         }
         output = []
         outputStart = 0
@@ -334,7 +337,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         tailStart = 0
         isReadable = true
         linger()
-        pump()
+        return true
     }
 
     /// Takes what has come, if there is room; false when nothing came.
@@ -367,8 +370,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
                 return true
             }
         } catch {
-            fail()
-            return false
+            return fail()
         }
     }
 
@@ -397,8 +399,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
                 return false
             }
         } catch {
-            fail()
-            return false
+            return fail()
         }
         if outputStart == output.count {
             outputStart = 0

@@ -141,7 +141,8 @@ final class TLSChannel: ClientChannel {
     }
 
     private func write(_ first: Span<UInt8>, _ second: Span<UInt8>) throws(Errno) -> WriteOutcome {
-        guard case .established = state, !(first.isEmpty && second.isEmpty) else { return .bytes(0) }
+        if first.isEmpty, second.isEmpty { return .bytes(0) }
+        guard case .established = state else { throw .brokenPipe }
         do throws(TLSError) {
             var taken = 0
             if !first.isEmpty { taken = try engine.write(first) }
