@@ -115,7 +115,8 @@ import Testing
     @Test func theAlertIsThereBehindInputThatNobodyReads() async throws {
         try await withOrigin(SecureOrigin.configuration()) { origin in
             let client = try RawClient(port: origin.port)
-            try client.send([UInt8](repeating: 0x41, count: 300_000))
+            // A handshake message that there is not, and much more.
+            try client.send([22, 3, 1, 0, 4, 99, 0, 0, 0] + [UInt8](repeating: 0, count: 300_000))
             let answer = try client.receiveAll()
             #expect(answer.first == 21, "an alert, and no reset")
             client.closeOurHalf()
