@@ -18,4 +18,15 @@ static inline int lupine_sk_X509_push(STACK_OF(X509) *stack, X509 *certificate) 
 /// Gives up the stack and a reference to each of its certificates.
 static inline void lupine_sk_X509_pop_free(STACK_OF(X509) *stack) { sk_X509_pop_free(stack, X509_free); }
 
+static inline void lupine_sk_PKCS7_pop_free(STACK_OF(PKCS7) *stack) { sk_PKCS7_pop_free(stack, PKCS7_free); }
+static inline void lupine_sk_PKCS12_SAFEBAG_pop_free(STACK_OF(PKCS12_SAFEBAG) *stack) {
+    sk_PKCS12_SAFEBAG_pop_free(stack, PKCS12_SAFEBAG_free);
+}
+
+static inline unsigned long lupine_XN_FLAG_RFC2253(void) { return XN_FLAG_RFC2253; }
+/// The reason of a failed fetch of an algorithm that no provider has.
+static inline int lupine_ERR_R_UNSUPPORTED(void) { return ERR_R_UNSUPPORTED; }
+
+static inline long lupine_BIO_get_mem_data(BIO *bio, char **data) { return BIO_get_mem_data(bio, data); }
+
 #endif

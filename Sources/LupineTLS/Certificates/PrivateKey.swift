@@ -1,9 +1,80 @@
 // SPDX-License-Identifier: MIT
 
-/// A private key; nothing of it is ever described or logged.
+/// A private key, equal to another when their public parts are. Nothing of it is ever described or logged.
 public struct PrivateKey: Sendable {
     package let handle: OpenSSLHandle<KeyObject>
 
+    /// The largest PEM or DER that is read.
+    public static let largestSize = 1 << 20
+
     /// The key behind a handle.
     package init(_ handle: OpenSSLHandle<KeyObject>) { self.handle = handle }
+
+    /// The key of a PKCS#8 PrivateKeyInfo, of an RSAPrivateKey (PKCS#1) or of an ECPrivateKey (SEC 1) in DER.
+    public init(der: [UInt8]) throws(CertificateError) {
+        guard der.count <= PrivateKey.largestSize else {
+            throw .tooLarge(.privateKey, count: der.count, limit: PrivateKey.largestSize)
+        }
+        handle = try OpenSSLHandle.privateKey(der: der)
+    }
+
+    /// The first private key of a PEM text: PKCS#8, encrypted or not, or the older kinds for RSA and EC.
+    ///
+    /// The password is not asked for when it is missing: that is an error. It is of no matter when nothing is encrypted.
+    ///
+    /// - Throws: `CertificateError`: `missing` when there is no key, `passwordMissing`, `wrongPassword`, `tooCostly`.
+    public init(pem text: [UInt8], password: String? = nil) throws(CertificateError) {
+        for block in try PEM.blocks(in: text) {
+            switch block.label {
+            case "ENCRYPTED PRIVATE KEY":
+                let der = try PrivateKey.sized(try block.bytes())
+                guard let password else { throw .passwordMissing(.privateKey) }
+                handle = try .privateKey(encryptedDER: der, password: Array(password.utf8))
+                return
+            case "PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY":
+                if block.hasHeaders {
+                    guard let password else { throw .passwordMissing(.privateKey) }
+                    let block = try PrivateKey.sized(Array(block.text) + [0x0A])
+                    handle = try .privateKey(block: block, password: Array(password.utf8))
+                } else {
+                    handle = try .privateKey(der: try PrivateKey.sized(try block.bytes()))
+                }
+                return
+            default: continue
+            }
+        }
+        throw .missing(.privateKey)
+    }
+
+    /// The same of a string.
+    public init(pem text: String, password: String? = nil) throws(CertificateError) {
+        try self.init(pem: Array(text.utf8), password: password)
+    }
+
+    /// Its public part.
+    public var publicKey: PublicKey { PublicKey(verified: handle.subjectPublicKeyInfo) }
+
+    /// Its algorithm and strength.
+    public var type: KeyType { handle.type }
+
+    private static func sized(_ bytes: [UInt8]) throws(CertificateError) -> [UInt8] {
+        guard bytes.count <= largestSize else {
+            throw .tooLarge(.privateKey, count: bytes.count, limit: largestSize)
+        }
+        return bytes
+    }
+}
+
+extension PrivateKey: Hashable {
+    public static func == (left: PrivateKey, right: PrivateKey) -> Bool {
+        left.handle === right.handle || left.publicKey == right.publicKey
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(publicKey) }
+}
+
+extension PrivateKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { "PrivateKey" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+internal import Glibc
+
 /// A moment in seconds since 1970-01-01T00:00:00Z, as certificates and revocation answers count time.
 public struct UnixTime: Hashable, Comparable, Sendable {
     /// Seconds since the epoch; negative before it.
@@ -8,5 +10,54 @@ public struct UnixTime: Hashable, Comparable, Sendable {
     /// So many seconds after the epoch.
     public init(seconds: Int64) { self.seconds = seconds }
 
+    /// What the system's clock shows.
+    public static var now: UnixTime { UnixTime(seconds: Int64(time(nil))) }
+
     public static func < (left: UnixTime, right: UnixTime) -> Bool { left.seconds < right.seconds }
+}
+
+/// The civil calendar, the Gregorian one in both directions without end.
+extension UnixTime: CustomStringConvertible {
+    private static let day: Int64 = 86_400
+    /// Days of 400 years, after which the calendar repeats itself.
+    private static let era: Int64 = 146_097
+    /// Days from 0000-03-01 to the epoch. Years are counted from March, so that the leap day is the last of one.
+    private static let epoch: Int64 = 719_468
+
+    /// A moment of the calendar, in UTC; nil when the parts lie outside of it or of years 0 to 9999.
+    init?(year: Int64, month: Int64, day: Int64, hour: Int64, minute: Int64, second: Int64) {
+        guard (0...9999).contains(year), (1...12).contains(month), (1...31).contains(day),
+            (0...23).contains(hour), (0...59).contains(minute), (0...60).contains(second)
+        else { return nil }
+        let shifted = month > 2 ? year : year - 1
+        let century = shifted >= 0 ? shifted / 400 : -1
+        let yearOfEra = shifted - century * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        let days = century * UnixTime.era + dayOfEra - UnixTime.epoch
+        self.init(seconds: days * UnixTime.day + hour * 3600 + minute * 60 + second)
+    }
+
+    /// As ISO 8601 writes it: `2099-12-31T23:59:59Z`.
+    public var description: String {
+        var (days, rest) = seconds.quotientAndRemainder(dividingBy: UnixTime.day)
+        if rest < 0 { (days, rest) = (days - 1, rest + UnixTime.day) }
+        var (eras, dayOfEra) = (days + UnixTime.epoch).quotientAndRemainder(dividingBy: UnixTime.era)
+        if dayOfEra < 0 { (eras, dayOfEra) = (eras - 1, dayOfEra + UnixTime.era) }
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
+        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        let year = yearOfEra + eras * 400 + (month <= 2 ? 1 : 0)
+        let sign = year < 0 ? "-" : ""
+        let date = [sign + padded(abs(year), 4), padded(month, 2), padded(day, 2)].joined(separator: "-")
+        let time = [rest / 3600, rest / 60 % 60, rest % 60].map { padded($0, 2) }.joined(separator: ":")
+        return "\(date)T\(time)Z"
+    }
+
+    private func padded(_ number: Int64, _ width: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
 }

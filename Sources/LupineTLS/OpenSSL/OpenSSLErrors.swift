@@ -41,4 +41,23 @@ package enum OpenSSLErrors {
         while case let code = ERR_get_error(), code != 0 { failures.append(OpenSSLFailure(code: code)) }
         return failures
     }
+
+    /// Empties the queue and returns the words for the root of the trouble.
+    static func reason() -> String { take().first?.description ?? "unknown reason" }
+
+    /// Empties the queue after a decryption that failed: an algorithm that is not there, or else the wrong password.
+    static func decryption(of input: CertificateInput) -> CertificateError {
+        let failures = take()
+        let missing = failures.first { failure in
+            switch (failure.library, failure.reason) {
+            case (ERR_LIB_EVP, EVP_R_UNSUPPORTED_ALGORITHM), (ERR_LIB_EVP, EVP_R_UNKNOWN_PBE_ALGORITHM),
+                (ERR_LIB_EVP, EVP_R_UNSUPPORTED_CIPHER), (ERR_LIB_EVP, EVP_R_UNKNOWN_CIPHER),
+                (ERR_LIB_PEM, PEM_R_UNSUPPORTED_ENCRYPTION), (ERR_LIB_EVP, lupine_ERR_R_UNSUPPORTED()):
+                true
+            default: false
+            }
+        }
+        if let missing { return .unsupported(input, reason: missing.description) }
+        return .wrongPassword(input)
+    }
 }

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+
+/// BASE64 with padding (RFC 4648 §4), read strictly: no other characters, no bits left over.
+package enum Base64 {
+    /// The text of some bytes, without line breaks.
+    package static func encode(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity((bytes.count / 3 + 1) * 4)
+        var start = 0
+        while start < bytes.count {
+            let group = bytes[start..<min(start + 3, bytes.count)]
+            var bits: UInt32 = 0
+            for byte in group { bits = bits << 8 | UInt32(byte) }
+            bits <<= UInt32(3 - group.count) * 8
+            for position in 0..<4 {
+                let digit = alphabet[Int(bits >> UInt32(18 - 6 * position) & 63)]
+                text.append(position <= group.count ? digit : padding)
+            }
+            start += 3
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The bytes of a text; nil when it is none.
+    package static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var bits: UInt32 = 0
+        var count = 0
+        var paddings = 0
+        for character in text {
+            count += 1
+            if character == padding {
+                paddings += 1
+                bits <<= 6
+            } else {
+                let value = values[Int(character)]
+                guard paddings == 0, value < 64 else { return nil }
+                bits = bits << 6 | UInt32(value)
+            }
+            guard count == 4 else { continue }
+            guard paddings <= 2, bits & (1 << (8 * UInt32(paddings)) - 1) == 0 else { return nil }
+            for position in 0..<(3 - paddings) {
+                bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(16 - 8 * position)))
+            }
+            (bits, count) = (0, 0)
+            if paddings > 0 { count = ended }
+        }
+        return count == 0 || count == ended ? bytes : nil
+    }
+
+    /// A count of characters that no further character brings to 4: after the padding nothing follows.
+    private static let ended = 4
+    private static let padding = UInt8(ascii: "=")
+    private static let alphabet = Array(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    private static let values: [UInt8] = {
+        var values = [UInt8](repeating: 255, count: 256)
+        for (value, character) in alphabet.enumerated() { values[Int(character)] = UInt8(value) }
+        return values
+    }()
+}

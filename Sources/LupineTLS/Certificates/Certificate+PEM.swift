@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+
+extension Certificate {
+    /// The certificates of a PEM text, in its order; other blocks and what stands between them is passed over.
+    ///
+    /// - Throws: `CertificateError`: `at` with the number of the certificate that cannot be read, `missing` when there
+    ///   is none.
+    public static func pem(_ text: [UInt8]) throws(CertificateError) -> [Certificate] {
+        var certificates: [Certificate] = []
+        for block in try PEM.blocks(in: text) {
+            let hasTrustSettings = block.label == "TRUSTED CERTIFICATE"
+            guard hasTrustSettings || block.label == "CERTIFICATE" || block.label == "X509 CERTIFICATE" else {
+                continue
+            }
+            do throws(CertificateError) {
+                certificates.append(try Certificate(der: try block.bytes(), trustSettings: hasTrustSettings))
+            } catch {
+                throw .at(number: certificates.count + 1, path: nil, error)
+            }
+        }
+        guard !certificates.isEmpty else { throw .missing(.certificate) }
+        return certificates
+    }
+
+    /// The same of a string.
+    public static func pem(_ text: String) throws(CertificateError) -> [Certificate] {
+        try pem(Array(text.utf8))
+    }
+
+    /// The certificates of a file: PEM, or one in DER.
+    ///
+    /// - Throws: `CertificateError`: `unreadable`, or `at` with the path and what is wrong in the file.
+    public static func bundle(file path: String) throws(CertificateError) -> [Certificate] {
+        let bytes = try CertificateFile.read(path, limit: PEM.largestSize)
+        do throws(CertificateError) {
+            return try PEM.isLikely(bytes) ? pem(bytes) : [Certificate(der: bytes)]
+        } catch .at(let number, _, let error) {
+            throw .at(number: number, path: path, error)
+        } catch {
+            throw .at(number: 1, path: path, error)
+        }
+    }
+
+    /// The certificates of all regular files of a folder, in the order of their names, each once.
+    ///
+    /// As with OpenSSL's `SSL_CERT_DIR`, what is no certificate is passed over; with `reportsOthers` it is an error.
+    /// Names that begin with a dot are left out.
+    ///
+    /// - Throws: `CertificateError`: `unreadable` for the folder; with `reportsOthers` what `bundle(file:)` throws.
+    public static func directory(
+        path: String, reportsOthers: Bool = false
+    ) throws(CertificateError) -> [Certificate] {
+        var certificates: [Certificate] = []
+        var known: Set<Certificate> = []
+        for name in try CertificateFile.names(in: path) where !name.hasPrefix(".") {
+            let file = path.hasSuffix("/") ? path + name : "\(path)/\(name)"
+            guard CertificateFile.isRegular(file) else { continue }
+            do throws(CertificateError) {
+                for certificate in try bundle(file: file) where known.insert(certificate).inserted {
+                    certificates.append(certificate)
+                }
+            } catch {
+                if reportsOthers { throw error }
+            }
+        }
+        return certificates
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+
+/// How many rounds of key derivation an encrypted key or PKCS#12 asks for, and how many are spent on it: a file of a
+/// hundred bytes can ask for 2^31, which is an hour.
+///
+/// An algorithm that is not understood here is refused rather than tried. Known are PBES2 with PBKDF2 and scrypt
+/// (RFC 8018, RFC 7914), PBMAC1, and the schemes of PBES1 and PKCS#12 (RFC 7292 appendix B), whose parameters all end
+/// with the count.
+enum PasswordCost {
+    /// The most rounds that are spent on one file; OpenSSL writes 2048, the advice of 2023 for PBKDF2 is 600,000.
+    static let limit: UInt64 = 5_000_000
+
+    /// - Throws: `tooCostly` over the limit, `unsupported` for an algorithm that is not understood.
+    @discardableResult
+    static func spend(
+        _ algorithm: [UInt8], of input: CertificateInput, spent: UInt64 = 0
+    ) throws(CertificateError) -> UInt64 {
+        guard let rounds = rounds(of: algorithm) else {
+            throw .unsupported(input, reason: "an encryption with unknown parameters")
+        }
+        return try add(rounds, to: spent, of: input)
+    }
+
+    /// The sum, when it is within the limit.
+    static func add(
+        _ rounds: UInt64, to spent: UInt64, of input: CertificateInput
+    ) throws(CertificateError) -> UInt64 {
+        let (sum, overflow) = spent.addingReportingOverflow(rounds)
+        guard !overflow, sum <= limit else {
+            throw .tooCostly(input, rounds: overflow ? .max : sum, limit: limit)
+        }
+        return sum
+    }
+
+    /// The rounds of an AlgorithmIdentifier in DER; nil for one that is not understood.
+    static func rounds(of algorithm: [UInt8]) -> UInt64? {
+        var reader = DERReader(algorithm[...])
+        guard let identifier = reader.next(DERReader.sequence), reader.isAtEnd else { return nil }
+        return rounds(identifier)
+    }
+
+    /// The rounds in the algorithm of a MAC: none but those of PBMAC1, for the others count outside of it.
+    static func macRounds(of algorithm: [UInt8]) -> UInt64 {
+        var reader = DERReader(algorithm[...])
+        var fields = reader.next(DERReader.sequence)?.inside
+        guard let object = fields?.next(DERReader.objectIdentifier), Array(object.content) == pbmac1 else {
+            return 0
+        }
+        return rounds(of: algorithm) ?? .max
+    }
+
+    private static func rounds(_ identifier: DERReader.Element) -> UInt64? {
+        var reader = identifier.inside
+        guard let object = reader.next(DERReader.objectIdentifier),
+            let parameters = reader.next(DERReader.sequence)
+        else { return nil }
+        var fields = parameters.inside
+        switch Array(object.content) {
+        case pbes2, pbmac1:
+            guard let derivation = fields.next(DERReader.sequence) else { return nil }
+            return rounds(derivation)
+        case scrypt:
+            guard fields.next(DERReader.octetString) != nil, let cost = fields.next()?.unsigned,
+                let size = fields.next()?.unsigned, let lanes = fields.next()?.unsigned
+            else { return nil }
+            return product(product(cost, size), lanes)
+        case pbkdf2:
+            guard fields.next(DERReader.octetString) != nil else { return nil }
+            return fields.next()?.unsigned
+        case let other where other.starts(with: pkcs5) || other.starts(with: pkcs12):
+            guard fields.next(DERReader.octetString) != nil, let count = fields.next()?.unsigned,
+                fields.isAtEnd
+            else { return nil }
+            return count
+        default:
+            return nil
+        }
+    }
+
+    private static func product(_ left: UInt64, _ right: UInt64) -> UInt64 {
+        let (product, overflow) = left.multipliedReportingOverflow(by: right)
+        return overflow ? .max : product
+    }
+
+    /// 1.2.840.113549.1.5
+    private static let pkcs5: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x05]
+    private static let pbkdf2 = pkcs5 + [12]
+    private static let pbes2 = pkcs5 + [13]
+    private static let pbmac1 = pkcs5 + [14]
+    /// 1.2.840.113549.1.12.1
+    private static let pkcs12: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x0C, 0x01]
+    /// 1.3.6.1.4.1.11591.4.11
+    private static let scrypt: [UInt8] = [0x2B, 0x06, 0x01, 0x04, 0x01, 0xDA, 0x47, 0x04, 0x0B]
+}

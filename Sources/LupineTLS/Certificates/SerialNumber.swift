@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+
+/// The number that an issuer gave a certificate (RFC 5280 §4.1.2.2); also the ones that should not be: zero, negative,
+/// longer than 20 bytes.
+public struct SerialNumber: Sendable, Hashable, CustomStringConvertible {
+    /// The content of its INTEGER: two's complement, the highest byte first.
+    public let bytes: [UInt8]
+
+    init(bytes: [UInt8]) { self.bytes = bytes }
+
+    /// Upper-case hexadecimal without a leading zero byte; with a minus sign when it is negative.
+    public var description: String {
+        let isNegative = (bytes.first ?? 0) & 0x80 != 0
+        var magnitude = bytes
+        if isNegative {
+            var carry = true
+            for index in magnitude.indices.reversed() {
+                magnitude[index] = ~magnitude[index]
+                if carry { (magnitude[index], carry) = magnitude[index].addingReportingOverflow(1) }
+            }
+        }
+        let digits = magnitude.drop { $0 == 0 }
+        return (isNegative ? "-" : "") + (digits.isEmpty ? "00" : Hexadecimal.uppercase(digits))
+    }
+}

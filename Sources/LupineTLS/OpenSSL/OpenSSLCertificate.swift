@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+
+internal import CLupineOpenSSL
+
+/// What OpenSSL reads of a certificate. Nothing here judges it.
+extension OpenSSLHandle where Object == X509Object {
+    /// The certificate of these bytes; with `trustSettings`, what follows it in a TRUSTED CERTIFICATE belongs to it.
+    static func certificate(der: [UInt8], trustSettings: Bool) throws(CertificateError) -> OpenSSLHandle {
+        let pointer = unsafe try OpenSSLEncoding.read(der, as: .certificate) { cursor, count in
+            unsafe trustSettings ? d2i_X509_AUX(nil, cursor, count) : d2i_X509(nil, cursor, count)
+        } release: {
+            unsafe X509_free($0)
+        }
+        return unsafe OpenSSLHandle(owning: pointer)
+    }
+
+    /// The certificate without any trust settings.
+    var der: [UInt8] { unsafe OpenSSLEncoding.write { unsafe i2d_X509(pointer, $0) } }
+
+    /// SHA-256 of `der`.
+    var fingerprint: SHA256Digest { SHA256Digest.of(der) }
+
+    /// The last bytes of the signature: enough to tell certificates apart in a hash table.
+    var signatureEnd: ArraySlice<UInt8> {
+        var signature: UnsafePointer<ASN1_BIT_STRING>?
+        unsafe X509_get0_signature(&signature, nil, pointer)
+        return unsafe OpenSSLEncoding.bytes(signature).suffix(16)
+    }
+
+    var subject: DistinguishedName { unsafe Self.name(X509_get_subject_name(pointer)) }
+    var issuer: DistinguishedName { unsafe Self.name(X509_get_issuer_name(pointer)) }
+
+    /// The INTEGER of the serial number, tag and length included.
+    var serialNumber: [UInt8] {
+        unsafe OpenSSLEncoding.write { unsafe i2d_ASN1_INTEGER(X509_get0_serialNumber(pointer), $0) }
+    }
+
+    /// Nil for what is no time.
+    var notBefore: UnixTime? { unsafe Self.time(X509_get0_notBefore(pointer)) }
+    var notAfter: UnixTime? { unsafe Self.time(X509_get0_notAfter(pointer)) }
+
+    /// The SubjectPublicKeyInfo; empty when there is none.
+    var subjectPublicKeyInfo: [UInt8] {
+        unsafe OpenSSLEncoding.write { unsafe i2d_X509_PUBKEY(X509_get_X509_PUBKEY(pointer), $0) }
+    }
+
+    /// The key, when OpenSSL understands its algorithm and it is well-formed.
+    var publicKey: OpenSSLHandle<KeyObject>? {
+        defer { OpenSSLErrors.clear() }
+        return unsafe OpenSSLHandle<KeyObject>(owning: X509_get_pubkey(pointer))
+    }
+
+    /// The name of the key's algorithm, also of one that OpenSSL does not understand.
+    var keyAlgorithm: String {
+        var algorithm: OpaquePointer?
+        unsafe X509_PUBKEY_get0_param(&algorithm, nil, nil, nil, X509_get_X509_PUBKEY(pointer))
+        return unsafe OpenSSLEncoding.name(algorithm)
+    }
+
+    var signatureAlgorithm: String {
+        var algorithm: UnsafePointer<X509_ALGOR>?
+        unsafe X509_get0_signature(nil, &algorithm, pointer)
+        guard let algorithm = unsafe algorithm else { return "unknown" }
+        return unsafe OpenSSLEncoding.name(algorithm.pointee.algorithm)
+    }
+
+    var isSelfSigned: Bool {
+        defer { OpenSSLErrors.clear() }
+        return unsafe X509_self_signed(pointer, 1) == 1
+    }
+
+    /// Whether well-formed basic constraints say so.
+    var isAuthority: Bool {
+        defer { OpenSSLErrors.clear() }
+        let flags = unsafe X509_get_extension_flags(pointer)
+        return flags & UInt32(EXFLAG_CA) != 0 && flags & UInt32(EXFLAG_INVALID) == 0
+    }
+
+    /// Whether `issuer` has the name, the key identifier and the usage to have issued this; the signature is not checked.
+    func couldBeIssued(by issuer: OpenSSLHandle) -> Bool {
+        defer { OpenSSLErrors.clear() }
+        return unsafe X509_check_issued(issuer.pointer, pointer) == X509_V_OK
+    }
+
+    /// Whether the private key is that of the certificate.
+    func fits(_ key: OpenSSLHandle<KeyObject>) -> Bool {
+        defer { OpenSSLErrors.clear() }
+        return unsafe X509_check_private_key(pointer, key.pointer) == 1
+    }
+
+    private static func name(_ name: OpaquePointer?) -> DistinguishedName {
+        guard let name = unsafe name else {
+            return DistinguishedName(der: [], description: "", commonName: nil)
+        }
+        let der = unsafe OpenSSLEncoding.write { unsafe i2d_X509_NAME(name, $0) }
+        let index = unsafe lastIndex(of: NID_commonName, in: name)
+        let entry = unsafe index.flatMap { unsafe X509_NAME_get_entry(name, $0) }
+        let commonName = unsafe OpenSSLEncoding.text(X509_NAME_ENTRY_get_data(entry))
+        return DistinguishedName(der: der, description: unsafe text(of: name), commonName: commonName)
+    }
+
+    private static func lastIndex(of attribute: Int32, in name: OpaquePointer) -> Int32? {
+        var found: Int32?
+        var last: Int32 = -1
+        while case let index = unsafe X509_NAME_get_index_by_NID(name, attribute, last), index >= 0 {
+            found = index
+            last = index
+        }
+        return found
+    }
+
+    /// RFC 4514, in UTF-8; a name whose strings are malformed is written in hexadecimal.
+    private static func text(of name: OpaquePointer) -> String {
+        defer { OpenSSLErrors.clear() }
+        // Without the escapes for what lies outside of ASCII; and the same with every value dumped.
+        let readable = lupine_XN_FLAG_RFC2253() & ~UInt(ASN1_STRFLGS_ESC_MSB)
+        let dumped = lupine_XN_FLAG_RFC2253() | UInt(ASN1_STRFLGS_DUMP_ALL)
+        for flags in [readable, dumped] {
+            guard let output = unsafe BIO_new(BIO_s_mem()) else { return "" }
+            defer { unsafe _ = BIO_free(output) }
+            guard unsafe X509_NAME_print_ex(output, name, 0, flags) >= 0 else { continue }
+            var start: UnsafeMutablePointer<CChar>?
+            let count = unsafe lupine_BIO_get_mem_data(output, &start)
+            guard count > 0, let start = unsafe start else { return "" }
+            let bytes = unsafe UnsafeRawBufferPointer(start: start, count: count)
+            return unsafe String(decoding: bytes, as: UTF8.self)
+        }
+        return ""
+    }
+
+    private static func time(_ time: UnsafePointer<ASN1_TIME>?) -> UnixTime? {
+        guard let time = unsafe time else { return nil }
+        var parts = unsafe tm()
+        defer { OpenSSLErrors.clear() }
+        guard unsafe ASN1_TIME_to_tm(time, &parts) == 1 else { return nil }
+        return unsafe UnixTime(
+            year: Int64(parts.tm_year) + 1900, month: Int64(parts.tm_mon) + 1, day: Int64(parts.tm_mday),
+            hour: Int64(parts.tm_hour), minute: Int64(parts.tm_min), second: Int64(parts.tm_sec))
+    }
+}

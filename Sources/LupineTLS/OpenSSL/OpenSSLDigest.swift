@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+
+internal import CLupineOpenSSL
+
+extension SHA256Digest {
+    /// The digest of these bytes.
+    package static func of(_ bytes: [UInt8]) -> SHA256Digest {
+        let digest = unsafe [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, written in
+            var count: UInt32 = 0
+            let isDone = unsafe bytes.withUnsafeBytes { input in
+                unsafe EVP_Digest(
+                    input.baseAddress, input.count, buffer.baseAddress, &count, EVP_sha256(), nil)
+            }
+            precondition(isDone == 1 && count == byteCount, "this OpenSSL has no SHA-256")
+            written = byteCount
+        }
+        return SHA256Digest(verified: digest)
+    }
+}

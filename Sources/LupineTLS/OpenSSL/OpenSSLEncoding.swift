@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+
+internal import CLupineOpenSSL
+
+/// OpenSSL's `d2i` and `i2d` functions, as arrays in and arrays out.
+enum OpenSSLEncoding {
+    /// What an `i2d` function writes; empty when it fails.
+    static func write(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) -> [UInt8] {
+        let count = encode(nil)
+        guard count > 0 else { return [] }
+        return unsafe [UInt8](unsafeUninitializedCapacity: Int(count)) { buffer, written in
+            var cursor = buffer.baseAddress
+            written = unsafe max(0, Int(encode(&cursor)))
+        }
+    }
+
+    /// What a `d2i` function makes of all the bytes; `decode` owns what it makes and gives it up itself when it throws.
+    ///
+    /// - Throws: `malformed` when nothing can be made of them, with OpenSSL's reason.
+    static func read<Object>(
+        _ der: [UInt8], as input: CertificateInput,
+        _ decode: (UnsafeMutablePointer<UnsafePointer<UInt8>?>, Int) -> Object?,
+        release: (Object) -> Void
+    ) throws(CertificateError) -> Object {
+        guard !der.isEmpty else { throw .malformed(input, reason: "empty") }
+        OpenSSLErrors.clear()
+        let (object, used): (Object?, Int) = unsafe der.withUnsafeBufferPointer { buffer in
+            var cursor = buffer.baseAddress
+            let object = unsafe decode(&cursor, buffer.count)
+            guard let start = buffer.baseAddress, let end = unsafe cursor else { return (object, 0) }
+            return unsafe (object, end - start)
+        }
+        guard let object else { throw .malformed(input, reason: OpenSSLErrors.reason()) }
+        guard used == der.count else {
+            release(object)
+            throw .malformed(input, reason: "\(der.count - used) bytes after its end")
+        }
+        return object
+    }
+
+    /// The text of an ASN.1 string, each kind of it converted to UTF-8; bytes that are none become U+FFFD.
+    static func text(_ string: UnsafePointer<ASN1_STRING>?) -> String? {
+        guard let string = unsafe string else { return nil }
+        var converted: UnsafeMutablePointer<UInt8>?
+        let count = unsafe ASN1_STRING_to_UTF8(&converted, string)
+        guard count >= 0, let start = unsafe converted else {
+            OpenSSLErrors.clear()
+            return String(decoding: unsafe bytes(string), as: UTF8.self)
+        }
+        defer { unsafe CRYPTO_free(start, nil, 0) }
+        return unsafe String(decoding: UnsafeBufferPointer(start: start, count: Int(count)), as: UTF8.self)
+    }
+
+    /// The content of an ASN.1 string.
+    static func bytes(_ string: UnsafePointer<ASN1_STRING>?) -> [UInt8] {
+        guard let string = unsafe string, let start = unsafe ASN1_STRING_get0_data(string) else { return [] }
+        return unsafe Array(UnsafeBufferPointer(start: start, count: Int(max(0, ASN1_STRING_length(string)))))
+    }
+
+    /// The name of an object identifier, or its numbers when OpenSSL knows no name.
+    static func name(_ object: OpaquePointer?) -> String {
+        guard let object = unsafe object else { return "unknown" }
+        let count = unsafe OBJ_obj2txt(nil, 0, object, 0)
+        guard count > 0 else { return "unknown" }
+        let bytes = unsafe [CChar](unsafeUninitializedCapacity: Int(count) + 1) { buffer, written in
+            written = unsafe max(0, Int(OBJ_obj2txt(buffer.baseAddress, Int32(buffer.count), object, 0)))
+        }
+        return String(decoding: bytes.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    /// The members of one of OpenSSL's stacks, as pointers that live as long as the stack.
+    static func members(_ stack: OpaquePointer?) -> [UnsafeMutableRawPointer] {
+        guard let stack = unsafe stack else { return unsafe [] }
+        let count = unsafe max(0, OPENSSL_sk_num(stack))
+        return unsafe (0..<count).compactMap { unsafe OPENSSL_sk_value(stack, $0) }
+    }
+}

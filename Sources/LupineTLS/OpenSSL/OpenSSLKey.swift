@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+
+internal import CLupineOpenSSL
+
+/// What OpenSSL reads of keys. Nothing here ever asks on a terminal for a password.
+extension OpenSSLHandle where Object == KeyObject {
+    /// The key of a SubjectPublicKeyInfo.
+    static func publicKey(der: [UInt8]) throws(CertificateError) -> OpenSSLHandle {
+        unsafe try read(der, as: .publicKey) { cursor, count in unsafe d2i_PUBKEY(nil, cursor, count) }
+    }
+
+    /// The private key of a PKCS#8 PrivateKeyInfo, an RSAPrivateKey (PKCS#1) or an ECPrivateKey (SEC 1).
+    static func privateKey(der: [UInt8]) throws(CertificateError) -> OpenSSLHandle {
+        unsafe try read(der, as: .privateKey) { cursor, count in unsafe d2i_AutoPrivateKey(nil, cursor, count)
+        }
+    }
+
+    /// The private key of an encrypted PKCS#8, whose cost has been looked at.
+    static func privateKey(
+        encrypted: OpaquePointer, password: [UInt8], in input: CertificateInput
+    ) throws(CertificateError) -> OpenSSLHandle {
+        try PasswordCost.spend(unsafe algorithm(of: encrypted), of: input)
+        OpenSSLErrors.clear()
+        let information = unsafe password.withCharacters { unsafe PKCS8_decrypt(encrypted, $0, $1) }
+        return unsafe try privateKey(taking: information, in: input)
+    }
+
+    /// The private key of a decrypted PKCS#8, which is given up; null is a decryption that has failed.
+    static func privateKey(
+        taking information: OpaquePointer?, in input: CertificateInput
+    ) throws(CertificateError) -> OpenSSLHandle {
+        guard let information = unsafe information else { throw OpenSSLErrors.decryption(of: input) }
+        defer { unsafe PKCS8_PRIV_KEY_INFO_free(information) }
+        guard let key = unsafe OpenSSLHandle(owning: EVP_PKCS82PKEY(information)) else {
+            throw .malformed(input, reason: OpenSSLErrors.reason())
+        }
+        return key
+    }
+
+    /// The private key of an EncryptedPrivateKeyInfo (RFC 5958 §3).
+    static func privateKey(encryptedDER der: [UInt8], password: [UInt8]) throws(CertificateError)
+        -> OpenSSLHandle
+    {
+        let encrypted = unsafe try OpenSSLEncoding.read(der, as: .privateKey) { cursor, count in
+            unsafe d2i_X509_SIG(nil, cursor, count)
+        } release: {
+            unsafe X509_SIG_free($0)
+        }
+        defer { unsafe X509_SIG_free(encrypted) }
+        return unsafe try privateKey(encrypted: encrypted, password: password, in: .privateKey)
+    }
+
+    /// The private key of a PEM block that OpenSSL itself has to decrypt, as its header says: one round of MD5.
+    static func privateKey(block: [UInt8], password: [UInt8]) throws(CertificateError) -> OpenSSLHandle {
+        OpenSSLErrors.clear()
+        // The bytes have to stay where the BIO reads them.
+        let pointer: OpaquePointer? = unsafe block.withUnsafeBytes { bytes in
+            guard let input = unsafe BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else {
+                return nil
+            }
+            defer { unsafe _ = BIO_free(input) }
+            var password = password
+            return unsafe withUnsafeMutablePointer(to: &password) { password in
+                unsafe PEM_read_bio_PrivateKey(input, nil, answerPassword, password)
+            }
+        }
+        guard let key = unsafe OpenSSLHandle(owning: pointer) else {
+            throw OpenSSLErrors.decryption(of: .privateKey)
+        }
+        return key
+    }
+
+    /// The SubjectPublicKeyInfo of the key, or of the public part of a private one.
+    var subjectPublicKeyInfo: [UInt8] { unsafe OpenSSLEncoding.write { unsafe i2d_PUBKEY(pointer, $0) } }
+
+    /// The algorithm and strength.
+    var type: KeyType {
+        let bits = Int(unsafe EVP_PKEY_get_bits(pointer))
+        switch unsafe EVP_PKEY_get_base_id(pointer) {
+        case NID_rsaEncryption, NID_rsassaPss: return .rsa(bits: bits)
+        case NID_X9_62_id_ecPublicKey: return .ec(curve: curve, bits: bits)
+        case NID_ED25519: return .ed25519
+        case NID_ED448: return .ed448
+        default:
+            let name = unsafe EVP_PKEY_get0_type_name(pointer)
+            return .other(unsafe name.map { unsafe String(cString: $0) } ?? "unknown")
+        }
+    }
+
+    private var curve: String {
+        defer { OpenSSLErrors.clear() }
+        var name = [CChar](repeating: 0, count: 80)
+        var count = 0
+        let isNamed = unsafe name.withUnsafeMutableBufferPointer {
+            unsafe EVP_PKEY_get_group_name(pointer, $0.baseAddress, $0.count, &count)
+        }
+        guard isNamed == 1 else { return "unnamed" }
+        return String(decoding: name.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    private static func read(
+        _ der: [UInt8], as input: CertificateInput,
+        _ decode: (UnsafeMutablePointer<UnsafePointer<UInt8>?>, Int) -> OpaquePointer?
+    ) throws(CertificateError) -> OpenSSLHandle {
+        let pointer = unsafe try OpenSSLEncoding.read(der, as: input, decode) { unsafe EVP_PKEY_free($0) }
+        return unsafe OpenSSLHandle(owning: pointer)
+    }
+
+    /// The AlgorithmIdentifier that a PKCS#8 is encrypted with.
+    static func algorithm(of encrypted: OpaquePointer) -> [UInt8] {
+        var algorithm: UnsafePointer<X509_ALGOR>?
+        unsafe X509_SIG_get0(encrypted, &algorithm, nil)
+        return unsafe OpenSSLEncoding.write { unsafe i2d_X509_ALGOR(algorithm, $0) }
+    }
+}
+
+/// OpenSSL's question for the password of a PEM block, answered from the `[UInt8]` that `context` points to.
+private func answerPassword(
+    _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int32, _ isForWriting: Int32,
+    _ context: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let buffer = unsafe buffer, let context = unsafe context else { return -1 }
+    let password = unsafe context.assumingMemoryBound(to: [UInt8].self).pointee
+    guard password.count <= Int(size) else { return -1 }
+    for (index, byte) in password.enumerated() { unsafe buffer[index] = CChar(bitPattern: byte) }
+    return Int32(password.count)
+}
+
+extension [UInt8] {
+    /// The bytes as C's characters; a pointer to nothing, and not null, when there are none.
+    func withCharacters<Result>(_ body: (UnsafePointer<CChar>?, Int32) -> Result) -> Result {
+        let ended = map(CChar.init(bitPattern:)) + [0]
+        return unsafe ended.withUnsafeBufferPointer { unsafe body($0.baseAddress, Int32(clamping: count)) }
+    }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+
+internal import CLupineOpenSSL
+
+/// A PKCS#12 file as OpenSSL takes it apart; `PKCS12Contents` is who asks.
+@safe final class OpenSSLPKCS12 {
+    /// The password that the file's own check accepts, null or not.
+    enum Password {
+        case none
+        case text([UInt8])
+
+        func withCharacters<Result>(_ body: (UnsafePointer<CChar>?, Int32) -> Result) -> Result {
+            switch self {
+            case .none: body(nil, 0)
+            case .text(let text): unsafe text.withCharacters(body)
+            }
+        }
+    }
+
+    /// What has been found, and what that has cost.
+    struct Reading {
+        let password: Password
+        var spent: UInt64 = 0
+        var certificates: [[UInt8]] = []
+        var keys: [OpenSSLHandle<KeyObject>] = []
+
+        init(password: Password) { self.password = password }
+
+        var count: Int { certificates.count + keys.count }
+    }
+
+    private let pointer: OpaquePointer
+    /// The rounds of the integrity check.
+    private var checkRounds: UInt64 = 0
+
+    init(_ bytes: [UInt8]) throws(CertificateError) {
+        unsafe pointer = try OpenSSLEncoding.read(bytes, as: .pkcs12) { cursor, count in
+            unsafe d2i_PKCS12(nil, cursor, count)
+        } release: {
+            unsafe PKCS12_free($0)
+        }
+    }
+
+    deinit { unsafe PKCS12_free(pointer) }
+
+    /// Checks the password; an empty one may be there as an empty text or not at all (RFC 7292 appendix B.1 leaves it
+    /// open).
+    func verify(password: String) throws(CertificateError) -> Password {
+        guard unsafe PKCS12_mac_present(pointer) == 1 else { return .text(Array(password.utf8)) }
+        checkRounds = try PasswordCost.add(try macRounds(), to: 0, of: .pkcs12)
+        let candidates: [Password] = password.isEmpty ? [.text([]), .none] : [.text(Array(password.utf8))]
+        OpenSSLErrors.clear()
+        for candidate in candidates {
+            let fits = unsafe candidate.withCharacters { unsafe PKCS12_verify_mac(pointer, $0, $1) }
+            if fits == 1 { return candidate }
+        }
+        throw OpenSSLErrors.decryption(of: .pkcs12)
+    }
+
+    /// Reads what is in the file.
+    func read(into reading: inout Reading) throws(CertificateError) {
+        reading.spent = checkRounds
+        OpenSSLErrors.clear()
+        guard let safes = unsafe PKCS12_unpack_authsafes(pointer) else {
+            throw .malformed(.pkcs12, reason: OpenSSLErrors.reason())
+        }
+        defer { unsafe lupine_sk_PKCS7_pop_free(safes) }
+        let parts = unsafe OpenSSLEncoding.members(safes)
+        for index in unsafe parts.indices {
+            let safe = unsafe parts[index].assumingMemoryBound(to: PKCS7.self)
+            guard let bags = unsafe try bags(of: safe, &reading) else { continue }
+            defer { unsafe lupine_sk_PKCS12_SAFEBAG_pop_free(bags) }
+            let items = unsafe OpenSSLEncoding.members(bags)
+            for index in unsafe items.indices {
+                unsafe try read(OpaquePointer(items[index]), into: &reading)
+            }
+        }
+    }
+
+    /// The bags of a safe, decrypted; nil for a safe that is for the holder of another key.
+    private func bags(
+        of safe: UnsafeMutablePointer<PKCS7>, _ reading: inout Reading
+    ) throws(CertificateError) -> OpaquePointer? {
+        let bags: OpaquePointer?
+        switch unsafe OBJ_obj2nid(safe.pointee.type) {
+        case NID_pkcs7_data:
+            unsafe bags = unsafe PKCS12_unpack_p7data(safe)
+            guard unsafe bags != nil else { throw .malformed(.pkcs12, reason: OpenSSLErrors.reason()) }
+        case NID_pkcs7_encrypted:
+            guard let content = unsafe safe.pointee.d.encrypted?.pointee.enc_data,
+                let algorithm = unsafe content.pointee.algorithm
+            else { throw .malformed(.pkcs12, reason: "an encrypted part without content") }
+            let der = unsafe OpenSSLEncoding.write { unsafe i2d_X509_ALGOR(algorithm, $0) }
+            reading.spent = try PasswordCost.spend(der, of: .pkcs12, spent: reading.spent)
+            unsafe bags = unsafe reading.password.withCharacters {
+                unsafe PKCS12_unpack_p7encdata(safe, $0, $1)
+            }
+            guard unsafe bags != nil else { throw OpenSSLErrors.decryption(of: .pkcs12) }
+        default:
+            unsafe bags = nil
+        }
+        return unsafe bags
+    }
+
+    private func read(_ bag: OpaquePointer, into reading: inout Reading) throws(CertificateError) {
+        guard reading.count < PKCS12Contents.mostItems else {
+            throw .tooLarge(.pkcs12, count: reading.count + 1, limit: PKCS12Contents.mostItems)
+        }
+        switch unsafe PKCS12_SAFEBAG_get_nid(bag) {
+        case NID_certBag:
+            guard unsafe PKCS12_SAFEBAG_get_bag_nid(bag) == NID_x509Certificate else { return }
+            guard let certificate = unsafe PKCS12_SAFEBAG_get1_cert(bag) else {
+                throw .malformed(.pkcs12, reason: OpenSSLErrors.reason())
+            }
+            defer { unsafe X509_free(certificate) }
+            reading.certificates.append(unsafe OpenSSLEncoding.write { unsafe i2d_X509(certificate, $0) })
+        case NID_keyBag:
+            guard
+                let key = unsafe OpenSSLHandle<KeyObject>(
+                    owning: EVP_PKCS82PKEY(PKCS12_SAFEBAG_get0_p8inf(bag)))
+            else { throw .malformed(.pkcs12, reason: OpenSSLErrors.reason()) }
+            reading.keys.append(key)
+        case NID_pkcs8ShroudedKeyBag:
+            guard let encrypted = unsafe PKCS12_SAFEBAG_get0_pkcs8(bag) else {
+                throw .malformed(.pkcs12, reason: "a key bag without a key")
+            }
+            unsafe try readKey(encrypted, into: &reading)
+        default:
+            return
+        }
+    }
+
+    private func readKey(_ encrypted: OpaquePointer, into reading: inout Reading) throws(CertificateError) {
+        let algorithm = unsafe OpenSSLHandle<KeyObject>.algorithm(of: encrypted)
+        reading.spent = try PasswordCost.spend(algorithm, of: .pkcs12, spent: reading.spent)
+        let information = unsafe reading.password.withCharacters { unsafe PKCS8_decrypt(encrypted, $0, $1) }
+        reading.keys.append(unsafe try .privateKey(taking: information, in: .pkcs12))
+    }
+
+    /// The rounds of the MAC: its own count, or that in the parameters of PBMAC1 (RFC 9579).
+    private func macRounds() throws(CertificateError) -> UInt64 {
+        var algorithm: UnsafePointer<X509_ALGOR>?
+        var iterations: UnsafePointer<ASN1_INTEGER>?
+        unsafe PKCS12_get0_mac(nil, &algorithm, nil, &iterations, pointer)
+        var rounds: Int64 = 1
+        if let iterations = unsafe iterations {
+            guard unsafe ASN1_INTEGER_get_int64(&rounds, iterations) == 1, rounds > 0 else {
+                throw .tooCostly(.pkcs12, rounds: .max, limit: PasswordCost.limit)
+            }
+        }
+        let der = unsafe OpenSSLEncoding.write { unsafe i2d_X509_ALGOR(algorithm, $0) }
+        return try PasswordCost.add(PasswordCost.macRounds(of: der), to: UInt64(rounds), of: .pkcs12)
+    }
+}
