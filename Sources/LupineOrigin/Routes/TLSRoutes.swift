@@ -14,8 +14,16 @@ enum TLSRoutes {
                     ("tls", .bool(true)), ("version", .string(info.version.description)),
                     ("cipher", .string(info.cipherSuite)), ("sni", .optional(info.serverName)),
                     ("alpn", .optional(info.applicationProtocol)), ("resumed", .bool(info.isResumed)),
-                    ("client-certificate", .bool(!handshake.clientCertificates.isEmpty)),
+                    ("client-certificate", handshake.clientCertificates.first.map(description) ?? .null),
                 ]))
         }
+    }
+
+    private static func description(_ certificate: Certificate) -> JSON {
+        .object([
+            ("subject", .string(certificate.subject.description)),
+            ("issuer", .string(certificate.issuer.description)),
+            ("sha256", .string(certificate.fingerprint.description)),
+        ])
     }
 }

@@ -32,7 +32,7 @@ enum FixtureIdentity {
             key = unsafe OpenSSLHandle<KeyObject>(owning: PEM_read_bio_PrivateKey(bio, nil, nil, nil))
         }
         guard let key else { throw Unreadable(name: name) }
-        return TLSIdentity(
+        return try TLSIdentity(
             certificate: chain[0], intermediates: Array(chain.dropFirst()), privateKey: PrivateKey(key))
     }
 
