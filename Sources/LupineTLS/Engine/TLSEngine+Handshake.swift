@@ -14,7 +14,7 @@ extension TLSEngine {
         }
         try flush()
         if gate.isAsking && gate.state != .stopped, let trust = askedTrust { return .awaitsTrust(trust) }
-        if case .refused(let failure, from: .holding) = gate.state { throw refuse(failure, saying: true) }
+        if case .refused(let failure, from: .held) = gate.state { throw refuse(failure, saying: true) }
         if case .refused(let failure, from: .resumed) = gate.state { throw refuse(failure, saying: false) }
         OpenSSLErrors.clear()
         let result = unsafe SSL_do_handshake(connection)
@@ -94,7 +94,11 @@ extension TLSEngine {
     func identityWanted() -> IdentityAdvice {
         guard case .client(let context, _) = role else { return .goOn }
         // With TLS 1.2 the question comes before the verdict.
-        guard gate.state == .accepted else { return gate.isAsking ? .wait : .fail }
+        switch gate.handle(.wantsToAnswer) {
+        case .goOn: break
+        case .wait: return .wait
+        case .refuse: return .fail
+        }
         switch identityState {
         case .absent, .sent: return .goOn
         case .asking: return .wait

@@ -125,7 +125,10 @@ extension TLSEngine {
     /// Takes `record` for the wire; false when it is held back because nobody has judged the peer yet.
     func send(_ record: Span<UInt8>) -> Bool {
         // Alerts pass: they carry nothing but that it is over.
-        if gate.isHolding && record[0] != 21 { return false }
+        if gate.isHolding && record[0] != 21 {
+            _ = gate.handle(.wantsToAnswer)
+            return false
+        }
         if sendingFailed { return true }
         var sent = 0
         while pending.isEmpty && sent < record.count {

@@ -2,13 +2,15 @@
 
 /// Where a client's connection stands between the peer's chain and the verdict about it. Pure.
 ///
-/// With TLS 1.3 OpenSSL stops at the chain. With TLS 1.2 the stapled answer comes after the chain, so OpenSSL goes on to the
-/// end of the server's messages, and what it then writes is held back until the verdict.
+/// With TLS 1.3 OpenSSL stops at the chain. With TLS 1.2 the stapled answer comes after the chain (RFC 6066 §8), so OpenSSL
+/// reads on to the end of the server's messages, and what it then writes is held back until the verdict. A resumed
+/// handshake brings no chain: the one of the session is judged before anything else is sent.
 struct TrustGate {
     enum State: Hashable {
         case noChain  // -> stopped, holding, resumed
         case stopped  // -> accepted, refused; OpenSSL waits in its verification
-        case holding  // -> accepted, refused; OpenSSL goes on, nothing leaves
+        case holding  // -> held; OpenSSL reads on, for the staple may come
+        case held  // -> accepted, refused; the server has said everything, nothing leaves
         case resumed  // -> accepted, refused; the chain of an earlier handshake
         case accepted
         case refused(TrustFailure, from: Refusal)
@@ -17,12 +19,13 @@ struct TrustGate {
     /// Where the handshake stood when the chain was refused, which decides who tells the peer.
     enum Refusal: Hashable {
         case stopped  // OpenSSL, with an encrypted alert
-        case holding  // the engine, with a plain alert: nothing of this side is encrypted yet
+        case held  // the engine, with a plain alert: nothing of this side is encrypted yet
         case resumed  // nobody; the handshake is over, and it is closed
     }
 
     enum Event {
         case chain(comesWithStaple: Bool)
+        case wantsToAnswer
         case resumedWithoutChain
         case answer(Result<Void, TrustFailure>)
     }
@@ -39,15 +42,15 @@ struct TrustGate {
     /// Whether the owner has to answer before anything else happens.
     var isAsking: Bool {
         switch state {
-        case .stopped, .holding, .resumed: true
-        case .noChain, .accepted, .refused: false
+        case .stopped, .held, .resumed: true
+        case .noChain, .holding, .accepted, .refused: false
         }
     }
 
     /// Whether nothing but alerts may leave.
     var isHolding: Bool {
         switch state {
-        case .holding, .refused(_, from: .holding): true
+        case .holding, .held, .refused(_, from: .held): true
         case .noChain, .stopped, .resumed, .accepted, .refused: false
         }
     }
@@ -64,27 +67,33 @@ struct TrustGate {
         case (.noChain, .resumedWithoutChain):
             state = .resumed
             return .wait
-        case (.stopped, .chain): return .wait
-        case (.stopped, .answer(.success)), (.holding, .answer(.success)), (.resumed, .answer(.success)):
+        case (.holding, .wantsToAnswer):
+            state = .held
+            return .wait
+        case (.stopped, .chain), (.stopped, .wantsToAnswer), (.held, .wantsToAnswer): return .wait
+        case (.stopped, .answer(.success)), (.held, .answer(.success)), (.resumed, .answer(.success)):
             state = .accepted
             return .goOn
         case (.stopped, .answer(.failure(let failure))):
             state = .refused(failure, from: .stopped)
             return .refuse(failure)
-        case (.holding, .answer(.failure(let failure))):
-            state = .refused(failure, from: .holding)
+        case (.held, .answer(.failure(let failure))):
+            state = .refused(failure, from: .held)
             return .refuse(failure)
         case (.resumed, .answer(.failure(let failure))):
             state = .refused(failure, from: .resumed)
             return .refuse(failure)
-        case (.accepted, .chain), (.accepted, .resumedWithoutChain): return .goOn
-        case (.refused(let failure, _), .chain), (.refused(let failure, _), .resumedWithoutChain):
+        case (.noChain, .wantsToAnswer), (.resumed, .wantsToAnswer), (.accepted, .wantsToAnswer),
+            (.accepted, .chain), (.accepted, .resumedWithoutChain):
+            return .goOn
+        case (.refused(let failure, _), .chain), (.refused(let failure, _), .wantsToAnswer),
+            (.refused(let failure, _), .resumedWithoutChain):
             return .refuse(failure)
         case (.stopped, .resumedWithoutChain), (.holding, .chain), (.holding, .resumedWithoutChain),
-            (.resumed, .chain), (.resumed, .resumedWithoutChain):
+            (.held, .chain), (.held, .resumedWithoutChain), (.resumed, .chain), (.resumed, .resumedWithoutChain):
             // A second chain in one handshake: OpenSSL does not let it come to this.
             return .refuse(.refused("the peer's chain came twice"))
-        case (.noChain, .answer), (.accepted, .answer), (.refused, .answer):
+        case (.noChain, .answer), (.holding, .answer), (.accepted, .answer), (.refused, .answer):
             preconditionFailure("nobody has asked for an answer about trust")
         }
     }

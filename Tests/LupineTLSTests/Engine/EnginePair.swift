@@ -52,13 +52,15 @@ final class EnginePair {
     func shakeHands() {
         var idle = 0
         while idle < 6 && !(isOver(client: true) && isOver(client: false)) {
-            let before = (toServer.log.count, toClient.log.count, toServer.count, toClient.count)
+            let before = movement
             stepClient()
             stepServer()
-            let after = (toServer.log.count, toClient.log.count, toServer.count, toClient.count)
-            idle = before == after ? idle + 1 : 0
+            idle = before == movement ? idle + 1 : 0
         }
     }
+
+    /// What has gone in on both ways, and what has not come out: it changes whenever something moves.
+    private var movement: [Int] { [toServer.total, toClient.total, toServer.count, toClient.count] }
 
     private func isOver(client isClient: Bool) -> Bool {
         isClient ? clientIsDone || clientError != nil : serverIsDone || serverError != nil
@@ -102,7 +104,8 @@ final class EnginePair {
         var sent = 0
         var idle = 0
         while received.count < bytes.count && idle < 8 {
-            let before = (sent, received.count, toServer.count, toClient.count)
+            let before = movement
+            let (sentBefore, receivedBefore) = (sent, received.count)
             try sender.flush()
             sent += try sender.write(bytes.span.extracting(sent...))
             var span = buffer.mutableSpan
@@ -110,7 +113,8 @@ final class EnginePair {
                 received += buffer[..<count]
             }
             try receiver.flush()
-            idle = before == (sent, received.count, toServer.count, toClient.count) ? idle + 1 : 0
+            let isIdle = before == movement && sentBefore == sent && receivedBefore == received.count
+            idle = isIdle ? idle + 1 : 0
         }
         return received
     }

@@ -9,11 +9,14 @@ final class ByteQueue {
     /// Everything that was ever put in.
     private(set) var log: [UInt8] = []
     var isClosed = false
+    /// How many bytes were ever put in.
+    private(set) var total = 0
     var count: Int { waiting.count - start }
     /// Whether `log` is kept.
     var keepsLog = true
 
     func put(_ bytes: Span<UInt8>) {
+        total += bytes.count
         for index in bytes.indices { waiting.append(bytes[index]) }
         if keepsLog { for index in bytes.indices { log.append(bytes[index]) } }
     }

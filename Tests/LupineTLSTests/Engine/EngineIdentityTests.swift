@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+
+import Testing
+
+@testable import LupineTLS
+
+@Suite struct EngineIdentityTests {
+    private func server(required: Bool) throws -> TLSServerConfiguration {
+        var server = try TLSServerConfiguration.test()
+        let roots = try FixtureIdentity.certificates("client-root.pem")
+        server.clientCertificates = required ? .required(roots: roots) : .requested(roots: roots)
+        return server
+    }
+
+    @Test(arguments: TLSVersion.tested, ["client-rsa", "client-ecdsa"])
+    func theConfiguredIdentityIsSent(_ version: TLSVersion, _ name: String) throws {
+        var client = TLSConfiguration.test(version)
+        client.identity = try FixtureIdentity.load(name)
+        let pair = try EnginePair(client, try server(required: true))
+        pair.shakeHands()
+        try #require(pair.serverIsDone && pair.clientIsDone)
+        #expect(pair.identityRequests.isEmpty)
+        let sent = try FixtureIdentity.certificates("\(name)-chain.pem").map(FixtureIdentity.der)
+        #expect(pair.server.info.peerCertificates.map(FixtureIdentity.der) == sent)
+    }
+
+    @Test(arguments: TLSVersion.tested, WireManner.all)
+    func theOwnerIsAskedForOne(_ version: TLSVersion, _ manner: WireManner) throws {
+        let pair = try EnginePair(.test(version), try server(required: true), manner: manner)
+        pair.client.asksForIdentity = true
+        pair.identity = try FixtureIdentity.load("client-ecdsa")
+        pair.shakeHands()
+        try #require(pair.serverIsDone && pair.clientIsDone)
+        let request = try #require(pair.identityRequests.first)
+        #expect(pair.identityRequests.count == 1 && request.acceptableIssuers.count == 1)
+        #expect(request.acceptableIssuers.first?.first == 0x30)
+        #expect(pair.server.info.peerCertificates.count == 2)
+        #expect(try pair.carry([1, 2, 3], fromClient: true) == [1, 2, 3])
+    }
+
+    @Test(arguments: TLSVersion.tested)
+    func nobodyIsAskedWhoDoesNotWantToBe(_ version: TLSVersion) throws {
+        let pair = try EnginePair(.test(version), try server(required: false))
+        pair.shakeHands()
+        #expect(pair.identityRequests.isEmpty && pair.serverIsDone)
+        #expect(pair.server.info.peerCertificates.isEmpty)
+    }
+
+    @Test(arguments: TLSVersion.tested)
+    func aServerThatDoesNotAskGetsNone(_ version: TLSVersion) throws {
+        var client = TLSConfiguration.test(version)
+        client.identity = try FixtureIdentity.load("client-rsa")
+        let pair = try EnginePair(client)
+        pair.shakeHands()
+        #expect(pair.serverIsDone && pair.server.info.peerCertificates.isEmpty)
+    }
+
+    @Test(arguments: TLSVersion.tested, [true, false])
+    func withoutAnIdentityOneIsRequired(_ version: TLSVersion, _ asks: Bool) throws {
+        let pair = try EnginePair(.test(version), try server(required: true))
+        pair.client.asksForIdentity = asks
+        pair.shakeHands()
+        #expect(pair.serverError == .clientCertificateRequired)
+        #expect(pair.identityRequests.count == (asks ? 1 : 0))
+        #expect(errorOfClient(pair) == .clientCertificateRequired)
+    }
+
+    @Test(arguments: TLSVersion.tested)
+    func aRefusedIdentityIsReported(_ version: TLSVersion) throws {
+        var client = TLSConfiguration.test(version)
+        client.identity = try FixtureIdentity.load("client-untrusted")
+        let pair = try EnginePair(client, try server(required: true))
+        pair.shakeHands()
+        #expect(errorOfClient(pair) == .clientCertificateRejected(.unknownCA))
+        guard case .protocolViolation = pair.serverError else {
+            Issue.record("\(String(describing: pair.serverError))")
+            return
+        }
+    }
+
+    /// With TLS 1.3 the server judges after the client is done: its alert comes with the first read.
+    private func errorOfClient(_ pair: EnginePair) -> TLSError? {
+        if let error = pair.clientError { return error }
+        do throws(TLSError) {
+            _ = try pair.read(client: true)
+            return nil
+        } catch { return error }
+    }
+}

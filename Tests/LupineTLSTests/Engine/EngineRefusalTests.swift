@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+
+import Testing
+
+@testable import LupineTLS
+
+/// What does not come to a connection: versions, ciphers, protocols, alerts.
+@Suite struct EngineRefusalTests {
+    @Test(arguments: [
+        (TLSVersion.v1_2, TLSVersion.v1_3), (.v1_3, .v1_2),
+    ])
+    func versionsThatDoNotMeet(_ client: TLSVersion, _ server: TLSVersion) throws {
+        var configuration = try TLSServerConfiguration.test()
+        configuration.minimumVersion = server
+        configuration.maximumVersion = server
+        let pair = try EnginePair(.test(client), configuration)
+        pair.shakeHands()
+        #expect(pair.clientError == .versionNotShared)
+        #expect(pair.serverError == .versionNotShared)
+    }
+
+    @Test(arguments: TLSVersion.tested)
+    func ciphersThatDoNotMeet(_ version: TLSVersion) throws {
+        var client = TLSConfiguration.test(version)
+        client.cipherList = "ECDHE-RSA-AES128-GCM-SHA256"
+        client.cipherSuites = "TLS_AES_128_GCM_SHA256"
+        var server = try TLSServerConfiguration.test()
+        server.cipherList = "ECDHE-RSA-AES256-GCM-SHA384"
+        server.cipherSuites = "TLS_AES_256_GCM_SHA384"
+        let pair = try EnginePair(client, server)
+        pair.shakeHands()
+        #expect(pair.clientError == .cipherNotShared)
+        #expect(pair.serverError == .cipherNotShared)
+    }
+
+    @Test(arguments: TLSVersion.tested)
+    func theCipherThatIsAskedForIsUsed(_ version: TLSVersion) throws {
+        var client = TLSConfiguration.test(version)
+        client.cipherList = "ECDHE-RSA-CHACHA20-POLY1305:!RC4"
+        client.cipherSuites = "TLS_CHACHA20_POLY1305_SHA256"
+        client.groups = "P-384"
+        let pair = try EnginePair(client, try .test("rsa"), host: "rsa.test")
+        pair.shakeHands()
+        try #require(pair.clientIsDone)
+        let info = pair.client.info
+        #expect(info.version == version)
+        #expect(
+            info.cipherSuite
+                == (version == .v1_3
+                    ? "TLS_CHACHA20_POLY1305_SHA256" : "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256"))
+        #expect(info.cipherSuiteNumber == (version == .v1_3 ? 0x1303 : 0xCCA8))
+    }
+
+    @Test(arguments: TLSVersion.tested)
+    func applicationProtocols(_ version: TLSVersion) throws {
+        var client = TLSConfiguration.test(version)
+        var server = try TLSServerConfiguration.test()
+        client.applicationProtocols = ["h2", "http/1.1"]
+        server.applicationProtocols = ["http/1.1", "h2"]
+        let agreed = try EnginePair(client, server)
+        agreed.shakeHands()
+        #expect(agreed.client.info.applicationProtocol == "http/1.1")
+        #expect(agreed.server.info.applicationProtocol == "http/1.1")
+
+        server.applicationProtocols = ["smtp"]
+        let apart = try EnginePair(client, server)
+        apart.shakeHands()
+        #expect(apart.clientError == .alert(.noApplicationProtocol))
+
+        server.applicationProtocols = []
+        let silent = try EnginePair(client, server)
+        silent.shakeHands()
+        #expect(silent.clientIsDone && silent.client.info.applicationProtocol == nil)
+
+        client.applicationProtocols = []
+        let unasked = try EnginePair(client, try .test())
+        unasked.shakeHands()
+        #expect(unasked.clientIsDone && unasked.client.info.applicationProtocol == nil)
+    }
+
+    /// The name of the host, what the server hears, and which certificate it shows.
+    static let names: [(host: String, heard: String?, shown: String)] = [
+        ("first.test", "first.test", "first"),
+        ("SECOND.test", "SECOND.test", "second"),
+        ("second.test.", "second.test", "second"),
+        ("any.wild.test", "any.wild.test", "wildcard"),
+        ("a.b.wild.test", "a.b.wild.test", "good"),
+        ("unknown.test", "unknown.test", "good"),
+        ("127.0.0.1", nil, "good"),
+        ("::1", nil, "good"),
+        ("[::1]", nil, "good"),
+    ]
+
+    @Test(arguments: TLSVersion.tested, names.indices)
+    func theNameChoosesTheCertificate(_ version: TLSVersion, _ row: Int) throws {
+        let (host, heard, shown) = Self.names[row]
+        var server = try TLSServerConfiguration.test("good", "first", "second", "wildcard")
+        server.identities[3].serverNames = ["*.wild.test"]
+        let pair = try EnginePair(.test(version), server, host: host)
+        pair.shakeHands()
+        try #require(pair.clientIsDone && pair.serverIsDone)
+        #expect(pair.server.info.serverName == heard)
+        let expected = try FixtureIdentity.certificates("\(shown)-chain.pem").map(FixtureIdentity.der)
+        #expect(pair.questions.first?.certificates.map(FixtureIdentity.der) == expected)
+    }
+
+    @Test(arguments: ["", "a b.test", "a\u{0}.test", "bücher.test", "a\nb"])
+    func hostsThatCannotBeAskedFor(_ host: String) throws {
+        #expect(throws: TLSError.configuration(.host(host))) { _ = try EnginePair(host: host) }
+    }
+
+    static let alerts: [(TLSAlert, TLSError)] = [
+        (.handshakeFailure, .cipherNotShared),
+        (.insufficientSecurity, .cipherNotShared),
+        (.protocolVersion, .versionNotShared),
+        (.certificateRequired, .clientCertificateRequired),
+        (.internalError, .alert(.internalError)),
+        (.accessDenied, .alert(.accessDenied)),
+        (.unrecognizedName, .alert(.unrecognizedName)),
+        (.badCertificate, .alert(.badCertificate)),
+        (.userCanceled, .alert(.userCanceled)),
+    ]
+
+    @Test(arguments: alerts.indices)
+    func alertsInAnswerToTheFirstMessage(_ row: Int) throws {
+        let (alert, error) = Self.alerts[row]
+        let pair = try EnginePair()
+        _ = try pair.client.handshake()
+        pair.toClient.put([21, 3, 3, 0, 2, 2, alert.rawValue])
+        #expect(throws: error) { _ = try pair.client.handshake() }
+        #expect(pair.questions.isEmpty)
+    }
+
+    @Test(arguments: [TLSAlert.internalError, .accessDenied, .unrecognizedName])
+    func aServerCanRefuseEverybody(_ alert: TLSAlert) throws {
+        var server = try TLSServerConfiguration.test()
+        server.refusesWith = alert
+        let pair = try EnginePair(.test, server)
+        pair.shakeHands()
+        #expect(pair.clientError == .alert(alert))
+        #expect(pair.serverError != nil)
+    }
+
+    @Test(arguments: [
+        "HTTP/1.1 400 Bad Request\r\n\r\n", "220 mail.test ESMTP\r\n", "SSH-2.0-OpenSSH_9.2\r\n",
+    ])
+    func peersThatSpeakSomethingElse(_ text: String) throws {
+        for piece in [1, Int.max] {
+            let manner = WireManner(description: "", piece: piece)
+            let pair = try EnginePair(manner: manner)
+            pair.toClient.put(Array(text.utf8))
+            var error: TLSError?
+            for _ in 0..<100 where error == nil {
+                do throws(TLSError) { _ = try pair.client.handshake() } catch let caught { error = caught }
+            }
+            #expect(error == .notTLS)
+        }
+    }
+
+    @Test func everyErrorDescribesItself() {
+        let errors: [TLSError] = [
+            .configuration(.noIdentity), .untrusted(.noPins), .alert(.decodeError), .clientCertificateRequired,
+            .clientCertificateRejected(.unknownCA), .versionNotShared, .cipherNotShared, .notTLS, .truncated,
+            .closedInHandshake, .renegotiation, .wireFailed, .protocolNotOffered("h2"),
+            .onlyControlMessages(bytes: 7), .answersNotRead(bytes: 7),
+        ]
+        #expect(Set(errors.map(\.description)).count == errors.count)
+        #expect("\(TLSError.alert(.handshakeFailure))" == "the peer gave up with the alert handshake_failure")
+        #expect(TLSAlert(rawValue: 200).description == "alert 200")
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+
+import LupineTestKit
+import Testing
+
+@testable import LupineTLS
+
+@Suite struct EngineSessionTests {
+    private func connect(
+        _ client: TLSClientContext, _ server: TLSServerContext, resuming session: TLSSession? = nil
+    ) throws -> (EnginePair, [TLSSession]) {
+        let pair = try EnginePair(client: client, server: server, resuming: session)
+        pair.shakeHands()
+        try #require(pair.clientIsDone && pair.serverIsDone)
+        // Tickets of TLS 1.3 come with the first bytes.
+        #expect(try pair.carry([1], fromClient: false) == [1])
+        return (pair, pair.client.takeSessions())
+    }
+
+    @Test(arguments: TLSVersion.tested)
+    func aSessionIsResumedAndGivesTheNext(_ version: TLSVersion) throws {
+        let client = try TLSClientContext(.test(version))
+        var configuration = try TLSServerConfiguration.test()
+        let staple = try PKI.bytes("ocsp/good.der")
+        configuration.identities[0].stapledResponse = staple
+        let server = try TLSServerContext(configuration)
+        let (first, sessions) = try connect(client, server)
+        #expect(!first.client.info.isResumed && !first.server.info.isResumed)
+        #expect(sessions.count == (version == .v1_3 ? 2 : 1))
+        #expect(first.client.takeSessions().isEmpty)
+        var session = try #require(sessions.last)
+        #expect(session.isSingleUse == (version == .v1_3))
+        for _ in 0..<3 {
+            let (next, newer) = try connect(client, server, resuming: session)
+            #expect(next.client.info.isResumed && next.server.info.isResumed)
+            // The chain and the staple of the first handshake, asked about before the connection is done.
+            let question = try #require(next.questions.first)
+            #expect(question.certificates.map(FixtureIdentity.der) == session.certificates.map(FixtureIdentity.der))
+            #expect(question.certificates.count == 2 && question.stapledResponse == staple)
+            #expect(next.client.info.peerCertificates.count == 2)
+            #expect(newer.count == (version == .v1_3 ? 1 : 0))
+            if let newest = newer.last { session = newest }
+        }
+    }
+
+    @Test(arguments: TLSVersion.tested)
+    func aSessionOutlivesAConnectionThatIsDroppedOrCut(_ version: TLSVersion) throws {
+        let client = try TLSClientContext(.test(version))
+        let server = try TLSServerContext(try .test())
+        var session: TLSSession?
+        do {
+            let (pair, sessions) = try connect(client, server)
+            session = sessions.last
+            pair.toClient.isClosed = true
+            #expect(throws: TLSError.truncated) { try pair.read(client: true) }
+        }
+        let (next, _) = try connect(client, server, resuming: try #require(session))
+        #expect(next.client.info.isResumed)
+    }
+
+    @Test(arguments: TLSVersion.tested)
+    func aResumedPeerThatIsRefusedGetsNoByte(_ version: TLSVersion) throws {
+        let client = try TLSClientContext(.test(version))
+        let server = try TLSServerContext(try .test())
+        let (_, sessions) = try connect(client, server)
+        let pair = try EnginePair(client: client, server: server, resuming: sessions.last)
+        pair.verdict = .failure(.noPins)
+        pair.shakeHands()
+        #expect(pair.clientError == .untrusted(.noPins))
+        #expect(throws: TLSError.untrusted(.noPins)) { try pair.client.write([1].span) }
+        #expect(try pair.read(client: false) == .end)
+    }
+
+    @Test(arguments: TLSVersion.tested)
+    func aServerThatHasForgottenMakesAFullHandshake(_ version: TLSVersion) throws {
+        let client = try TLSClientContext(.test(version))
+        let (_, sessions) = try connect(client, try TLSServerContext(try .test()))
+        let (next, _) = try connect(client, try TLSServerContext(try .test()), resuming: sessions.last)
+        #expect(!next.client.info.isResumed)
+        #expect(next.questions.count == 1 && next.questions[0].certificates.count == 2)
+    }
+
+    @Test(arguments: TLSVersion.tested)
+    func whoDoesNotWantSessionsGetsNone(_ version: TLSVersion) throws {
+        var configuration = TLSConfiguration.test(version)
+        configuration.resumesSessions = false
+        let (_, sessions) = try connect(try TLSClientContext(configuration), try TLSServerContext(try .test()))
+        #expect(sessions.isEmpty)
+    }
+
+    @Test(arguments: TLSVersion.tested)
+    func aServerWithoutTicketsGivesNone(_ version: TLSVersion) throws {
+        var configuration = try TLSServerConfiguration.test()
+        configuration.issuesTickets = false
+        let (_, sessions) = try connect(try TLSClientContext(.test(version)), try TLSServerContext(configuration))
+        #expect(sessions.isEmpty)
+    }
+
+    @Test func expiryLiesInTheNearFuture() throws {
+        let (_, sessions) = try connect(try TLSClientContext(.test), try TLSServerContext(try .test()))
+        let expires = try #require(sessions.last?.expires.seconds)
+        // 2020 to 2100: seconds, and no milliseconds or garbage.
+        #expect((1_577_836_800..<4_102_444_800).contains(expires))
+    }
+}

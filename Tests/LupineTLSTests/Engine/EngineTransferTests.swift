@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+
+import CLupineOpenSSL
+import LupineTestKit
+import Testing
+
+@testable import LupineTLS
+
+/// Plaintext through an established connection, its ends, and what a peer may do in between.
+@Suite struct EngineTransferTests {
+    private func established(
+        _ version: TLSVersion, manner: WireManner = WireManner.all[0]
+    ) throws -> EnginePair {
+        let pair = try EnginePair(.test(version), manner: manner)
+        pair.shakeHands()
+        try #require(pair.clientIsDone && pair.serverIsDone)
+        return pair
+    }
+
+    @Test(arguments: TLSVersion.tested, [true, false])
+    func tenMebibytesArriveAsTheyWereSent(_ version: TLSVersion, _ fromClient: Bool) throws {
+        let manner = WireManner(description: "a socket of 64 KiB", piece: 20_000, capacity: 64 * 1024)
+        let pair = try established(version, manner: manner)
+        pair.toServer.keepsLog = false
+        pair.toClient.keepsLog = false
+        var random = SeededRandom(seed: 4)
+        let block = (0..<(64 * 1024)).map { _ in UInt8.random(in: 0...255, using: &random) }
+        for _ in 0..<160 {
+            let received = try pair.carry(block, fromClient: fromClient)
+            try #require(received == block)
+        }
+    }
+
+    @Test(arguments: TLSVersion.tested, WireManner.all)
+    func moreThanARecordThroughEveryWire(_ version: TLSVersion, _ manner: WireManner) throws {
+        let pair = try established(version, manner: manner)
+        let bytes = (0..<40_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
+        #expect(try pair.carry(bytes, fromClient: true) == bytes)
+        #expect(try pair.carry(bytes, fromClient: false) == bytes)
+    }
+
+    @Test(arguments: TLSVersion.tested)
+    func whileOutputIsPendingNothingIsTaken(_ version: TLSVersion) throws {
+        let pair = try established(version)
+        pair.clientWire.manner = WireManner(description: "full", capacity: 10)
+        let bytes = [UInt8](repeating: 7, count: 50_000)
+        let taken = try pair.client.write(bytes.span)
+        // One record: what was not taken is still the owner's.
+        #expect(taken == 16_384 && pair.client.hasPendingOutput)
+        #expect(try pair.client.write(bytes.span) == 0)
+        pair.clientWire.manner = WireManner.all[0]
+        try pair.client.flush()
+        #expect(!pair.client.hasPendingOutput)
+        #expect(try pair.client.write(bytes.span) == bytes.count)
+    }
+
+    @Test(arguments: TLSVersion.tested)
+    func aBurstOfRecordsIsReadWithOneReceive(_ version: TLSVersion) throws {
+        let pair = try established(version)
+        for byte in UInt8(0)..<20 { _ = try pair.server.write([byte].span) }
+        var expected = Array(UInt8(0)..<20)
+        if version == .v1_3, case .bytes(let first) = try pair.read(client: true) {
+            expected.removeFirst(first.count)
+        }
+        if !expected.isEmpty { #expect(try pair.read(client: true) == .bytes(expected)) }
+        #expect(!pair.client.hasBufferedInput)
+        #expect(try pair.read(client: true) == .wouldBlock)
+    }
+
+    @Test(arguments: TLSVersion.tested)
+    func closeNotifyIsAnEndAndSilenceIsNot(_ version: TLSVersion) throws {
+        let pair = try established(version)
+        _ = try pair.server.write([1, 2, 3].span)
+        pair.server.close()
+        pair.toClient.isClosed = true
+        #expect(try pair.read(client: true) == .bytes([1, 2, 3]))
+        #expect(try pair.read(client: true) == .end)
+        #expect(try pair.read(client: true) == .end)
+        // The other direction is open still (RFC 8446 §6.1).
+        #expect(try pair.client.write([4].span) == 1)
+
+        let cut = try established(version)
+        _ = try cut.server.write([1, 2, 3].span)
+        cut.toClient.isClosed = true
+        #expect(try cut.read(client: true) == .bytes([1, 2, 3]))
+        #expect(throws: TLSError.truncated) { try cut.read(client: true) }
+        #expect(throws: TLSError.truncated) { try cut.read(client: true) }
+    }
+
+    @Test(arguments: TLSVersion.tested)
+    func aWireThatBreaksIsNoEnd(_ version: TLSVersion) throws {
+        let pair = try established(version)
+        pair.clientWire.fails = true
+        #expect(throws: TLSError.wireFailed) { try pair.client.write([1].span) }
+        #expect(throws: TLSError.wireFailed) { try pair.read(client: true) }
+    }
+
+    /// A request was written to a peer that has gone: what it had said before can be read.
+    @Test(arguments: TLSVersion.tested)
+    func anAlertIsHeardThoughSendingFails(_ version: TLSVersion) throws {
+        let pair = try established(version)
+        _ = try pair.server.write([9].span)
+        pair.client.sendingFailed = true
+        #expect(throws: TLSError.wireFailed) { try pair.client.write([1].span) }
+        #expect(try pair.read(client: true) == .bytes([9]))
+    }
+
+    @Test(arguments: TLSVersion.tested)
+    func aRecordThatWasTamperedWithEndsIt(_ version: TLSVersion) throws {
+        let pair = try established(version)
+        _ = pair.toClient.takeAll()
+        // The client of TLS 1.3 misses its tickets, too: every record is counted.
+        _ = try pair.server.write([1, 2, 3].span)
+        var record = pair.toClient.takeAll()
+        record[record.count - 1] ^= 1
+        pair.toClient.put(record)
+        #expect {
+            try pair.read(client: true)
+        } throws: { error in
+            guard case .protocolViolation = error as? TLSError else { return false }
+            return true
+        }
+        pair.serverWire.manner = WireManner.all[0]
+        #expect(throws: TLSError.alert(.badRecordMAC)) { try pair.read(client: false) }
+    }
+
+    @Test func keysAreChangedOnTheWay() throws {
+        let pair = try established(.v1_3)
+        for round in UInt8(0)..<5 {
+            #expect(unsafe SSL_key_update(pair.server.connection, SSL_KEY_UPDATE_REQUESTED) == 1)
+            #expect(try pair.carry([round], fromClient: false) == [round])
+            #expect(try pair.carry([round, 1], fromClient: true) == [round, 1])
+        }
+    }
+
+    @Test func aPeerThatOnlyAsksForNewKeysIsLeft() throws {
+        let pair = try established(.v1_3)
+        pair.clientWire.manner = WireManner(description: "full", capacity: 0)
+        var error: TLSError?
+        for _ in 0..<20_000 where error == nil {
+            unsafe _ = SSL_key_update(pair.server.connection, SSL_KEY_UPDATE_REQUESTED)
+            unsafe _ = SSL_do_handshake(pair.server.connection)
+            do throws(TLSError) { _ = try pair.read(client: true) } catch let caught { error = caught }
+        }
+        guard case .answersNotRead = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test func aPeerThatSendsNoDataIsLeft() throws {
+        let pair = try established(.v1_3)
+        for _ in 0..<20_000 {
+            unsafe _ = SSL_key_update(pair.server.connection, SSL_KEY_UPDATE_NOT_REQUESTED)
+            unsafe _ = SSL_do_handshake(pair.server.connection)
+        }
+        #expect {
+            try pair.read(client: true)
+        } throws: { error in
+            guard case .onlyControlMessages = error as? TLSError else { return false }
+            return true
+        }
+    }
+
+    /// RFC 5246 §7.4.1.1: the answer to HelloRequest is a warning, and everything goes on.
+    @Test func aServerThatWantsToNegotiateAnewHearsNo() throws {
+        let pair = try established(.v1_2)
+        unsafe _ = SSL_clear_options(pair.server.connection, lupine_SSL_OP_NO_RENEGOTIATION())
+        #expect(unsafe SSL_renegotiate(pair.server.connection) == 1)
+        unsafe _ = SSL_do_handshake(pair.server.connection)
+        #expect(try pair.read(client: true) == .wouldBlock)
+        #expect(try pair.client.write([5].span) == 1)
+        #expect(throws: TLSError.renegotiation) {
+            for _ in 0..<3 { _ = try pair.read(client: false) }
+        }
+    }
+}
