@@ -21,7 +21,9 @@ struct ServerName: Hashable {
     /// No top-level domain is a number: what ends in one is an IPv4 address.
     private static func endsInNumber(_ name: Substring) -> Bool {
         let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
-        guard let last = name.split(separator: ".", omittingEmptySubsequences: true).last else { return false }
+        guard let last = name.split(separator: ".", omittingEmptySubsequences: true).last else {
+            return false
+        }
         return last.utf8.allSatisfy(digits.contains)
     }
 }

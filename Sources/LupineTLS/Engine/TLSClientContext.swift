@@ -95,7 +95,9 @@ private func chainCameFromPeer(_ chain: OpaquePointer?, _ unused: UnsafeMutableR
 }
 
 private func identityIsWanted(_ connection: OpaquePointer?, _ unused: UnsafeMutableRawPointer?) -> Int32 {
-    guard let connection = unsafe connection, let engine = unsafe TLSEngine.behind(connection) else { return 0 }
+    guard let connection = unsafe connection, let engine = unsafe TLSEngine.behind(connection) else {
+        return 0
+    }
     switch engine.identityWanted() {
     case .goOn: return 1
     case .wait: return -1

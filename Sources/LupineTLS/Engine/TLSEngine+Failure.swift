@@ -37,7 +37,8 @@ extension TLSEngine {
             (.accessDenied, .sent), (.decryptError, .sent), (.handshakeFailure, .sent):
             return .clientCertificateRejected(alert)
         case (.protocolVersion, _) where phase == .handshaking: return .versionNotShared
-        case (.handshakeFailure, _) where isBeforeServerHello, (.insufficientSecurity, _) where isBeforeServerHello:
+        case (.handshakeFailure, _) where isBeforeServerHello,
+            (.insufficientSecurity, _) where isBeforeServerHello:
             return .cipherNotShared
         case (.noRenegotiation, _): return .renegotiation
         default: return .alert(alert)

@@ -57,6 +57,9 @@ extension TLSEngine {
         return .done
     }
 
+    /// Whether `awaitsTrust` is about the chain of an earlier handshake, which this one resumes.
+    package var asksAboutResumption: Bool { gate.state == .resumed }
+
     /// Says whether the peer of `awaitsTrust` is trusted. With a refusal the next `handshake` tells it so and throws.
     package func answerTrust(_ answer: Result<Void, TrustFailure>) {
         _ = gate.handle(.answer(answer))
@@ -74,7 +77,8 @@ extension TLSEngine {
         OpenSSLErrors.clear()
         let chain = OpenSSLChain(identity.intermediates)
         let done = unsafe SSL_use_cert_and_key(
-            connection, identity.certificate.handle.pointer, identity.privateKey.handle.pointer, chain.stack, 1)
+            connection, identity.certificate.handle.pointer, identity.privateKey.handle.pointer, chain.stack,
+            1)
         if done == 1 {
             identityState = .sent
         } else {
@@ -132,7 +136,8 @@ extension TLSEngine {
             stapledResponse = takeStaple()
         }
         return PeerTrust(
-            certificates: peerCertificates, stapledResponse: stapledResponse, host: host, store: context.store)
+            certificates: peerCertificates, stapledResponse: stapledResponse, host: host, store: context.store
+        )
     }
 
     private func presentedChain(isServer: Bool) -> [Certificate] {

@@ -7,6 +7,7 @@ extension TLSEngine {
     /// Reads plaintext over the beginning of `buffer`, which must not be empty. Output may be pending afterwards: the
     /// protocol has answers of its own.
     package func read(into buffer: inout MutableSpan<UInt8>) throws(TLSError) -> TLSReadOutcome {
+        holdsEnd = false
         try requireEstablished()
         precondition(!buffer.isEmpty, "there is no room to read into")
         bytesWithoutData = 0
@@ -20,7 +21,8 @@ extension TLSEngine {
             while filled < room {
                 var count = 0
                 OpenSSLErrors.clear()
-                unsafe result = SSL_read_ex(target, raw.baseAddress?.advanced(by: filled), room - filled, &count)
+                unsafe result = SSL_read_ex(
+                    target, raw.baseAddress?.advanced(by: filled), room - filled, &count)
                 guard result == 1 else { break }
                 filled += count
                 // What has come already is handed out at once; the wire is not asked twice.
@@ -28,23 +30,28 @@ extension TLSEngine {
                 guard unsafe SSL_has_pending(target) == 1 else { break }
             }
         }
+        let reason = result == 1 ? SSL_ERROR_NONE : unsafe SSL_get_error(connection, result)
         if filled > 0 {
-            // If a later record is broken, the next call says so.
+            holdsEnd = reason != SSL_ERROR_NONE && reason != SSL_ERROR_WANT_READ
+            // OpenSSL says only once what is wrong with the next record; the next call repeats it.
+            if holdsEnd && reason != SSL_ERROR_ZERO_RETURN { _ = fail(failure(for: reason)) }
             return .bytes(filled)
         }
-        switch unsafe SSL_get_error(connection, result) {
+        switch reason {
         case SSL_ERROR_WANT_READ:
-            if bytesWithoutData > Self.controlLimit { throw fail(.onlyControlMessages(bytes: bytesWithoutData)) }
+            if bytesWithoutData > Self.controlLimit {
+                throw fail(.onlyControlMessages(bytes: bytesWithoutData))
+            }
             let waiting = pending.count - pendingStart
             if waiting > Self.answerLimit { throw fail(.answersNotRead(bytes: waiting)) }
             return .wouldBlock
         case SSL_ERROR_ZERO_RETURN: return .end
-        case let reason: throw fail(failure(for: reason))
+        default: throw fail(failure(for: reason))
         }
     }
 
-    /// Whether there is more to read without asking the wire.
-    package var hasBufferedInput: Bool { unsafe SSL_has_pending(connection) == 1 }
+    /// Whether there is more to read without asking the wire: bytes, or how it ends.
+    package var hasBufferedInput: Bool { unsafe holdsEnd || SSL_has_pending(connection) == 1 }
 
     /// Encrypts and sends the beginning of `bytes`: nothing while output is pending, else at least one record's worth.
     package func write(_ bytes: Span<UInt8>) throws(TLSError) -> Int {
@@ -111,7 +118,8 @@ extension TLSEngine {
 
     /// Fills `output` from the wire; false when nothing will come any more.
     func receive(into output: inout OutputSpan<UInt8>) -> Bool {
-        guard mayReceive, bytesWithoutData <= Self.controlLimit, pending.count - pendingStart <= Self.answerLimit
+        guard mayReceive, bytesWithoutData <= Self.controlLimit,
+            pending.count - pendingStart <= Self.answerLimit
         else { return true }
         lastReceive = wire.receive(into: &output)
         switch lastReceive {

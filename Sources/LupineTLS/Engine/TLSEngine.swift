@@ -61,6 +61,8 @@ internal import CLupineOpenSSL
     var lastReceive = TLSWireOutcome.wouldBlock
     /// Bytes received since plaintext came last, within one call of `read`.
     var bytesWithoutData = 0
+    /// Reading has met the end, in order or not, behind bytes that were handed out first.
+    var holdsEnd = false
     /// Whether the wire may be asked for more.
     var mayReceive = true
     var newSessions: [TLSSession] = []
@@ -135,7 +137,8 @@ internal import CLupineOpenSSL
         let asked = unsafe SSL_get_servername(connection, TLSEXT_NAMETYPE_host_name)
             .map { unsafe String(cString: $0) }
         return TLSInfo(
-            version: TLSVersion(rawValue: UInt16(truncatingIfNeeded: unsafe SSL_version(connection))) ?? .v1_2,
+            version: TLSVersion(rawValue: UInt16(truncatingIfNeeded: unsafe SSL_version(connection)))
+                ?? .v1_2,
             cipherSuite: name ?? "",
             cipherSuiteNumber: unsafe SSL_CIPHER_get_protocol_id(cipher),
             isResumed: unsafe SSL_session_reused(connection) == 1,

@@ -75,13 +75,15 @@ extension TLSError: CustomStringConvertible {
         case .versionNotShared: "the peer speaks no TLS version that is allowed here"
         case .cipherNotShared: "the peer takes no cipher suite, group or signature that is allowed here"
         case .notTLS: "the peer does not speak TLS on this port"
-        case .protocolNotOffered(let name): "the peer chose the application protocol \"\(name)\", which was not offered"
+        case .protocolNotOffered(let name):
+            "the peer chose the application protocol \"\(name)\", which was not offered"
         case .truncated: "the connection ended without close_notify: what was received may be cut short"
         case .closedInHandshake: "the peer closed the connection during the TLS handshake"
         case .renegotiation: "the peer wants to renegotiate, which is refused"
         case .protocolViolation(let failure): "the peer broke the TLS protocol: \(failure)"
         case .onlyControlMessages(let bytes): "the peer sent \(bytes) bytes of TLS messages without any data"
-        case .answersNotRead(let bytes): "the peer does not read the TLS answers it asks for; \(bytes) bytes wait"
+        case .answersNotRead(let bytes):
+            "the peer does not read the TLS answers it asks for; \(bytes) bytes wait"
         case .wireFailed: "the connection under TLS failed"
         }
     }
@@ -90,11 +92,13 @@ extension TLSError: CustomStringConvertible {
 extension TLSConfigurationProblem: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .noVersion(let minimum, let maximum): "the lowest version \(minimum) is above the highest, \(maximum)"
+        case .noVersion(let minimum, let maximum):
+            "the lowest version \(minimum) is above the highest, \(maximum)"
         case .cipherList(let word): "\"\(word)\" selects no cipher of TLS 1.2 or below"
         case .cipherSuite(let name): "\"\(name)\" is no cipher suite of TLS 1.3"
         case .groups(let list): "\"\(list)\" is no list of known groups"
-        case .applicationProtocol(let name): "\"\(name)\" is no name of an application protocol (1 to 255 bytes)"
+        case .applicationProtocol(let name):
+            "\"\(name)\" is no name of an application protocol (1 to 255 bytes)"
         case .host(let name): "\"\(name)\" is no host name to ask for"
         case .keyLog(let path, let errno): "the key log \(path) cannot be opened (error \(errno))"
         case .roots(let reason): "the trusted roots cannot be loaded: \(reason)"

@@ -162,7 +162,9 @@ private func protocolsAreOffered(
 private func firstMessageCame(
     _ connection: OpaquePointer?, _ alert: UnsafeMutablePointer<Int32>?, _ argument: UnsafeMutableRawPointer?
 ) -> Int32 {
-    guard let refusal = unsafe owner(argument)?.configuration.refusesWith else { return SSL_CLIENT_HELLO_SUCCESS }
+    guard let refusal = unsafe owner(argument)?.configuration.refusesWith else {
+        return SSL_CLIENT_HELLO_SUCCESS
+    }
     unsafe alert?.pointee = Int32(refusal.rawValue)
     return SSL_CLIENT_HELLO_ERROR
 }

@@ -90,7 +90,8 @@ struct TrustGate {
             (.refused(let failure, _), .resumedWithoutChain):
             return .refuse(failure)
         case (.stopped, .resumedWithoutChain), (.holding, .chain), (.holding, .resumedWithoutChain),
-            (.held, .chain), (.held, .resumedWithoutChain), (.resumed, .chain), (.resumed, .resumedWithoutChain):
+            (.held, .chain), (.held, .resumedWithoutChain), (.resumed, .chain),
+            (.resumed, .resumedWithoutChain):
             // A second chain in one handshake: OpenSSL does not let it come to this.
             return .refuse(.refused("the peer's chain came twice"))
         case (.noChain, .answer), (.holding, .answer), (.accepted, .answer), (.refused, .answer):

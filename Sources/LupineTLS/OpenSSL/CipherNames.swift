@@ -9,8 +9,10 @@ internal import CLupineOpenSSL
 enum CipherNames {
     /// Classes that may be excluded even from an OpenSSL that was built without them.
     private static let historic: Set<String> = [
-        "RC4", "RC2", "DES", "3DES", "MD5", "IDEA", "SEED", "EXP", "EXPORT", "LOW", "MEDIUM", "SSLv2", "SSLv3", "DSS",
-        "aDSS", "NULL", "eNULL", "aNULL", "ADH", "AECDH", "PSK", "SRP", "CAMELLIA", "ARIA", "kRSA", "CBC", "GOST",
+        "RC4", "RC2", "DES", "3DES", "MD5", "IDEA", "SEED", "EXP", "EXPORT", "LOW", "MEDIUM", "SSLv2",
+        "SSLv3", "DSS",
+        "aDSS", "NULL", "eNULL", "aNULL", "ADH", "AECDH", "PSK", "SRP", "CAMELLIA", "ARIA", "kRSA", "CBC",
+        "GOST",
     ]
 
     /// Looks at the words of a list for TLS 1.2 and below.

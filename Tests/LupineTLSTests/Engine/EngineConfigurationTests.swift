@@ -76,9 +76,10 @@ import Testing
 
     @Test(arguments: TLSVersion.tested)
     func secretsGoToTheFileThatIsAskedFor(_ version: TLSVersion) throws {
-        var name = Array("/tmp/lupine-keylog-XXXXXX\0".utf8CString)
-        let file = unsafe mkdtemp(&name)
-        let folder = unsafe String(cString: try #require(unsafe file))
+        var name = Array("/tmp/lupine-keylog-XXXXXX".utf8CString)
+        let made = unsafe mkdtemp(&name) != nil
+        try #require(made)
+        let folder = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         let path = folder + "/keys"
         defer {
             _ = unsafe unlink(path)
@@ -89,15 +90,16 @@ import Testing
         let pair = try EnginePair(configuration)
         pair.shakeHands()
         try #require(pair.clientIsDone)
-        var status = unsafe stat()
-        #expect(unsafe stat(path, &status) == 0)
+        var status = stat()
+        let isThere = unsafe stat(path, &status) == 0
+        #expect(isThere)
         #expect(status.st_mode & 0o777 == 0o600)
-        let stream = try #require(unsafe fopen(path, "r"))
+        guard let stream = unsafe fopen(path, "r") else { return }
         defer { unsafe fclose(stream) }
         var line = [CChar](repeating: 0, count: 1024)
         var labels: [String] = []
         while unsafe fgets(&line, 1024, stream) != nil {
-            let text = unsafe String(cString: line)
+            let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
             #expect(text.hasSuffix("\n") && text.split(separator: " ").count == 3)
             labels.append(String(text.prefix { $0 != " " }))
         }

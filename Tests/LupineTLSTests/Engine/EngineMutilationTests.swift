@@ -58,7 +58,8 @@ import Testing
         let context = try TLSClientContext(.test(version))
         let server = try TLSServerContext(try .test())
         let garbage: [[UInt8]] = [
-            Array("HTTP/1.1 200 OK\r\n\r\n".utf8), [22, 3, 3, 0xFF, 0xFF], [23, 3, 3, 0, 1, 0], [20, 3, 3, 0, 1, 1],
+            Array("HTTP/1.1 200 OK\r\n\r\n".utf8), [22, 3, 3, 0xFF, 0xFF], [23, 3, 3, 0, 1, 0],
+            [20, 3, 3, 0, 1, 1],
             [22, 3, 3, 0, 4, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0],
             [24, 3, 3, 0, 3, 1, 0x40, 0],
         ]

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import CLupineOpenSSL
 import Testing
 
 @testable import LupineTLS
@@ -76,6 +77,18 @@ import Testing
         let unasked = try EnginePair(client, try .test())
         unasked.shakeHands()
         #expect(unasked.clientIsDone && unasked.client.info.applicationProtocol == nil)
+    }
+
+    @Test(arguments: TLSVersion.tested)
+    func aProtocolThatWasNotOfferedIsNoProtocol(_ version: TLSVersion) throws {
+        var server = try TLSServerConfiguration.test()
+        server.applicationProtocols = ["h2"]
+        let pair = try EnginePair(.test(version), server)
+        // The bytes on the wire offer what the configuration does not know of.
+        let other: [UInt8] = [2] + Array("h2".utf8)
+        unsafe _ = SSL_set_alpn_protos(pair.client.connection, other, UInt32(other.count))
+        pair.shakeHands()
+        #expect(pair.clientError == .protocolNotOffered("h2"))
     }
 
     /// The name of the host, what the server hears, and which certificate it shows.
@@ -159,7 +172,8 @@ import Testing
 
     @Test func everyErrorDescribesItself() {
         let errors: [TLSError] = [
-            .configuration(.noIdentity), .untrusted(.noPins), .alert(.decodeError), .clientCertificateRequired,
+            .configuration(.noIdentity), .untrusted(.noPins), .alert(.decodeError),
+            .clientCertificateRequired,
             .clientCertificateRejected(.unknownCA), .versionNotShared, .cipherNotShared, .notTLS, .truncated,
             .closedInHandshake, .renegotiation, .wireFailed, .protocolNotOffered("h2"),
             .onlyControlMessages(bytes: 7), .answersNotRead(bytes: 7),

@@ -35,7 +35,9 @@ import Testing
             #expect(next.client.info.isResumed && next.server.info.isResumed)
             // The chain and the staple of the first handshake, asked about before the connection is done.
             let question = try #require(next.questions.first)
-            #expect(question.certificates.map(FixtureIdentity.der) == session.certificates.map(FixtureIdentity.der))
+            #expect(
+                question.certificates.map(FixtureIdentity.der)
+                    == session.certificates.map(FixtureIdentity.der))
             #expect(question.certificates.count == 2 && question.stapledResponse == staple)
             #expect(next.client.info.peerCertificates.count == 2)
             #expect(newer.count == (version == .v1_3 ? 1 : 0))
@@ -47,14 +49,15 @@ import Testing
     func aSessionOutlivesAConnectionThatIsDroppedOrCut(_ version: TLSVersion) throws {
         let client = try TLSClientContext(.test(version))
         let server = try TLSServerContext(try .test())
-        var session: TLSSession?
+        let session: TLSSession?
         do {
             let (pair, sessions) = try connect(client, server)
             session = sessions.last
             pair.toClient.isClosed = true
             #expect(throws: TLSError.truncated) { try pair.read(client: true) }
         }
-        let (next, _) = try connect(client, server, resuming: try #require(session))
+        try #require(session != nil)
+        let (next, _) = try connect(client, server, resuming: session)
         #expect(next.client.info.isResumed)
     }
 
@@ -84,7 +87,8 @@ import Testing
     func whoDoesNotWantSessionsGetsNone(_ version: TLSVersion) throws {
         var configuration = TLSConfiguration.test(version)
         configuration.resumesSessions = false
-        let (_, sessions) = try connect(try TLSClientContext(configuration), try TLSServerContext(try .test()))
+        let (_, sessions) = try connect(
+            try TLSClientContext(configuration), try TLSServerContext(try .test()))
         #expect(sessions.isEmpty)
     }
 
@@ -92,7 +96,8 @@ import Testing
     func aServerWithoutTicketsGivesNone(_ version: TLSVersion) throws {
         var configuration = try TLSServerConfiguration.test()
         configuration.issuesTickets = false
-        let (_, sessions) = try connect(try TLSClientContext(.test(version)), try TLSServerContext(configuration))
+        let (_, sessions) = try connect(
+            try TLSClientContext(.test(version)), try TLSServerContext(configuration))
         #expect(sessions.isEmpty)
     }
 

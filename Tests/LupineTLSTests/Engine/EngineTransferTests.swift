@@ -124,6 +124,37 @@ import Testing
         #expect(throws: TLSError.alert(.badRecordMAC)) { try pair.read(client: false) }
     }
 
+    /// What is wrong with a record that came in one burst with good ones is not lost.
+    @Test(arguments: TLSVersion.tested)
+    func whatEndsABurstIsReportedAfterItsBytes(_ version: TLSVersion) throws {
+        let spoiled = try established(version)
+        _ = try spoiled.read(client: true)
+        _ = try spoiled.server.write([1].span)
+        _ = try spoiled.server.write([2].span)
+        var burst = spoiled.toClient.takeAll()
+        burst[burst.count - 1] ^= 1
+        spoiled.toClient.put(burst)
+        #expect(try spoiled.read(client: true) == .bytes([1]))
+        #expect(spoiled.client.hasBufferedInput)
+        for _ in 0..<2 {
+            #expect {
+                try spoiled.read(client: true)
+            } throws: { error in
+                guard case .protocolViolation(let failure) = error as? TLSError else { return false }
+                return failure.isSSL(SSL_R_DECRYPTION_FAILED_OR_BAD_RECORD_MAC)
+            }
+        }
+
+        let ended = try established(version)
+        _ = try ended.read(client: true)
+        _ = try ended.server.write([1].span)
+        ended.server.close()
+        #expect(try ended.read(client: true) == .bytes([1]))
+        #expect(ended.client.hasBufferedInput)
+        #expect(try ended.read(client: true) == .end)
+        #expect(!ended.client.hasBufferedInput)
+    }
+
     @Test func keysAreChangedOnTheWay() throws {
         let pair = try established(.v1_3)
         for round in UInt8(0)..<5 {

@@ -12,7 +12,8 @@ import Testing
     private func session(_ singleUse: Bool, expires: Int64) throws -> TLSSession {
         TLSSession(
             handle: unsafe try #require(OpenSSLHandle<SessionObject>(owning: SSL_SESSION_new())),
-            isSingleUse: singleUse, expires: UnixTime(seconds: expires), certificates: [], stapledResponse: nil)
+            isSingleUse: singleUse, expires: UnixTime(seconds: expires), certificates: [],
+            stapledResponse: nil)
     }
 
     @Test func aTicketIsGivenOnceAndTheNewestFirst() throws {
