@@ -65,9 +65,8 @@ extension TLSEngine {
 
     /// Whether nothing of the peer's handshake has come: what it refuses then is the first message.
     private var isBeforeServerHello: Bool {
-        guard phase == .handshaking else { return false }
-        return unsafe SSL_get_current_cipher(connection) == nil && peerCertificates.isEmpty
-            || (unsafe SSL_get_peer_cert_chain(connection) == nil && gate.state == .noChain)
+        let state = unsafe SSL_get_state(connection)
+        return state == TLS_ST_CW_CLNT_HELLO || state == TLS_ST_BEFORE
     }
 }
 

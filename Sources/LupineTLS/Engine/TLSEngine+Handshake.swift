@@ -12,7 +12,8 @@ extension TLSEngine {
         case .closed: throw .closedInHandshake
         case .failed(let failure): throw failure
         }
-        try flush()
+        // When sending fails, the peer may have said why.
+        try? flush()
         if gate.isAsking && gate.state != .stopped, let trust = askedTrust { return .awaitsTrust(trust) }
         if case .refused(let failure, from: .held) = gate.state { throw refuse(failure, saying: true) }
         if case .refused(let failure, from: .resumed) = gate.state { throw refuse(failure, saying: false) }
@@ -89,6 +90,11 @@ extension TLSEngine {
     // MARK: What OpenSSL's callbacks report
 
     func chainCame() -> TrustGate.Advice {
+        if gate.state == .noChain {
+            // What a session brought along belongs to another chain.
+            peerCertificates = []
+            stapledResponse = nil
+        }
         let comesWithStaple = unsafe SSL_version(connection) >= TLS1_3_VERSION
         return gate.handle(.chain(comesWithStaple: comesWithStaple))
     }

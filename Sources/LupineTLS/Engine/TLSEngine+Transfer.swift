@@ -4,10 +4,11 @@ internal import CLupineOpenSSL
 
 /// Plaintext in and out, and the way between OpenSSL and the wire.
 extension TLSEngine {
-    /// Reads plaintext over the beginning of `buffer`, which must not be empty. Output may be pending afterwards: the
+    /// Reads plaintext over the beginning of `buffer`, which must not be empty; nothing after `close`. Output may be pending afterwards: the
     /// protocol has answers of its own.
     package func read(into buffer: inout MutableSpan<UInt8>) throws(TLSError) -> TLSReadOutcome {
         holdsEnd = false
+        if phase == .closed { return .end }
         try requireEstablished()
         precondition(!buffer.isEmpty, "there is no room to read into")
         bytesWithoutData = 0
@@ -148,7 +149,11 @@ extension TLSEngine {
             }
             sent += count
         }
-        for index in sent..<record.count { pending.append(record[index]) }
+        if sent < record.count {
+            unsafe record.extracting(sent...).withUnsafeBufferPointer {
+                unsafe pending.append(contentsOf: $0)
+            }
+        }
         return true
     }
 }

@@ -15,4 +15,41 @@ import Testing
         #expect(try pair.carry(Array("to the server".utf8), fromClient: true) == Array("to the server".utf8))
         #expect(try pair.carry(Array("to the client".utf8), fromClient: false) == Array("to the client".utf8))
     }
+
+    /// A chain that is longer than a record, and every kind of key.
+    @Test(arguments: TLSVersion.tested, ["many-names", "deep", "ecdsa", "ed25519", "p384", "rsa", "rsa-pss"])
+    func everyKindOfCertificate(_ version: TLSVersion, _ name: String) throws {
+        for manner in [WireManner.all[0], WireManner.all[3]] {
+            let pair = try EnginePair(.test(version), try .test(name), manner: manner)
+            pair.shakeHands()
+            try #require(pair.clientIsDone && pair.serverIsDone)
+            let sent = try FixtureIdentity.certificates("\(name)-chain.pem").map(FixtureIdentity.der)
+            #expect(pair.questions.first?.certificates.map(FixtureIdentity.der) == sent)
+        }
+    }
+
+    @Test(arguments: TLSVersion.tested)
+    func whatHappensWhenSendingFailsInTheMiddle(_ version: TLSVersion) throws {
+        let pair = try EnginePair(.test(version))
+        _ = try pair.client.handshake()
+        pair.client.sendingFailed = true
+        // Nothing more to hear.
+        #expect(throws: TLSError.wireFailed) { _ = try pair.client.handshake() }
+
+        let told = try EnginePair(.test(version))
+        _ = try told.client.handshake()
+        told.client.sendingFailed = true
+        told.toClient.put([21, 3, 3, 0, 2, 2, 80])
+        #expect(throws: TLSError.alert(.internalError)) { _ = try told.client.handshake() }
+    }
+
+    @Test func afterClosingNothingIsRead() throws {
+        let pair = try EnginePair()
+        pair.shakeHands()
+        _ = try pair.server.write([1].span)
+        pair.client.close()
+        pair.client.close()
+        #expect(try pair.read(client: true) == .end)
+        #expect(try pair.read(client: false) == .end)
+    }
 }

@@ -77,10 +77,16 @@ import Testing
     @Test(arguments: TLSVersion.tested)
     func aServerThatHasForgottenMakesAFullHandshake(_ version: TLSVersion) throws {
         let client = try TLSClientContext(.test(version))
-        let (_, sessions) = try connect(client, try TLSServerContext(try .test()))
-        let (next, _) = try connect(client, try TLSServerContext(try .test()), resuming: sessions.last)
+        var stapling = try TLSServerConfiguration.test()
+        stapling.identities[0].stapledResponse = try PKI.bytes("ocsp/good.der")
+        let (_, sessions) = try connect(client, try TLSServerContext(stapling))
+        let other = try TLSServerContext(try .test("deep"))
+        let (next, newer) = try connect(client, other, resuming: sessions.last)
         #expect(!next.client.info.isResumed)
-        #expect(next.questions.count == 1 && next.questions[0].certificates.count == 2)
+        // The new chain, and nothing of the old one.
+        #expect(next.questions.count == 1 && next.questions[0].certificates.count == 3)
+        #expect(next.questions[0].stapledResponse == nil)
+        #expect(newer.last?.certificates.count == 3)
     }
 
     @Test(arguments: TLSVersion.tested)
