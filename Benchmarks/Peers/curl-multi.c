@@ -1,79 +1,13 @@
 // SPDX-License-Identifier: MIT
-// libcurl's multi interface doing keep-alive GETs, N at a time: what a C program gets from the usual library. Driven by
-// curl_multi_poll: driven by epoll through its socket callbacks it cost more, because it takes a socket out of the set
-// and puts it back for every request.
+// libcurl's multi interface doing keep-alive GETs, N at a time: what a C program gets from the usual library.
 //
 //     curl-multi HOST PORT PATH CONNECTIONS REQUESTS
 //
 // Prints one JSON object: requests, bytes, connects, wall and cpu in nanoseconds, and resident KiB. The connections are
-// made by a round of requests before the clock starts; connects counts them too.
+// made by a round of requests before the clock starts; connects counts those that had to be made later.
 #define _GNU_SOURCE
-#include "measure.h"
-
-#include <curl/curl.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-static uint64_t received;
-static uint64_t connects;
-
-static void stop(const char *what, const char *why) {
-    fprintf(stderr, "curl-multi: %s: %s\n", what, why);
-    exit(1);
-}
-
-static size_t take(char *bytes, size_t size, size_t count, void *context) {
-    (void)bytes, (void)context;
-    received += size * count;
-    return size * count;
-}
-
-static CURL *make(const char *url) {
-    CURL *easy = curl_easy_init();
-    if (easy == NULL) stop("easy", "cannot be made");
-    curl_easy_setopt(easy, CURLOPT_URL, url);
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take);
-    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_FAILONERROR, 1L);
-    curl_easy_setopt(easy, CURLOPT_PROXY, "");
-    return easy;
-}
-
-/// Runs `requests` transfers over the handles, each handle starting its next one as soon as it ends.
-static void run(CURLM *multi, CURL **handles, int connections, uint64_t requests) {
-    uint64_t started = 0;
-    uint64_t done = 0;
-    for (int index = 0; index < connections && started < requests; index++, started++)
-        curl_multi_add_handle(multi, handles[index]);
-    while (done < requests) {
-        int running;
-        CURLMcode code = curl_multi_perform(multi, &running);
-        if (code != CURLM_OK) stop("perform", curl_multi_strerror(code));
-        CURLMsg *message;
-        int left;
-        int again = 0;
-        while ((message = curl_multi_info_read(multi, &left)) != NULL) {
-            if (message->msg != CURLMSG_DONE) continue;
-            if (message->data.result != CURLE_OK) stop("transfer", curl_easy_strerror(message->data.result));
-            CURL *easy = message->easy_handle;
-            long made = 0;
-            curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &made);
-            connects += (uint64_t)made;
-            curl_multi_remove_handle(multi, easy);
-            done++;
-            if (started < requests) {
-                started++;
-                curl_multi_add_handle(multi, easy);
-                again = 1;
-            }
-        }
-        if (!again && done < requests) {
-            code = curl_multi_poll(multi, NULL, 0, 10000, NULL);
-            if (code != CURLM_OK) stop("poll", curl_multi_strerror(code));
-        }
-    }
-}
+#define PROGRAM "curl-multi"
+#include "curl-loop.h"
 
 int main(int count, char **arguments) {
     if (count != 6) {
@@ -94,6 +28,7 @@ int main(int count, char **arguments) {
     run(multi, handles, connections, (uint64_t)connections);
 
     received = 0;
+    connects = 0;
     uint64_t wall = nanoseconds(CLOCK_MONOTONIC);
     uint64_t cpu = nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
     run(multi, handles, connections, requests);

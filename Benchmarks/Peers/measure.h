@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How a peer's program measures itself and says what came of it.
+#include <malloc.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,10 +25,33 @@ static long resident(void) {
     return amount;
 }
 
-/// Prints the JSON object that the benchmarks read.
-static void report(uint64_t requests, uint64_t bytes, uint64_t connects, uint64_t wall, uint64_t cpu) {
+/// Bytes of the heap that are in use, those mapped for themselves included.
+static inline uint64_t heap_in_use(void) {
+    struct mallinfo2 heap = mallinfo2();
+    return heap.uordblks + heap.hblkhd;
+}
+
+/// Prints the JSON object that the benchmarks read, but for its closing brace. `connects` are those made while the
+/// clock ran.
+static inline void report_members(uint64_t requests, uint64_t bytes, uint64_t connects, uint64_t wall, uint64_t cpu) {
     printf(
-        "{\"requests\": %llu, \"bytes\": %llu, \"connects\": %llu, \"wall\": %llu, \"cpu\": %llu, \"resident\": %ld}\n",
-        (unsigned long long)requests, (unsigned long long)bytes, (unsigned long long)connects, (unsigned long long)wall,
-        (unsigned long long)cpu, resident());
+        "{\"requests\": %llu, \"bytes\": %llu, \"connects\": %llu, \"wall\": %llu, \"cpu\": %llu, "
+        "\"resident\": %ld",
+        (unsigned long long)requests, (unsigned long long)bytes, (unsigned long long)connects,
+        (unsigned long long)wall, (unsigned long long)cpu, resident());
+}
+
+static inline void report(uint64_t requests, uint64_t bytes, uint64_t connects, uint64_t wall, uint64_t cpu) {
+    report_members(requests, bytes, connects, wall, cpu);
+    puts("}");
+}
+
+/// The same for a program over TLS; `held` is what an idle connection holds of the heap, below zero where none lay
+/// idle.
+static inline void report_tls(
+    uint64_t requests, uint64_t bytes, uint64_t connects, uint64_t wall, uint64_t cpu, uint64_t resumed, double held) {
+    report_members(requests, bytes, connects, wall, cpu);
+    printf(", \"resumed\": %llu", (unsigned long long)resumed);
+    if (held >= 0) printf(", \"heapPerConnection\": %.1f", held);
+    puts("}");
 }

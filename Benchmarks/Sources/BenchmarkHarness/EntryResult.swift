@@ -19,6 +19,9 @@ package struct EntryResult: Codable, Sendable, Equatable {
     package var rate: Double?
     /// The metric divided by the reference's of the same round; nil for the reference itself.
     package var ratio: Summary?
+    /// The rival's name, and the metric divided by the rival's of the same round; nil in a case without one.
+    package var rival: String?
+    package var rivalRatio: Summary?
     /// Per run of the job, from the sample with the fewest: what the job needs, not what grew meanwhile.
     package var allocations: Double?
     package var allocatedBytes: Double?
@@ -33,9 +36,11 @@ package struct EntryResult: Codable, Sendable, Equatable {
     /// The entry's name across runs.
     package var identifier: String { "\(group)/\(job)/\(entry)" }
 
-    /// Summarises an entry's samples; `reference` holds the first entry's, taken in the same rounds.
+    /// Summarises an entry's samples; `reference` and `rival` hold the first entry's and the rival's, taken in the same
+    /// rounds.
     package init(
-        group: String, job: BenchmarkCase, entry: Entry, samples: [Sample], reference: [Sample]
+        group: String, job: BenchmarkCase, entry: Entry, samples: [Sample], reference: [Sample],
+        rival: [Sample] = []
     ) {
         self.group = group
         self.job = job.name
@@ -51,12 +56,16 @@ package struct EntryResult: Codable, Sendable, Equatable {
         let time: Double? =
             if case .loop = entry.body { processor?.median } else { wall?.median }
         rate = time.flatMap { $0 > 0 ? 1e9 / $0 : nil }
-        ratio = Summary(
-            zip(samples, reference).compactMap { sample, reference in
-                guard let own = sample.value(job.metric), let base = reference.value(job.metric), base > 0
+        func ratios(to others: [Sample]) -> [Double] {
+            zip(samples, others).compactMap { sample, other in
+                guard let own = sample.value(job.metric), let base = other.value(job.metric), base > 0
                 else { return nil }
                 return own / base
-            })
+            }
+        }
+        ratio = Summary(ratios(to: reference))
+        self.rival = job.rival
+        rivalRatio = Summary(ratios(to: rival))
         func least(_ figure: (Sample) -> Double?) -> Double? {
             samples.compactMap { sample in figure(sample).map { $0 / Double(sample.count) } }.min()
         }
@@ -69,7 +78,12 @@ package struct EntryResult: Codable, Sendable, Equatable {
             figures[name] = Summary(samples.compactMap { $0.figures[name] })?.median
         }
         if case .absent(let reason) = entry.body { absent = reason }
-        missedGoals = entry.goals.missed(ratio: ratio?.median, allocations: allocations)
+        missedGoals =
+            absent != nil
+            ? []
+            : entry.goals.missed(
+                ratio: ratio?.median, rivalRatio: rivalRatio?.median, allocations: allocations,
+                figures: figures)
     }
 }
 

@@ -12,7 +12,9 @@ package enum Presentation {
         if first.bytes != nil { head.append("MB/s") }
         head += ["allocs", "heap B"]
         if hasInstructions { head += ["instr", "cycles"] }
-        head += ["ratio", "±", "goal"]
+        head += ["ratio", "±"]
+        if let rival = first.rival { head += ["to \(rival)", "±"] }
+        head.append("goal")
         var table = Table(head)
         for result in results where result.absent == nil {
             table.add(row(result, isReference: result == first, hasInstructions: hasInstructions))
@@ -44,8 +46,14 @@ package enum Presentation {
         row += [
             isReference ? "1" : text(result.ratio?.median) { decimal($0, 3) },
             text(result.ratio?.spread, percent),
-            result.missedGoals.joined(separator: ", "),
         ]
+        if let rival = result.rival {
+            row += [
+                rival == result.entry ? "1" : text(result.rivalRatio?.median) { decimal($0, 3) },
+                text(result.rivalRatio?.spread, percent),
+            ]
+        }
+        row.append(result.missedGoals.joined(separator: ", "))
         return row
     }
 

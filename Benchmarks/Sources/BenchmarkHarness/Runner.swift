@@ -46,10 +46,12 @@ package struct Runner {
                 }
             }
         }
+        let rival = job.entries.firstIndex { $0.name == job.rival }
         return job.entries.indices.map { index in
             EntryResult(
                 group: group, job: job, entry: job.entries[index], samples: taken[index],
-                reference: index == 0 ? [] : taken[0])
+                reference: index == 0 ? [] : taken[0],
+                rival: rival.map { $0 == index ? [] : taken[$0] } ?? [])
         }
     }
 

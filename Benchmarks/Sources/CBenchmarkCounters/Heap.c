@@ -5,6 +5,7 @@
 #include "CBenchmarkCounters.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -74,6 +75,11 @@ extern void *__libc_memalign(size_t, size_t);
 
 bool heap_is_counted(void) { return true; }
 
+uint64_t heap_in_use(void) {
+    struct mallinfo2 heap = mallinfo2();
+    return heap.uordblks + heap.hblkhd;
+}
+
 void *malloc(size_t size) {
     count(size);
     return __libc_malloc(size);
@@ -111,5 +117,7 @@ int posix_memalign(void **result, size_t alignment, size_t size) {
 #else
 
 bool heap_is_counted(void) { return false; }
+
+uint64_t heap_in_use(void) { return 0; }
 
 #endif

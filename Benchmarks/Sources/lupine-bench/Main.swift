@@ -5,7 +5,9 @@ internal import Glibc
 /// The benchmark program: every group the library is measured by.
 @main
 struct Main {
-    static var groups: [BenchmarkGroup] { [HTTPGroup.group, CodingGroup.group, TransportGroup.group] }
+    static var groups: [BenchmarkGroup] {
+        [HTTPGroup.group, CodingGroup.group, TransportGroup.group, TLSGroup.group]
+    }
 
     static func main() async {
         exit(await Program(groups).run(Array(CommandLine.arguments.dropFirst())))

@@ -11,10 +11,10 @@ struct PeerProgram {
     private let arguments: [String]
 
     /// A program of `Peers/`.
-    static func peer(_ name: String) -> PeerProgram {
+    static func peer(_ name: String, _ arguments: [String] = []) -> PeerProgram {
         let folder = ProcessInfo.processInfo.environment["LUPINE_BENCH_PEERS"] ?? ""
         return PeerProgram(
-            file: folder.isEmpty ? nil : URL(filePath: folder).appending(path: name), arguments: [])
+            file: folder.isEmpty ? nil : URL(filePath: folder).appending(path: name), arguments: arguments)
     }
 
     /// The library's program.
@@ -24,17 +24,24 @@ struct PeerProgram {
             file: own.deletingLastPathComponent().appending(path: "lupine-load"), arguments: arguments)
     }
 
-    /// The server's address, or nil when there is none.
-    private static var server: (host: String, port: String)? {
-        let parts = ProcessInfo.processInfo.environment["LUPINE_BENCH_SERVER"]?.split(separator: ":") ?? []
-        return parts.count == 2 ? (String(parts[0]), String(parts[1])) : nil
+    /// What the server is spoken to over; the value is the variable that holds its address.
+    enum Server: String {
+        case plain = "LUPINE_BENCH_SERVER"
+        case tls = "LUPINE_BENCH_TLS_SERVER"
+
+        /// Nil when there is no server.
+        fileprivate var address: (host: String, port: String)? {
+            let parts = ProcessInfo.processInfo.environment[rawValue]?.split(separator: ":") ?? []
+            return parts.count == 2 ? (String(parts[0]), String(parts[1])) : nil
+        }
     }
 
-    /// An entry that loads `path` over `connections` kept connections.
+    /// An entry that loads `path` over `connections` connections.
     func entry(
-        _ name: String, path: String, connections: Int, requests: Int, goals: Goals = Goals()
+        _ name: String, from server: Server = .plain, path: String, connections: Int, requests: Int,
+        goals: Goals = Goals()
     ) -> Entry {
-        guard let server = Self.server else {
+        guard let server = server.address else {
             return Entry(name, .absent("no server; Scripts/bench starts one where nginx is installed"))
         }
         guard let file, FileManager.default.isExecutableFile(atPath: file.path) else {
@@ -62,13 +69,17 @@ struct PeerProgram {
             throw PeerFailure(program: program.lastPathComponent, status: process.terminationStatus)
         }
         let cost = try JSONDecoder().decode(Cost.self, from: printed)
+        var figures = [
+            "resident KiB": cost.resident,
+            "connects/1000 requests": cost.connects / Double(max(1, cost.requests)) * 1000,
+        ]
+        if let resumed = cost.resumed, cost.connects > 0 {
+            figures["resumed %"] = resumed / cost.connects * 100
+        }
+        figures["held B"] = cost.heapPerConnection
         return Sample(
             count: cost.requests, wall: cost.wall, processor: cost.cpu, allocations: cost.allocations,
-            allocatedBytes: cost.allocatedBytes,
-            figures: [
-                "resident KiB": cost.resident,
-                "connects/1000 requests": cost.connects / Double(max(1, cost.requests)) * 1000,
-            ])
+            allocatedBytes: cost.allocatedBytes, figures: figures)
     }
 
     /// What the programs print.
@@ -80,6 +91,10 @@ struct PeerProgram {
         var allocations: Double?
         var allocatedBytes: Double?
         var resident: Double
+        /// How many of the connects resumed a session; over TLS.
+        var resumed: Double?
+        /// What a connection that lies idle holds of the heap; where that is the job.
+        var heapPerConnection: Double?
     }
 }
 

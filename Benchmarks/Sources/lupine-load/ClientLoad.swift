@@ -13,6 +13,7 @@ final class ClientLoad: Load, Sendable {
         var configuration = HTTPClient.Configuration()
         configuration.connectionsPerHost = job.connections
         configuration.totalConnections = job.connections
+        if !job.keepsConnections { configuration.maximumConnectionAge = .zero }
         configuration.ownLoops = job.loops == 0 ? nil : job.loops
         client = HTTPClient(configuration: configuration)
         request = try HTTPRequest(url: "http://\(job.host):\(job.port)\(job.path)")

@@ -3,30 +3,23 @@ internal import CBenchmarkCounters
 internal import Glibc
 internal import LupineTransport
 
-/// The library's side of the transport benchmarks: keep-alive GETs, so many at a time, in a process of its own, so that
-/// its processor time and heap are those of the requests alone.
+/// The library's side of the transport benchmarks: GETs, so many at a time, in a process of its own, so that its processor
+/// time and heap are those of the requests alone.
 ///
-///     lupine-load pool|client LOOPS HOST PORT PATH CONNECTIONS REQUESTS
+///     lupine-load pool|client LOOPS [MODE] HOST PORT PATH CONNECTIONS REQUESTS
 ///
 /// `pool` submits exchanges to the connection pool and hears callbacks, `client` awaits the public client. LOOPS is the
-/// number of event loops, 0 for the process' default. Prints the JSON object that the peers' programs print, with the
-/// heap requests beside; the connections are made by a round of requests before the clock starts.
+/// number of event loops, 0 for the process' default. MODE is what is done with the connections, `get` when it is not
+/// said: see `Job.Mode`. Prints the JSON object that the peers' programs print, with the heap requests beside; a round of
+/// requests before the clock starts makes the connections, and whatever is made once.
 @main
 struct Main {
     static func main() async {
-        let arguments = CommandLine.arguments
-        guard arguments.count == 8, let loops = Int(arguments[2]), let port = UInt16(arguments[4]),
-            let connections = Int(arguments[6]), let requests = Int(arguments[7]), connections > 0,
-            requests > 0
-        else { return usage() }
-        let job = Job(
-            host: arguments[3], port: port, path: arguments[5], connections: connections,
-            loops: loops)
+        guard let (face, job) = read(CommandLine.arguments) else { return usage() }
         do {
-            switch arguments[1] {
-            case "pool": try await run(try PoolLoad(job), requests, warmUp: connections)
-            case "client": try await run(try ClientLoad(job), requests, warmUp: connections)
-            default: usage()
+            switch face {
+            case .pool: try await run(try PoolLoad(job), job)
+            case .client: try await run(try ClientLoad(job), job)
             }
         } catch {
             print("lupine-load: \(error)")
@@ -34,8 +27,31 @@ struct Main {
         }
     }
 
-    private static func run(_ load: some Load, _ requests: Int, warmUp: Int) async throws {
+    private enum Face: String { case pool, client }
+
+    private static func read(_ arguments: [String]) -> (Face, Job)? {
+        guard arguments.count == 8 || arguments.count == 9,
+            let face = Face(rawValue: arguments[1]), let loops = Int(arguments[2]),
+            let mode = arguments.count == 8 ? .get : Job.Mode(rawValue: arguments[3])
+        else { return nil }
+        let target = arguments.suffix(5).map(\.self)
+        guard let port = UInt16(target[1]), let connections = Int(target[3]), let requests = Int(target[4]),
+            connections > 0, requests > 0
+        else { return nil }
+        return (
+            face,
+            Job(
+                mode: mode, host: target[0], port: port, path: target[2], connections: connections,
+                requests: mode == .idle ? connections : requests, loops: loops)
+        )
+    }
+
+    private static func run(_ load: some Load, _ job: Job) async throws {
+        let warmUp = job.mode == .idle ? 1 : job.connections
+        let requests = job.requests
         let first = try await load.run(warmUp)
+        let opened = load.connectionsOpened
+        let held = heap_in_use()
         let heap = heap_of_process()
         let cpu = clock_process_cpu()
         let wall = clock_wall()
@@ -45,12 +61,18 @@ struct Main {
         let heapNow = heap_of_process()
         // Every response is as long as the first.
         guard bytes == first / warmUp * requests, bytes > 0 else { throw LoadFailure.wrongContent(bytes) }
+        let connects = load.connectionsOpened - opened
+        try job.check(connects: connects)
+        var more = ""
+        if job.mode == .idle {
+            more = ", \"heapPerConnection\": \((Double(heap_in_use()) - Double(held)) / Double(connects))"
+        }
         print(
             """
-            {"requests": \(requests), "bytes": \(bytes), "connects": \(load.connectionsOpened), \
+            {"requests": \(requests), "bytes": \(bytes), "connects": \(connects), \
             "wall": \(wallSpent), "cpu": \(cpuSpent), \
             "allocations": \(heapNow.requests - heap.requests), "allocatedBytes": \(heapNow.bytes - heap.bytes), \
-            "resident": \(resident())}
+            "resident": \(resident())\(more)}
             """)
     }
 
@@ -69,19 +91,9 @@ struct Main {
     }
 
     private static func usage() {
-        print("lupine-load pool|client LOOPS HOST PORT PATH CONNECTIONS REQUESTS")
+        print("lupine-load pool|client LOOPS [full|get|idle] HOST PORT PATH CONNECTIONS REQUESTS")
         exit(2)
     }
-}
-
-/// What is to be fetched, and how many at a time.
-struct Job: Sendable {
-    let host: String
-    let port: UInt16
-    let path: String
-    let connections: Int
-    /// 0 for the process' default.
-    let loops: Int
 }
 
 /// One way to fetch.
@@ -96,4 +108,6 @@ enum LoadFailure: Error {
     case exchange(TransportError)
     case status(Int)
     case wrongContent(Int)
+    /// A mode did with the connections what it is not about.
+    case wrongConnects(Int)
 }

@@ -17,7 +17,9 @@ final class PoolLoad: Load, Sendable {
 
     init(_ job: Job) throws {
         var configuration = ConnectionPool.Configuration()
-        configuration.limits = PoolLimits(perHost: job.connections, total: job.connections)
+        configuration.limits = PoolLimits(
+            perHost: job.connections, total: job.connections,
+            maximumAge: job.keepsConnections ? nil : .zero)
         let group = try job.loops == 0 ? EventLoopGroup.shared() : EventLoopGroup(count: job.loops)
         pool = ConnectionPool(configuration: configuration, group: group, resolver: Resolver())
         origin = Origin(scheme: .http, host: job.host, port: job.port)

@@ -65,6 +65,55 @@ import Testing
         #expect(lines.first { $0.hasPrefix("  own") }?.hasSuffix(" -  -") == true, "no ratio is shown")
     }
 
+    @Test func aRivalGivesASecondRatioAndAGoalOnIt() async throws {
+        let log = Log()
+        let job = BenchmarkCase(
+            "job", unit: "run", rival: "rival",
+            entries: [
+                reporting("reference", processor: [10], log: log),
+                reporting("rival", processor: [40], log: log),
+                Entry(
+                    "own", goals: Goals(ratio: 2.5, rivalRatio: 0.4),
+                    .report { _ in Sample(count: 10, wall: 1, processor: 20) }),
+            ])
+        let results = try await Runner(plan).run(job, group: "test")
+        #expect(results.map { $0.ratio?.median } == [nil, 4, 2])
+        #expect(results.map { $0.rivalRatio?.median } == [0.25, nil, 0.5])
+        #expect(results[2].missedGoals == ["ratio to rival 0.50 > 0.40"])
+        let lines = Presentation.lines(results)
+        #expect(lines.contains { $0.contains("to rival") }, "the second ratio has a column")
+    }
+
+    struct Reached: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let figures: [String: Double]
+        let missed: [String]
+    }
+
+    @Test(arguments: [
+        Reached(testDescription: "above the bound", figures: ["resumed %": 99.5], missed: []),
+        Reached(testDescription: "at it", figures: ["resumed %": 99], missed: ["resumed % 99.00 <= 99.00"]),
+        Reached(testDescription: "not said", figures: [:], missed: ["resumed % not reported"]),
+    ])
+    func aFigureIsMeantToBeAboveABound(_ row: Reached) async throws {
+        let job = BenchmarkCase(
+            "job", unit: "run",
+            entries: [
+                Entry(
+                    "own", goals: Goals(above: ["resumed %": 99]),
+                    .report { _ in Sample(count: 1, wall: 1, processor: 1, figures: row.figures) })
+            ])
+        let results = try await Runner(plan).run(job, group: "test")
+        #expect(results[0].missedGoals == row.missed)
+    }
+
+    @Test func anAbsentEntryMissesNoGoal() async throws {
+        let goals = Goals(ratio: 1, rivalRatio: 1, above: ["resumed %": 99])
+        let job = BenchmarkCase(
+            "job", unit: "run", entries: [Entry("own", goals: goals, .absent("not here"))])
+        #expect(try await Runner(plan).run(job, group: "test")[0].missedGoals.isEmpty)
+    }
+
     @Test func anEntryThatFailsStopsTheRun() async {
         struct Failure: Error {}
         let job = BenchmarkCase("job", unit: "run", entries: [Entry("own", .loop { _ in throw Failure() })])

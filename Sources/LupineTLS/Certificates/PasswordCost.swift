@@ -6,7 +6,7 @@
 /// An algorithm that is not understood here is refused rather than tried. Known are PBES2 with PBKDF2 and scrypt
 /// (RFC 8018, RFC 7914), PBMAC1, and the schemes of PBES1 and PKCS#12 (RFC 7292 appendix B), whose parameters all end
 /// with the count.
-enum PasswordCost {
+package enum PasswordCost {
     /// The most rounds that are spent on one file; OpenSSL writes 2048, the advice of 2023 for PBKDF2 is 600,000.
     static let limit: UInt64 = 5_000_000
 
@@ -33,7 +33,7 @@ enum PasswordCost {
     }
 
     /// The rounds of an AlgorithmIdentifier in DER; nil for one that is not understood.
-    static func rounds(of algorithm: [UInt8]) -> UInt64? {
+    package static func rounds(of algorithm: [UInt8]) -> UInt64? {
         var reader = DERReader(algorithm[...])
         guard let identifier = reader.next(DERReader.sequence), reader.isAtEnd else { return nil }
         return rounds(identifier)

@@ -18,6 +18,8 @@ bool heap_is_counted(void);
 struct heap_totals heap_of_thread(void);
 /// All threads' requests, those of finished threads included.
 struct heap_totals heap_of_process(void);
+/// Bytes of the heap that are in use, those mapped for themselves included; zero for a C library other than glibc.
+uint64_t heap_in_use(void);
 
 /// Nanoseconds on the monotonic clock.
 uint64_t clock_wall(void);

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+
+/// What is to be fetched, how many at a time, and over which connections.
+struct Job: Sendable {
+    /// What is done with the connections. The peers' programs know the modes by these names.
+    enum Mode: String {
+        /// Every request on a connection of its own, closed after the response.
+        case full
+        /// Keep-alive on connections that were made before the clock starts.
+        case get
+        /// One request on each connection, all of which stay open: measures the heap that one holds.
+        case idle
+    }
+
+    let mode: Mode
+    let host: String
+    let port: UInt16
+    let path: String
+    let connections: Int
+    let requests: Int
+    /// 0 for the process' default.
+    let loops: Int
+
+    /// Whether a connection carries further requests.
+    var keepsConnections: Bool {
+        switch mode {
+        case .full: false
+        case .get, .idle: true
+        }
+    }
+
+    /// Throws when the load measured something else than the mode is about; `connects` were made while the clock ran.
+    func check(connects: Int) throws(LoadFailure) {
+        let isRight =
+            switch mode {
+            case .full: connects == requests
+            case .get: true
+            // A request that comes late may find a connection that already lies idle, the warm-up's first of all.
+            case .idle: connects >= requests - requests / 10
+            }
+        guard isRight else { throw .wrongConnects(connects) }
+    }
+}

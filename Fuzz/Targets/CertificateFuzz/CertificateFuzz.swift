@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// Invariant: a certificate that is read has the DER it was read from and is read again; no key makes anything trap.
+import LupineTLS
+
+/// The input is a certificate in DER, a PEM text of certificates, a private key in both forms, and a public key.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let input = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
+    if let certificate = try? Certificate(der: input) {
+        precondition(certificate.der == input, "another DER than it was read from")
+        check(certificate)
+    }
+    if let certificates = try? Certificate.pem(input) {
+        precondition(!certificates.isEmpty)
+        for certificate in certificates { check(certificate) }
+        if let again = try? Certificate.pem([0x0A] + input + [0x0A]) { precondition(again == certificates) }
+    }
+    for password in [nil, "lupine"] {
+        if let key = try? PrivateKey(pem: input, password: password) { check(key) }
+    }
+    if let key = try? PrivateKey(der: input) { check(key) }
+    if let key = try? PublicKey(subjectPublicKeyInfo: input) {
+        precondition(key.subjectPublicKeyInfo == input && !key.type.description.isEmpty)
+    }
+    return 0
+}
+
+private func check(_ certificate: Certificate) {
+    guard let again = try? Certificate(der: certificate.der) else { preconditionFailure("not read again") }
+    precondition(again == certificate && again.hashValue == certificate.hashValue)
+    precondition(again.subject == certificate.subject && again.issuer == certificate.issuer)
+    precondition(!certificate.description.utf8.contains(0))
+    precondition(again.keyType == certificate.keyType && again.publicKey == certificate.publicKey)
+    precondition(again.subjectAlternativeNames == certificate.subjectAlternativeNames)
+    precondition(again.signatureAlgorithm == certificate.signatureAlgorithm)
+    precondition(again.isAuthority == certificate.isAuthority && again.mustStaple == certificate.mustStaple)
+    precondition(again.isSelfSigned == certificate.isSelfSigned)
+    precondition(again.ocspURLs == certificate.ocspURLs && again.crlURLs == certificate.crlURLs)
+    precondition(again.notBefore == certificate.notBefore && again.notAfter == certificate.notAfter)
+    if let pin = certificate.publicKey?.pin { precondition((try? PublicKeyPin(pin.description)) == pin) }
+    _ = PeerIdentity.matches(host: "good.test", certificate: certificate)
+}
+
+private func check(_ key: PrivateKey) {
+    precondition("\(key)" == "PrivateKey" && !key.type.description.isEmpty)
+    precondition(key.publicKey == key.publicKey)
+}

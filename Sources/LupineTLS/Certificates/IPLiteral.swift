@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+
+/// IP addresses as text (RFC 3986 §3.2.2, RFC 4291 §2.2), read strictly: four decimal numbers without leading zeros, or
+/// groups of up to four hexadecimal digits with at most one `::` and perhaps an IPv4 address at the end.
+package enum IPLiteral {
+    /// The 4 or 16 bytes of an address without brackets and zone; nil for what is none.
+    package static func bytes(of text: some StringProtocol) -> [UInt8]? {
+        let text = Array(text.utf8)
+        return text.contains(colon) ? version6(text[...]) : version4(text[...])
+    }
+
+    /// An address as text, without shortening groups of zeros; other counts of bytes in hexadecimal.
+    package static func text(of bytes: [UInt8]) -> String {
+        switch bytes.count {
+        case 4: bytes.map(String.init).joined(separator: ".")
+        case 16:
+            stride(from: 0, to: 16, by: 2)
+                .map { String(UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]), radix: 16) }
+                .joined(separator: ":")
+        default: Hexadecimal.lowercase(bytes)
+        }
+    }
+
+    private static let colon = UInt8(ascii: ":")
+    private static let dot = UInt8(ascii: ".")
+
+    private static func version4(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+        let parts = text.split(separator: dot, omittingEmptySubsequences: false)
+        guard parts.count == 4 else { return nil }
+        var bytes: [UInt8] = []
+        for part in parts {
+            guard (1...3).contains(part.count), part.first != UInt8(ascii: "0") || part.count == 1,
+                part.allSatisfy({ (0x30...0x39).contains($0) }),
+                let value = UInt8(exactly: part.reduce(0) { $0 * 10 + Int($1 - 0x30) })
+            else { return nil }
+            bytes.append(value)
+        }
+        return bytes
+    }
+
+    private static func version6(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+        guard text.count <= 45 else { return nil }
+        guard let gap = text.indices.dropLast().first(where: { text[$0] == colon && text[$0 + 1] == colon })
+        else {
+            guard let bytes = groups(text), bytes.count == 16 else { return nil }
+            return bytes
+        }
+        // Whatever is on the right of the gap must be groups again, so a second gap is refused there.
+        guard let left = groups(text[..<gap], mayEndInVersion4: false),
+            let right = groups(text[(gap + 2)...]),
+            left.count + right.count <= 14
+        else { return nil }
+        return left + [UInt8](repeating: 0, count: 16 - left.count - right.count) + right
+    }
+
+    /// Groups with colons between them; none for an empty text.
+    private static func groups(_ text: ArraySlice<UInt8>, mayEndInVersion4: Bool = true) -> [UInt8]? {
+        guard !text.isEmpty else { return [] }
+        var bytes: [UInt8] = []
+        let parts = text.split(separator: colon, omittingEmptySubsequences: false)
+        for (index, part) in parts.enumerated() {
+            if mayEndInVersion4, index == parts.count - 1, part.contains(dot) {
+                guard let end = version4(part) else { return nil }
+                bytes += end
+            } else {
+                guard (1...4).contains(part.count) else { return nil }
+                var value = 0
+                for character in part {
+                    guard let digit = hexadecimal(character) else { return nil }
+                    value = value << 4 | digit
+                }
+                bytes += [UInt8(truncatingIfNeeded: value >> 8), UInt8(truncatingIfNeeded: value)]
+            }
+        }
+        return bytes
+    }
+
+    private static func hexadecimal(_ character: UInt8) -> Int? {
+        switch character {
+        case 0x30...0x39: Int(character) - 0x30
+        case 0x41...0x46: Int(character) - 0x41 + 10
+        case 0x61...0x66: Int(character) - 0x61 + 10
+        default: nil
+        }
+    }
+}

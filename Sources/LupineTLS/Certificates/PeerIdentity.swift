@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+
+/// Whether a certificate is for the host that was asked for (RFC 9525).
+///
+/// Only subject alternative names count, the common name never. A name matches itself, without regard to case; a
+/// wildcard is the complete left-most label, stands for exactly one label, and has at least two after it. An IP literal
+/// matches an address of the same bytes and nothing else. Hosts outside of ASCII have to be A-labels already: a U-label
+/// matches nothing.
+package enum PeerIdentity {
+    /// Whether the certificate is for the host: a name or an IP literal, with or without brackets.
+    package static func matches(host: String, certificate: Certificate) -> Bool {
+        matches(host: host, names: certificate.subjectAlternativeNames)
+    }
+
+    /// The same for the names of a certificate.
+    package static func matches(host: String, names: [SubjectAlternativeName]) -> Bool {
+        guard let reference = Reference(host) else { return false }
+        return names.contains { name in
+            switch (reference, name) {
+            case (.address(let wanted), .ip(let bytes)): bytes == wanted
+            case (.labels(let wanted), .dns(let text)): matches(wanted, presented: text)
+            case (.address, _), (.labels, _): false
+            }
+        }
+    }
+
+    /// The names that count, as text: what to say when none of them matches.
+    package static func names(of certificate: Certificate) -> [String] {
+        certificate.subjectAlternativeNames.compactMap { name in
+            switch name {
+            case .dns(let text): text
+            case .ip(let bytes): IPLiteral.text(of: bytes)
+            case .email, .uri, .other: nil
+            }
+        }
+    }
+
+    /// What is looked for.
+    private enum Reference {
+        case address([UInt8])
+        case labels([[UInt8]])
+
+        /// Nil for a host that nothing can match: empty labels, characters outside of host names, a number at the end
+        /// that makes no address.
+        init?(_ host: String) {
+            var bytes = Array(host.utf8)
+            if bytes.first == UInt8(ascii: "[") {
+                guard bytes.last == UInt8(ascii: "]"), bytes.contains(UInt8(ascii: ":")) else { return nil }
+                bytes = Array(bytes.dropFirst().dropLast())
+            } else if bytes.last == UInt8(ascii: "."), !bytes.contains(UInt8(ascii: ":")) {
+                bytes.removeLast()
+            }
+            if bytes.contains(UInt8(ascii: ":")) {
+                // The zone of a link-local address says where to send, not who is there.
+                let parts = bytes.split(
+                    separator: UInt8(ascii: "%"), maxSplits: 1, omittingEmptySubsequences: false)
+                guard parts.count == 1 || !parts[1].isEmpty,
+                    let address = IPLiteral.bytes(of: String(decoding: parts[0], as: UTF8.self))
+                else { return nil }
+                self = .address(address)
+            } else if let address = IPLiteral.bytes(of: String(decoding: bytes, as: UTF8.self)) {
+                self = .address(address)
+            } else {
+                guard let labels = PeerIdentity.labels(of: bytes), let last = labels.last,
+                    !last.allSatisfy({ (0x30...0x39).contains($0) })
+                else { return nil }
+                self = .labels(labels)
+            }
+        }
+    }
+
+    private static func matches(_ wanted: [[UInt8]], presented text: String) -> Bool {
+        let bytes = Array(text.utf8)
+        guard bytes.starts(with: wildcard) else { return labels(of: bytes) == wanted }
+        guard let rest = labels(of: Array(bytes.dropFirst(wildcard.count))), rest.count >= 2 else {
+            return false
+        }
+        return wanted.count == rest.count + 1 && rest.elementsEqual(wanted.dropFirst())
+    }
+
+    private static let wildcard = Array("*.".utf8)
+
+    /// The labels of a name in lower case; nil when it is no host name. Underscores are taken: such names are in use.
+    private static func labels(of name: [UInt8]) -> [[UInt8]]? {
+        guard name.count <= 253 else { return nil }
+        var labels: [[UInt8]] = []
+        for label in name.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false) {
+            guard (1...63).contains(label.count) else { return nil }
+            var lowered: [UInt8] = []
+            for character in label {
+                switch character {
+                case 0x61...0x7A, 0x30...0x39, UInt8(ascii: "-"), UInt8(ascii: "_"): lowered.append(character)
+                case 0x41...0x5A: lowered.append(character | 0x20)
+                default: return nil
+                }
+            }
+            labels.append(lowered)
+        }
+        return labels
+    }
+}
