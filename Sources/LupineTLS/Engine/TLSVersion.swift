@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+// The underscore is the point of the version.
+// swift-format-ignore: AlwaysUseLowerCamelCase
 /// A version of the protocol, by its number on the wire.
 public enum TLSVersion: UInt16, Hashable, Comparable, Sendable, CustomStringConvertible {
     /// RFC 2246; deprecated by RFC 8996.
