@@ -77,7 +77,7 @@ let package = Package(
             ],
             swiftSettings: houseRules),
         .executableTarget(
-            name: "lupine-origin-probe", dependencies: ["LupineOrigin", "LupineTestKit"],
+            name: "lupine-origin-probe", dependencies: ["LupineOrigin", "LupineTLS", "LupineTestKit"],
             path: "Tests/OriginProbe",
             swiftSettings: houseRules),
         .systemLibrary(name: "CLupineHeap", path: "Tests/CLupineHeap"),

@@ -133,7 +133,8 @@ final class HTTPConversation: Conversation {
         connection.service.counts.begun()
         reply = .none
         intake = .discarding
-        var request = OriginRequest(head, peer: connection.peer, connection: connection.number)
+        var request = OriginRequest(
+            head, peer: connection.peer, connection: connection.number, tls: connection.tls)
         switch connection.service.router.match(head.method.rawValue, request.path) {
         case .endpoint(let endpoint, let parameters):
             request.parameters = parameters

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 
+internal import LupineTLS
 package import LupineTransport
 
 /// A small HTTP/1.1 origin server: what the tests, the demo and `lupine serve` talk to.
 ///
 /// It answers the endpoints that people know from httpbin (see `Router.standard`), whatever a test adds with
-/// `route`, and follows scripts byte by byte. Loopback only unless it is given another address; not a
-/// server for the world: it has no TLS yet, no access control and no log. It runs until it is shut down. Any thread.
+/// `route`, and follows scripts byte by byte; over TLS if `OriginConfiguration.tls` says with which certificates. Loopback
+/// only unless it is given another address; not a server for the world: it has no access control and no log. It runs until
+/// it is shut down. Any thread.
 package final class Origin: Sendable {
     /// Where it listens.
     package let address: SocketAddress
@@ -30,6 +32,12 @@ package final class Origin: Sendable {
         at address: SocketAddress, loops: EventLoopGroup? = nil,
         configuration: OriginConfiguration = OriginConfiguration()
     ) throws(OriginError) -> Origin {
+        let service: OriginService
+        do throws(TLSError) {
+            service = try OriginService(configuration)
+        } catch {
+            throw .cannotSpeakTLS(error)
+        }
         do throws(Errno) {
             let socket = try Socket.stream(for: address)
             if address.port != nil { try socket.setReuseAddress() }
@@ -38,7 +46,7 @@ package final class Origin: Sendable {
             let bound = try socket.localAddress() ?? address
             let own =
                 loops == nil ? try EventLoopGroup(count: configuration.ownLoops, name: "lupine-origin") : nil
-            let origin = Origin(at: bound, service: OriginService(configuration), group: loops, own: own)
+            let origin = Origin(at: bound, service: service, group: loops, own: own)
             origin.listen(socket)
             return origin
         } catch {
@@ -76,10 +84,11 @@ package final class Origin: Sendable {
     /// The port; 0 for Unix-domain sockets.
     package var port: UInt16 { address.port ?? 0 }
 
-    /// `http://host:port`; empty for Unix-domain sockets.
+    /// `http://host:port` or `https://host:port`; empty for Unix-domain sockets.
     package var url: String {
         guard let port = address.port, let host = address.host else { return "" }
-        return address.isIPv6 ? "http://[\(host)]:\(port)" : "http://\(host):\(port)"
+        let scheme = service.tls == nil ? "http" : "https"
+        return address.isIPv6 ? "\(scheme)://[\(host)]:\(port)" : "\(scheme)://\(host):\(port)"
     }
 
     // MARK: what it answers
@@ -112,8 +121,20 @@ package final class Origin: Sendable {
     /// The counts, moving.
     package var counts: OriginCounts { service.counts }
 
-    /// The bytes that came on a connection, numbered from 0 in order of acceptance, if they are recorded.
+    /// The content that came on a connection, numbered from 0 in order of acceptance, if it is recorded. Over TLS that is
+    /// what came inside; for a script on the socket, what came on it.
     package func received(on connection: Int) -> [UInt8] { service.record.bytes(of: connection) }
+
+    /// How the handshakes of a connection ended: one, or more where TLS was begun inside of TLS; of the newest connections.
+    package func handshakes(on connection: Int) -> [OriginHandshake] {
+        service.handshakes.outcomes(of: connection)
+    }
+
+    /// How a connection's handshake ended, once it has; a connection that never begins one is waited for for ever.
+    package func handshake(on connection: Int, index: Int = 0) async -> OriginHandshake? {
+        await service.handshakes.gate(of: connection, index).wait()
+        return service.handshakes.outcomes(of: connection).dropFirst(index).first
+    }
 
     // MARK: the end
 

@@ -18,8 +18,11 @@ package struct OriginRequest: Sendable {
     package let peer: SocketAddress?
     /// The connection's number, from 0.
     package let connection: Int
+    /// What the handshake came to, the client's certificates with it; nil without TLS.
+    package let tls: OriginHandshake?
 
-    init(_ head: RequestHead, peer: SocketAddress?, connection: Int) {
+    init(_ head: RequestHead, peer: SocketAddress?, connection: Int, tls: OriginHandshake? = nil) {
+        self.tls = tls
         self.head = head
         self.peer = peer
         self.connection = connection
@@ -34,6 +37,9 @@ package struct OriginRequest: Sendable {
         path = String(target[..<(mark ?? target.endIndex)])
         query = mark.map { String(target[target.utf8.index(after: $0)...]) } ?? ""
     }
+
+    /// Where the request was sent to, up to the path.
+    var base: String { (tls == nil ? "http://" : "https://") + (head.fields[.host] ?? "") }
 
     /// The path with its query, as in the origin form of a target.
     var pathAndQuery: String { query.isEmpty ? path : path + "?" + query }

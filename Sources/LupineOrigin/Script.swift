@@ -31,24 +31,61 @@ package struct Script: Sendable {
         case slowRead(bytes: Int, every: Duration)
         /// Ends with a reset (RST).
         case reset
-        /// Closes our half for sending; the script goes on.
+        /// Closes our half for sending (over TLS behind a close_notify); the script goes on.
         case halfClose
         /// Ends in order: what has come is dropped first, what comes later is answered with a reset by the kernel.
         case close
         /// Does nothing any more until the origin is shut down or the client goes.
         case stall
+
+        // The rest needs TLS, and closes the connection where there is none.
+
+        /// Speaks TLS from here on, inside of what was spoken so far: behind the answer to a CONNECT, or in a script beneath
+        /// TLS. The handshake comes first, then the next step. `cutting`: see `cutWire`.
+        case startTLS(cutting: WireCut? = nil)
+        /// Ends as `close`, without a close_notify: the client should see that it was cut off.
+        case closeWithoutNotify
+        /// Sends a close_notify and leaves the socket open.
+        case sendCloseNotify
+        /// Sends bytes on the wire as they are, between the records.
+        case sendBeneathTLS([UInt8])
+        /// From here on the wire takes so many bytes more, then this happens: it cuts records and handshakes in the middle. What
+        /// is behind the cut never leaves, and steps that wait for that do not come.
+        case cutWire(WireCut)
+        /// Asks for another handshake, which only TLS 1.2 has.
+        case requestRenegotiation
+        /// Sends under new keys (TLS 1.3), and asks the client to do so as well or not.
+        case updateKeys(both: Bool)
+    }
+
+    /// Where the steps begin.
+    package enum Layer: Hashable, Sendable {
+        /// On content: behind the handshake, if the origin has TLS.
+        case content
+        /// On the socket, whatever the origin speaks: instead of a handshake.
+        case socket
     }
 
     /// What happens, in order.
     package var steps: [Step]
+    /// Where it happens, if the script begins with the connection.
+    package var layer: Layer
 
     /// A script of these steps.
-    package init(_ steps: [Step]) { self.steps = steps }
+    package init(_ steps: [Step], on layer: Layer = .content) {
+        self.steps = steps
+        self.layer = layer
+    }
 }
 
 extension Script.Step {
     /// Sends text.
     package static func send(_ text: String) -> Script.Step { .send(Array(text.utf8)) }
+
+    /// Sends an alert in the clear, as one instead of a ServerHello is (RFC 8446 section 6): for a script on the socket.
+    package static func sendAlert(_ description: UInt8, isFatal: Bool = true) -> Script.Step {
+        .send([21, 3, 3, 0, 2, isFatal ? 2 : 1, description])
+    }
 }
 
 /// Which connection follows which script.
@@ -83,7 +120,9 @@ package final class ScriptPlan: Sendable {
     }
 
     /// One script for all connections.
-    package convenience init(_ steps: Script.Step...) { self.init([Script(steps)]) }
+    package convenience init(on layer: Script.Layer = .content, _ steps: Script.Step...) {
+        self.init([Script(steps, on: layer)])
+    }
 
     /// What connection number `index` does.
     func script(for index: Int) -> Choice {

@@ -32,7 +32,8 @@ final class ScriptConversation: Conversation {
         switch script.steps[position] {
         case .expectHead, .expectBytes, .expectEnd: return true
         case .send, .sendByteByByte, .pause, .waitForSignal, .signal, .slowRead, .reset, .halfClose, .close,
-            .stall:
+            .stall, .startTLS, .closeWithoutNotify, .sendCloseNotify, .sendBeneathTLS, .cutWire,
+            .requestRenegotiation, .updateKeys:
             return false
         }
     }
@@ -97,8 +98,30 @@ final class ScriptConversation: Conversation {
             next()
         case .close: return end(connection)
         case .stall: state = .over
+        case .startTLS(let cut):
+            guard connection.isFlushed else { return false }
+            next()
+            if !connection.startTLS(cutting: cut) { return end(connection) }
+        case .closeWithoutNotify: return end(connection, .abandoned)
+        case .sendCloseNotify: return onTLS(connection) { _ = $0.endContent() }
+        case .sendBeneathTLS(let bytes):
+            return onTLS(connection) { channel throws(Errno) in try channel.sendBeneath(bytes) }
+        case .cutWire(let cut): return onTLS(connection) { $0.cut(cut) }
+        case .requestRenegotiation:
+            return onTLS(connection) { channel throws(Errno) in try channel.requestRenegotiation() }
+        case .updateKeys(let both):
+            return onTLS(connection) { channel throws(Errno) in try channel.updateKeys(both: both) }
         }
         return true
+    }
+
+    /// Does what only TLS can, once everything before it is sent.
+    private func onTLS(
+        _ connection: ServerConnection, _ body: (TLSChannel) throws(Errno) -> Void
+    ) -> Bool {
+        guard connection.isFlushed else { return false }
+        next()
+        return connection.onTLS(body) || end(connection)
     }
 
     private func next() {
@@ -106,9 +129,11 @@ final class ScriptConversation: Conversation {
         progress = 0
     }
 
-    private func end(_ connection: ServerConnection) -> Bool {
+    private func end(
+        _ connection: ServerConnection, _ ending: ServerConnection.Ending = .orderly(lingering: false)
+    ) -> Bool {
         state = .over
-        connection.finish(lingering: false)
+        connection.finish(ending)
         return true
     }
 

@@ -17,6 +17,22 @@ import Testing
         var contains: [String] = []
         var head: [String: String] = [:]
         var testDescription: String { shows }
+
+        func check(_ client: RawClient, _ base: String) throws {
+            let response = try client.request(method, target, fields, body: Array(body.utf8))
+            #expect(response.status == status, "\(shows)")
+            for text in contains {
+                let expected = text.replacing("http://test/", with: base)
+                #expect(response.text.contains(expected), "\(shows): \(response.text)")
+            }
+            for (name, value) in head {
+                let expected = value.replacing("http://test/", with: base)
+                #expect(response[name] == expected, "\(shows): \(response.head)")
+            }
+            #expect(response["Date"] != nil)
+            let next = try client.get("/get")
+            #expect(next.status == 200, "the connection lives on")
+        }
     }
 
     static let form = "Content-Type: application/x-www-form-urlencoded\r\n"
@@ -188,14 +204,13 @@ import Testing
     ]
 
     @Test(arguments: rows) func endpoint(_ row: Row) async throws {
-        try await withClient { client, _ in
-            let response = try client.request(row.method, row.target, row.fields, body: Array(row.body.utf8))
-            #expect(response.status == row.status)
-            for text in row.contains { #expect(response.text.contains(text), "\(response.text)") }
-            for (name, value) in row.head { #expect(response[name] == value, "\(response.head)") }
-            #expect(response["Date"] != nil)
-            let next = try client.get("/get")
-            #expect(next.status == 200, "the connection lives on")
+        try await withClient { client, _ in try row.check(client, "http://test/") }
+    }
+
+    @Test func everyEndpointOverTLS() async throws {
+        try await withSecureClient { client, origin in
+            for row in Self.rows { try row.check(client, "https://test/") }
+            #expect(origin.counts.connectionsAccepted == 1)
         }
     }
 

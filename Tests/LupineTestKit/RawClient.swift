@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 
 import Glibc
+package import LupineTLS
 
 /// A client that knows as little HTTP as can be: a blocking socket, the bytes that a test writes down, and a reader of
-/// responses that shares no code with the codec.
+/// responses that shares no code with the codec. With `startTLS` all of it goes through an engine.
 ///
 /// One test at a time. A read that gets nothing for a minute throws, so that a test fails and does not hang.
 package final class RawClient {
@@ -39,6 +40,10 @@ package final class RawClient {
 
     private let descriptor: Int32
     private var pending: [UInt8] = []
+    /// The most that goes to the kernel at once.
+    private var pieceBytes = Int.max
+    /// TLS, the innermost last.
+    private var layers: [RawTLS] = []
 
     /// Connects to 127.0.0.1. `receiveBuffer` asks for a small kernel buffer.
     package init(port: UInt16, receiveBuffer: Int32? = nil) throws {
@@ -83,6 +88,32 @@ package final class RawClient {
         _ = unsafe setsockopt(descriptor, SOL_SOCKET, name, &value, socklen_t(MemoryLayout<Value>.size))
     }
 
+    // MARK: TLS
+
+    /// Makes a handshake, inside of the TLS that there is already, if there is; `trusting` judges what the server shows.
+    package func startTLS(
+        _ context: TLSClientContext, host: String, resuming session: TLSSession? = nil,
+        trusting: (PeerTrust) -> Result<Void, TrustFailure> = { _ in .success(()) }
+    ) throws {
+        let layer: RawTLS
+        if let below = layers.last {
+            layer = try RawTLS(
+                context, host: host, resuming: session, receive: { try below.receive(atMost: $0) },
+                send: { try below.send($0) })
+        } else {
+            // The client holds its layers, and they must not hold it.
+            layer = try RawTLS(
+                context, host: host, resuming: session,
+                receive: { [unowned self] in try receiveBeneathTLS(atMost: $0) },
+                send: { [unowned self] in try sendBeneathTLS($0) })
+        }
+        try layer.handshake(trusting)
+        layers.append(layer)
+    }
+
+    /// The innermost TLS.
+    package var engine: TLSEngine? { layers.last?.engine }
+
     // MARK: sending
 
     /// Sends text.
@@ -90,12 +121,25 @@ package final class RawClient {
 
     /// Sends octets.
     package func send(_ bytes: [UInt8]) throws {
+        if let layer = layers.last { try layer.send(bytes) } else { try sendBeneathTLS(bytes) }
+    }
+
+    /// Sends in pieces of so many bytes from here on, each in a packet of its own.
+    package func cutsIntoPieces(of bytes: Int) {
+        pieceBytes = bytes
+        var on: Int32 = 1
+        _ = unsafe setsockopt(
+            descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    /// Sends octets on the socket, whatever is spoken there.
+    package func sendBeneathTLS(_ bytes: [UInt8]) throws {
         var sent = 0
         while sent < bytes.count {
             let count = unsafe bytes.withUnsafeBytes { raw in
                 unsafe Glibc.send(
-                    descriptor, UnsafeRawBufferPointer(rebasing: raw[sent...]).baseAddress, raw.count - sent,
-                    Int32(MSG_NOSIGNAL))
+                    descriptor, UnsafeRawBufferPointer(rebasing: raw[sent...]).baseAddress,
+                    min(raw.count - sent, pieceBytes), Int32(MSG_NOSIGNAL))
             }
             guard count >= 0 else { throw Failure.system(errno) }
             sent += count
@@ -113,6 +157,11 @@ package final class RawClient {
             defer { pending = [] }
             return pending
         }
+        return try layers.last?.receive(atMost: limit) ?? receiveBeneathTLS(atMost: limit)
+    }
+
+    /// The next octets of the socket, whatever is spoken there.
+    package func receiveBeneathTLS(atMost limit: Int = 64 << 10) throws -> [UInt8] {
         var failure: Int32 = 0
         let received = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
             let result = unsafe recv(descriptor, buffer.baseAddress, limit, 0)

@@ -2,6 +2,7 @@
 
 import Foundation
 import LupineOrigin
+import LupineTLS
 import LupineTestKit
 
 /// Starts and ends origins in a process of its own and counts what they leave: descriptors and threads belong to
@@ -9,8 +10,12 @@ import LupineTestKit
 @main struct Probe {
     static func main() async throws {
         try await round(blocking: false)
+        try await secureRound(blocking: false)
         let before = try entries("/proc/self/fd").count
-        for index in 0..<20 { try await round(blocking: index % 2 == 0) }
+        for index in 0..<20 {
+            try await round(blocking: index % 2 == 0)
+            try await secureRound(blocking: index % 2 == 0)
+        }
         let after = try entries("/proc/self/fd").count
         // A thread that was joined is listed until the kernel has put it away.
         var patience = 10_000
@@ -36,6 +41,35 @@ import LupineTestKit
             exit(2)
         }
         if blocking { shutDown(origin) } else { await origin.shutdown() }
+    }
+
+    /// The same over TLS: before, in and behind the handshake, and where it failed.
+    private static func secureRound(blocking: Bool) async throws {
+        let identity = try TLSIdentity(
+            pemChain: PKI.bytes("good-chain.pem"), pemKey: PKI.bytes("good.key"))
+        var configuration = OriginConfiguration()
+        configuration.tls = TLSServerConfiguration(identities: [TLSServerIdentity(identity)])
+        let origin = try Origin.start(configuration: configuration)
+        origin.script("GET", "/stall", ScriptPlan(.signal("stalled"), .stall))
+        let context = try TLSClientContext(TLSConfiguration(roots: TrustRoots(includesSystem: false)))
+        let silent = try RawClient(port: origin.port)
+        let begun = try RawClient(port: origin.port)
+        try begun.send([22, 3, 1, 2, 0, 1, 0])
+        let noise = try RawClient(port: origin.port)
+        try noise.send("no TLS at all")
+        let targets = ["/get", "/delay/60", "/infinite", "/drip?duration=60", "/stall", "/hash"]
+        let clients = try targets.map { target in
+            let client = try RawClient(port: origin.port)
+            try client.startTLS(context, host: "good.test")
+            try client.send("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
+            return client
+        }
+        let refusing = try RawClient(port: origin.port)
+        try? refusing.startTLS(context, host: "good.test") { _ in .failure(.refused("no")) }
+        _ = try clients[0].receiveResponse()
+        await origin.gate("stalled").wait()
+        if blocking { shutDown(origin) } else { await origin.shutdown() }
+        withExtendedLifetime((silent, begun, noise, clients, refusing)) {}
     }
 
     private static func shutDown(_ origin: Origin) { origin.shutdownAndWait() }

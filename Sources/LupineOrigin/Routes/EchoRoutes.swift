@@ -70,7 +70,7 @@ enum EchoRoutes {
 
     /// The URL that was asked for.
     static func url(_ request: OriginRequest) -> String {
-        "http://" + (request.head.fields[.host] ?? "") + request.pathAndQuery
+        request.base + request.pathAndQuery
     }
 
     /// The body as data, files, form and JSON.

@@ -33,7 +33,7 @@ enum RedirectRoutes {
     ) throws(Refusal) -> OriginResponse {
         let left = try request.number(0, atMost: longest)
         guard left > 0 else { throw .badRequest("0 redirects lead nowhere") }
-        let base = isAbsolute ? "http://" + (request.head.fields[.host] ?? "") : ""
+        let base = isAbsolute ? request.base : ""
         return try redirect(302, to: base + (left == 1 ? "/get" : "/\(name)/\(left - 1)"))
     }
 

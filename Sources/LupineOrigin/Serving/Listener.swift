@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import LupineTLS
 internal import LupineTransport
 
 /// Accepts connections and shares them out among the loops. On its loop.
@@ -109,8 +110,18 @@ final class Listener: LoopChannel {
             } else {
                 HTTPConversation(limits: service.configuration.limits)
             }
+        var channel: any ClientChannel = PlainChannel(socket)
+        if let context = service.tls, script?.layer != .socket {
+            do throws(TLSError) {
+                channel = try TLSChannel(context, over: channel, number: number, record: service.handshakes)
+            } catch {
+                // OpenSSL is out of memory.
+                channel.close()
+                return service.counts.closed()
+            }
+        }
         let connection = ServerConnection(
-            PlainChannel(socket), peer: peer, number: number, service: service, residents: residents,
+            channel, peer: peer, number: number, service: service, residents: residents,
             loop: loop, conversation: conversation)
         residents.add(connection)
         connection.start()

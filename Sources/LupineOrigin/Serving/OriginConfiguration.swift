@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 package import LupineHTTP
+package import LupineTLS
 
 /// What an origin allows its clients, and what it keeps of them.
 package struct OriginConfiguration: Sendable {
@@ -12,9 +13,11 @@ package struct OriginConfiguration: Sendable {
     package var collectedBytes = 16 << 20
     /// Connections at a time; further ones are closed at once.
     package var connections = 16_384
+    /// With whose certificates it speaks TLS, and how; nil speaks plain HTTP.
+    package var tls: TLSServerConfiguration?
     /// Silence after which a connection is closed.
     package var idleTimeout = Duration.seconds(60)
-    /// Bytes of each connection that are recorded.
+    /// Bytes of each connection's content that are recorded.
     package var recordedBytes = 0
     /// Kernel buffers of each connection, where a test wants them small.
     package var socketBuffers: Int32?

@@ -9,6 +9,9 @@ package final class OriginCounts: Sendable {
     private let understood = Atomic<Int>(0)
     private let received = Atomic<Int>(0)
     private let sent = Atomic<Int>(0)
+    private let completed = Atomic<Int>(0)
+    private let resumed = Atomic<Int>(0)
+    private let failed = Atomic<Int>(0)
 
     init() {}
 
@@ -18,10 +21,17 @@ package final class OriginCounts: Sendable {
     package var connectionsOpen: Int { open.load(ordering: .relaxed) }
     /// Requests whose head was understood.
     package var requests: Int { understood.load(ordering: .relaxed) }
-    /// Bytes that came, on all connections.
+    /// Bytes of content that came, on all connections.
     package var bytesReceived: Int { received.load(ordering: .relaxed) }
-    /// Bytes that the kernel took, on all connections.
+    /// Bytes of content that were sent, on all connections.
     package var bytesSent: Int { sent.load(ordering: .relaxed) }
+
+    /// TLS handshakes that came to their end, all in all.
+    package var handshakesCompleted: Int { completed.load(ordering: .relaxed) }
+    /// Those among the completed that resumed a session.
+    package var handshakesResumed: Int { resumed.load(ordering: .relaxed) }
+    /// TLS handshakes that failed, or that the client gave up.
+    package var handshakesFailed: Int { failed.load(ordering: .relaxed) }
 
     /// One connection more; gives its number, from 0.
     func opened() -> Int {
@@ -34,6 +44,15 @@ package final class OriginCounts: Sendable {
 
     /// One request more.
     func begun() { understood.add(1, ordering: .relaxed) }
+
+    /// One handshake has come to its end.
+    func established(isResumed: Bool) {
+        completed.add(1, ordering: .relaxed)
+        if isResumed { resumed.add(1, ordering: .relaxed) }
+    }
+
+    /// One handshake has not.
+    func refused() { failed.add(1, ordering: .relaxed) }
 
     func add(received count: Int) { received.add(count, ordering: .relaxed) }
 

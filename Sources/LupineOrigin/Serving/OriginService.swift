@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import LupineTLS
 internal import LupineTransport
 
 /// What the connections of one origin share. Any thread.
@@ -7,11 +8,16 @@ final class OriginService: Sendable {
     let configuration: OriginConfiguration
     let counts = OriginCounts()
     let record: ByteRecord
+    let handshakes: HandshakeRecord
+    /// What connections speak TLS with; nil if they do not.
+    let tls: TLSServerContext?
     private let routes: Lock<Router>
     private let gates = Lock<[String: Gate]>([:])
 
-    init(_ configuration: OriginConfiguration) {
+    init(_ configuration: OriginConfiguration) throws(TLSError) {
         self.configuration = configuration
+        tls = if let tls = configuration.tls { try TLSServerContext(tls) } else { nil }
+        handshakes = HandshakeRecord(counts)
         record = ByteRecord(limit: configuration.recordedBytes)
         routes = Lock(Router.standard())
     }

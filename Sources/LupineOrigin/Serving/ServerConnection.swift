@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import LupineTLS
 internal import LupineTransport
 
 /// One client's connection: moves bytes between its channel and its conversation, in bounded memory.
@@ -9,13 +10,25 @@ internal import LupineTransport
 /// in one call per pump: a small response, or a burst of them, is one write.
 final class ServerConnection: LoopChannel, TimerTarget {
     private enum Phase {
+        /// The channel has something to do before there is content: a handshake.
+        case opening
         case open
         /// All is said: what is left to send is sent, then the connection ends.
-        case finishing(lingering: Bool)
+        case finishing(Ending)
         /// Our half is closed; what still comes is dropped, so that closing does not reset what the client has not read.
         case lingering(left: Int)
         case closed
     }
+
+    /// How a connection ends once everything is sent.
+    enum Ending {
+        /// As its protocol wants it. `lingering`: the client may be sending still.
+        case orderly(lingering: Bool)
+        /// With the socket's end alone.
+        case abandoned
+    }
+
+    private enum Closing { case orderly, abandoned, reset }
 
     static let highWater = 64 << 10
     private static let inputSize = 16 << 10
@@ -33,9 +46,9 @@ final class ServerConnection: LoopChannel, TimerTarget {
     let service: OriginService
     let peer: SocketAddress?
 
-    private let channel: any ClientChannel
+    private var channel: any ClientChannel
     private var registration: Registration?
-    private var phase = Phase.open
+    private var phase = Phase.opening
     private var conversation: any Conversation
     private let residents: LoopResidents
 
@@ -80,7 +93,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
         do throws(Errno) {
             registration = try channel.register(with: loop, for: self)
         } catch {
-            return close(reset: false)
+            return close(.orderly)
         }
         timer = loop.schedule(after: service.configuration.idleTimeout, self, tag: Tag.idle)
         pump()
@@ -92,7 +105,13 @@ final class ServerConnection: LoopChannel, TimerTarget {
     var hasRoom: Bool { tail.isEmpty && output.count - outputStart < Self.highWater }
 
     /// Whether all output has left for the kernel.
-    var isFlushed: Bool { outputStart == output.count && tail.isEmpty }
+    var isFlushed: Bool { hasSentAll && !channel.holdsOutput }
+
+    /// Whether the channel has taken all output.
+    private var hasSentAll: Bool { outputStart == output.count && tail.isEmpty }
+
+    /// What the handshake came to; nil without one.
+    var tls: OriginHandshake? { channel.tls }
 
     /// Received bytes that nobody has taken.
     var inputCount: Int { input.count - inputStart }
@@ -158,22 +177,48 @@ final class ServerConnection: LoopChannel, TimerTarget {
     func become(_ other: any Conversation) { conversation = other }
 
     /// Ends once everything is sent. `lingering`: the client may be sending still.
-    func finish(lingering: Bool) {
+    func finish(lingering: Bool) { finish(.orderly(lingering: lingering)) }
+
+    /// Ends once everything is sent.
+    func finish(_ ending: Ending) {
         guard case .open = phase else { return }
-        phase = .finishing(lingering: lingering)
+        phase = .finishing(ending)
+    }
+
+    /// Speaks TLS from here on: what was received and not taken is the beginning of a handshake. False without
+    /// certificates to do so.
+    func startTLS(cutting cut: WireCut?) -> Bool {
+        guard let context = service.tls else { return false }
+        let early = Array(input[inputStart...])
+        consume(inputCount)
+        do throws(TLSError) {
+            channel = try TLSChannel(
+                context, over: channel, early: early, cut: cut, number: number, record: service.handshakes)
+        } catch {
+            return false
+        }
+        phase = .opening
+        return true
+    }
+
+    /// Lets `body` do something that only TLS has; false without it, or when that failed.
+    func onTLS(_ body: (TLSChannel) throws(Errno) -> Void) -> Bool {
+        guard let channel = channel as? TLSChannel else { return false }
+        do throws(Errno) { try body(channel) } catch { return false }
+        return true
     }
 
     /// Closes our half, once everything is sent.
     func closeOurHalf() { try? channel.shutdownWrite() }
 
     /// Ends at once with a reset.
-    func reset() { close(reset: true) }
+    func reset() { close(.reset) }
 
     // MARK: the loop
 
     func channelReady(_ readiness: Readiness) {
         if !readiness.isDisjoint(with: [.failed, .hungUp]), !readiness.contains(.readable) {
-            return close(reset: false)
+            return close(.orderly)
         }
         if !readiness.isDisjoint(with: .closed) { hangUpSeen = true }
         if !readiness.isDisjoint(with: [.readable, .peerClosed]) { isReadable = true }
@@ -181,19 +226,20 @@ final class ServerConnection: LoopChannel, TimerTarget {
         pump()
     }
 
-    func loopWillClose() { close(reset: false) }
+    func loopWillClose() { close(.orderly) }
 
     func timerEnded(tag: Int, reason: TimerReason) {
         timer = nil
         guard reason == .due else { return }
-        if !conversation.awaitsClient { lastActivity = loop.now }
+        let isOpening = if case .opening = phase { true } else { false }
+        if !isOpening, !conversation.awaitsClient { lastActivity = loop.now }
         let deadline = lastActivity.advanced(by: service.configuration.idleTimeout)
-        guard tag == Tag.idle, loop.now < deadline else { return close(reset: false) }
+        guard tag == Tag.idle, loop.now < deadline else { return close(.orderly) }
         timer = loop.schedule(at: deadline, self, tag: Tag.idle)
     }
 
     /// Ends the connection from outside, on the loop.
-    func shutDown() { close(reset: false) }
+    func shutDown() { close(.orderly) }
 
     private func pump() {
         guard !isPumping else { return }
@@ -209,39 +255,89 @@ final class ServerConnection: LoopChannel, TimerTarget {
     /// One round of reading, talking and sending; false when there is nothing to do but wait.
     private func turn() -> Bool {
         switch phase {
+        case .opening: return establish()
         case .open:
             var progress = false
             if conversation.wantsInput, receive() { progress = true }
-            guard case .open = phase else { return false }
+            guard case .open = phase else { return progress }
             if conversation.advance(self) { progress = true }
             if flush() { progress = true }
             return progress
-        case .finishing(let lingering):
+        case .finishing(let ending):
             if flush() { return true }
             guard isFlushed else { return false }
-            guard lingering, !peerEnded else {
+            switch ending {
+            case .orderly(let lingering):
+                if channel.endContent() { return true }
+                if lingering, !peerEnded {
+                    linger()
+                    return true
+                }
                 dropWhatHasCome()
-                close(reset: false)
-                return false
+                close(.orderly)
+            case .abandoned:
+                dropWhatHasCome()
+                close(.abandoned)
             }
-            try? channel.shutdownWrite()
-            phase = .lingering(left: Self.lingerBytes)
-            if let timer { loop.cancel(timer) }
-            timer = loop.schedule(after: Self.lingerTime, self, tag: Tag.linger)
-            return true
+            return false
         case .lingering(let left):
+            if channel.holdsOutput { _ = flush() }
+            guard case .lingering = phase else { return false }
             consume(inputCount)
             let progress = receive()
             guard case .lingering = phase else { return false }
             phase = .lingering(left: left - inputCount)
             if peerEnded || left <= 0 {
-                close(reset: false)
+                close(.orderly)
                 return false
             }
             return progress
         case .closed:
             return false
         }
+    }
+
+    /// Goes on with what comes before content; false while that waits for the client.
+    private func establish() -> Bool {
+        do throws(Errno) {
+            guard try channel.establish() else { return false }
+        } catch {
+            return fail()
+        }
+        phase = .open
+        lastActivity = loop.now
+        // The handshake has read and written, and does not tell us where it stopped.
+        isReadable = true
+        isWritable = true
+        return true
+    }
+
+    /// Closes our half and waits for the client to close its own.
+    private func linger() {
+        try? channel.shutdownWrite()
+        phase = .lingering(left: Self.lingerBytes)
+        if let timer { loop.cancel(timer) }
+        timer = loop.schedule(after: Self.lingerTime, self, tag: Tag.linger)
+    }
+
+    /// Ends after an error of the channel: at once, or (true) when the client has had the time to read why.
+    private func fail() -> Bool {
+        let mayLinger =
+            switch phase {
+            case .opening, .open, .finishing: channel.hasLastWord
+            case .lingering, .closed: false
+            }
+        guard mayLinger else {
+            close(.orderly)
+            return false
+        }
+        output = []
+        outputStart = 0
+        tail = []
+        tailStart = 0
+        isReadable = true
+        linger()
+        return true
     }
 
     /// Takes what has come, if there is room; false when nothing came.
@@ -260,8 +356,8 @@ final class ServerConnection: LoopChannel, TimerTarget {
             }
             switch outcome {
             case .bytes(let count):
-                // A short read has emptied the socket, unless the end waits behind it.
-                if count < room, !hangUpSeen { isReadable = false }
+                // A short read may have emptied the socket, unless the end waits behind it.
+                if channel.emptiesSocket, count < room, !hangUpSeen { isReadable = false }
                 service.counts.add(received: count)
                 if service.record.isOn { service.record.add(input.span.extracting(before...), of: number) }
                 lastActivity = loop.now
@@ -274,8 +370,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
                 return true
             }
         } catch {
-            close(reset: false)
-            return false
+            return fail()
         }
     }
 
@@ -304,8 +399,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
                 return false
             }
         } catch {
-            close(reset: false)
-            return false
+            return fail()
         }
         if outputStart == output.count {
             outputStart = 0
@@ -329,12 +423,16 @@ final class ServerConnection: LoopChannel, TimerTarget {
         return try first.isEmpty ? channel.send(second, first) : channel.send(first, second)
     }
 
-    private func close(reset: Bool) {
+    private func close(_ closing: Closing) {
         if case .closed = phase { return }
         phase = .closed
         if let registration { loop.deregister(registration) }
         registration = nil
-        if reset { channel.reset() } else { channel.close() }
+        switch closing {
+        case .orderly: channel.close()
+        case .abandoned: channel.abandon()
+        case .reset: channel.reset()
+        }
         if let timer { loop.cancel(timer) }
         if let waitTimer { loop.cancel(waitTimer) }
         timer = nil

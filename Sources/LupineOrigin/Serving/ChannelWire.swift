@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+
+internal import LupineTLS
+internal import LupineTransport
+
+/// The ciphertext of one connection: an engine's wire over the channel below it, which is a socket's or is TLS itself.
+///
+/// On the loop. It counts what passes, begins with bytes that were received before there was an engine, and cuts off what it
+/// sends where a script wants that.
+final class ChannelWire: TLSWire {
+    private let channel: any ClientChannel
+    private var early: [UInt8]
+    private var earlyStart = 0
+    private var cut: WireCut?
+    /// Why nothing moves any more.
+    private(set) var failure: Errno?
+    /// Bytes that came.
+    private(set) var received = 0
+
+    /// A wire over `channel` on which `early` has come already.
+    init(over channel: any ClientChannel, early: [UInt8], cut: WireCut?) {
+        self.channel = channel
+        self.early = early
+        self.cut = cut
+    }
+
+    /// Cuts what is sent from here on.
+    func cut(_ cut: WireCut) { self.cut = cut }
+
+    func receive(into buffer: inout OutputSpan<UInt8>) -> TLSWireOutcome {
+        guard failure == nil else { return .failed }
+        if earlyStart < early.count {
+            let count = min(early.count - earlyStart, buffer.freeCapacity)
+            for index in earlyStart..<earlyStart + count { buffer.append(early[index]) }
+            earlyStart += count
+            if earlyStart == early.count { early = [] }
+            received += count
+            return .bytes(count)
+        }
+        do throws(Errno) {
+            switch try channel.receive(into: &buffer) {
+            case .bytes(let count):
+                received += count
+                return .bytes(count)
+            case .wouldBlock: return .wouldBlock
+            case .end: return .end
+            }
+        } catch {
+            failure = error
+            return .failed
+        }
+    }
+
+    func send(_ bytes: Span<UInt8>) -> TLSWireOutcome {
+        guard failure == nil else { return .failed }
+        var count = bytes.count
+        if let cut {
+            count = min(count, cut.bytes)
+            if count == 0, !bytes.isEmpty { return end(cut.ending) }
+        }
+        do throws(Errno) {
+            switch try channel.send(bytes.extracting(0..<count), bytes.extracting(0..<0)) {
+            case .bytes(let sent):
+                cut?.bytes -= sent
+                if let cut, cut.bytes == 0 { _ = end(cut.ending) }
+                return .bytes(sent)
+            case .wouldBlock: return .wouldBlock
+            }
+        } catch {
+            failure = error
+            return .failed
+        }
+    }
+
+    private func end(_ ending: WireCut.Ending) -> TLSWireOutcome {
+        switch ending {
+        case .stall: return .wouldBlock
+        case .end:
+            try? channel.shutdownWrite()
+            failure = .brokenPipe
+        case .reset:
+            channel.reset()
+            failure = .connectionReset
+        }
+        return .failed
+    }
+}

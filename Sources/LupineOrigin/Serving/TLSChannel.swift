@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+
+internal import LupineTLS
+internal import LupineTransport
+
+/// The bytes of a client inside TLS, over a plain channel or inside TLS once more.
+///
+/// On the loop. The handshake is `establish`'s. Behind it `receive` and `send` may each move records in both
+/// directions; what the socket does not take at once stays with the engine (`holdsOutput`) until the next `send`, which takes
+/// nothing before. After an error only the socket is left: it is read to its end, so that an alert reaches the client.
+/// A client that goes without close_notify has ended all the same: whether its request was whole is the codec's question.
+final class TLSChannel: ClientChannel {
+    private enum State {
+        case handshaking
+        case established
+        /// Our close_notify is on its way; `socketToo`: behind it the socket's half is closed.
+        case ended(socketToo: Bool)
+        case failed
+        case closed
+    }
+
+    private let inner: any ClientChannel
+    private let wire: ChannelWire
+    private let engine: TLSEngine
+    private let number: Int
+    private let record: HandshakeRecord
+    private var state = State.handshaking
+    private(set) var tls: OriginHandshake?
+
+    /// TLS over `inner`, on which `early` has come already. `number` is the connection's.
+    init(
+        _ context: TLSServerContext, over inner: any ClientChannel, early: [UInt8] = [], cut: WireCut? = nil,
+        number: Int, record: HandshakeRecord
+    ) throws(TLSError) {
+        self.inner = inner
+        self.number = number
+        self.record = record
+        wire = ChannelWire(over: inner, early: early, cut: cut)
+        engine = try TLSEngine(server: context, over: wire)
+    }
+
+    func register(with loop: EventLoop, for owner: any LoopChannel) throws(Errno) -> Registration {
+        try inner.register(with: loop, for: owner)
+    }
+
+    // MARK: the handshake
+
+    func establish() throws(Errno) -> Bool {
+        guard try inner.establish() else { return false }
+        guard case .handshaking = state else { return true }
+        do throws(TLSError) {
+            while true {
+                switch try engine.handshake() {
+                case .done:
+                    state = .established
+                    tls = conclude(.success(engine.info))
+                    return true
+                case .wouldBlock: return false
+                // What a client proves was judged by the context's own roots.
+                case .awaitsTrust: engine.answerTrust(.success(()))
+                case .awaitsIdentity: engine.answerIdentity(nil)
+                }
+            }
+        } catch {
+            throw fail(error)
+        }
+    }
+
+    @discardableResult
+    private func conclude(_ outcome: Result<TLSInfo, TLSError>) -> OriginHandshake {
+        let handshake = OriginHandshake(
+            outcome: outcome, serverName: engine.askedServerName,
+            clientCertificates: engine.clientCertificates,
+            wireBytes: wire.received)
+        record.add(handshake, of: number)
+        return handshake
+    }
+
+    /// What is thrown upward for an error of the engine, whose alert is sent if the socket takes it.
+    private func fail(_ error: TLSError) -> Errno {
+        if case .handshaking = state { conclude(.failure(error)) }
+        state = .failed
+        try? engine.flush()
+        return wire.failure ?? .connectionReset
+    }
+
+    // MARK: content
+
+    func receive(into buffer: inout OutputSpan<UInt8>) throws(Errno) -> ReadOutcome {
+        switch state {
+        case .established, .ended: break
+        case .failed: return try drop(with: &buffer)
+        case .handshaking, .closed: return .wouldBlock
+        }
+        var count = 0
+        buffer.append(repeating: 0, count: buffer.freeCapacity)
+        defer { buffer.removeLast(buffer.count - count) }
+        do throws(TLSError) {
+            var room = buffer.mutableSpan
+            switch try engine.read(into: &room) {
+            case .bytes(let filled):
+                count = filled
+                return .bytes(filled)
+            case .wouldBlock: return .wouldBlock
+            case .end: return .end
+            }
+        } catch {
+            if case .truncated = error { return .end }
+            throw fail(error)
+        }
+    }
+
+    /// Reads what nobody can understand any more.
+    private func drop(with buffer: inout OutputSpan<UInt8>) throws(Errno) -> ReadOutcome {
+        while true {
+            switch try inner.receive(into: &buffer) {
+            case .bytes: buffer.removeAll()
+            case .wouldBlock: return .wouldBlock
+            case .end: return .end
+            }
+        }
+    }
+
+    func send(_ first: Span<UInt8>, _ second: Span<UInt8>) throws(Errno) -> WriteOutcome {
+        switch state {
+        case .established, .ended: break
+        case .handshaking, .failed, .closed: return .wouldBlock
+        }
+        do throws(TLSError) {
+            try engine.flush()
+            if engine.hasPendingOutput { return .wouldBlock }
+        } catch {
+            throw fail(error)
+        }
+        if inner.holdsOutput {
+            let nothing = first.extracting(0..<0)
+            guard case .bytes = try inner.send(nothing, nothing) else { return .wouldBlock }
+        }
+        if case .ended(socketToo: true) = state { try inner.shutdownWrite() }
+        return try write(first, second)
+    }
+
+    private func write(_ first: Span<UInt8>, _ second: Span<UInt8>) throws(Errno) -> WriteOutcome {
+        if first.isEmpty, second.isEmpty { return .bytes(0) }
+        guard case .established = state else { throw .brokenPipe }
+        do throws(TLSError) {
+            var taken = 0
+            if !first.isEmpty { taken = try engine.write(first) }
+            if taken == first.count, !second.isEmpty, !engine.hasPendingOutput {
+                taken += try engine.write(second)
+            }
+            return taken > 0 ? .bytes(taken) : .wouldBlock
+        } catch {
+            throw fail(error)
+        }
+    }
+
+    // MARK: the end
+
+    func endContent() -> Bool {
+        guard case .established = state else { return false }
+        state = .ended(socketToo: false)
+        engine.closeForWriting()
+        return true
+    }
+
+    func shutdownWrite() throws(Errno) {
+        _ = endContent()
+        if case .ended = state, holdsOutput {
+            state = .ended(socketToo: true)
+        } else {
+            try inner.shutdownWrite()
+        }
+    }
+
+    func close() {
+        leave()
+        _ = endContent()
+        state = .closed
+        inner.close()
+    }
+
+    func abandon() {
+        leave()
+        state = .closed
+        inner.abandon()
+    }
+
+    func reset() {
+        leave()
+        state = .closed
+        inner.reset()
+    }
+
+    /// A handshake that is given up has failed.
+    private func leave() {
+        if case .handshaking = state { conclude(.failure(.closedInHandshake)) }
+    }
+
+    var holdsOutput: Bool {
+        switch state {
+        case .handshaking, .established, .ended: engine.hasPendingOutput || inner.holdsOutput
+        case .failed, .closed: false
+        }
+    }
+
+    var emptiesSocket: Bool { false }
+
+    var hasLastWord: Bool { if case .failed = state { true } else { false } }
+
+    // MARK: for scripts
+
+    /// Cuts the wire off, a number of bytes from here on.
+    func cut(_ cut: WireCut) { wire.cut(cut) }
+
+    /// Sends bytes between the records. The engine holds nothing.
+    func sendBeneath(_ bytes: [UInt8]) throws(Errno) {
+        var sent = 0
+        while sent < bytes.count {
+            // As much as a script says fits into the kernel's buffer.
+            guard case .bytes(let count) = wire.send(bytes.span.extracting(sent...)) else {
+                throw wire.failure ?? .noBufferSpace
+            }
+            sent += count
+        }
+    }
+
+    /// Asks for another handshake (TLS 1.2).
+    func requestRenegotiation() throws(Errno) {
+        do throws(TLSError) { try engine.requestRenegotiation() } catch { throw fail(error) }
+    }
+
+    /// Changes the keys (TLS 1.3), or asks the client to do so as well.
+    func updateKeys(both: Bool) throws(Errno) {
+        do throws(TLSError) { try engine.updateKeys(both: both) } catch { throw fail(error) }
+    }
+}

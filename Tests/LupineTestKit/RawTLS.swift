@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+
+internal import LupineTLS
+
+/// TLS for `RawClient`: an engine over functions that wait.
+final class RawTLS {
+    let engine: TLSEngine
+    private let wire: BlockingWire
+
+    init(
+        _ context: TLSClientContext, host: String, resuming session: TLSSession?,
+        receive: @escaping (Int) throws -> [UInt8], send: @escaping ([UInt8]) throws -> Void
+    ) throws {
+        wire = BlockingWire(receive, send)
+        engine = try TLSEngine(client: context, host: host, resuming: session, over: wire)
+    }
+
+    func handshake(_ trusting: (PeerTrust) -> Result<Void, TrustFailure>) throws {
+        try passingOn { () throws(TLSError) in
+            while true {
+                switch try engine.handshake() {
+                case .done: return
+                // The wire waits by itself.
+                case .wouldBlock: continue
+                case .awaitsTrust(let trust): engine.answerTrust(trusting(trust))
+                case .awaitsIdentity: engine.answerIdentity(nil)
+                }
+            }
+        }
+    }
+
+    func receive(atMost limit: Int) throws -> [UInt8] {
+        var buffer = [UInt8](repeating: 0, count: limit)
+        let count = try passingOn { () throws(TLSError) -> Int in
+            while true {
+                var span = buffer.mutableSpan
+                switch try engine.read(into: &span) {
+                case .bytes(let count): return count
+                case .end: return 0
+                case .wouldBlock: continue
+                }
+            }
+        }
+        buffer.removeLast(limit - count)
+        return buffer
+    }
+
+    func send(_ bytes: [UInt8]) throws {
+        try passingOn { () throws(TLSError) in
+            var sent = 0
+            while sent < bytes.count || engine.hasPendingOutput {
+                if engine.hasPendingOutput { try engine.flush() }
+                if sent < bytes.count { sent += try engine.write(bytes.span.extracting(sent...)) }
+            }
+        }
+    }
+
+    /// Throws what the wire met instead of saying that it met something.
+    private func passingOn<Result>(_ body: () throws(TLSError) -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch {
+            if let failure = wire.failure { throw failure }
+            throw error
+        }
+    }
+}
+
+/// A wire that waits.
+private final class BlockingWire: TLSWire {
+    private let receive: (Int) throws -> [UInt8]
+    private let send: ([UInt8]) throws -> Void
+    private(set) var failure: (any Error)?
+
+    init(_ receive: @escaping (Int) throws -> [UInt8], _ send: @escaping ([UInt8]) throws -> Void) {
+        self.receive = receive
+        self.send = send
+    }
+
+    func receive(into output: inout OutputSpan<UInt8>) -> TLSWireOutcome {
+        do {
+            let bytes = try receive(output.freeCapacity)
+            for byte in bytes { output.append(byte) }
+            return bytes.isEmpty ? .end : .bytes(bytes.count)
+        } catch {
+            failure = error
+            return .failed
+        }
+    }
+
+    func send(_ bytes: Span<UInt8>) -> TLSWireOutcome {
+        var copy: [UInt8] = []
+        for index in 0..<bytes.count { copy.append(bytes[index]) }
+        do {
+            try send(copy)
+            return .bytes(copy.count)
+        } catch {
+            failure = error
+            return .failed
+        }
+    }
+}
