@@ -4,7 +4,7 @@
 ///
 /// Text that OpenSSL does not understand in full is an error when the context is made, never silently less. The
 /// security level, and with it the shortest keys that are taken, stays as the system's OpenSSL has it.
-public struct TLSConfiguration: Sendable {
+public struct TLSConfiguration: Sendable, Hashable {
     /// The lowest version.
     public var minimumVersion: TLSVersion
     /// The highest version.
