@@ -28,6 +28,12 @@ int lupine_open(const char *path, int flags, unsigned int mode) {
 
 int lupine_name_thread(const char *name) { return pthread_setname_np(pthread_self(), name); }
 
+static _Thread_local int is_loop;
+
+void lupine_mark_loop_thread(int mark) { is_loop = mark; }
+
+int lupine_is_loop_thread(void) { return is_loop; }
+
 int lupine_usable_cores(void) {
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);

@@ -127,7 +127,7 @@ import LupineTransport
     /// Every thread of the library has all signals blocked that can be.
     static func threadsBlockSignals() async throws {
         let group = try EventLoopGroup(count: 2, name: "lupine-own")
-        let pool = LookUpPool(limit: 1, hungAfter: .seconds(5))
+        let pool = WorkerPool(limit: 1, hungAfter: .seconds(5))
         let release = Lock(false)
         let resolver = Resolver(pool: pool) { _, _ throws(ResolutionError) in
             while !release.withLock({ $0 }) { sched_yield() }

@@ -2,6 +2,7 @@
 
 import LupineCoding
 import LupineHTTP
+import LupineTLS
 
 /// What a client owns: its loops or a share in the process', its resolver, its pool.
 final class Engine: Sendable {
@@ -10,6 +11,12 @@ final class Engine: Sendable {
     private let ownsGroup: Bool
     private let proxies: ProxyRule
     private let parserLimits: ParserLimits
+    private let revocation: RevocationClient
+    private let profiles: TLSProfiles
+    private let tls: TLSConfiguration
+    /// For requests that bring no evaluator of their own.
+    private let originProfile: TLSProfile
+    private let proxyProfile: TLSProfile
 
     init(_ configuration: HTTPClient.Configuration) throws(TransportError) {
         proxies = try Self.proxies(configuration.proxy)
@@ -32,12 +39,21 @@ final class Engine: Sendable {
             idleTimeout: Interval(configuration.idleTimeout),
             maximumAge: configuration.maximumConnectionAge.map { Interval($0) })
         pooling.dial.timeout = configuration.connectTimeout.map { Interval($0) }
+        pooling.dial.tlsHandshakeTimeout = configuration.tlsHandshakeTimeout.map { Interval($0) }
         pooling.dial.tunnelsEverything = configuration.tunnelsThroughProxy
         pooling.parserLimits = configuration.parserLimits
         pooling.leniency = configuration.leniency
         parserLimits = configuration.parserLimits
-        pool = ConnectionPool(
-            configuration: pooling, group: group, resolver: Resolver(configuration: resolution))
+        let resolver = Resolver(configuration: resolution)
+        pool = ConnectionPool(configuration: pooling, group: group, resolver: resolver)
+        revocation = RevocationClient(group: group, resolver: resolver, proxies: proxies)
+        profiles = TLSProfiles(
+            revocation: RevocationSupport(fetcher: revocation, cache: RevocationMemory()))
+        tls = configuration.tls
+        originProfile = profiles.profile(tls, trust: configuration.trust)
+        var proxyTLS = tls
+        proxyTLS.identity = nil
+        proxyProfile = profiles.profile(proxyTLS, trust: configuration.proxyTrust)
     }
 
     private static func proxies(_ proxy: HTTPClient.Proxy) throws(TransportError) -> ProxyRule {
@@ -74,7 +90,10 @@ final class Engine: Sendable {
             url.scheme == .httpUnix ? nil : proxies.proxy(for: scheme, host: url.host, port: url.port)
         let origin = Origin(
             scheme: scheme, host: url.zone.map { url.host + "%" + $0 } ?? url.host, port: url.port,
-            unixPath: url.unixPath, proxy: proxy, localBinding: configuration.localBinding)
+            unixPath: url.unixPath, proxy: proxy,
+            tls: scheme == .https
+                ? request.trust.map { profiles.profile(tls, trust: $0) } ?? originProfile : nil,
+            proxyTLS: proxy?.kind == .https ? proxyProfile : nil, localBinding: configuration.localBinding)
         var fields = request.fields
         do throws(HTTPError) {
             if configuration.decodesContent, !fields.contains(.acceptEncoding) {
@@ -118,13 +137,16 @@ final class Engine: Sendable {
 
     func shutdown() async {
         await withCheckedContinuation { continuation in pool.shutDown { continuation.resume() } }
+        await withCheckedContinuation { continuation in revocation.shutDown { continuation.resume() } }
         if ownsGroup { await group.shutdown() }
     }
 
     /// The client is gone: what is in flight may end, nothing new begins.
     func release() {
         let group = ownsGroup ? group : nil
-        pool.retire { if let group { Task { await group.shutdown() } } }
+        pool.retire { [revocation] in
+            revocation.retire { if let group { Task { await group.shutdown() } } }
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 // One import gives an embedder everything that the client shows: methods, fields, heads and errors.
 @_exported public import LupineCoding
 @_exported public import LupineHTTP
+@_exported public import LupineTLS
 
 /// A complete HTTP/1.1 client without Foundation: what an embedder imports this module for.
 ///
@@ -76,8 +77,17 @@ extension HTTPClient {
         public var idleTimeout: Duration = .seconds(60)
         /// How old a connection may grow before it carries no further request; nil for any age.
         public var maximumConnectionAge: Duration?
-        /// Look-up, connecting and tunnel together; nil for as long as it takes.
+        /// Look-up, connecting and tunnel together, without TLS; nil for as long as it takes.
         public var connectTimeout: Duration? = .seconds(60)
+        /// One handshake of TLS, whatever the evaluator takes included; nil for as long as it takes.
+        public var tlsHandshakeTimeout: Duration? = .seconds(60)
+        /// How https connections are secured: versions, ciphers, roots, our own identity.
+        public var tls = TLSConfiguration()
+        /// Whom https origins have to satisfy before they get a byte of a request.
+        public var trust = TrustEvaluator.default
+        /// Whom https proxies have to satisfy before they learn where a request goes. Proxies are spoken to as `tls` says,
+        /// but never with its identity.
+        public var proxyTrust = TrustEvaluator.default
         /// From the end of the request to the first byte of the response.
         public var firstByteTimeout: Duration?
         /// Between two bytes of the response, and between two of the request.
@@ -133,7 +143,7 @@ extension HTTPClient {
     public enum Proxy: Hashable, Sendable {
         /// Straight to the origin.
         case none
-        /// To this proxy: `http://user:password@host:port` or `socks5h://...`, for all hosts but those of the list,
+        /// To this proxy: `http://user:password@host:port`, `https://...` or `socks5h://...`, for all hosts but those of the list,
         /// which reads as `no_proxy` does.
         case url(String, except: String = "")
         /// As `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` of the environment say.

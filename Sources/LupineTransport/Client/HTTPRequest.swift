@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 public import LupineHTTP
+public import LupineTLS
 
 /// A request that an `HTTPClient` is to send.
 public struct HTTPRequest: Sendable {
@@ -12,9 +13,16 @@ public struct HTTPRequest: Sendable {
     public var fields: Fields
     /// What is sent as content.
     public var body: Body
+    /// Whom an https server has to satisfy for this request, instead of the client's own evaluator. A connection that was
+    /// trusted by another evaluator is never used for it.
+    public var trust: TrustEvaluator?
 
     /// A request for a URL that has been read.
-    public init(method: Method = .get, url: TransportURL, fields: Fields = Fields(), body: Body = .none) {
+    public init(
+        method: Method = .get, url: TransportURL, fields: Fields = Fields(), body: Body = .none,
+        trust: TrustEvaluator? = nil
+    ) {
+        self.trust = trust
         self.method = method
         self.url = url
         self.fields = fields
@@ -23,10 +31,11 @@ public struct HTTPRequest: Sendable {
 
     /// A request for a URL as text. Throws `TransportError.url` when it is none that can be sent to.
     public init(
-        method: Method = .get, url: String, fields: Fields = Fields(), body: Body = .none
+        method: Method = .get, url: String, fields: Fields = Fields(), body: Body = .none,
+        trust: TrustEvaluator? = nil
     ) throws(TransportError) {
         do throws(TransportURLError) {
-            self.init(method: method, url: try TransportURL(url), fields: fields, body: body)
+            self.init(method: method, url: try TransportURL(url), fields: fields, body: body, trust: trust)
         } catch { throw .url(error) }
     }
 

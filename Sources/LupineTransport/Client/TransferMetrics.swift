@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 public import LupineHTTP
+public import LupineTLS
 
 /// When each step of a request happened, counted from the moment it was handed over, and how much it moved.
 ///
@@ -13,7 +14,11 @@ public struct TransferMetrics: Hashable, Sendable {
     public let domainLookupEnd: Duration?
     /// The first attempt to connect began.
     public let connectStart: Duration?
-    /// The connection stood, a proxy's tunnel included.
+    /// The handshake of TLS with the origin began.
+    public let secureConnectionStart: Duration?
+    /// The handshake was over and the origin trusted.
+    public let secureConnectionEnd: Duration?
+    /// The connection stood, a proxy's tunnel and TLS included.
     public let connectEnd: Duration?
     /// The first byte of the request was sent.
     public let requestStart: Duration?
@@ -33,6 +38,14 @@ public struct TransferMetrics: Hashable, Sendable {
     public let localAddress: SocketAddress?
     /// The other end: the origin's or the proxy's.
     public let remoteAddress: SocketAddress?
+    /// The version of TLS between us and the origin; nil without TLS.
+    public let tlsVersion: TLSVersion?
+    /// The cipher suite, by the name that the RFCs give it.
+    public let tlsCipherSuite: String?
+    /// The handshake took up where an earlier connection had begun.
+    public let isTLSResumed: Bool
+    /// What ALPN chose; nil where the server does not know ALPN.
+    public let applicationProtocol: String?
     /// What the response was written in.
     public let version: HTTPVersion?
     /// Octets of the request's head.
@@ -55,6 +68,12 @@ public struct TransferMetrics: Hashable, Sendable {
         domainLookupEnd = since(metrics.dial?.lookUpEnd)
         connectStart = since(metrics.dial?.connectStart)
         connectEnd = since(metrics.dial?.connectEnd)
+        secureConnectionStart = since(metrics.dial?.secureStart)
+        secureConnectionEnd = since(metrics.dial?.secureEnd)
+        tlsVersion = metrics.tls?.version
+        tlsCipherSuite = metrics.tls?.cipherSuite
+        isTLSResumed = metrics.tls?.isResumed ?? false
+        applicationProtocol = metrics.tls?.applicationProtocol
         requestStart = since(metrics.requestStart)
         requestEnd = since(metrics.requestEnd)
         responseStart = since(metrics.responseStart)

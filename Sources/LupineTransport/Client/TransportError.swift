@@ -2,6 +2,7 @@
 
 public import LupineCoding
 public import LupineHTTP
+public import LupineTLS
 
 /// Why the transport could not do what it was asked: the one error of this module.
 ///
@@ -23,6 +24,8 @@ public enum TransportError: Error, Hashable, Sendable {
     case tunnel(proxy: String, TunnelError)
     /// A SOCKS5 proxy made no connection.
     case socks(proxy: String, SocksError)
+    /// The connection to this origin or https proxy could not be secured, or is no longer.
+    case tls(host: String, port: UInt16, TLSError)
     /// An established connection failed while reading or writing.
     case connectionLost(host: String, Errno)
     /// What was sent or received is no HTTP/1.1, or was cut short.
@@ -94,6 +97,7 @@ extension TransportError: CustomStringConvertible {
             "no descriptor left for a connection: \(error); raise the limit (ulimit -n)"
         case .tunnel(let proxy, let error): "the proxy \(proxy) opened no tunnel: \(error)"
         case .socks(let proxy, let error): "the SOCKS proxy \(proxy) made no connection: \(error)"
+        case .tls(let host, let port, let error): Self.describe(error, of: host, port)
         case .connectionLost(let host, let error): "the connection to \(host) was lost: \(error)"
         case .http(let host, let error): "HTTP with \(host): \(error)"
         case .coding(let host, let error): "the content from \(host) cannot be decoded: \(error)"

@@ -1,49 +1,141 @@
 // SPDX-License-Identifier: MIT
 
-/// The bytes of a connection, in and out, whatever lies between them and the wire.
+/// The bytes of a connection, in and out, whatever lies between them and the wire: nothing, or TLS.
 ///
-/// Today that is a plain socket. It is the seam where a TLS engine goes in: what can be handed to the kernel
-/// without a look at it (`isTransparent`) is asked here and nowhere else. It belongs to one loop.
+/// What can be handed to the kernel without a look at it (`isTransparent`) is asked here and nowhere else. It belongs to
+/// one loop, and its owner tells it when the loop says that there is something to read.
 struct ByteChannel: ~Copyable {
-    /// Nil once it is closed.
-    private var socket: Socket?
+    private var link: Link
 
-    init(socket: consuming Socket) { self.socket = consume socket }
+    private enum Link: ~Copyable {
+        case closed
+        case plain(Socket)
+        case secure(TLSChannel)
+    }
+
+    /// Bytes as they are on the socket.
+    init(socket: consuming Socket) { link = .plain(socket) }
+
+    /// Bytes inside TLS.
+    init(secure channel: TLSChannel) { link = .secure(channel) }
 
     /// Closes the descriptor. Nothing may be read or written afterwards.
-    mutating func close() { socket = nil }
+    mutating func close() {
+        secure?.close()
+        link = .closed
+    }
 
     /// Whether files may be sent and received by the kernel alone.
-    var isTransparent: Bool { true }
+    var isTransparent: Bool {
+        switch link {
+        case .plain: true
+        case .secure: false
+        case .closed: false
+        }
+    }
+
+    private var secure: TLSChannel? {
+        switch link {
+        case .secure(let channel): channel
+        case .plain: nil
+        case .closed: nil
+        }
+    }
+
+    /// What TLS has agreed on; nil without TLS.
+    var details: TLSDetails? { secure?.details }
+
+    /// Our end.
+    var localAddress: SocketAddress? {
+        switch link {
+        case .plain(let socket): (try? socket.localAddress()) ?? nil
+        case .secure(let channel): channel.localAddress
+        case .closed: nil
+        }
+    }
+
+    /// What carries the ciphertext of another TLS inside this channel; the channel is used up. Nil when it is closed.
+    consuming func wire(mayRead: Bool, on loop: EventLoop) -> (any ChannelWire)? {
+        switch consume link {
+        case .plain(let socket): SocketWire(socket, isDrained: !mayRead)
+        case .secure(let channel): TunnelledWire(channel, on: loop)
+        case .closed: nil
+        }
+    }
+
+    // MARK: in
+
+    /// The loop says that there may be more to read; `isClosing` that the peer's end is among it.
+    func becameReadable(isClosing: Bool) {
+        secure?.becameReadable(isClosing: isClosing)
+    }
 
     /// Reads over the beginning of `buffer`.
-    func receive(into buffer: inout MutableSpan<UInt8>) throws(Errno) -> ReadOutcome {
-        guard let outcome = try socket?.receive(into: &buffer) else { throw .canceled }
-        return outcome
+    func receive(into buffer: inout MutableSpan<UInt8>) throws(ChannelFailure) -> ReadOutcome {
+        switch link {
+        case .plain(let socket):
+            do throws(Errno) { return try socket.receive(into: &buffer) } catch { throw .system(error) }
+        case .secure(let channel): return try channel.receive(into: &buffer)
+        case .closed: throw .system(.canceled)
+        }
     }
 
-    /// Writes the beginning of what `framing` holds from `start` on, and of `content` behind it, with one call.
+    /// Whether there may be more to read now, after `count` bytes came into room for `room`. A short read has emptied a
+    /// socket; TLS gives record by record.
+    func mayHoldMore(after count: Int, of room: Int) -> Bool {
+        switch link {
+        case .plain: count == room
+        case .secure(let channel): !channel.isDrained
+        case .closed: false
+        }
+    }
+
+    /// Has the kernel move up to `count` bytes that have come into a pipe; only where the channel is transparent.
+    func fill(_ pipe: borrowing SplicePipe, count: Int) throws(Errno) -> ReadOutcome {
+        switch link {
+        case .plain(let socket): return try pipe.fill(from: socket, count: count)
+        case .secure: throw .canceled
+        case .closed: throw .canceled
+        }
+    }
+
+    // MARK: out
+
+    /// Writes the beginning of what `framing` holds from `start` on, and of `content` behind it, with one call or in one
+    /// record.
     func send(
         _ framing: [UInt8], from start: Int, _ content: Span<UInt8>
-    ) throws(Errno) -> WriteOutcome {
-        guard let outcome = try socket?.send(framing, from: start, content) else { throw .canceled }
-        return outcome
+    ) throws(ChannelFailure) -> WriteOutcome {
+        switch link {
+        case .plain(let socket):
+            do throws(Errno) { return try socket.send(framing, from: start, content) } catch {
+                throw .system(error)
+            }
+        case .secure(let channel): return try channel.send(framing, from: start, content)
+        case .closed: throw .system(.canceled)
+        }
     }
 
-    /// Has the kernel write a piece of a file; `offset` moves along.
+    /// Has the kernel write a piece of a file; `offset` moves along. Only where the channel is transparent.
     func send(
         file: borrowing Descriptor, offset: inout Int64, count: Int
     ) throws(Errno) -> ReadOutcome {
-        guard let outcome = try socket?.send(file: file, offset: &offset, count: count) else {
-            throw .canceled
+        switch link {
+        case .plain(let socket): return try socket.send(file: file, offset: &offset, count: count)
+        case .secure: throw .canceled
+        case .closed: throw .canceled
         }
-        return outcome
     }
 
-    /// Has the kernel move up to `count` bytes that have come into a pipe.
-    func fill(_ pipe: borrowing SplicePipe, count: Int) throws(Errno) -> ReadOutcome {
-        guard let outcome = try socket?.fill(pipe, count: count) else { throw .canceled }
-        return outcome
+    /// Whether bytes that were taken still wait for the kernel.
+    var hasPendingOutput: Bool { secure?.hasPendingOutput ?? false }
+
+    /// How many octets the kernel has taken in all, where bytes can wait for it.
+    var octetsSent: UInt64 { secure?.octetsSent ?? 0 }
+
+    /// Hands what waits to the kernel, as far as it takes it.
+    func flush() throws(ChannelFailure) {
+        try secure?.flush()
     }
 }
 
@@ -54,9 +146,5 @@ extension Socket {
         if start == framing.count { return try send(content) }
         let first = framing.span.extracting(droppingFirst: start)
         return content.isEmpty ? try send(first) : try send(first, content)
-    }
-
-    fileprivate func fill(_ pipe: borrowing SplicePipe, count: Int) throws(Errno) -> ReadOutcome {
-        try pipe.fill(from: self, count: count)
     }
 }

@@ -28,6 +28,8 @@ package struct ExchangeMetrics: Hashable, Sendable {
     package var remoteAddress: SocketAddress?
     /// The connection went to or through a proxy.
     package var usedProxy = false
+    /// What TLS with the origin has agreed on; nil without TLS.
+    package var tls: TLSDetails?
     /// What the response's head names.
     package var version: HTTPVersion?
     /// Octets of the request's head.
@@ -51,7 +53,11 @@ package struct DialMetrics: Hashable, Sendable {
     package var lookUpEnd: Instant?
     /// The first address was tried.
     package var connectStart: Instant?
-    /// The connection stands, tunnel included.
+    /// The handshake of TLS with the origin began.
+    package var secureStart: Instant?
+    /// The handshake was over and the origin trusted.
+    package var secureEnd: Instant?
+    /// The connection stands, tunnel and TLS included.
     package var connectEnd: Instant?
 
     /// Nothing has happened yet.

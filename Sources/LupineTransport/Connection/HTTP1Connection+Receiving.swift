@@ -22,13 +22,13 @@ extension HTTP1Connection {
             }
             guard let room = readAllowance(buffer.count) else { return }
             let outcome: ReadOutcome
-            do throws(Errno) {
+            do throws(ChannelFailure) {
                 var whole = buffer.mutableSpan
                 var space = whole._mutatingExtracting(first: room)
                 outcome = try channel.receive(into: &space)
             } catch {
                 mayRead = false
-                return lose(.connectionLost(host: route.host, error))
+                return failReading(error)
             }
             switch outcome {
             case .wouldBlock:
@@ -37,8 +37,8 @@ extension HTTP1Connection {
                 mayRead = false
                 return peerClosed()
             case .bytes(let count):
-                // A short read has emptied the socket; a closing peer's end is still to be seen.
-                if count < room, !peerIsClosing { mayRead = false }
+                // A closing peer's end is still to be seen.
+                if !peerIsClosing, !channel.mayHoldMore(after: count, of: room) { mayRead = false }
                 received(count)
                 handle(buffer.span.extracting(first: count))
             }
@@ -235,12 +235,20 @@ extension HTTP1Connection {
         perform(machine.handle(.responseEnded(reusable: reusable)), .success(trailers))
     }
 
-    func peerClosed() {
+    /// Nothing can be read any more. A TLS peer that left without a word may be an attacker who cut the answer short: what
+    /// only the end of the connection would have told to be whole is not.
+    func failReading(_ failure: ChannelFailure) {
+        let error = failure.transportError(host: route.host, port: route.port)
+        if failure == .tls(.truncated) { peerClosed(truncated: error) } else { lose(error) }
+    }
+
+    func peerClosed(truncated: TransportError? = nil) {
         peerIsClosing = true
-        if machine.state == .upgraded { return endUpgrade(writeFailure) }
+        if machine.state == .upgraded { return upgradedPeerClosed(writeFailure ?? truncated) }
         do throws(HTTPError) {
             let event = try codec.peerClosed()
             if case .end(let trailers) = event {
+                if let truncated { return lose(truncated) }
                 perform(machine.handle(.responseEnded(reusable: false)), .success(trailers))
                 return
             }

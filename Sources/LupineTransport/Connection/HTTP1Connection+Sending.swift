@@ -15,6 +15,7 @@ extension HTTP1Connection {
 
     /// Sends as much as there is and the kernel takes.
     func write() {
+        guard flushChannel() else { return }
         while mayWrite, isSending, writeFailure == nil {
             do throws(TransportError) {
                 guard try writeStep() else { break }
@@ -24,11 +25,32 @@ extension HTTP1Connection {
         }
     }
 
+    /// Sends first what the channel has taken before; false while that does not go.
+    private func flushChannel() -> Bool {
+        guard channel.hasPendingOutput, writeFailure == nil else { return true }
+        guard mayWrite else { return false }
+        let before = channel.octetsSent
+        do throws(ChannelFailure) {
+            try channel.flush()
+        } catch {
+            failWriting(error.transportError(host: route.host, port: route.port))
+            return false
+        }
+        if channel.octetsSent != before { current?.deadlines.handle(.wrote, at: loop.now) }
+        guard !channel.hasPendingOutput else {
+            mayWrite = false
+            return false
+        }
+        if current == nil { tellIfDrained() }
+        return true
+    }
+
     /// A failed write does not hide an answer that came before it: nothing more is sent, and the exchange ends with
     /// what the peer said last. A fault of our own side ends it at once.
     func failWriting(_ error: TransportError) {
         guard case .connectionLost = error else { return fail(error) }
         writeFailure = error
+        if machine.state == .upgraded { feed.clear() }
         mayRead = true
         // In a turn of its own: bytes may be in the middle of being looked at.
         let bound = LoopBound(self, on: loop)
@@ -38,6 +60,7 @@ extension HTTP1Connection {
     /// A socket that cannot be written to any more reads to an end; if it does not, there is nothing to wait for.
     func readLastWords() {
         guard let writeFailure, machine.state != .closed else { return }
+        if upgradeEnd != nil { return endUpgrade(writeFailure) }
         read()
         if machine.state != .closed, !mayRead { lose(writeFailure) }
     }
@@ -89,11 +112,9 @@ extension HTTP1Connection {
     func send(_ content: Span<UInt8>) throws(TransportError) -> Bool {
         guard feed.hasOutput || !content.isEmpty else { return false }
         let outcome: WriteOutcome
-        do throws(Errno) {
+        do throws(ChannelFailure) {
             outcome = try channel.send(feed.output, from: feed.outputStart, content)
-        } catch {
-            throw .connectionLost(host: route.host, error)
-        }
+        } catch { throw error.transportError(host: route.host, port: route.port) }
         guard case .bytes(let count) = outcome else {
             mayWrite = false
             return false
@@ -108,7 +129,7 @@ extension HTTP1Connection {
 
     func wrote(content: Int64) {
         guard current != nil else {
-            if !feed.hasOutput { tellDrained() }
+            tellIfDrained()
             return
         }
         current?.requestBegan = true
@@ -145,23 +166,60 @@ extension HTTP1Connection {
         }
         switch outcome {
         case .bytes(let count):
-            let left = remaining - Int64(count)
-            feed.sent += Int64(count)
-            feed.state = left == 0 ? .done : .file(file, offset: position, remaining: left)
-            wrote(content: Int64(count))
+            sent(file, to: position, left: remaining - Int64(count), count)
             return true
         case .wouldBlock:
             mayWrite = false
             return false
         case .end:
-            throw .content("the file is shorter than the \(file.count) bytes that were announced")
+            throw Self.shortFile(file)
         }
     }
 
+    private func sent(_ file: FileSource, to offset: Int64, left: Int64, _ count: Int) {
+        feed.sent += Int64(count)
+        feed.state = left == 0 ? .done : .file(file, offset: offset, remaining: left)
+        wrote(content: Int64(count))
+    }
+
+    private static func shortFile(_ file: FileSource) -> TransportError {
+        .content("the file is shorter than the \(file.count) bytes that were announced")
+    }
+
+    /// For channels that look at what goes through them: a slice at a time. What the channel does not take is read again.
     func sendFileThroughMemory(
         _ file: FileSource, offset: Int64, remaining: Int64
     ) throws(TransportError) -> Bool {
-        throw .unsupported("files over a channel that looks at its bytes")
+        var limit = Int(clamping: min(remaining, Int64(EventLoop.readBufferSize)))
+        if var rate = current?.sendRate {
+            let allowance = rate.allowance(at: loop.now)
+            let ready = rate.ready(for: min(limit, rate.burst), at: loop.now)
+            current?.sendRate = rate
+            guard allowance > 0 else {
+                pace(until: ready)
+                return false
+            }
+            limit = min(limit, allowance)
+        }
+        var buffer = loop.borrowReadBuffer()
+        defer { loop.giveBack(readBuffer: buffer) }
+        let filled: ReadOutcome
+        do throws(Errno) {
+            var whole = buffer.mutableSpan
+            var space = whole._mutatingExtracting(first: limit)
+            filled = try file.descriptor.read(into: &space, at: offset)
+        } catch { throw .file(error) }
+        guard case .bytes(let ready) = filled else { throw Self.shortFile(file) }
+        let outcome: WriteOutcome
+        do throws(ChannelFailure) {
+            outcome = try channel.send([], from: 0, buffer.span.extracting(first: ready))
+        } catch { throw error.transportError(host: route.host, port: route.port) }
+        guard case .bytes(let count) = outcome else {
+            mayWrite = false
+            return false
+        }
+        sent(file, to: offset + Int64(count), left: remaining - Int64(count), count)
+        return true
     }
 
     func ask(_ source: any ContentSource) {
@@ -209,6 +267,11 @@ extension HTTP1Connection {
                 try codec.sendEnd(into: &feed.output)
             } catch { throw .http(host: route.host, error) }
             if feed.hasOutput { return true }
+        }
+        // Taken by TLS is not yet taken by the kernel: `write` comes back here when it is.
+        guard !channel.hasPendingOutput else {
+            mayWrite = false
+            return false
         }
         current?.metrics.requestEnd = loop.now
         current?.deadlines.handle(.sent, at: loop.now)

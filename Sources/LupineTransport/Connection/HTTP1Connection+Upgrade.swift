@@ -31,17 +31,46 @@ extension HTTP1Connection {
     }
 
     func resumeUpgraded() {
-        guard machine.state == .upgraded, !upgradeReads else { return }
+        guard machine.state == .upgraded, !upgradeReads, upgradeEnd == nil else { return }
         upgradeReads = true
         // In a turn of its own: the handler may be in the middle of `received`.
         yieldReading()
     }
 
     func sendUpgraded(_ bytes: [UInt8]) -> Int {
-        guard machine.state == .upgraded else { return 0 }
+        // What cannot go is not collected: the handler hears why once it has read what came before.
+        guard machine.state == .upgraded, writeFailure == nil else { return 0 }
         feed.append(bytes)
         write()
-        return feed.waiting
+        return channel.hasPendingOutput ? max(feed.waiting, 1) : feed.waiting
+    }
+
+    /// Whether nothing waits to be sent, neither here nor in the channel.
+    private var isDrained: Bool { !feed.hasOutput && !channel.hasPendingOutput }
+
+    /// After bytes have gone: tells the handler if they were the last.
+    func tellIfDrained() {
+        guard machine.state == .upgraded, isDrained else { return }
+        if let end = upgradeEnd { return endSoon(end) }
+        tellDrained()
+    }
+
+    /// The peer sends no more. It may still read: what waits for it goes first.
+    func upgradedPeerClosed(_ error: TransportError?) {
+        guard error == nil, !isDrained else { return endUpgrade(error) }
+        upgradeReads = false
+        upgradeEnd = UpgradeEnd(error: error)
+        write()
+    }
+
+    /// In a step of its own: bytes may be in the middle of being sent.
+    private func endSoon(_ end: UpgradeEnd) {
+        let bound = LoopBound(self, on: loop)
+        loop.executeOnLoop {
+            if bound.value.isDrained, bound.value.machine.state == .upgraded {
+                bound.value.endUpgrade(end.error)
+            }
+        }
     }
 
     /// In a step of its own: a handler that answers by sending more would otherwise grow the stack.
@@ -50,7 +79,7 @@ extension HTTP1Connection {
         drainedIsDue = true
         loop.executeOnLoop {
             self.drainedIsDue = false
-            if !self.feed.hasOutput { self.upgrade?.handler.drained() }
+            if self.isDrained { self.upgrade?.handler.drained() }
         }
     }
 

@@ -20,10 +20,14 @@ final class HTTP1Connection {
     /// What every exchange on this connection has in common.
     struct Route {
         let host: String
+        /// What errors name beside the host.
+        let port: UInt16
         let localAddress: SocketAddress?
         let remoteAddress: SocketAddress?
         let usesProxy: Bool
         let dial: DialMetrics
+        /// What TLS with the origin has agreed on.
+        let tls: TLSDetails?
         /// Where an HTTP proxy is asked in absolute form: what goes before the path.
         let absolutePrefix: String?
         /// Sent to such a proxy.
@@ -57,6 +61,8 @@ final class HTTP1Connection {
     var upgrade: (connection: UpgradedConnection, handler: any UpgradeHandler)?
     /// Whether the upgrade's handler takes bytes now.
     var upgradeReads = true
+    /// The upgraded peer says no more: the connection ends so once what waits has gone.
+    var upgradeEnd: UpgradeEnd?
     /// The upgrade's handler is about to hear that all has gone.
     var drainedIsDue = false
 
@@ -79,6 +85,9 @@ final class HTTP1Connection {
         }
     }
 
+    /// How an upgraded connection is to end; nil is an end in order.
+    struct UpgradeEnd { let error: TransportError? }
+
     enum Tag: Int { case deadline, continueWait, pace, drain }
 
     /// The rest of an unwanted body that is worth reading to keep the connection: less than a round trip's worth.
@@ -89,11 +98,10 @@ final class HTTP1Connection {
     static let readTurns = 16
 
     init(
-        _ socket: consuming Socket, _ registration: Registration, _ id: ConnectionID, route: Route,
-        mayRead: Bool,
-        limits: ParserLimits, leniency: Leniency, pool: ConnectionPool, loop: EventLoop
+        _ channel: consuming ByteChannel, _ registration: Registration, _ id: ConnectionID, route: Route,
+        mayRead: Bool, limits: ParserLimits, leniency: Leniency, pool: ConnectionPool, loop: EventLoop
     ) {
-        channel = ByteChannel(socket: socket)
+        self.channel = consume channel
         self.mayRead = mayRead
         self.id = id
         self.route = route
@@ -120,6 +128,7 @@ final class HTTP1Connection {
         metrics.localAddress = route.localAddress
         metrics.remoteAddress = route.remoteAddress
         metrics.usedProxy = route.usesProxy
+        metrics.tls = route.tls
         metrics.wasReplayed = exchange.wasReplayed
         do throws(TransportError) {
             try exchange.begin(on: LoopBound(self, on: loop), loop: loop)
@@ -370,11 +379,13 @@ final class HTTP1Connection {
 extension HTTP1Connection: LoopChannel {
     func channelReady(_ readiness: Readiness) {
         if !readiness.isDisjoint(with: .closed) { peerIsClosing = true }
-        if readiness.contains(.writable), !mayWrite {
+        let isReadable = !readiness.isDisjoint(with: [.readable, .closed])
+        if isReadable { channel.becameReadable(isClosing: peerIsClosing) }
+        if readiness.contains(.writable), !mayWrite || channel.hasPendingOutput {
             mayWrite = true
             write()
         }
-        if !readiness.isDisjoint(with: [.readable, .closed]) {
+        if isReadable {
             mayRead = true
             read()
         }

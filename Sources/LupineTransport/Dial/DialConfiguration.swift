@@ -4,9 +4,11 @@ package import LupineHTTP
 
 /// How connections are opened.
 package struct DialConfiguration: Sendable {
-    /// For look-up, connecting and tunnel together. curl allows 300 s; a minute is longer than any handshake that
+    /// For look-up, connecting and tunnel together, without the handshakes of TLS. curl allows 300 s; a minute is longer than any handshake that
     /// still succeeds.
     package var timeout: Interval? = .seconds(60)
+    /// For one handshake of TLS, judging the peer included.
+    package var tlsHandshakeTimeout: Interval? = .seconds(60)
     /// Which addresses are wanted.
     package var family = AddressFamily.any
     /// Which family is tried first.

@@ -2,12 +2,14 @@
 
 import LupineHTTP
 
-/// Opens one connection to an origin: look-up, race of addresses, proxy. It belongs to one loop and one dial.
+/// Opens one connection to an origin: look-up, race of addresses, proxy, TLS. It belongs to one loop and one dial.
 ///
-/// `HappyEyeballsMachine` says which address is next, `TunnelMachine` and `SocksMachine` what is said to a proxy; this
-/// performs it under one time-out and reports once.
+/// `HappyEyeballsMachine` says which address is next, `TunnelMachine` and `SocksMachine` what is said to a proxy,
+/// `TLSHandshake` secures the way to an https proxy and to an https origin; this performs it in order, under one time-out
+/// and one for each handshake, and reports once. A handshake that fails is the end: no other address is tried, nothing
+/// less secure either.
 final class Dialer {
-    typealias Outcome = Result<DialedSocket, TransportError>
+    typealias Outcome = Result<DialedChannel, TransportError>
 
     private let origin: Origin
     private let configuration: DialConfiguration
@@ -19,15 +21,27 @@ final class Dialer {
     private var report: ((Outcome) -> Void)?
     /// Why it was given up before its start.
     private var refusal: TransportError?
-    private var deadline: EventLoop.TimerToken?
+    private var deadline: (token: EventLoop.TimerToken, at: Instant)?
+    /// Of the handshake under way.
+    private var handshakeTimer: EventLoop.TimerToken?
     private var staggerTimer: EventLoop.TimerToken?
 
     private enum Stage {
         case new
+        /// What TLS needs is being loaded.
+        case preparing
         case lookingUp(LookUp)
         case racing(Race)
-        case conversing(ProxyConversation, Registration, SocketAddress)
+        case securingProxy(TLSHandshake, Established)
+        case conversing(ProxyConversation, Established)
+        case securing(TLSHandshake, Established)
         case over
+    }
+
+    /// What is known of the socket once it is connected.
+    private struct Established {
+        let registration: Registration
+        let address: SocketAddress
     }
 
     private struct Race {
@@ -47,15 +61,37 @@ final class Dialer {
         guard case .new = stage else { return }
         self.report = report
         if let refusal { return end(.failure(refusal)) }
-        if let timeout = configuration.timeout {
-            deadline = loop.schedule(at: loop.now + timeout) { [weak self] reason in
-                self?.deadline = nil
-                self?.runOut(reason)
-            }
+        if let timeout = configuration.timeout { setDeadline(at: loop.now + timeout) }
+        let lacksProfile = origin.scheme == .https && origin.tls == nil
+        guard !lacksProfile, origin.proxy?.kind != .https || origin.proxyTLS != nil else {
+            return end(.failure(.unsupported("https without a TLS profile")))
         }
-        guard origin.scheme == .http, origin.proxy?.kind != .https else {
-            return end(.failure(.unsupported("https: this build has no TLS")))
+        prepare()
+    }
+
+    /// Loads what TLS needs, where that has not been done.
+    private func prepare() {
+        let profiles = [origin.tls, origin.proxyTLS].compactMap { $0 }
+        guard let unprepared = profiles.first(where: { $0.settings.context == nil }) else { return begin() }
+        stage = .preparing
+        let bound = LoopBound(self, on: loop)
+        unprepared.settings.make { [loop] answer in
+            _ = loop.execute { bound.value.prepared(unprepared, answer) }
         }
+    }
+
+    private func prepared(_ profile: TLSProfile, _ answer: TLSSettings.Answer) {
+        guard case .preparing = stage else { return }
+        switch answer {
+        case .success: prepare()
+        case .failure(let error):
+            let isOrigin = profile == origin.tls
+            let host = isOrigin ? origin.host : origin.proxy?.host ?? origin.host
+            end(.failure(.tls(host: host, port: isOrigin ? origin.port : origin.proxy?.port ?? 0, error)))
+        }
+    }
+
+    private func begin() {
         if let path = origin.unixPath { return race([.unix(path: path)]) }
         lookUp(host: origin.proxy?.host ?? origin.host, port: origin.proxy?.port ?? origin.port)
     }
@@ -66,8 +102,16 @@ final class Dialer {
         end(.failure(error))
     }
 
-    private func runOut(_ reason: TimerReason) {
-        end(.failure(reason == .due ? .timedOut(host: origin.host, .connect) : .shutDown))
+    private func setDeadline(at instant: Instant) {
+        let token = loop.schedule(at: instant) { [weak self] reason in
+            self?.deadline = nil
+            self?.runOut(reason, .connect)
+        }
+        deadline = (token, instant)
+    }
+
+    private func runOut(_ reason: TimerReason, _ timeout: TransferTimeout) {
+        end(.failure(reason == .due ? .timedOut(host: origin.host, timeout) : .shutDown))
     }
 
     // MARK: look-up
@@ -164,19 +208,50 @@ final class Dialer {
         _ socket: consuming Socket, _ registration: Registration, _ address: SocketAddress, mayRead: Bool
     ) {
         if let probes = configuration.keepAlive, address.port != nil { try? socket.setKeepAlive(probes) }
+        let established = Established(registration: registration, address: address)
+        let channel = ByteChannel(socket: socket)
+        guard let proxy = origin.proxy, proxy.kind == .https, let profile = origin.proxyTLS else {
+            return converse(over: channel, established, mayRead: mayRead)
+        }
+        guard let context = profile.settings.context,
+            let wire = channel.wire(mayRead: mayRead, on: loop)
+        else { return end(.failure(.shutDown)) }
+        let peer = TLSHandshake.Peer(
+            profile: profile, context: context, host: proxy.host, port: proxy.port, proxy: nil)
+        let handshake = TLSHandshake(with: peer, over: wire, registration, on: loop) { [weak self] result in
+            self?.securedProxy(result)
+        }
+        stage = .securingProxy(handshake, established)
+        startHandshake(handshake)
+    }
+
+    private func securedProxy(_ result: Result<TLSChannel, TransportError>) {
+        guard case .securingProxy(_, let established) = stage else { return }
+        endHandshakeTimer()
+        switch result {
+        case .failure(let error): end(.failure(error))
+        case .success(let channel):
+            converse(over: ByteChannel(secure: channel), established, mayRead: true)
+        }
+    }
+
+    private func converse(
+        over channel: consuming ByteChannel, _ established: Established, mayRead: Bool
+    ) {
         guard let proxy = origin.proxy, let machine = conversation(with: proxy) else {
-            return finish(socket, registration, address, mayRead: mayRead)
+            return secure(channel, established, mayRead: mayRead)
         }
         switch machine {
         case .failure(let error):
-            loop.deregister(registration)
-            socket.close()
+            loop.deregister(established.registration)
+            channel.close()
             end(.failure(error))
         case .success(let machine):
             let conversation = ProxyConversation(
-                machine, over: socket, registration, proxy: proxy.description, on: loop
+                machine, over: channel, established.registration, mayRead: mayRead,
+                proxy: (proxy.description, proxy.port), on: loop
             ) { [weak self] result in self?.conversed(result) }
-            stage = .conversing(conversation, registration, address)
+            stage = .conversing(conversation, established)
             conversation.start()
         }
     }
@@ -212,46 +287,98 @@ final class Dialer {
     }
 
     private func conversed(_ result: Result<Void, TransportError>) {
-        guard case .conversing(let conversation, let registration, let address) = stage else { return }
+        guard case .conversing(let conversation, let established) = stage else { return }
         switch result {
         case .failure(let error): end(.failure(error))
         case .success:
-            guard let socket = conversation.takeSocket() else { return end(.failure(.shutDown)) }
-            finish(socket, registration, address, mayRead: true)
+            guard let channel = conversation.takeChannel() else { return end(.failure(.shutDown)) }
+            secure(channel, established, mayRead: true)
         }
     }
 
+    // MARK: TLS
+
+    private func secure(_ channel: consuming ByteChannel, _ established: Established, mayRead: Bool) {
+        guard origin.scheme == .https, let profile = origin.tls else {
+            return finish(channel, established, mayRead: mayRead)
+        }
+        guard let context = profile.settings.context,
+            let wire = channel.wire(mayRead: mayRead, on: loop)
+        else { return end(.failure(.shutDown)) }
+        let peer = TLSHandshake.Peer(
+            profile: profile, context: context, host: origin.host, port: origin.port, proxy: origin.proxy)
+        let handshake = TLSHandshake(with: peer, over: wire, established.registration, on: loop) {
+            [weak self] result in self?.secured(result)
+        }
+        stage = .securing(handshake, established)
+        metrics.secureStart = loop.now
+        startHandshake(handshake)
+    }
+
+    private func secured(_ result: Result<TLSChannel, TransportError>) {
+        guard case .securing(_, let established) = stage else { return }
+        endHandshakeTimer()
+        switch result {
+        case .failure(let error): end(.failure(error))
+        case .success(let channel):
+            metrics.secureEnd = loop.now
+            finish(ByteChannel(secure: channel), established, mayRead: true)
+        }
+    }
+
+    /// The time that connecting may take stands still meanwhile: a handshake has its own.
+    private func startHandshake(_ handshake: TLSHandshake) {
+        handshakeStart = loop.now
+        if let deadline { loop.cancel(deadline.token) }
+        if let timeout = configuration.tlsHandshakeTimeout {
+            handshakeTimer = loop.schedule(at: loop.now + timeout) { [weak self] reason in
+                self?.handshakeTimer = nil
+                self?.runOut(reason, .tlsHandshake)
+            }
+        }
+        handshake.start()
+    }
+
+    private func endHandshakeTimer() {
+        if let timer = handshakeTimer { loop.cancel(timer) }
+        handshakeTimer = nil
+        if let deadline { setDeadline(at: deadline.at + (loop.now - handshakeStart)) }
+    }
+    private var handshakeStart = Instant.zero
+
     // MARK: the end
 
-    private func finish(
-        _ socket: consuming Socket, _ registration: Registration, _ address: SocketAddress, mayRead: Bool
-    ) {
+    private func finish(_ channel: consuming ByteChannel, _ established: Established, mayRead: Bool) {
         metrics.connectEnd = loop.now
         let isForwarded = origin.proxy.map(isForwarded(by:)) ?? false
         let host =
             (try? Authority(host: origin.host, port: origin.port, defaultPort: 80))?.description
             ?? origin.host
         let route = HTTP1Connection.Route(
-            host: origin.unixPath ?? origin.host, localAddress: (try? socket.localAddress()) ?? nil,
-            remoteAddress: address,
-            usesProxy: origin.proxy != nil, dial: metrics,
+            host: origin.unixPath ?? origin.host, port: origin.port, localAddress: channel.localAddress,
+            remoteAddress: established.address, usesProxy: origin.proxy != nil, dial: metrics,
+            tls: origin.scheme == .https ? channel.details : nil,
             absolutePrefix: isForwarded ? "http://" + host : nil,
             proxyAuthorization: isForwarded ? origin.proxy?.credentials?.basicAuthorization : nil)
-        end(.success(DialedSocket(socket, registration, route, mayRead: mayRead)))
+        end(.success(DialedChannel(channel, established.registration, route, mayRead: mayRead)))
     }
 
     private func end(_ outcome: Outcome) {
         guard let report else { return }
         self.report = nil
-        if let timer = deadline { loop.cancel(timer) }
+        if let deadline { loop.cancel(deadline.token) }
         deadline = nil
+        if let timer = handshakeTimer { loop.cancel(timer) }
+        handshakeTimer = nil
         if let timer = staggerTimer { loop.cancel(timer) }
         staggerTimer = nil
         switch stage {
-        case .new, .over: break
+        case .new, .preparing, .over: break
         case .lookingUp(let lookUp): lookUp.cancel()
         case .racing(let race): for attempt in race.attempts.values { attempt.close() }
-        case .conversing(let conversation, _, _): if case .failure = outcome { conversation.close() }
+        case .conversing(let conversation, _): if case .failure = outcome { conversation.close() }
+        case .securingProxy(let handshake, _), .securing(let handshake, _):
+            if case .failure = outcome { handshake.close() }
         }
         stage = .over
         report(outcome)

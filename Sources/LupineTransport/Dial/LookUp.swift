@@ -13,7 +13,7 @@ package final class LookUp: TimerTarget {
 
     private struct Wait {
         let callback: (Resolver.Answer) -> Void
-        let ticket: LookUpPool.Ticket
+        let ticket: WorkerPool.Ticket
         let number: UInt64
         let deadline: EventLoop.TimerToken
         /// Set while the look-up stands in a queue behind threads that may hang.
@@ -49,7 +49,7 @@ package final class LookUp: TimerTarget {
     }
 
     func wait(
-        _ ticket: LookUpPool.Ticket, _ number: UInt64, deadline: Instant, placement: LookUpPool.Placement
+        _ ticket: WorkerPool.Ticket, _ number: UInt64, deadline: Instant, placement: WorkerPool.Placement
     ) {
         guard case .new(let callback) = state else { return }
         let timer = loop.schedule(at: deadline, self, tag: Tag.deadline.rawValue)
@@ -73,7 +73,7 @@ package final class LookUp: TimerTarget {
         leave()?(.failure(reason == .due ? .timedOut : .shutDown))
     }
 
-    private func heed(_ placement: LookUpPool.Placement) {
+    private func heed(_ placement: WorkerPool.Placement) {
         guard case .waiting(var wait) = state else { return }
         switch placement {
         case .running, .noThread:

@@ -2,7 +2,7 @@
 
 import LupineHTTP
 
-/// Asks a proxy for a tunnel over a connected socket: moves the bytes of `TunnelMachine` or `SocksMachine`.
+/// Asks a proxy for a tunnel over a connected channel: moves the bytes of `TunnelMachine` or `SocksMachine`.
 ///
 /// It belongs to its loop and reports once, unless it is closed before.
 final class ProxyConversation: LoopChannel {
@@ -13,27 +13,33 @@ final class ProxyConversation: LoopChannel {
     }
 
     private var machine: Machine
-    private var socket: Socket?
+    private var channel: ByteChannel?
+    /// There may be something to read of which the loop has told already.
+    private var mayRead: Bool
     private var registration: Registration?
     private let loop: EventLoop
     private let proxy: String
+    private let port: UInt16
     private var output: [UInt8] = []
     private let report: (Result<Void, TransportError>) -> Void
 
     init(
-        _ machine: Machine, over socket: consuming Socket, _ registration: Registration, proxy: String,
-        on loop: EventLoop, report: @escaping (Result<Void, TransportError>) -> Void
+        _ machine: Machine, over channel: consuming ByteChannel, _ registration: Registration, mayRead: Bool,
+        proxy: (name: String, port: UInt16), on loop: EventLoop,
+        report: @escaping (Result<Void, TransportError>) -> Void
     ) {
         self.machine = machine
-        self.socket = consume socket
+        self.channel = consume channel
         self.registration = registration
-        self.proxy = proxy
+        self.mayRead = mayRead
+        self.proxy = proxy.name
+        port = proxy.port
         self.loop = loop
         self.report = report
         loop.hand(registration, to: self)
     }
 
-    /// Sends the first bytes.
+    /// Sends the first bytes, and reads if something has come before them: a proxy that has closed already says no more.
     func start() {
         do throws(TransportError) {
             switch machine {
@@ -47,30 +53,37 @@ final class ProxyConversation: LoopChannel {
                 machine = .socks(socks)
             }
             try flush()
+            if mayRead { try read() }
         } catch { end(.failure(error)) }
     }
 
     func channelReady(_ readiness: Readiness) {
         do throws(TransportError) {
+            let isReadable = !readiness.isDisjoint(with: [.readable, .closed])
+            if isReadable { channel?.becameReadable(isClosing: !readiness.isDisjoint(with: .closed)) }
             if readiness.contains(.writable) { try flush() }
-            if !readiness.isDisjoint(with: [.readable, .closed]) { try read() }
+            if isReadable { try read() }
         } catch { end(.failure(error)) }
     }
 
     func loopWillClose() { end(.failure(.shutDown)) }
 
     private func flush() throws(TransportError) {
+        do throws(ChannelFailure) { try channel?.flush() } catch { throw lost(error) }
         while !output.isEmpty, let outcome = try send() {
             output.removeFirst(outcome)
         }
     }
 
+    private func lost(_ failure: ChannelFailure) -> TransportError {
+        failure.transportError(host: proxy, port: port)
+    }
+
     private func send() throws(TransportError) -> Int? {
-        let waiting = output
-        do throws(Errno) {
-            guard case .bytes(let count)? = try socket?.send(waiting.span) else { return nil }
+        do throws(ChannelFailure) {
+            guard case .bytes(let count)? = try channel?.send(output, from: 0, Span()) else { return nil }
             return count
-        } catch { throw .connectionLost(host: proxy, error) }
+        } catch { throw lost(error) }
     }
 
     private func read() throws(TransportError) {
@@ -78,10 +91,10 @@ final class ProxyConversation: LoopChannel {
         defer { loop.giveBack(readBuffer: buffer) }
         while registration != nil {
             let outcome: ReadOutcome?
-            do throws(Errno) {
+            do throws(ChannelFailure) {
                 var space = buffer.mutableSpan
-                outcome = try socket?.receive(into: &space)
-            } catch { throw .connectionLost(host: proxy, error) }
+                outcome = try channel?.receive(into: &space)
+            } catch { throw error == .tls(.truncated) ? closed() : lost(error) }
             switch outcome {
             case .bytes(let count): try received(buffer.span.extracting(first: count))
             case .end: throw closed()
@@ -131,7 +144,7 @@ final class ProxyConversation: LoopChannel {
         guard let registration else { return }
         if case .failure = result { loop.deregister(registration) }
         self.registration = nil
-        if case .failure = result { socket = nil }
+        if case .failure = result { channel?.close() }
         report(result)
     }
 
@@ -139,9 +152,9 @@ final class ProxyConversation: LoopChannel {
     func close() {
         if let registration { loop.deregister(registration) }
         registration = nil
-        socket = nil
+        channel?.close()
     }
 
-    /// The socket, once the tunnel stands; its channel is still this conversation.
-    func takeSocket() -> Socket? { socket.take() }
+    /// The channel, once the tunnel stands; the loop still tells this conversation.
+    func takeChannel() -> ByteChannel? { channel.take() }
 }

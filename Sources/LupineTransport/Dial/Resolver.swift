@@ -3,7 +3,7 @@
 /// Turns host names into addresses for one client, without keeping a loop waiting.
 ///
 /// In this order: the client's own table, IP literals, the cache, a look-up under way for the same name, a
-/// new look-up on `LookUpPool`. Answers that are at hand are returned; others arrive on the loop that
+/// new look-up on `WorkerPool`. Answers that are at hand are returned; others arrive on the loop that
 /// asked, once, unless the look-up is cancelled. It does not choose among addresses: that is
 /// `HappyEyeballsMachine`'s.
 package final class Resolver: Sendable {
@@ -59,7 +59,7 @@ package final class Resolver: Sendable {
     private enum Entry: Sendable {
         /// Addresses with port 0, or a lasting reason for none.
         case known(Answer, until: Instant)
-        case underWay(LookUpPool.Ticket, [Waiter])
+        case underWay(WorkerPool.Ticket, [Waiter])
     }
 
     private struct State {
@@ -70,14 +70,14 @@ package final class Resolver: Sendable {
 
     private let configuration: Configuration
     private let function: SystemResolver.LookUpFunction
-    private let pool: LookUpPool
+    private let pool: WorkerPool
     private let clock: any TransportClock
     private let state = Lock(State())
 
     /// A resolver with a cache of its own.
     package init(
         configuration: Configuration = Configuration(),
-        pool: LookUpPool = .shared,
+        pool: WorkerPool = .shared,
         clock: any TransportClock = MonotonicClock(),
         lookUp: @escaping SystemResolver.LookUpFunction = SystemResolver.lookUp
     ) {
@@ -135,7 +135,7 @@ package final class Resolver: Sendable {
 
     private enum Found {
         case known(Answer)
-        case joined(LookUpPool.Ticket, UInt64)
+        case joined(WorkerPool.Ticket, UInt64)
         case begun(UInt64)
     }
 
@@ -170,7 +170,7 @@ package final class Resolver: Sendable {
         (1...255).contains(host.utf8.count) && host.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f }
     }
 
-    private func begin(_ ticket: LookUpPool.Ticket, _ key: Key) -> LookUpPool.Placement {
+    private func begin(_ ticket: WorkerPool.Ticket, _ key: Key) -> WorkerPool.Placement {
         // Weak: a look-up that hangs must not keep the client's resolver alive.
         let placement = pool.submit(ticket) { [weak self, function] in
             let answer: Answer
@@ -188,15 +188,15 @@ package final class Resolver: Sendable {
     }
 
     /// All threads hang and this look-up never began: everybody who waits for it hears so.
-    func giveUp(_ ticket: LookUpPool.Ticket, _ key: Key) {
+    func giveUp(_ ticket: WorkerPool.Ticket, _ key: Key) {
         pool.withdraw(ticket)
         finish(ticket, key, .failure(.tooManyHungLookUps(limit: pool.limit)))
     }
 
-    func placement(of ticket: LookUpPool.Ticket) -> LookUpPool.Placement { pool.placement(of: ticket) }
+    func placement(of ticket: WorkerPool.Ticket) -> WorkerPool.Placement { pool.placement(of: ticket) }
 
     /// One waiter less; the last one takes the look-up with it, so that the next to ask begins afresh.
-    func abandon(_ ticket: LookUpPool.Ticket, _ key: Key, _ number: UInt64) {
+    func abandon(_ ticket: WorkerPool.Ticket, _ key: Key, _ number: UInt64) {
         let unwanted = state.withLock { state -> Bool in
             guard case .underWay(ticket, var waiters)? = state.entries[key] else { return false }
             waiters.removeAll { $0.number == number }
@@ -206,7 +206,7 @@ package final class Resolver: Sendable {
         if unwanted { pool.withdraw(ticket) }
     }
 
-    private func finish(_ ticket: LookUpPool.Ticket, _ key: Key, _ answer: Answer) {
+    private func finish(_ ticket: WorkerPool.Ticket, _ key: Key, _ answer: Answer) {
         let lifetime = self.lifetime(of: answer)
         let now = clock.now()
         let waiters = state.withLock { [configuration] state -> [Waiter] in

@@ -3,7 +3,7 @@
 /// The machine's own resolver (`/etc/hosts`, DNS, and whatever else `nsswitch.conf` names), as a `Resolver`
 /// uses it.
 ///
-/// It waits, so it runs on threads of `LookUpPool` and nowhere else. Tests give a `Resolver` another
+/// It waits, so it runs on threads of `WorkerPool` and nowhere else. Tests give a `Resolver` another
 /// function.
 package enum SystemResolver {
     /// Finds the addresses of a host, with port 0; may take as long as it likes.

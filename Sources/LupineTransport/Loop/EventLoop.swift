@@ -164,6 +164,21 @@ package final class EventLoop: Sendable {
     /// Takes the read buffer back.
     package func giveBack(readBuffer: consuming [UInt8]) { core.value.readBuffer = readBuffer }
 
+    /// Lends room for one TLS record, under the rules of the read buffer.
+    package func borrowRecordBuffer() -> [UInt8] {
+        let core = core.value
+        if core.recordBuffer.isEmpty { return [UInt8](repeating: 0, count: Self.recordBufferSize) }
+        var lent: [UInt8] = []
+        swap(&lent, &core.recordBuffer)
+        return lent
+    }
+
+    /// Takes it back.
+    package func giveBack(recordBuffer: consuming [UInt8]) { core.value.recordBuffer = recordBuffer }
+
+    /// The most plaintext that one record carries (RFC 8446 §5.1).
+    package static let recordBufferSize = 16 * 1024
+
     /// As much as a socket's buffer mostly holds: a larger one saves few calls, a smaller one costs some.
     package static let readBufferSize = 64 * 1024
 

@@ -14,10 +14,16 @@ package final class LoopIdentity: Sendable {
     }
 
     /// By the loop's thread, first thing.
-    func adoptCurrentThread() { thread.store(NativeThread.current, ordering: .relaxed) }
+    func adoptCurrentThread() {
+        NativeThread.mark(asLoop: true)
+        thread.store(NativeThread.current, ordering: .relaxed)
+    }
 
     /// By the loop's thread, last thing: its number may be given to another thread.
-    func abandon() { thread.store(0, ordering: .relaxed) }
+    func abandon() {
+        thread.store(0, ordering: .relaxed)
+        NativeThread.mark(asLoop: false)
+    }
 
     /// Stops the program on any other thread.
     @inline(__always)

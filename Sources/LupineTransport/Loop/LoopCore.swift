@@ -38,6 +38,8 @@ final class LoopCore {
     var timers = TimerHeap<TimerAction>()
     /// Room for one read, shared by all channels of the loop; empty while it is lent.
     var readBuffer: [UInt8] = []
+    /// Room in which what goes into one TLS record is put together; empty while it is lent.
+    var recordBuffer: [UInt8] = []
     /// The moment at which this turn began.
     private(set) var now: Instant
     /// Registered channels.

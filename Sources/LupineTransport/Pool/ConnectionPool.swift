@@ -201,13 +201,13 @@ package final class ConnectionPool: Sendable {
     }
 
     private func dialed(
-        _ id: ConnectionID, on loop: EventLoop, _ outcome: Result<DialedSocket, TransportError>
+        _ id: ConnectionID, on loop: EventLoop, _ outcome: Result<DialedChannel, TransportError>
     ) {
         switch outcome {
         case .success(let dialed):
-            guard let socket = dialed.takeSocket() else { return dialFailed(id, .shutDown) }
+            guard let channel = dialed.takeChannel() else { return dialFailed(id, .shutDown) }
             let connection = HTTP1Connection(
-                socket, dialed.registration, id, route: dialed.route, mayRead: dialed.mayRead,
+                channel, dialed.registration, id, route: dialed.route, mayRead: dialed.mayRead,
                 limits: configuration.parserLimits,
                 leniency: configuration.leniency, pool: self, loop: loop)
             let handle = Handle.open(loop, LoopBound(connection, on: loop))

@@ -2,23 +2,13 @@
 
 /// What two exchanges must share to share a connection: the pool's key.
 ///
-/// Scheme, host, port or Unix path, the proxy in between, the TLS identity and trust policy, and the local binding.
+/// Scheme, host, port or Unix path, the proxy in between, the TLS profiles (who we are, whom we trust), and the local
+/// binding.
 /// Made once per request by whoever hands it down. A copy is one reference; the hash is computed once, and comparing
 /// two copies of the same value compares a pointer, because both stand on the path of every request.
 package struct Origin: Hashable, Sendable {
     /// How requests to this origin travel.
     package enum Scheme: UInt8, Sendable { case http, https }
-
-    /// A set of TLS settings, known to the pool only by number. Whoever owns the settings gives equal numbers to
-    /// settings that may share connections and never gives one out twice for others.
-    package struct Token: Hashable, Sendable {
-        /// The number; it means nothing but itself.
-        package let rawValue: UInt64
-        /// The settings of that number.
-        package init(rawValue: UInt64) { self.rawValue = rawValue }
-        /// No client identity; the default trust policy.
-        package static let none = Token(rawValue: 0)
-    }
 
     private final class Storage: Sendable {
         let scheme: Scheme
@@ -26,22 +16,22 @@ package struct Origin: Hashable, Sendable {
         let port: UInt16
         let unixPath: String?
         let proxy: ProxyServer?
-        let tlsIdentity: Token
-        let trustPolicy: Token
+        let tls: TLSProfile?
+        let proxyTLS: TLSProfile?
         let localBinding: String?
         let hash: Int
 
         init(
             scheme: Scheme, host: String, port: UInt16, unixPath: String?, proxy: ProxyServer?,
-            tlsIdentity: Token, trustPolicy: Token, localBinding: String?
+            tls: TLSProfile?, proxyTLS: TLSProfile?, localBinding: String?
         ) {
             self.scheme = scheme
             self.host = host
             self.port = port
             self.unixPath = unixPath
             self.proxy = proxy
-            self.tlsIdentity = tlsIdentity
-            self.trustPolicy = trustPolicy
+            self.tls = tls
+            self.proxyTLS = proxyTLS
             self.localBinding = localBinding
             var hasher = Hasher()
             hasher.combine(scheme)
@@ -49,16 +39,16 @@ package struct Origin: Hashable, Sendable {
             hasher.combine(port)
             hasher.combine(unixPath)
             hasher.combine(proxy)
-            hasher.combine(tlsIdentity)
-            hasher.combine(trustPolicy)
+            hasher.combine(tls)
+            hasher.combine(proxyTLS)
             hasher.combine(localBinding)
             hash = hasher.finalize()
         }
 
         func matches(_ other: Storage) -> Bool {
             hash == other.hash && scheme == other.scheme && port == other.port && host == other.host
-                && unixPath == other.unixPath && proxy == other.proxy && tlsIdentity == other.tlsIdentity
-                && trustPolicy == other.trustPolicy && localBinding == other.localBinding
+                && unixPath == other.unixPath && proxy == other.proxy && tls == other.tls
+                && proxyTLS == other.proxyTLS && localBinding == other.localBinding
         }
     }
 
@@ -68,11 +58,11 @@ package struct Origin: Hashable, Sendable {
     /// lower-cased here.
     package init(
         scheme: Scheme, host: String, port: UInt16, unixPath: String? = nil, proxy: ProxyServer? = nil,
-        tlsIdentity: Token = .none, trustPolicy: Token = .none, localBinding: String? = nil
+        tls: TLSProfile? = nil, proxyTLS: TLSProfile? = nil, localBinding: String? = nil
     ) {
         storage = Storage(
             scheme: scheme, host: host.asciiLowercased, port: port, unixPath: unixPath, proxy: proxy,
-            tlsIdentity: tlsIdentity, trustPolicy: trustPolicy, localBinding: localBinding)
+            tls: tls, proxyTLS: proxyTLS, localBinding: localBinding)
     }
 
     /// How requests travel.
@@ -85,10 +75,10 @@ package struct Origin: Hashable, Sendable {
     package var unixPath: String? { storage.unixPath }
     /// The proxy in between; nil for none.
     package var proxy: ProxyServer? { storage.proxy }
-    /// Who we are in TLS.
-    package var tlsIdentity: Token { storage.tlsIdentity }
-    /// By which policy the peer's chain is judged.
-    package var trustPolicy: Token { storage.trustPolicy }
+    /// How an https origin is spoken to and judged.
+    package var tls: TLSProfile? { storage.tls }
+    /// How an https proxy is.
+    package var proxyTLS: TLSProfile? { storage.proxyTLS }
     /// The interface or local address that connections leave from.
     package var localBinding: String? { storage.localBinding }
 

@@ -3,7 +3,7 @@
 internal import CLupineLinux
 internal import Glibc
 
-/// `getaddrinfo`, which waits as long as it likes: only for threads of `LookUpPool`.
+/// `getaddrinfo`, which waits as long as it likes: only for threads of `WorkerPool`.
 enum AddressLookUp {
     /// The addresses of `host`, with port 0, in the system's order of preference.
     static func addresses(

@@ -53,6 +53,16 @@ extension Descriptor {
         }
     }
 
+    /// Reads a file over the beginning of `buffer`, which must not be empty, from `offset` on; the file's own position
+    /// neither counts nor moves.
+    package func read(into buffer: inout MutableSpan<UInt8>, at offset: Int64) throws(Errno) -> ReadOutcome {
+        precondition(!buffer.isEmpty, "there is no room to read into")
+        let number = rawValue
+        return try unsafe buffer.withUnsafeMutableBytes { raw throws(Errno) in
+            try ReadOutcome.of { () throws(Errno) in try unsafe Syscalls.read(number, raw, at: offset) }
+        }
+    }
+
     /// Writes the beginning of `bytes`, as much as the kernel takes.
     package func write(_ bytes: Span<UInt8>) throws(Errno) -> WriteOutcome {
         let number = rawValue

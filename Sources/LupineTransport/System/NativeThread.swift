@@ -28,6 +28,12 @@ enum NativeThread {
     @inline(__always)
     static var current: UInt { UInt(pthread_self()) }
 
+    /// Whether the calling thread runs an event loop: what waits, blocking, must not do so there.
+    static var isLoop: Bool { lupine_is_loop_thread() != 0 }
+
+    /// Says of the calling thread whether it runs an event loop.
+    static func mark(asLoop isLoop: Bool) { lupine_mark_loop_thread(isLoop ? 1 : 0) }
+
     /// Processors that this process may use.
     static var usableCores: Int { max(1, Int(lupine_usable_cores())) }
 

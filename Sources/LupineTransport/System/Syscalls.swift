@@ -7,7 +7,7 @@ internal import Glibc
 enum Syscall: Hashable, Sendable {
     case socket, connect, bind, listen, accept, shutdown
     case getOption, setOption, localAddress, peerAddress
-    case receive, send, sendfile, splice, read, write, open, size, pipe, namespace
+    case receive, send, sendfile, splice, read, write, open, size, pipe, namespace, poll
     case epollCreate, epollControl, epollWait, eventfd
 }
 
@@ -159,6 +159,12 @@ enum Syscalls {
         try make(.read) { unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count) }
     }
 
+    static func read(
+        _ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer, at offset: Int64
+    ) throws(Errno) -> Int {
+        try make(.read) { unsafe pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset)) }
+    }
+
     static func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) throws(Errno) -> Int {
         try make(.write) { unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count) }
     }
@@ -229,6 +235,12 @@ enum Syscalls {
     static func ring(_ eventfd: Int32) throws(Errno) {
         var one: UInt64 = 1
         _ = try unsafe withUnsafeBytes(of: &one) { bytes throws(Errno) in try unsafe write(eventfd, bytes) }
+    }
+
+    /// Waits, blocking, until a descriptor is readable; false when the time is over first. -1 waits for ever.
+    static func waitReadable(_ descriptor: Int32, milliseconds: Int32) throws(Errno) -> Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return try make(.poll) { unsafe Int(poll(&entry, 1, milliseconds)) } > 0
     }
 
     // MARK: Time

@@ -46,7 +46,7 @@ import Testing
     private struct Bench {
         let clock = ManualClock()
         let gate = Gate()
-        let pool: LookUpPool
+        let pool: WorkerPool
         let resolver: Resolver
 
         init(
@@ -55,7 +55,7 @@ import Testing
         ) {
             var configuration = Resolver.Configuration()
             configure(&configuration)
-            pool = LookUpPool(limit: limit, hungAfter: hungAfter, clock: clock)
+            pool = WorkerPool(limit: limit, hungAfter: hungAfter, clock: clock)
             resolver = Resolver(configuration: configuration, pool: pool, clock: clock, lookUp: gate.function)
         }
 
@@ -310,7 +310,7 @@ import Testing
 
     @Test func aHungLookUpDoesNotKeepItsResolver() async throws {
         let gate = Gate()
-        let pool = LookUpPool(limit: 1, hungAfter: .seconds(5))
+        let pool = WorkerPool(limit: 1, hungAfter: .seconds(5))
         try await withLoop { loop in
             weak var gone: Resolver?
             do {

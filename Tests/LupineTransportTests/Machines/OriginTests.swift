@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import LupineHTTP
+import LupineTLS
 import Testing
 
 @testable import LupineTransport
@@ -20,8 +21,9 @@ struct OriginTests {
             scheme: .http, host: "a", port: 80, proxy: ProxyServer(kind: .http, host: "proxy", port: 3128)),
         Origin(
             scheme: .http, host: "a", port: 80, proxy: ProxyServer(kind: .socks5, host: "proxy", port: 3128)),
-        Origin(scheme: .http, host: "a", port: 80, tlsIdentity: .init(rawValue: 1)),
-        Origin(scheme: .http, host: "a", port: 80, trustPolicy: .init(rawValue: 1)),
+        Origin(scheme: .http, host: "a", port: 80, tls: TLSProfile(TLSConfiguration(), trust: .default)),
+        Origin(scheme: .http, host: "a", port: 80, tls: TLSProfile(TLSConfiguration(), trust: .default)),
+        Origin(scheme: .http, host: "a", port: 80, proxyTLS: TLSProfile(TLSConfiguration(), trust: .default)),
         Origin(scheme: .http, host: "a", port: 80, localBinding: "eth0"),
     ]
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// The threads that wait for name look-ups: a few, started when needed, gone when idle.
+/// The threads for what has to wait, blocking, such as a name look-up: a few, started when needed, gone when idle.
 ///
 /// `getaddrinfo` cannot be interrupted. A look-up that nobody waits for any more keeps its thread until it
 /// returns, and nothing waits for that thread: no shutdown and no exit. So that names which hang cannot
 /// pile threads up there are at most `limit`. One that hangs takes one; others go on until all hang, which
-/// is then said instead of waiting behind them. The process shares one pool. Any thread.
-package final class LookUpPool: Sendable {
+/// is then said instead of waiting behind them. The process shares one pool for each kind of work. Any thread.
+package final class WorkerPool: Sendable {
     /// Names one piece of work.
     typealias Ticket = UInt64
 
@@ -49,16 +49,24 @@ package final class LookUpPool: Sendable {
     /// The most threads there may be.
     package let limit: Int
     private let hungAfter: Duration
+    private let name: String
     private let clock: any TransportClock
     private let state = Lock(State())
 
-    /// The pool of the process.
-    package static let shared = LookUpPool(limit: 16, hungAfter: .seconds(5))
+    /// The process' pool for look-ups.
+    package static let shared = WorkerPool(limit: 16, hungAfter: .seconds(5))
+    /// The process' pool for judging certificates where that takes files or the network. Apart from the other: who
+    /// fetches an answer about revocation waits for a look-up, too.
+    package static let trust = WorkerPool(limit: 8, hungAfter: .seconds(60), name: "lupine-trust")
 
-    /// A pool of at most `limit` threads; a look-up that has run for `hungAfter` counts as hung.
-    package init(limit: Int, hungAfter: Duration, clock: any TransportClock = MonotonicClock()) {
+    /// A pool of at most `limit` threads called `name`; work that has run for `hungAfter` counts as hung.
+    package init(
+        limit: Int, hungAfter: Duration, clock: any TransportClock = MonotonicClock(),
+        name: String = "lupine-lookup"
+    ) {
         precondition(limit > 0, "a pool has at least one thread")
         self.limit = limit
+        self.name = name
         self.hungAfter = hungAfter
         self.clock = clock
     }
@@ -90,7 +98,7 @@ package final class LookUpPool: Sendable {
         }
         guard placement == .running else { return placement }
         do {
-            try NativeThread.startDetached(name: "lupine-lookup") { self.run(ticket, work) }
+            try NativeThread.startDetached(name: name) { self.run(ticket, work) }
             return .running
         } catch {
             state.withLock { _ = $0.started.removeValue(forKey: ticket) }

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+import LupineTLS
+
+/// Fetches answers about revocation over plain HTTP, for evaluations that wait for them.
+///
+/// Plain because what it fetches is signed, and because TLS would need an answer of its own first. It sends nothing of the
+/// client's: no cookies, no credentials but a proxy's, no fields that a caller has chosen. It asks for no coding and takes
+/// none, follows a few redirects within `http`, and stops at the limits that the query states. Blocks, so never on a loop.
+final class RevocationClient: RevocationFetcher {
+    private let pool: ConnectionPool
+    private let proxies: ProxyRule
+    private static let redirectLimit = 3
+
+    /// A client on the loops of `group`, with few connections of its own.
+    init(group: EventLoopGroup, resolver: Resolver, proxies: ProxyRule) {
+        self.proxies = proxies
+        var configuration = ConnectionPool.Configuration()
+        configuration.limits = PoolLimits(perHost: 2, total: 16, idleTimeout: .seconds(15))
+        configuration.parserLimits.headBytes = 32 * 1024
+        pool = ConnectionPool(configuration: configuration, group: group, resolver: resolver)
+    }
+
+    func fetch(
+        _ query: RevocationQuery, deadline: ContinuousClock.Instant
+    ) throws(RevocationFetchError) -> [UInt8] {
+        precondition(!NativeThread.isLoop, "an event loop may not wait for a revocation answer")
+        var url: TransportURL
+        do throws(TransportURLError) { url = try TransportURL(query.url) } catch {
+            throw .failed("\(error)")
+        }
+        for _ in 0...Self.redirectLimit {
+            guard url.scheme == .http else { throw .failed("not an http URL") }
+            let answer = try exchange(query, with: url, deadline: deadline)
+            switch (answer.head.status.code, answer.head.fields[.location]) {
+            case (200, _):
+                let codings = answer.head.fields.values(of: .contentEncoding)
+                guard codings.allSatisfy({ $0.asciiLowercased == "identity" }) else {
+                    throw .failed("the answer has a content coding that was not asked for")
+                }
+                return answer.body
+            case (301, let location?), (302, let location?), (303, let location?), (307, let location?),
+                (308, let location?):
+                // A request that is sent again as something else is none of OCSP.
+                guard query.body == nil || answer.head.status.code >= 307 else {
+                    throw .status(Int(answer.head.status.code))
+                }
+                do throws(TransportURLError) { url = try url.resolving(location: location) } catch {
+                    throw .failed("\(error)")
+                }
+            case (let code, _): throw .status(Int(code))
+            }
+        }
+        throw .failed("more than \(Self.redirectLimit) redirects")
+    }
+
+    /// Closes its connections.
+    func shutDown(_ whenDone: @escaping @Sendable () -> Void) { pool.shutDown(whenDone) }
+
+    /// Takes no more queries.
+    func retire(_ whenDone: @escaping @Sendable () -> Void) { pool.retire(whenDone) }
+
+    private func exchange(
+        _ query: RevocationQuery, with url: TransportURL, deadline: ContinuousClock.Instant
+    ) throws(RevocationFetchError) -> RevocationSink.Answer {
+        let left = ContinuousClock.now.duration(to: deadline)
+        guard left > .zero else { throw .timedOut }
+        let proxy = proxies.proxy(for: .http, host: url.host, port: url.port)
+        // Through TLS to a proxy that may itself have to be judged first, nothing is fetched.
+        guard proxy?.kind != .https else { throw .failed("no answer is fetched through an https proxy") }
+        let sink: RevocationSink
+        do throws(Errno) { sink = try RevocationSink(limit: query.limit) } catch { throw .failed("\(error)") }
+        var fields = Fields()
+        do throws(HTTPError) {
+            try fields.append(.host, url.hostField)
+            if query.body != nil {
+                try fields.append(.contentType, "application/ocsp-request")
+                try fields.append(.accept, "application/ocsp-response")
+            }
+        } catch { throw .failed("\(error)") }
+        let exchange = Exchange(
+            head: RequestHead(
+                method: query.body == nil ? .get : .post, target: .origin(url.target), fields: fields),
+            content: query.body.map { .bytes($0) } ?? .none,
+            origin: Origin(scheme: .http, host: url.host, port: url.port, proxy: proxy),
+            options: ExchangeOptions(timeouts: TransferTimeouts(whole: Interval(left))), sink: sink)
+        pool.submit(exchange)
+        let end: Instant = MonotonicClock().now() + Interval(left)
+        let answer: Result<RevocationSink.Answer, RevocationFetchError>?
+        do throws(Errno) { answer = try sink.answer.wait(until: end) } catch {
+            exchange.cancel(.cancelled)
+            throw .failed("\(error)")
+        }
+        guard let answer else {
+            exchange.cancel(.cancelled)
+            throw .timedOut
+        }
+        return try answer.get()
+    }
+}
+
+/// Collects one answer, up to its limit.
+private final class RevocationSink: ExchangeSink {
+    struct Answer: Sendable {
+        let head: ResponseHead
+        let body: [UInt8]
+    }
+
+    private struct State {
+        var head: ResponseHead?
+        var body: [UInt8] = []
+        var isTooLarge = false
+    }
+
+    let answer: Rendezvous<Result<Answer, RevocationFetchError>>
+    private let limit: Int
+    private let state = Lock(State())
+
+    init(limit: Int) throws(Errno) {
+        self.limit = limit
+        answer = try Rendezvous()
+    }
+
+    func receivedHead(_ head: ResponseHead, framing: BodyFraming) -> ContentPlan {
+        let isTooLarge = if case .length(let length) = framing { length > Int64(limit) } else { false }
+        let isWanted = head.status.code == 200
+        state.withLock { state in
+            state.head = head
+            state.isTooLarge = isWanted && isTooLarge
+        }
+        return isWanted && !isTooLarge ? .deliver : .skip
+    }
+
+    func receivedContent(_ bytes: Span<UInt8>) -> Demand {
+        state.withLock { [limit] state in
+            guard bytes.count <= limit - state.body.count else {
+                state.isTooLarge = true
+                return .enough
+            }
+            for index in bytes.indices { state.body.append(bytes[index]) }
+            return .more
+        }
+    }
+
+    func exchangeEnded(_ result: Result<Fields, TransportError>, _ metrics: ExchangeMetrics) {
+        let end = state.withLock { [limit] state -> Result<Answer, RevocationFetchError> in
+            if state.isTooLarge { return .failure(.tooLarge(limit: limit)) }
+            switch result {
+            case .failure(.timedOut): return .failure(.timedOut)
+            case .failure(let error): return .failure(.failed("\(error)"))
+            case .success:
+                guard let head = state.head else { return .failure(.failed("no answer")) }
+                return .success(Answer(head: head, body: state.body))
+            }
+        }
+        answer.give(end)
+    }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+
+import LupineTLS
+
+/// How a failure of TLS reads: who, what was presented, why that is not enough.
+extension TransportError {
+    static func describe(_ error: TLSError, of host: String, _ port: UInt16) -> String {
+        let peer = host.utf8.contains(0x3A) ? "[\(host)]:\(port)" : "\(host):\(port)"
+        return switch error {
+        case .untrusted(.hostMismatch(_, let names)):
+            "TLS: \(peer) presented a certificate for \(list(names)) (host name does not match)"
+        case .untrusted(let failure):
+            "TLS: \(peer) presented a certificate that is not trusted: \(failure)"
+        case _: "TLS: \(peer): \(error)"
+        }
+    }
+
+    /// The first few names; a certificate may have hundreds.
+    private static func list(_ names: [String]) -> String {
+        guard !names.isEmpty else { return "no name at all" }
+        let shown = names.prefix(5).joined(separator: ", ")
+        return names.count > 5 ? "\(shown) and \(names.count - 5) more" : shown
+    }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+
+/// What a dial brings: a channel that stands, registered with its loop, to be taken once. It belongs to that loop.
+final class DialedChannel {
+    private var channel: ByteChannel?
+    let registration: Registration
+    let route: HTTP1Connection.Route
+    /// Whether something may have come, of which the loop has told already.
+    let mayRead: Bool
+
+    init(
+        _ channel: consuming ByteChannel, _ registration: Registration, _ route: HTTP1Connection.Route,
+        mayRead: Bool
+    ) {
+        self.channel = consume channel
+        self.registration = registration
+        self.route = route
+        self.mayRead = mayRead
+    }
+
+    /// The channel; nil when it has been taken before.
+    func takeChannel() -> ByteChannel? { channel.take() }
+}

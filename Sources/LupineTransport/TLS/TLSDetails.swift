@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+
+package import LupineTLS
+
+/// What a TLS handshake has agreed on, as metrics tell it.
+package struct TLSDetails: Hashable, Sendable {
+    /// The version of the protocol.
+    package let version: TLSVersion
+    /// The cipher suite's name in the IANA registry or, where it has none of its own, OpenSSL's.
+    package let cipherSuite: String
+    /// The handshake was shortened with what an earlier connection left.
+    package let isResumed: Bool
+    /// What ALPN chose; nil when the peer does not know ALPN.
+    package let applicationProtocol: String?
+
+    init(_ info: TLSInfo) {
+        version = info.version
+        cipherSuite = info.cipherSuite
+        isResumed = info.isResumed
+        applicationProtocol = info.applicationProtocol
+    }
+}

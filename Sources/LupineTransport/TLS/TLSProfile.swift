@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+
+package import LupineTLS
+
+/// How connections are secured and whom they trust: the TLS half of a pool key, and what such connections share.
+///
+/// Two profiles are equal only when they are the same object: a connection made under one never serves another, and
+/// sessions never leave theirs. Whoever wants connections shared between equal settings interns profiles (`TLSProfiles`).
+/// Any thread.
+package final class TLSProfile: Sendable {
+    /// Asks the layer above who we are to a server that wants to know. Called on a loop; `reply` once, from any thread,
+    /// with nil for nobody. What is not answered counts as nobody.
+    package typealias IdentitySource =
+        @Sendable (
+            _ request: TLSIdentityRequest, _ host: String, _ port: UInt16,
+            _ reply: @escaping @Sendable (TLSIdentity?) -> Void
+        ) -> Void
+
+    /// How connections are secured.
+    package let configuration: TLSConfiguration
+    /// Who is trusted.
+    package let trust: TrustEvaluator
+    /// What judging a chain may use beyond the chain.
+    let revocation: RevocationSupport
+    let identitySource: IdentitySource?
+    let settings: TLSSettings
+    private let sessions = Lock(TLSSessionCache<SessionPeer>())
+
+    /// A profile of its own. Nothing is loaded until the first connection is opened.
+    package convenience init(
+        _ configuration: TLSConfiguration, trust: TrustEvaluator, revocation: RevocationSupport = .none,
+        identitySource: IdentitySource? = nil
+    ) {
+        self.init(
+            TLSSettings(configuration), trust: trust, revocation: revocation, identitySource: identitySource)
+    }
+
+    init(
+        _ settings: TLSSettings, trust: TrustEvaluator, revocation: RevocationSupport,
+        identitySource: IdentitySource?
+    ) {
+        configuration = settings.configuration
+        self.settings = settings
+        self.trust = trust
+        self.revocation = revocation
+        self.identitySource = identitySource
+    }
+
+    /// What to resume a connection to `peer` with, taken out where it may be offered only once.
+    func takeSession(for peer: SessionPeer) -> TLSSession? {
+        guard configuration.resumesSessions else { return nil }
+        return sessions.withLock { $0.take(for: peer, now: .now) }
+    }
+
+    /// Keeps what a connection to `peer` brought.
+    func keep(_ session: TLSSession, for peer: SessionPeer) {
+        sessions.withLock { $0.put(session, for: peer) }
+    }
+}
+
+extension TLSProfile: Hashable {
+    package static func == (left: TLSProfile, right: TLSProfile) -> Bool { left === right }
+    package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+
+package import LupineTLS
+
+/// The profiles of one client: equal settings give the same profile, so that their connections and sessions are shared,
+/// and different ones never do.
+///
+/// Bounded: whoever makes up a new evaluator for every request gets a new profile each time, and the ones that have not
+/// been asked for longest are forgotten; what still runs under them goes on. Any thread.
+package final class TLSProfiles: Sendable {
+    private struct Key: Hashable, Sendable {
+        let configuration: TLSConfiguration
+        let trust: TrustEvaluator
+    }
+
+    private struct Entry: Sendable {
+        let profile: TLSProfile
+        var lastUse: UInt64
+    }
+
+    private struct State {
+        var entries: [Key: Entry] = [:]
+        var uses: UInt64 = 0
+    }
+
+    private let revocation: RevocationSupport
+    private let limit: Int
+    private let state = Lock(State())
+
+    /// No profiles yet; those to come judge with `revocation`.
+    package init(revocation: RevocationSupport, limit: Int = 64) {
+        self.revocation = revocation
+        self.limit = max(1, limit)
+    }
+
+    /// The profile for these settings.
+    package func profile(_ configuration: TLSConfiguration, trust: TrustEvaluator) -> TLSProfile {
+        let key = Key(configuration: configuration, trust: trust)
+        return state.withLock { [revocation, limit] state in
+            state.uses &+= 1
+            let uses = state.uses
+            if let entry = state.entries[key] {
+                state.entries[key]?.lastUse = uses
+                return entry.profile
+            }
+            // What is loaded for a configuration does not depend on whom it is used to judge.
+            let settings =
+                state.entries.first { $0.key.configuration == configuration }?.value.profile.settings
+                ?? TLSSettings(configuration)
+            if state.entries.count >= limit,
+                let oldest = state.entries.min(by: { $0.value.lastUse < $1.value.lastUse })?.key
+            {
+                state.entries[oldest] = nil
+            }
+            let profile = TLSProfile(settings, trust: trust, revocation: revocation, identitySource: nil)
+            state.entries[key] = Entry(profile: profile, lastUse: uses)
+            return profile
+        }
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+
+import LupineTLS
+
+/// TLS's ciphertext inside another TLS: to an origin, through a proxy that is itself spoken to in TLS.
+///
+/// The origin's records travel as the content of the proxy's. It belongs to its loop.
+final class TunnelledWire: ChannelWire {
+    private let outer: TLSChannel
+    private let loop: EventLoop
+    private(set) var failure: ChannelFailure?
+
+    init(_ outer: TLSChannel, on loop: EventLoop) {
+        self.outer = outer
+        self.loop = loop
+    }
+
+    func receive(into output: inout OutputSpan<UInt8>) -> TLSWireOutcome {
+        var buffer = loop.borrowRecordBuffer()
+        defer { loop.giveBack(recordBuffer: buffer) }
+        do throws(ChannelFailure) {
+            let outcome: ReadOutcome
+            do {
+                var whole = buffer.mutableSpan
+                var space = whole._mutatingExtracting(first: min(output.freeCapacity, whole.count))
+                outcome = try outer.receive(into: &space)
+            }
+            switch outcome {
+            case .bytes(let count):
+                output.append(copying: buffer.span.extracting(first: count))
+                return .bytes(count)
+            case .wouldBlock: return .wouldBlock
+            case .end: return .end
+            }
+        } catch { return fail(error) }
+    }
+
+    func send(_ bytes: Span<UInt8>) -> TLSWireOutcome {
+        do throws(ChannelFailure) {
+            switch try outer.send(bytes) {
+            case .bytes(let count): return .bytes(count)
+            case .wouldBlock: return .wouldBlock
+            }
+        } catch { return fail(error) }
+    }
+
+    private func fail(_ error: ChannelFailure) -> TLSWireOutcome {
+        failure = error
+        return .failed
+    }
+
+    var isDrained: Bool { outer.isDrained }
+    var hasPendingOutput: Bool { outer.hasPendingOutput }
+    var octetsSent: UInt64 { outer.octetsSent }
+    func becameReadable(isClosing: Bool) { outer.becameReadable(isClosing: isClosing) }
+    func flush() throws(ChannelFailure) { try outer.flush() }
+    func close() { outer.close() }
+    var localAddress: SocketAddress? { outer.localAddress }
+}
