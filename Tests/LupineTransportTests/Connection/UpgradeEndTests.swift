@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+import LupineOrigin
+import Testing
+
+@testable import LupineTransport
+
+/// What becomes of waiting output when the peer of an upgraded connection says no more, or can be told no more.
+@Suite struct UpgradeEndTests {
+    /// The peer closes its half first and reads everything afterwards.
+    @Test func whatWaitsIsStillSentToAPeerThatSaysNoMore() async throws {
+        let count = 8_000_000
+        let plan = ScriptPlan(
+            .expectHead, .send(UpgradeTests.answer), .halfClose, .waitForSignal("read"),
+            .expectBytes(count), .signal("all"), .expectEnd, .stall)
+        try await withPool(plan, buffers: 131_072) { stage in
+            let heard = HeardUpgrade()
+            let sink = RecordingSink(upgrade: { connection in
+                _ = connection.send([UInt8](repeating: 1, count: count))
+                return heard.handler
+            })
+            try await stage.send(.get, fields: [(.connection, "upgrade"), (.upgrade, "chat")], sink: sink)
+            for _ in 0..<5 { await stage.settle() }
+            stage.origin.gate("read").open()
+            await stage.origin.gate("all").wait()
+            await heard.over.wait()
+            #expect(heard.error.value == .some(nil))
+        }
+    }
+
+    /// A handler that has paused reading hears of nothing until it reads on; what it sends meanwhile is not collected.
+    @Test func nothingIsCollectedForAPeerThatIsGone() async throws {
+        let plan = ScriptPlan(.expectHead, .send(UpgradeTests.answer + "x"), .signal("gone"), .reset)
+        try await withPool(plan) { stage in
+            let paused = PausedUpgrade()
+            let sink = RecordingSink(upgrade: { paused.takes($0) })
+            try await stage.send(.get, fields: [(.connection, "upgrade"), (.upgrade, "chat")], sink: sink)
+            await stage.origin.gate("gone").wait()
+            var waiting = 1
+            while waiting > 0 { waiting = await paused.send(100_000, on: stage.group.loops[0]) }
+            #expect(await paused.send(100_000, on: stage.group.loops[0]) == 0)
+            await paused.resume(on: stage.group.loops[0])
+            await paused.over.wait()
+        }
+    }
+}
+
+/// Takes one byte and pauses.
+private final class PausedUpgrade: Sendable {
+    let over = Gate()
+    private let connection = Box<LoopBound<UpgradedConnection>?>(nil)
+
+    func takes(_ connection: UpgradedConnection) -> any UpgradeHandler {
+        self.connection.update { $0 = LoopBound(connection, on: connection.loop) }
+        return Handler(over)
+    }
+
+    func send(_ count: Int, on loop: EventLoop) async -> Int {
+        let bound = connection.value
+        return await withCheckedContinuation { continuation in
+            _ = loop.execute {
+                continuation.resume(
+                    returning: bound?.value.send([UInt8](repeating: 2, count: count)) ?? 0)
+            }
+        }
+    }
+
+    func resume(on loop: EventLoop) async {
+        let bound = connection.value
+        await loop.run { bound?.value.resume() }
+    }
+
+    private final class Handler: UpgradeHandler {
+        private let over: Gate
+
+        init(_ over: Gate) { self.over = over }
+
+        func received(_ bytes: Span<UInt8>) -> Demand { .pause }
+        func drained() {}
+        func closed(_ error: TransportError?) { over.open() }
+    }
+}

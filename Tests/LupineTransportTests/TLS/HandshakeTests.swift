@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+import LupineOrigin
+import LupineTLS
+import Testing
+
+@testable import LupineTransport
+
+/// Handshakes that come to nothing.
+@Suite struct HandshakeTests {
+    @Test func aServerThatSaysNothingIsWaitedForSoLong() async throws {
+        let plan = ScriptPlan(on: .socket, .expectBytes(5), .stall)
+        try await withSecureStack(
+            SecureStage.serving(["good"], plan),
+            settings: .with { $0.tlsHandshakeTimeout = .milliseconds(100) }
+        ) { client, origin in
+            let url = SecureStage.url(origin)
+            let error = await failure { () throws(TransportError) in try await client.get(url) }
+            #expect(error == .timedOut(host: "good.test", .tlsHandshake))
+        }
+    }
+
+    /// The time for connecting does not run while the handshake has its own.
+    @Test func connectingIsTimedApart() async throws {
+        let plan = ScriptPlan(on: .socket, .expectBytes(5), .stall)
+        try await withSecureStack(
+            SecureStage.serving(["good"], plan),
+            settings: .with {
+                $0.connectTimeout = .milliseconds(50)
+                $0.tlsHandshakeTimeout = .milliseconds(300)
+            }
+        ) { client, origin in
+            let url = SecureStage.url(origin)
+            let error = await failure { () throws(TransportError) in try await client.get(url) }
+            #expect(error == .timedOut(host: "good.test", .tlsHandshake))
+        }
+    }
+
+    @Test func aPeerThatSpeaksNoTLS() async throws {
+        let plan = ScriptPlan(on: .socket, .send("HTTP/1.1 400 Bad Request\r\n\r\n"), .stall)
+        try await withSecureStack(SecureStage.serving(["good"], plan)) { client, origin in
+            let url = SecureStage.url(origin)
+            let error = await failure { () throws(TransportError) in try await client.get(url) }
+            #expect(error == .tls(host: "good.test", port: origin.port, .notTLS))
+        }
+    }
+
+    @Test func aPeerThatHangsUp() async throws {
+        let plan = ScriptPlan(on: .socket, .expectBytes(5), .close)
+        try await withSecureStack(SecureStage.serving(["good"], plan)) { client, origin in
+            let url = SecureStage.url(origin)
+            let error = await failure { () throws(TransportError) in try await client.get(url) }
+            // What the client still sent is answered with a reset.
+            let expected: [TransportError] = [
+                .tls(host: "good.test", port: origin.port, .closedInHandshake),
+                .connectionLost(host: "good.test", .connectionReset),
+            ]
+            #expect(error.map(expected.contains) == true)
+        }
+    }
+
+    @Test func anAlertIsToldByItsName() async throws {
+        try await withSecureStack(SecureStage.serving { $0.refusesWith = .unrecognizedName }) {
+            client, origin in
+            let url = SecureStage.url(origin)
+            let error = await failure { () throws(TransportError) in try await client.get(url) }
+            #expect(error == .tls(host: "good.test", port: origin.port, .alert(.unrecognizedName)))
+            #expect(error?.description.contains("unrecognized_name") == true)
+        }
+    }
+
+    @Test func noVersionInCommon() async throws {
+        try await withSecureStack(
+            SecureStage.serving { $0.maximumVersion = .v1_2 },
+            settings: .with { $0.tls.minimumVersion = .v1_3 }
+        ) { client, origin in
+            let url = SecureStage.url(origin)
+            let error = await failure { () throws(TransportError) in try await client.get(url) }
+            #expect(error == .tls(host: "good.test", port: origin.port, .versionNotShared))
+            // No second try with less.
+            #expect(origin.counts.connectionsAccepted == 1)
+        }
+    }
+
+    @Test func rootsThatAreNotThere() async throws {
+        try await withSecureStack(
+            settings: .with {
+                $0.tls.roots = TrustRoots(includesSystem: false, files: ["/nonexistent/roots.pem"])
+            }
+        ) { client, origin in
+            let url = SecureStage.url(origin)
+            for _ in 0..<2 {
+                let error = await failure { () throws(TransportError) in try await client.get(url) }
+                guard case .tls("good.test", _, .configuration(.roots)) = error else {
+                    Issue.record("\(String(describing: error))")
+                    return
+                }
+            }
+            #expect(origin.counts.connectionsAccepted == 0)
+        }
+    }
+
+    /// Cut off by us at every point of the handshake: the server's flight is held back after so many bytes.
+    @Test(arguments: [0, 1, 5, 100, 1_000, 2_500]) func cancelledAfter(_ bytes: Int) async throws {
+        let plan = ScriptPlan([
+            Script([.startTLS(cutting: WireCut(after: bytes, .stall)), .stall], on: .socket)
+        ])
+        try await withSecurePool(SecureStage.serving(["good"], plan)) { stage in
+            let made = try stage.exchange(profile: SecurePool.profile())
+            stage.pool.submit(made.exchange)
+            while stage.origin.counts.connectionsAccepted == 0 { await stage.settle() }
+            await stage.settle()
+            made.exchange.cancel(.cancelled)
+            await made.sink.ended.wait()
+            #expect(made.sink.failure == .cancelled && made.sink.log.value.ends == 1)
+        }
+    }
+
+    @Test func cancelledBeforeAnythingHasBegun() async throws {
+        try await withSecurePool { stage in
+            for _ in 0..<50 {
+                let made = try stage.exchange(profile: SecurePool.profile())
+                stage.pool.submit(made.exchange)
+                made.exchange.cancel(.cancelled)
+                await made.sink.ended.wait()
+                // A dial that nobody waits for any more ends in a connection that lies idle: a later exchange may be
+                // over before it is cancelled.
+                #expect(made.sink.log.value.ends == 1)
+                #expect(made.sink.failure == .cancelled || made.sink.failure == nil)
+            }
+        }
+    }
+}

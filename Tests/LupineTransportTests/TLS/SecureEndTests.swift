@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+import LupineOrigin
+import LupineTLS
+import Testing
+
+@testable import LupineTransport
+
+/// How connections inside TLS end, and what that says about what they carried.
+@Suite struct SecureEndTests {
+    static let untilClose = "HTTP/1.1 200 OK\r\n\r\nto the end"
+
+    @Test func anEndInOrderEndsABody() async throws {
+        let plan = ScriptPlan(.expectHead, .send(Self.untilClose), .close)
+        try await withSecureStack(SecureStage.serving(["good"], plan)) { client, origin in
+            let text = try await client.get(SecureStage.url(origin)).body.text()
+            #expect(text == "to the end")
+        }
+    }
+
+    @Test func aWordOfGoodbyeIsEnough() async throws {
+        let plan = ScriptPlan(.expectHead, .send(Self.untilClose), .sendCloseNotify, .stall)
+        try await withSecureStack(SecureStage.serving(["good"], plan)) { client, origin in
+            let text = try await client.get(SecureStage.url(origin)).body.text()
+            #expect(text == "to the end")
+        }
+    }
+
+    @Test func withoutItABodyMayHaveBeenCutShort() async throws {
+        let plan = ScriptPlan(.expectHead, .send(Self.untilClose), .closeWithoutNotify)
+        try await withSecureStack(SecureStage.serving(["good"], plan)) { client, origin in
+            let response = try await client.get(SecureStage.url(origin))
+            let error = await failure { () throws(TransportError) in try await response.body.text() }
+            #expect(error == .tls(host: "good.test", port: origin.port, .truncated))
+        }
+    }
+
+    @Test(arguments: [
+        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+    ])
+    func aBodyThatIsWholeNeedsNoGoodbye(_ answer: String) async throws {
+        let plan = ScriptPlan(.expectHead, .send(answer), .closeWithoutNotify)
+        try await withSecureStack(SecureStage.serving(["good"], plan)) { client, origin in
+            for _ in 0..<2 {
+                let text = try await client.get(SecureStage.url(origin)).body.text()
+                #expect(text == "hello")
+            }
+        }
+    }
+
+    @Test(arguments: [true, false]) func aBodyThatIsNotWholeIsNone(_ inOrder: Bool) async throws {
+        let plan = ScriptPlan(
+            .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhello"),
+            inOrder ? .close : .closeWithoutNotify)
+        try await withSecureStack(SecureStage.serving(["good"], plan)) { client, origin in
+            let response = try await client.get(SecureStage.url(origin))
+            let error = await failure { () throws(TransportError) in try await response.body.text() }
+            guard case .http("good.test", .truncated) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+        }
+    }
+
+    /// Whatever comes while nothing was asked for ends the connection; the next request finds another.
+    enum Unasked: CaseIterable, Sendable { case goodbye, end, data }
+
+    @Test(arguments: Unasked.allCases) func whatComesUnaskedEndsAnIdleConnection(_ what: Unasked) async throws
+    {
+        let step: Script.Step =
+            switch what {
+            case .goodbye: .sendCloseNotify
+            case .end: .closeWithoutNotify
+            case .data: .send("HTTP/1.1 200 OK\r\n\r\n")
+            }
+        let first = Script([.expectHead, .reply("one"), .waitForSignal("go"), step, .expectEnd])
+        let second = Script([.expectHead, .reply("two"), .stall])
+        let serving = try SecureStage.serving(["good"], ScriptPlan([first, second]))
+        try await withSecurePool(serving) { stage in
+            let profile = SecurePool.profile()
+            let one = try await stage.send(profile: profile)
+            #expect(one.text == "one")
+            stage.origin.gate("go").open()
+            // Closed by us without being asked for anything.
+            while stage.pool.openCount > 0 { await stage.settle() }
+            let two = try await stage.send(profile: profile)
+            #expect(two.text == "two" && two.metrics?.isReused == false)
+        }
+    }
+
+    /// Tickets are no data: the connection that they come on while it lies idle is used again.
+    @Test func newKeysWhileIdleAreNoEnd() async throws {
+        let plan = ScriptPlan(
+            .expectHead, .reply("one"), .waitForSignal("go"), .updateKeys(both: true), .signal("gone"),
+            .expectHead, .reply("two"), .stall)
+        try await withSecurePool(SecureStage.serving(["good"], plan)) { stage in
+            let profile = SecurePool.profile()
+            try await stage.send(profile: profile)
+            stage.origin.gate("go").open()
+            await stage.origin.gate("gone").wait()
+            await stage.settle()
+            let two = try await stage.send(profile: profile)
+            #expect(two.text == "two" && two.metrics?.isReused == true)
+            #expect(stage.pool.connectionsOpened == 1)
+        }
+    }
+
+    @Test func ourOwnEndIsSaid() async throws {
+        let plan = ScriptPlan(
+            .expectHead, .reply("one", "Connection: close\r\n"), .expectEnd, .signal("ended"), .stall)
+        try await withSecureStack(SecureStage.serving(["good"], plan)) { client, origin in
+            let text = try await client.get(SecureStage.url(origin)).body.text()
+            #expect(text == "one")
+            // The script's `expectEnd` is satisfied by a close_notify, or else it would have been cut off.
+            await origin.gate("ended").wait()
+        }
+    }
+
+    @Test func aBrokenRecordIsAnError() async throws {
+        let plan = ScriptPlan(
+            .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab"),
+            .sendBeneathTLS([23, 3, 3, 0, 20] + [UInt8](repeating: 9, count: 20)), .stall)
+        try await withSecureStack(SecureStage.serving(["good"], plan)) { client, origin in
+            let response = try await client.get(SecureStage.url(origin))
+            let error = await failure { () throws(TransportError) in try await response.body.text() }
+            guard case .tls("good.test", _, _) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+        }
+    }
+}
+
+extension SecurePool {
+    /// Returns when the loop has done all that had been handed to it.
+    func settle() async {
+        for _ in 0..<2 { await group.loops[0].run {} }
+    }
+}

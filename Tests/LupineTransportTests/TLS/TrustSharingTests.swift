@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+import LupineOrigin
+import LupineTLS
+import LupineTestKit
+import Testing
+
+@testable import LupineTransport
+
+/// Who is trusted by whom, and that nothing leaks from one verdict to another.
+@Suite struct TrustSharingTests {
+    @Test func aConnectionTrustedWithoutPinsIsNotUsedWithPins() async throws {
+        let leaf = try SecureStage.certificate("good")
+        let pins = TrustEvaluator.pinnedCertificates([leaf])
+        try await withSecureStack { client, origin in
+            let url = SecureStage.url(origin, "/get")
+            for trust in [nil, pins, nil, pins, .pinnedCertificates([leaf])] {
+                _ = try await client.send(HTTPRequest(url: url, trust: trust)).body.collect()
+            }
+            // Equal evaluators share, different ones never do.
+            #expect(client.connectionsOpened == 2 && origin.counts.handshakesCompleted == 2)
+            #expect(origin.counts.handshakesResumed == 0)
+        }
+    }
+
+    @Test func aPinThatDoesNotFitSendsNothing() async throws {
+        let other = try SecureStage.certificate("ecdsa")
+        try await withSecureStack { client, origin in
+            let url = SecureStage.url(origin, "/get")
+            _ = try await client.get(url).body.collect()
+            let error = await failure { () throws(TransportError) in
+                try await client.send(HTTPRequest(url: url, trust: .pinnedCertificates([other])))
+            }
+            guard case .tls("good.test", _, .untrusted(.certificateNotPinned)) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            _ = await origin.handshake(on: 1)
+            #expect(origin.received(on: 1).isEmpty && origin.counts.requests == 1)
+        }
+    }
+
+    /// The identity is there, and the server asks for it: one that is not trusted gets neither it nor a byte of the request.
+    @Test(arguments: [TLSVersion.v1_2, .v1_3])
+    func aServerThatIsRejectedLearnsNothing(_ version: TLSVersion) async throws {
+        let identity = try SecureStage.identity("client-rsa")
+        let roots = try Certificate.pem(PKI.bytes("client-root.pem"))
+        let serving = try SecureStage.serving { tls in
+            tls.clientCertificates = .requested(roots: roots)
+            tls.maximumVersion = version
+        }
+        try await withSecureStack(serving, settings: .with { $0.tls.identity = identity }) { client, origin in
+            let url = SecureStage.url(origin, host: "stranger.test", "/secret")
+            let error = await failure { () throws(TransportError) in try await client.get(url) }
+            guard case .tls("stranger.test", origin.port, .untrusted(.hostMismatch)) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(
+                error?.description.hasPrefix("TLS: stranger.test:\(origin.port) presented a cert") == true)
+            #expect(error?.description.hasSuffix("(host name does not match)") == true)
+            let refused = try #require(await origin.handshake(on: 0))
+            #expect(refused.info == nil && refused.clientCertificates.isEmpty)
+            #expect(origin.received(on: 0).isEmpty)
+            #expect(client.connectionsOpened == 0)
+
+            let accepted = try await client.get(SecureStage.url(origin, "/get"))
+            #expect(accepted.status.code == 200)
+            let handshake = try #require(await origin.handshake(on: 1))
+            #expect(handshake.clientCertificates.first == identity.certificate)
+        }
+    }
+
+    struct Chain: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let host: String
+        let isAccepted: @Sendable (TrustFailure) -> Bool
+    }
+
+    @Test(arguments: ["expired", "self-signed", "no-san", "wrong-host"])
+    func chainsThatAreNotTrusted(_ name: String) async throws {
+        try await withSecureStack(SecureStage.serving([name])) { client, origin in
+            let url = SecureStage.url(origin, host: "good.test")
+            let error = await failure { () throws(TransportError) in try await client.get(url) }
+            guard case .tls(_, _, .untrusted) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            _ = await origin.handshake(on: 0)
+            #expect(origin.received(on: 0).isEmpty)
+        }
+    }
+
+    @Test func disabledTakesEverybody() async throws {
+        try await withSecureStack(SecureStage.serving(["expired"]), settings: .with { $0.trust = .disabled })
+        {
+            client, origin in
+            let response = try await client.get(SecureStage.url(origin, host: "whoever.test", "/get"))
+            #expect(response.status.code == 200)
+        }
+    }
+
+    // MARK: evaluators of the caller's own
+
+    enum Manner: CaseIterable, Sendable { case atOnce, later, twice }
+
+    @Test(arguments: Manner.allCases, [true, false])
+    func aClosureIsAsked(_ manner: Manner, _ accepts: Bool) async throws {
+        let asked = Box(0)
+        let verdict: Result<Void, TrustFailure> = accepts ? .success(()) : .failure(.refused("not today"))
+        let evaluator = TrustEvaluator.custom { trust, reply in
+            #expect(trust.host == "good.test" && trust.certificates.count > 1)
+            asked.update { $0 += 1 }
+            switch manner {
+            case .atOnce: reply(verdict)
+            case .later: Task { reply(verdict) }
+            case .twice:
+                reply(verdict)
+                Task {
+                    reply(.success(()))
+                    reply(.failure(.refused("too late")))
+                }
+            }
+        }
+        try await withSecureStack(settings: .with { $0.trust = evaluator }) { client, origin in
+            let url = SecureStage.url(origin, "/get")
+            let error = await failure { () throws(TransportError) in
+                try await client.get(url).body.collect()
+            }
+            let refusal = TransportError.tls(
+                host: "good.test", port: origin.port, .untrusted(.refused("not today")))
+            #expect(error == (accepts ? nil : refusal))
+            #expect(asked.value == 1)
+        }
+    }
+
+    @Test func aClosureThatForgetsToReplyHasRefused() async throws {
+        try await withSecureStack(settings: .with { $0.trust = .custom { _, _ in } }) { client, origin in
+            let url = SecureStage.url(origin)
+            let error = await failure { () throws(TransportError) in try await client.get(url) }
+            guard case .tls(_, _, .untrusted(.refused)) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+        }
+    }
+
+    @Test func aReplyAfterTheCancellationIsHarmless() async throws {
+        let reply = Box<CustomTrustCheck.Reply?>(nil)
+        let asked = Gate()
+        let evaluator = TrustEvaluator.custom { _, answer in
+            reply.update { $0 = answer }
+            asked.open()
+        }
+        try await withSecurePool { stage in
+            let made = try stage.exchange(profile: SecurePool.profile(trust: evaluator))
+            stage.pool.submit(made.exchange)
+            await asked.wait()
+            made.exchange.cancel(.cancelled)
+            await made.sink.ended.wait()
+            #expect(made.sink.failure == .cancelled)
+            reply.value?(.success(()))
+            reply.value?(.failure(.refused("late")))
+            reply.update { $0 = nil }
+        }
+    }
+
+    @Test func aQuestionIsAskedInsideTheTimeOfTheHandshake() async throws {
+        let reply = Box<CustomTrustCheck.Reply?>(nil)
+        let evaluator = TrustEvaluator.custom { _, answer in reply.update { $0 = answer } }
+        try await withSecureStack(
+            settings: .with {
+                $0.trust = evaluator
+                $0.tlsHandshakeTimeout = .milliseconds(200)
+            }
+        ) { client, origin in
+            let url = SecureStage.url(origin)
+            let error = await failure { () throws(TransportError) in try await client.get(url) }
+            #expect(error == .timedOut(host: "good.test", .tlsHandshake))
+            reply.update { $0 = nil }
+        }
+    }
+
+    /// The hook for the layer above: who we are is asked once the server is trusted.
+    @Test(arguments: [true, false]) func anIdentityIsAskedFor(_ gives: Bool) async throws {
+        let identity = try SecureStage.identity("client-rsa")
+        let roots = try Certificate.pem(PKI.bytes("client-root.pem"))
+        let asked = Box<[String]>([])
+        let profile = SecurePool.profile(identitySource: { request, host, _, reply in
+            asked.update { $0.append("\(host) \(request.acceptableIssuers.count)") }
+            Task { reply(gives ? identity : nil) }
+        })
+        let serving = try SecureStage.serving { $0.clientCertificates = .requested(roots: roots) }
+        try await withSecurePool(serving) { stage in
+            let sink = try await stage.send(profile: profile)
+            #expect(sink.failure == nil)
+            #expect(asked.value == ["good.test 1"])
+            let shown = await stage.origin.handshake(on: 0)?.clientCertificates.first
+            #expect(shown == (gives ? identity.certificate : nil))
+        }
+    }
+}
