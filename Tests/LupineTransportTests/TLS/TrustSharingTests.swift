@@ -182,6 +182,26 @@ import Testing
         }
     }
 
+    /// What may fetch is asked on a worker, and its verdict counts like any other.
+    @Test(arguments: [false, true]) func revocationIsAskedOffTheLoop(_ needsAnswer: Bool) async throws {
+        let options: RevocationOptions = needsAnswer ? [.any, .requirePositiveResponse] : .any
+        try await withSecureStack(settings: .with { $0.trust = .revocation(options) }) { client, origin in
+            let url = SecureStage.url(origin, "/get")
+            let error = await failure { () throws(TransportError) in
+                try await client.get(url).body.collect()
+            }
+            if needsAnswer {
+                guard case .tls(_, _, .untrusted(.revocationUnknown)) = error else {
+                    Issue.record("\(String(describing: error))")
+                    return
+                }
+                #expect(origin.counts.requests == 0)
+            } else {
+                #expect(error == nil)
+            }
+        }
+    }
+
     /// The hook for the layer above: who we are is asked once the server is trusted.
     @Test(arguments: [true, false]) func anIdentityIsAskedFor(_ gives: Bool) async throws {
         let identity = try SecureStage.identity("client-rsa")
