@@ -202,6 +202,37 @@ import Testing
         }
     }
 
+    /// The list that the certificate names is fetched, here through a proxy, once, and found to name the certificate.
+    @Test func aFetchedListRevokes() async throws {
+        let list = try PKI.bytes("crl/intermediate.crl")
+        let proxy = try OriginServer.start()
+        let asked = Box(0)
+        proxy.route("GET", "/intermediate.crl") { _ throws(Refusal) in
+            asked.update { $0 += 1 }
+            return try OriginResponse(200, "application/pkix-crl", list)
+        }
+        let url = proxy.url
+        try await withSecureStack(
+            SecureStage.serving(["revoked-crl"]),
+            settings: .with {
+                $0.trust = .revocation([.crl])
+                $0.proxy = .url(url, except: "revoked-crl.test")
+            }
+        ) { client, origin in
+            let url = SecureStage.url(origin, host: "revoked-crl.test")
+            for _ in 0..<2 {
+                let error = await failure { () throws(TransportError) in try await client.get(url) }
+                guard case .tls(_, _, .untrusted(.revoked)) = error else {
+                    Issue.record("\(String(describing: error))")
+                    return
+                }
+            }
+            #expect(origin.counts.requests == 0)
+        }
+        #expect(asked.value == 1)
+        await proxy.shutdown()
+    }
+
     /// The hook for the layer above: who we are is asked once the server is trusted.
     @Test(arguments: [true, false]) func anIdentityIsAskedFor(_ gives: Bool) async throws {
         let identity = try SecureStage.identity("client-rsa")
