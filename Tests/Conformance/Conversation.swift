@@ -2,6 +2,8 @@
 
 import LupineHTTP
 import LupineOrigin
+import LupineTLS
+import LupineTestKit
 import Testing
 
 @testable import LupineTransport
@@ -25,7 +27,9 @@ struct Conversation {
 
     /// Runs `body` with a fresh client, a fresh origin and, where the way has one, a fresh proxy.
     static func on(_ way: Way, _ body: (Conversation) async throws -> Void) async throws {
-        let origin = try LupineOrigin.Origin.start()
+        var serving = OriginConfiguration()
+        if way.isSecure { serving.tls = try secured() }
+        let origin = try LupineOrigin.Origin.start(configuration: serving)
         Blob.serve(on: origin)
         do {
             if let server = way.server {
@@ -42,11 +46,18 @@ struct Conversation {
         await origin.shutdown()
     }
 
+    /// The origin's side of TLS: a certificate for the loopback addresses.
+    private static func secured() throws -> TLSServerConfiguration {
+        let identity = try TLSIdentity(
+            pemChain: PKI.text("good-chain.pem"), pemKey: PKI.text("good.key"))
+        return TLSServerConfiguration(identities: [TLSServerIdentity(identity)])
+    }
+
     private static func converse(
         _ way: Way, _ origin: LupineOrigin.Origin, proxyPort: UInt16?,
         _ body: (Conversation) async throws -> Void
     ) async throws {
-        let configuration = way.configuration(proxyPort: proxyPort)
+        let configuration = try way.configuration(proxyPort: proxyPort)
         let client = HTTPClient(configuration: configuration)
         do {
             try await body(
@@ -58,7 +69,9 @@ struct Conversation {
         await client.shutdown()
     }
 
-    func url(_ path: String) -> String { "http://\(way.host):\(origin.port)\(path)" }
+    func url(_ path: String) -> String {
+        "\(way.isSecure ? "https" : "http")://\(way.host):\(origin.port)\(path)"
+    }
 
     /// Sends a request and reads the whole answer.
     func ask(

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+import LupineTLS
+import LupineTestKit
 import Testing
 
 @testable import LupineTransport
@@ -26,14 +28,19 @@ struct Way: Sendable, CustomTestStringConvertible {
     var keepsAlive = true
     /// The origin's host in URLs.
     var host = "127.0.0.1"
+    /// Whether the origin speaks TLS.
+    var isSecure = false
 
     var testDescription: String { name }
 
     /// A client's configuration for this way, with the proxy on that port.
-    func configuration(proxyPort: UInt16?) -> HTTPClient.Configuration {
+    func configuration(proxyPort: UInt16?) throws -> HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration()
         if let proxyPort { configuration.proxy = .url("\(scheme)127.0.0.1:\(proxyPort)") }
         configuration.tunnelsThroughProxy = tunnels
+        if isSecure {
+            configuration.tls.roots = .certificates(try Certificate.bundle(file: PKI.path("root.pem")))
+        }
         configuration.timeout = .seconds(60)
         // Tinyproxy hangs up after a response that promised the opposite: a POST on such a connection is lost.
         if !keepsAlive { configuration.maximumConnectionAge = .zero }
@@ -60,6 +67,16 @@ struct Way: Sendable, CustomTestStringConvertible {
             name: "dante, as a user, a name of its own", between: .nobody,
             server: DanteServer(credentials: TestUser.forDante), scheme: "socks5h://\(TestUser.inURL)@",
             host: DanteServer.privateName),
+        Way(name: "straight, secured", between: .nobody, server: nil, isSecure: true),
+        Way(name: "squid, secured", between: .nobody, server: SquidServer(), isSecure: true),
+        Way(
+            name: "squid, as a user, secured", between: .nobody,
+            server: SquidServer(credentials: TestUser.forSquid), scheme: "http://\(TestUser.inURL)@",
+            isSecure: true),
+        Way(name: "tinyproxy, secured", between: .nobody, server: TinyproxyServer(), isSecure: true),
+        Way(
+            name: "dante, secured", between: .nobody, server: DanteServer(), scheme: "socks5h://",
+            isSecure: true),
     ]
 }
 
