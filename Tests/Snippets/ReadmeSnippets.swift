@@ -21,4 +21,23 @@ enum ReadmeSnippets {
             print(piece.count)
         }
     }
+
+    static func pins() throws -> HTTPClient {
+        var configuration = HTTPClient.Configuration()
+        configuration.tls.roots = .certificates(try Certificate.bundle(file: "/etc/lupine/roots.pem"))
+        configuration.trust = .pinnedKeys([
+            try PublicKeyPin("sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="),
+            try PublicKeyPin("sha256/BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB="),
+        ])
+        let client = HTTPClient(configuration: configuration)
+        return client
+    }
+
+    static func refusal(_ client: HTTPClient) async throws {
+        do {
+            _ = try await client.get("https://example.test/")
+        } catch .tls(let host, _, .untrusted(.keyNotPinned(let expected, let found))) {
+            print("\(host) has none of the keys \(expected); it has \(found)")
+        }
+    }
 }
