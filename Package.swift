@@ -97,7 +97,8 @@ let package = Package(
             path: "Tests/Conformance",
             swiftSettings: houseRules),
         .executableTarget(
-            name: "LupineDemo", dependencies: ["LupineTransport", "LupineOrigin"],
+            name: "LupineDemo",
+            dependencies: ["LupineTransport", "LupineOrigin", "LupineTLS", "LupineTestKit"],
             path: "Tests/Demo", swiftSettings: houseRules),
         .testTarget(
             name: "Snippets", dependencies: ["LupineTransport"], path: "Tests/Snippets",
