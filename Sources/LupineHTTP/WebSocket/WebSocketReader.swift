@@ -112,9 +112,10 @@ extension WebSocketReader.Assembly {
         let start = message.octets.count
         message.octets.append(input, range, unmaskedBy: head.mask, place: place)
         guard message.kind == .text, !message.isCompressed else { return }
-        if let index = text.take(message.octets.span.extracting(start...)) {
-            throw .invalidUTF8(offset: start + index)
-        }
+        var progress = text
+        let fault = progress.take(message.octets.span.extracting(start...))
+        text = progress
+        if let fault { throw .invalidUTF8(offset: start + fault) }
     }
 }
 
