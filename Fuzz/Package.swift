@@ -60,5 +60,6 @@ let package = Package(
         fuzzTarget("RequestFuzz", "FuzzKit", "LupineHTTP"),
         fuzzTarget("ResponseFuzz", "FuzzKit", "LupineHTTP"),
         fuzzTarget("RoundTripFuzz", "FuzzKit", "LupineHTTP"),
+        fuzzTarget("WebSocketFuzz", "FuzzKit", "LupineHTTP"),
     ]
 )

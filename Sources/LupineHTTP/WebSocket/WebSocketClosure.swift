@@ -51,7 +51,7 @@ package struct WebSocketClosure: Hashable, Sendable {
     var answer: WebSocketClosure { WebSocketClosure(checked: code, reason: []) }
 
     /// The close frame for what the peer did wrong.
-    init(answering error: WebSocketError) {
+    package init(answering error: WebSocketError) {
         self.init(checked: error.closeCode, reason: [])
     }
 

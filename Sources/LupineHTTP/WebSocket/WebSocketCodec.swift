@@ -130,7 +130,8 @@ package struct WebSocketCodec {
     // MARK: in
 
     /// Takes from `input` what the next event is made of. Ask again with the rest until it says `.needMore`, which
-    /// leaves nothing over. What comes behind the peer's close frame, or once all is over, is taken and dropped (§5.5.1).
+    /// leaves nothing over. What comes behind the peer's close frame, or once all is over, is taken and dropped
+    /// (§5.5.1).
     package mutating func next(
         _ input: Span<UInt8>
     ) throws(WebSocketError) -> (event: WebSocketEvent, consumed: Int) {
