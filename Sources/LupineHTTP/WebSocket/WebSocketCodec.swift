@@ -89,7 +89,8 @@ package struct WebSocketCodec {
         writeControl(.pong, payload, mask: mask, into: &output)
     }
 
-    /// Moves the closing handshake on, for each close frame and error that `next` has given too: writes the close frame if one is due, and says what to do.
+    /// Moves the closing handshake on, for each close frame and error that `next` has given too: writes the close
+    /// frame if one is due, and says what to do.
     package mutating func close(
         _ event: WebSocketClosing.Event, mask: WebSocketMask?, into output: inout [UInt8]
     ) -> WebSocketClosing.Actions {
