@@ -5,7 +5,7 @@
 ///
 /// Sans-IO, like `ClientCodec`: its owner appends what it writes to what is to be sent, hands it what has been received,
 /// and asks for events until it needs more. It belongs to one thread at a time. Once it has thrown, the same error is
-/// thrown again; the owner hands that error to `close(_:mask:into:)`, which answers it.
+/// thrown again, until the owner hands it to `close(_:mask:into:)`, which answers it; then the rest is dropped.
 ///
 /// It answers nothing on its own: a ping is an event, and the owner sends the pong, so that it is the owner who knows how
 /// much waits to be sent. It neither compresses nor draws random numbers: compressed messages go through it as they
@@ -29,8 +29,8 @@ package struct WebSocketCodec {
     /// The size of a message that URLSession takes unless told otherwise.
     package static let usualMessageLimit = 1 << 20
 
-    /// Most octets of a message that is taken; of a compressed one, before it is decompressed. Counts from the next
-    /// frame on.
+    /// Most octets of a message that is taken. Counts from the next frame on. Of a compressed message it is the octets
+    /// before they are decompressed, which may be a few more than it then has.
     package var messageLimit: Int {
         get { reader.messageLimit }
         set { reader.messageLimit = newValue }
@@ -84,9 +84,10 @@ package struct WebSocketCodec {
         writeControl(.ping, payload, mask: mask, into: &output)
     }
 
-    /// Writes a pong: the answer to a ping has its payload, of at most 125 octets.
+    /// Writes a pong: the answer to a ping has its payload, of at most 125 octets. Behind our close frame it writes
+    /// nothing, since a ping may cross it.
     package func sendPong(_ payload: Span<UInt8>, mask: WebSocketMask?, into output: inout [UInt8]) {
-        writeControl(.pong, payload, mask: mask, into: &output)
+        if maySend { writeControl(.pong, payload, mask: mask, into: &output) }
     }
 
     /// Moves the closing handshake on, for each close frame and error that `next` has given too: writes the close
@@ -136,8 +137,12 @@ package struct WebSocketCodec {
     package mutating func next(
         _ input: Span<UInt8>
     ) throws(WebSocketError) -> (event: WebSocketEvent, consumed: Int) {
+        switch closing.state {
+        case .open, .closing: break
+        case .draining, .closed: return (.needMore, input.count)
+        }
         if let failure { throw failure }
-        guard !peerHasClosed, closing.state != .closed else { return (.needMore, input.count) }
+        guard !peerHasClosed else { return (.needMore, input.count) }
         do {
             let step = try reader.next(input)
             if case .close = step.event { peerHasClosed = true }

@@ -34,10 +34,10 @@ import Testing
         let closed: [Event] = [.ended]
         return [
             Row(
-                shows: "[U-8.9] we close, and wait", event: .close(ours), state: .closing(sent: ours),
+                shows: "we close, and wait", event: .close(ours), state: .closing(sent: ours),
                 actions: Actions(frame: ours, timer: .start)),
             Row(
-                shows: "[U-8.8] the peer closes: a client answers, and leaves the connection to the server",
+                shows: "the peer closes: a client answers, and leaves the connection to the server",
                 event: .received(theirs), state: .draining,
                 actions: Actions(
                     frame: try closure(.goingAway), timer: .start, outcome: .peerClosed(theirs))),
@@ -51,7 +51,7 @@ import Testing
                 shows: "an empty close is answered by one", event: .received(.empty), state: .draining,
                 actions: Actions(frame: .empty, timer: .start, outcome: .peerClosed(.empty))),
             Row(
-                shows: "[U-8.6] a message that is too big is answered with 1009", event: .failed(error),
+                shows: "a message that is too big is answered with 1009", event: .failed(error),
                 state: .draining,
                 actions: Actions(
                     frame: try closure(.messageTooBig), wire: .closeWhenSent, timer: .start,
@@ -69,13 +69,13 @@ import Testing
                     frame: try closure(.protocolError), wire: .closeWhenSent, timer: .start,
                     outcome: .failed(.maskedFrame))),
             Row(
-                shows: "[U-8.11] the connection is lost", event: .ended, state: .closed,
+                shows: "the connection is lost", event: .ended, state: .closed,
                 actions: Actions(wire: .close, outcome: .lost)),
             Row(
                 shows: "we close once", before: closing, event: .close(theirs), state: .closing(sent: ours),
                 actions: Actions()),
             Row(
-                shows: "[U-8.9] a client is answered", before: closing, event: .received(theirs),
+                shows: "a client is answered", before: closing, event: .received(theirs),
                 state: .draining,
                 actions: Actions(outcome: .weClosed(ours, answer: theirs))),
             Row(
@@ -91,7 +91,7 @@ import Testing
                 state: .closed,
                 actions: Actions(wire: .close, timer: .cancel, outcome: .weClosed(ours, answer: nil))),
             Row(
-                shows: "[U-8.9] no answer comes in time", before: closing, event: .timedOut, state: .closed,
+                shows: "no answer comes in time", before: closing, event: .timedOut, state: .closed,
                 actions: Actions(wire: .close, outcome: .weClosed(ours, answer: nil))),
             Row(
                 shows: "all is said: no close", before: draining, event: .close(ours), state: .draining,

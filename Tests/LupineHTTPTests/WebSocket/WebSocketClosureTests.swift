@@ -34,7 +34,7 @@ import Testing
     func reasonsAreCutBetweenCharacters(_ letters: Int, _ last: String, _ kept: Int) throws {
         let reason = Array((String(repeating: "a", count: letters) + last).utf8)
         let closure = try WebSocketClosure(.normal, reason: reason)
-        #expect(closure.reason == Array(reason.prefix(kept)), "[U-8.9] reasons longer than 123 octets")
+        #expect(closure.reason == Array(reason.prefix(kept)), "reasons longer than 123 octets")
         #expect(closure.payload.count <= WebSocketFrameHead.longestControl)
     }
 
@@ -45,6 +45,6 @@ import Testing
 
     @Test func theAnswerHasTheCodeAlone() throws {
         let closure = try WebSocketClosure(.goingAway, reason: [0x61])
-        #expect(try closure.answer == WebSocketClosure(.goingAway), "[U-8.8] the same code is the answer")
+        #expect(try closure.answer == WebSocketClosure(.goingAway), "the same code is the answer")
     }
 }

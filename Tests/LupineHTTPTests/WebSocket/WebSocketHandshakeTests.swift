@@ -42,9 +42,9 @@ import Testing
                 ("upgrade", "WebSocket"), ("CONNECTION", "keep-alive, UPGRADE"),
                 ("sec-websocket-accept", "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="),
             ], expected: .success(WebSocketAgreement())),
-        Row(shows: "[U-8.3] another status", status: 200, expected: .failure(.notSwitched(status: 200))),
+        Row(shows: "another status", status: 200, expected: .failure(.notSwitched(status: 200))),
         Row(
-            shows: "[U-8.3] a refusal", status: 403, answer: [], expected: .failure(.notSwitched(status: 403))
+            shows: "a refusal", status: 403, answer: [], expected: .failure(.notSwitched(status: 403))
         ),
         Row(shows: "no Upgrade", answer: without("Upgrade"), expected: .failure(.invalidUpgrade(nil))),
         Row(
@@ -146,7 +146,7 @@ import Testing
             ("Upgrade", "websocket"), ("Sec-WebSocket-Version", "13"),
         ])
         #expect(
-            Self.lines(fields) == Self.lines(expected), "[U-8.1] and the caller's extensions are not offered")
+            Self.lines(fields) == Self.lines(expected), "and the caller's extensions are not offered")
     }
 
     @Test func offersCompressionWhenAsked() throws {

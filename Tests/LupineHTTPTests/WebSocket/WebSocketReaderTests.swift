@@ -97,7 +97,7 @@ import Testing
     ]
 
     static let closes: [Row] = [
-        Row(shows: "[U-8.8] a close without a code", wire: Frames.frame(0x88), expected: ["close"]),
+        Row(shows: "a close without a code", wire: Frames.frame(0x88), expected: ["close"]),
         Row(
             shows: "a close with a reason", wire: Frames.close(1001, Array("bye".utf8)),
             expected: ["close 1001 'bye'"]),
@@ -222,17 +222,17 @@ import Testing
 
     static let limits: [Row] = [
         Row(
-            shows: "[U-8.6] as many octets as are taken", limit: 5, wire: Frames.text("Hello"),
+            shows: "as many octets as are taken", limit: 5, wire: Frames.text("Hello"),
             expected: ["text 'Hello'"]),
         Row(
-            shows: "[U-8.6] one octet too many, before any came", limit: 5, wire: [0x81, 0x06],
+            shows: "one octet too many, before any came", limit: 5, wire: [0x81, 0x06],
             expected: ["\(WebSocketError.messageTooBig(limit: 5))"]),
         Row(
-            shows: "[U-8.6] as many octets as are taken, in fragments", limit: 5,
+            shows: "as many octets as are taken, in fragments", limit: 5,
             wire: Frames.text("Hel", isFinal: false) + Frames.frame(0x80, [0x6C, 0x6F]),
             expected: ["text 'Hello'"]),
         Row(
-            shows: "[U-8.6] one octet too many, in fragments", limit: 5,
+            shows: "one octet too many, in fragments", limit: 5,
             wire: Frames.text("Hel", isFinal: false) + [0x80, 0x03],
             expected: ["\(WebSocketError.messageTooBig(limit: 5))"]),
         Row(
