@@ -95,8 +95,8 @@ struct MessageInflaterTests {
     }
 
     @Test func aBombStopsAtTheLimit() throws {
-        let bomb = deflated(SampleBody.zeros(64 << 20), by: try MessageDeflater())
-        #expect(bomb.count < 100_000)
+        let bomb = deflated(SampleBody.zeros(8 << 20), by: try MessageDeflater())
+        #expect(bomb.count < 10_000)
         #expect(throws: CodingError.outputLimit(coding: .deflate, limit: 1 << 20)) { try inflated(bomb) }
     }
 
