@@ -51,6 +51,7 @@ let package = Package(
             swiftSettings: houseRules),
         fuzzTarget("OCSPFuzz", "LupineTLS", "TrustFuzzKit"),
         fuzzTarget("RevocationListFuzz", "LupineTLS", "TrustFuzzKit"),
+        fuzzTarget("MessageFuzz", "FuzzKit", "LupineCoding"),
         fuzzTarget("SocksFuzz", "LupineTransport"),
         fuzzTarget("URLFuzz", "LupineTransport"),
         .target(name: "FuzzKit", path: "Targets/FuzzKit", swiftSettings: houseRules),
@@ -60,5 +61,6 @@ let package = Package(
         fuzzTarget("RequestFuzz", "FuzzKit", "LupineHTTP"),
         fuzzTarget("ResponseFuzz", "FuzzKit", "LupineHTTP"),
         fuzzTarget("RoundTripFuzz", "FuzzKit", "LupineHTTP"),
+        fuzzTarget("WebSocketFuzz", "FuzzKit", "LupineHTTP"),
     ]
 )

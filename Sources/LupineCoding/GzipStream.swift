@@ -24,6 +24,9 @@ struct InflateStream: ~Copyable {
     /// Most memory held, so far.
     var peakMemory: Int { unsafe account.pointee.peak }
 
+    /// Whether the last step ended between two blocks of the data.
+    var isBetweenBlocks: Bool { unsafe stream.pointee.data_type & 128 != 0 }
+
     /// Nothing is given to zlib before the first ``step(_:into:at:room:)``.
     init(_ wrapping: Wrapping, memoryLimit: Int) {
         self.wrapping = wrapping
@@ -111,12 +114,13 @@ struct DeflateStream: ~Copyable {
 
     private let stream: UnsafeMutablePointer<z_stream>
 
-    /// Nil when there is no memory.
-    init?(_ wrapping: InflateStream.Wrapping, level: CInt) {
+    /// Nil when there is no memory. A raw stream may have a window of 9 to 15 bits, the others have 15.
+    init?(_ wrapping: InflateStream.Wrapping, level: CInt, rawWindowBits: CInt = 15) {
+        let windowBits = wrapping == .raw ? -rawWindowBits : wrapping.rawValue
         unsafe stream = .allocate(capacity: 1)
         unsafe stream.initialize(to: z_stream())
         let status = unsafe deflateInit2_(
-            stream, level, Z_DEFLATED, wrapping.rawValue, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
+            stream, level, Z_DEFLATED, windowBits, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
             CInt(MemoryLayout<z_stream>.size))
         // `deflateEnd`, in the deinit, is harmless on a state that was not made.
         if status != Z_OK { return nil }

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// Invariant: no message decompresses to more than its limit, and what was compressed comes back, whatever came before it.
+
+import FuzzKit
+import LupineCoding
+
+/// Octet 0 chooses between foreign messages and own ones, and whether the window is kept; then come the messages, each
+/// behind its length.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    var input = unsafe FuzzInput(start, count)
+    let choice = input.octet()
+    let keepsContext = choice & 1 == 0
+    if choice & 2 == 0 {
+        decompress(&input, keepsContext: keepsContext)
+    } else {
+        let windowBits = 9 + Int(choice >> 2) % 7
+        do throws(CodingError) {
+            try comeBack(&input, windowBits: windowBits, keepsContext: keepsContext)
+        } catch {
+            require(false, "what was compressed here does not come back: \(error)")
+        }
+    }
+    return 0
+}
+
+/// Messages of a peer: any octets. A limit that the result just keeps changes nothing.
+private func decompress(_ input: inout FuzzInput, keepsContext: Bool) {
+    let free = MessageInflater(keepsContext: keepsContext)
+    let limited = MessageInflater(keepsContext: keepsContext)
+    let limit = 1 << 16
+    while !input.isEmpty {
+        let message = input.piece()
+        do throws(CodingError) {
+            let octets = try free.inflate(message.span, limit: limit)
+            require(octets.count <= limit, "over the limit")
+            let again = try? limited.inflate(message.span, limit: octets.count)
+            require(again == octets, "a limit that is just kept changes something")
+        } catch {
+            return
+        }
+    }
+}
+
+private func comeBack(
+    _ input: inout FuzzInput, windowBits: Int, keepsContext: Bool
+) throws(CodingError) {
+    let deflater = try MessageDeflater(windowBits: windowBits, keepsContext: keepsContext)
+    let inflater = MessageInflater(keepsContext: keepsContext)
+    var total = 0
+    while !input.isEmpty, total < 1 << 20 {
+        let times = input.octet() & 0x80 == 0 ? 1 : 150
+        let piece = input.piece()
+        let message = Array(repeatElement(piece, count: times).joined())
+        total += message.count + 64
+        var compressed: [UInt8] = []
+        deflater.deflate(message.span, into: &compressed)
+        let octets = try inflater.inflate(compressed.span, limit: message.count)
+        require(octets == message, "\(message.count) octets come back as \(octets.count)")
+    }
+}

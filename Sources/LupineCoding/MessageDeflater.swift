@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+
+/// Compresses the messages of one direction of a WebSocket connection (RFC 7692 §7.2.1): raw deflate, each message ended
+/// by a flush whose mark is left out.
+///
+/// Not for bodies: those are `DeflateEncoder`'s. Used by one thread at a time. Holds at most 272 KiB, whatever the
+/// messages' size.
+package final class MessageDeflater {
+    /// What a flush ends with, which is not sent.
+    static let mark: InlineArray<4, UInt8> = [0x00, 0x00, 0xFF, 0xFF]
+    private static let memory = 272 << 10
+
+    private var stream: DeflateStream
+    private let keepsContext: Bool
+    private var room = [UInt8](repeating: 0, count: 16 << 10)
+
+    /// - Parameters:
+    ///   - windowBits: The window that was agreed on, 9 to 15. With 8, which zlib has not, messages are sent as they are.
+    ///   - keepsContext: Whether a message may refer to those before it.
+    /// - Throws: ``CodingError/memoryLimit(coding:limit:)`` when the system gives no memory.
+    package init(
+        windowBits: Int = 15, keepsContext: Bool = true, level: CompressionLevel = .standard
+    ) throws(CodingError) {
+        precondition((9...15).contains(windowBits), "a window of \(windowBits) bits")
+        let stream = DeflateStream(.raw, level: CInt(level.rawValue), rawWindowBits: CInt(windowBits))
+        guard let stream else { throw .memoryLimit(coding: .deflate, limit: Self.memory) }
+        self.stream = stream
+        self.keepsContext = keepsContext
+    }
+
+    /// Adds the compressed form of a whole message to `output`.
+    package func deflate(_ message: Span<UInt8>, into output: inout [UInt8]) {
+        // A flush of nothing writes nothing: an empty message is the first octet of an empty block (§7.2.3.6).
+        guard !message.isEmpty else { return output.append(0) }
+        var consumed = 0
+        while consumed < message.count {
+            consumed += step(message.extracting(consumed...), flush: .none, into: &output).consumed
+        }
+        let none: [UInt8] = []
+        while step(none.span, flush: .toByteBoundary, into: &output).produced == room.count {}
+        output.removeLast(Self.mark.count)
+        if !keepsContext { stream.reset() }
+    }
+
+    private func step(
+        _ input: Span<UInt8>, flush: DeflateStream.Flush, into output: inout [UInt8]
+    ) -> (consumed: Int, produced: Int) {
+        var span = room.mutableSpan
+        let step = stream.step(input, into: &span, at: 0, flush: flush)
+        output += room[..<step.produced]
+        return (step.consumed, step.produced)
+    }
+}

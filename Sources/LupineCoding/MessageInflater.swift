@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+
+/// Decompresses the messages of one direction of a WebSocket connection (RFC 7692 §7.2.2).
+///
+/// The window is always the full one, which any that was agreed on fits into. Used by one thread at a time. After it has
+/// thrown, the connection is to be closed: the messages behind the one that broke may refer to it. Holds at most 48 KiB
+/// besides what it gives out.
+package final class MessageInflater {
+    private static let memory = 48 << 10
+
+    private var stream = InflateStream(.raw, memoryLimit: memory)
+    private let keepsContext: Bool
+    private var room = [UInt8](repeating: 0, count: 16 << 10)
+
+    /// - Parameter keepsContext: Whether the peer's messages may refer to those before them.
+    package init(keepsContext: Bool = true) { self.keepsContext = keepsContext }
+
+    /// The octets of a whole message, of which there may be at most `limit`.
+    ///
+    /// - Throws: ``CodingError/outputLimit(coding:limit:)`` for one more, and what is wrong with the data.
+    package func inflate(_ message: Span<UInt8>, limit: Int) throws(CodingError) -> [UInt8] {
+        let limit = max(limit, 0)
+        var output: [UInt8] = []
+        try inflate(message, before: 0, limit: limit, into: &output)
+        // The mark that the sender left out ends the last block.
+        let mark = MessageDeflater.mark
+        try inflate(mark.span, before: message.count, limit: limit, into: &output)
+        guard stream.isBetweenBlocks else { throw .cutShort(coding: .deflate, offset: message.count) }
+        if !keepsContext { stream.reset(.raw) }
+        return output
+    }
+
+    private func inflate(
+        _ input: Span<UInt8>, before offset: Int, limit: Int, into output: inout [UInt8]
+    ) throws(CodingError) {
+        var consumed = 0
+        while true {
+            let left = limit - output.count
+            let wanted = left < room.count ? left + 1 : room.count
+            var span = room.mutableSpan
+            let step = stream.step(input.extracting(consumed...), into: &span, at: 0, room: wanted)
+            consumed += step.consumed
+            guard step.produced <= left else { throw .outputLimit(coding: .deflate, limit: limit) }
+            output += room[..<step.produced]
+            switch step.outcome {
+            case .running:
+                if consumed == input.count, step.produced < wanted { return }
+            case .ended:
+                // A sender may say that a block is the last one, and go on with another (§7.2.3.4).
+                stream.reset(.raw)
+                if consumed == input.count { return }
+            case .failed(let fault, let unread):
+                throw .corrupt(
+                    coding: .deflate, offset: max(0, offset + consumed - unread), fault: fault)
+            case .outOfMemory:
+                throw .memoryLimit(coding: .deflate, limit: Self.memory)
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+
+/// What a close frame says: a code and a reason, or nothing at all (RFC 6455 §5.5.1).
+package struct WebSocketClosure: Hashable, Sendable {
+    /// The longest reason: a control frame's payload without the code.
+    package static let longestReason = 123
+
+    /// The code; nil for an empty close frame, which APIs report as 1005.
+    package let code: WebSocketCloseCode?
+    /// The reason, in UTF-8; empty without a code.
+    package let reason: [UInt8]
+
+    /// A close frame without a payload.
+    package static let empty = WebSocketClosure(checked: nil, reason: [])
+
+    /// A close frame to be sent. A reason that is too long is cut between two characters.
+    ///
+    /// - Throws: ``WebSocketError/invalidCloseCodeToSend(_:)`` for a code that may not stand on the wire,
+    ///   ``WebSocketError/invalidReasonToSend`` for a reason that is not UTF-8.
+    package init(_ code: WebSocketCloseCode, reason: [UInt8] = []) throws(WebSocketError) {
+        guard code.mayStandOnTheWire else { throw .invalidCloseCodeToSend(code.rawValue) }
+        var progress = UTF8Progress()
+        guard progress.take(reason.span) == nil, progress.isBetweenCharacters else {
+            throw .invalidReasonToSend
+        }
+        self.init(checked: code, reason: Self.shortened(reason))
+    }
+
+    /// What the payload of a peer's close frame says.
+    init(received payload: [UInt8]) throws(WebSocketError) {
+        if payload.isEmpty {
+            self = .empty
+            return
+        }
+        guard payload.count > 1 else { throw .closePayloadTooShort }
+        let code = WebSocketCloseCode(rawValue: UInt16(payload[0]) << 8 | UInt16(payload[1]))
+        guard code.mayStandOnTheWire else { throw .invalidCloseCode(code.rawValue) }
+        let reason = Array(payload[2...])
+        var progress = UTF8Progress()
+        if let offset = progress.take(reason.span) { throw .invalidUTF8(offset: offset + 2) }
+        guard progress.isBetweenCharacters else { throw .invalidUTF8(offset: payload.count) }
+        self.init(checked: code, reason: reason)
+    }
+
+    private init(checked code: WebSocketCloseCode?, reason: [UInt8]) {
+        self.code = code
+        self.reason = reason
+    }
+
+    /// The close frame that answers this one: the same code, without a reason (§5.5.1).
+    var answer: WebSocketClosure { WebSocketClosure(checked: code, reason: []) }
+
+    /// The close frame for what the peer did wrong.
+    package init(answering error: WebSocketError) {
+        self.init(checked: error.closeCode, reason: [])
+    }
+
+    /// The frame's payload.
+    var payload: [UInt8] {
+        guard let code else { return [] }
+        let value = code.rawValue
+        return [UInt8(truncatingIfNeeded: value >> 8), UInt8(truncatingIfNeeded: value)] + reason
+    }
+
+    private static func shortened(_ reason: [UInt8]) -> [UInt8] {
+        guard reason.count > longestReason else { return reason }
+        var end = longestReason
+        while end > 0, reason[end] & 0xC0 == 0x80 { end -= 1 }
+        return Array(reason[..<end])
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+
+/// Reads the heads of frames, octet by octet, and refuses what no frame of the peer may have (RFC 6455 §5.2).
+///
+/// It knows one frame at a time; how frames make messages is `WebSocketReader`'s. A rule is checked at the octet that
+/// breaks it.
+struct WebSocketFrameHeadParser {
+    private enum State {
+        case first
+        case second(WebSocketFrameHead)
+        /// In a length of 2 or 8 octets, of which so many are still to come.
+        case length(WebSocketFrameHead, isMasked: Bool, due: Int, least: UInt64, value: UInt64)
+        /// In a key, of which so many octets are still to come.
+        case mask(WebSocketFrameHead, due: Int, key: UInt32)
+    }
+
+    private var state = State.first
+    /// Our role; the frames are the other one's.
+    private let role: WebSocketRole
+    /// Whether permessage-deflate was agreed on, which gives the first reserved bit its meaning.
+    private let allowsCompression: Bool
+
+    init(_ role: WebSocketRole, allowsCompression: Bool) {
+        self.role = role
+        self.allowsCompression = allowsCompression
+    }
+
+    /// Takes one octet. The head, when it was the last; the parser is then ready for the next frame.
+    mutating func take(_ octet: UInt8) throws(WebSocketError) -> WebSocketFrameHead? {
+        switch state {
+        case .first:
+            state = .second(try begin(octet))
+            return nil
+        case .second(let head):
+            return try takeLength(octet, head)
+        case .length(var head, let isMasked, let due, let least, let value):
+            if due == 8, octet >= 0x80 { throw .lengthOverflow }
+            let value = value << 8 | UInt64(octet)
+            guard due == 1 else {
+                state = .length(head, isMasked: isMasked, due: due - 1, least: least, value: value)
+                return nil
+            }
+            guard value >= least else { throw .lengthNotMinimal(value) }
+            guard let length = Int(exactly: value) else { throw .lengthOverflow }
+            head.length = length
+            return finish(head, isMasked: isMasked)
+        case .mask(var head, let due, let key):
+            let key = key << 8 | UInt32(octet)
+            guard due == 1 else {
+                state = .mask(head, due: due - 1, key: key)
+                return nil
+            }
+            head.mask = WebSocketMask(key: key)
+            state = .first
+            return head
+        }
+    }
+
+    private func begin(_ octet: UInt8) throws(WebSocketError) -> WebSocketFrameHead {
+        guard let opcode = WebSocketOpcode(rawValue: octet & 0x0F) else {
+            throw .reservedOpcode(octet & 0x0F)
+        }
+        let isCompressed = octet & 0x40 != 0
+        // The bit belongs to a message, so it stands in the first frame of one (RFC 7692 §6).
+        let mayBeCompressed = allowsCompression && (opcode == .text || opcode == .binary)
+        guard octet & 0x30 == 0, !isCompressed || mayBeCompressed else { throw .reservedBits(octet: octet) }
+        let isFinal = octet & 0x80 != 0
+        guard isFinal || !opcode.isControl else { throw .fragmentedControlFrame(opcode: opcode.rawValue) }
+        return WebSocketFrameHead(
+            isFinal: isFinal, isCompressed: isCompressed, opcode: opcode, length: 0, mask: nil)
+    }
+
+    private mutating func takeLength(
+        _ octet: UInt8, _ head: WebSocketFrameHead
+    ) throws(WebSocketError) -> WebSocketFrameHead? {
+        var head = head
+        let isMasked = octet & 0x80 != 0
+        switch role {
+        case .client: if isMasked { throw .maskedFrame }
+        case .server: if !isMasked { throw .unmaskedFrame }
+        }
+        let length = octet & 0x7F
+        if length <= 125 {
+            head.length = Int(length)
+            return finish(head, isMasked: isMasked)
+        }
+        guard !head.opcode.isControl else { throw .controlFrameTooLong(opcode: head.opcode.rawValue) }
+        state =
+            length == 126
+            ? .length(head, isMasked: isMasked, due: 2, least: 126, value: 0)
+            : .length(head, isMasked: isMasked, due: 8, least: 0x1_0000, value: 0)
+        return nil
+    }
+
+    private mutating func finish(_ head: WebSocketFrameHead, isMasked: Bool) -> WebSocketFrameHead? {
+        state = isMasked ? .mask(head, due: 4, key: 0) : .first
+        return isMasked ? nil : head
+    }
+}

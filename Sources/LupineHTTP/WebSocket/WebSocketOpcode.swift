@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+
+/// What a frame is (RFC 6455 §5.2). The values between are reserved, and refused.
+enum WebSocketOpcode: UInt8, Sendable, CaseIterable {
+    case continuation = 0x0
+    case text = 0x1
+    case binary = 0x2
+    case close = 0x8
+    case ping = 0x9
+    case pong = 0xA
+
+    /// Control frames are short, never fragmented, and may stand between the fragments of a message (§5.5).
+    var isControl: Bool { rawValue & 0x8 != 0 }
+}

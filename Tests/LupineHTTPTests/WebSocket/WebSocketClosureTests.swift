@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+
+import Testing
+
+@testable import LupineHTTP
+
+/// What close frames can be made to say.
+@Suite struct WebSocketClosureTests {
+    @Test func onlyCodesOfTheWireAreSent() {
+        let wrong = (0...UInt16.max).filter { number in
+            let code = WebSocketCloseCode(rawValue: number)
+            do throws(WebSocketError) {
+                let closure = try WebSocketClosure(code)
+                let expected = [UInt8(number >> 8), UInt8(number & 255)]
+                let read = try WebSocketClosure(received: closure.payload)
+                return !code.mayStandOnTheWire || closure.payload != expected || read != closure
+            } catch {
+                return code.mayStandOnTheWire || error != .invalidCloseCodeToSend(number)
+            }
+        }
+        #expect(wrong.isEmpty)
+    }
+
+    @Test func nothingIsSaidByAnEmptyFrame() throws {
+        #expect(WebSocketClosure.empty.payload.isEmpty)
+        #expect(try WebSocketClosure(received: []) == .empty)
+        #expect(WebSocketClosure.empty.answer == .empty)
+    }
+
+    @Test(arguments: [
+        (123, "", 123), (124, "", 123), (122, "é", 122), (121, "é", 123), (121, "€", 121), (120, "€", 123),
+        (119, "😀", 123), (120, "😀", 120), (122, "😀", 122), (123, "😀", 123), (500, "", 123),
+    ])
+    func reasonsAreCutBetweenCharacters(_ letters: Int, _ last: String, _ kept: Int) throws {
+        let reason = Array((String(repeating: "a", count: letters) + last).utf8)
+        let closure = try WebSocketClosure(.normal, reason: reason)
+        #expect(closure.reason == Array(reason.prefix(kept)), "reasons longer than 123 octets")
+        #expect(closure.payload.count <= WebSocketFrameHead.longestControl)
+    }
+
+    @Test(arguments: [[0xFF], [0x61, 0xC3], [UInt8](repeating: 0x61, count: 200) + [0x80]])
+    func reasonsAreUTF8(_ reason: [UInt8]) {
+        #expect(throws: WebSocketError.invalidReasonToSend) { try WebSocketClosure(.normal, reason: reason) }
+    }
+
+    @Test func theAnswerHasTheCodeAlone() throws {
+        let closure = try WebSocketClosure(.goingAway, reason: [0x61])
+        #expect(try closure.answer == WebSocketClosure(.goingAway), "the same code is the answer")
+    }
+}
