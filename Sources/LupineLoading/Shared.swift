@@ -12,7 +12,7 @@ struct Shared<Value: Sendable>: Sendable {
 
     /// The value; changing it never shows in a copy.
     var value: Value {
-        get { cell[0] }
+        _read { yield cell[0] }
         _modify { yield &cell[0] }
     }
 }
