@@ -75,7 +75,7 @@ let package = Package(
             swiftSettings: houseRules),
         .testTarget(
             name: "LupineLoadingTests",
-            dependencies: ["LupineLoading", "LupineHTTP", "LupineTestKit"],
+            dependencies: ["LupineLoading", "LupineTransport", "LupineOrigin", "LupineHTTP", "LupineTestKit"],
             swiftSettings: houseRules),
         .testTarget(
             name: "LupineOriginTests",
