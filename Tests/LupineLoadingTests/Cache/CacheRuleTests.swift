@@ -82,7 +82,7 @@ struct CacheRuleTests {
         (.reloadRevalidatingCacheData, [.revalidate, .load, .revalidate, .load, .load]),
     ]
 
-    @Test("[U-12.12] each policy, with what is stored", arguments: plans)
+    @Test("each policy, with what is stored", arguments: plans)
     func planOfPolicy(policy: URLRequest.CachePolicy, plans: [CachePlan]) throws {
         let stored = [Self.fresh, Self.freshBare, Self.stale, Self.staleBare, Self.none]
         let request = try Self.request()
@@ -94,7 +94,7 @@ struct CacheRuleTests {
         }
     }
 
-    @Test("[U-12.12] the request's policy counts unless it is the default")
+    @Test("the request's policy counts unless it is the default")
     func effectivePolicy() throws {
         var request = try Self.request()
         #expect(
@@ -154,7 +154,7 @@ struct CacheRuleTests {
     ]
 
     @Test(
-        "[U-12.8] an unsafe request voids its address and those of its origin that are named",
+        "an unsafe request voids its address and those of its origin that are named",
         arguments: voidings)
     func voiding(method: String, status: Int, fields: [String: String], urls: [String]) throws {
         let voided = CacheRule.voided(

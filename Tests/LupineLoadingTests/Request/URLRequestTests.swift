@@ -121,7 +121,7 @@ struct URLRequestTests {
     }
 
     @Test(
-        "[U-1.4] a value that would break the line is refused", arguments: ["a\0b", "a\rb", "a\nb", "a\r\nb"])
+        "a value that would break the line is refused", arguments: ["a\0b", "a\rb", "a\nb", "a\r\nb"])
     func valuesAreOneLine(value: String) throws {
         var request = request
         request.setValue("good", forHTTPHeaderField: "A")
@@ -183,7 +183,7 @@ struct URLRequestTests {
         #expect(request.explicitTimeoutInterval == 60)
     }
 
-    @Test("[U-1.7] fields that are the loader's are left out, others stay in order")
+    @Test("fields that are the loader's are left out, others stay in order")
     func loaderOwnedFieldsAreLeftOut() throws {
         var request = request
         let names = [
