@@ -41,7 +41,7 @@ let package = Package(
             swiftSettings: houseRules),
         .target(
             name: "LupineLoading",
-            dependencies: ["LupineTransport", "LupineHTTP", "LupineCoding"],
+            dependencies: ["LupineTransport", "LupineHTTP", "LupineCoding", "LupineTLS"],
             swiftSettings: houseRules),
         .target(
             name: "LupineOrigin",
@@ -75,7 +75,14 @@ let package = Package(
             swiftSettings: houseRules),
         .testTarget(
             name: "LupineLoadingTests",
-            dependencies: ["LupineLoading", "LupineTransport", "LupineOrigin", "LupineHTTP", "LupineTestKit"],
+            dependencies: [
+                "LupineLoading", "LupineTransport", "LupineHTTP", "LupineTLS", "LupineTestKit",
+                "lupine-loading-probe",
+            ],
+            swiftSettings: houseRules),
+        .executableTarget(
+            name: "lupine-loading-probe", dependencies: ["LupineLoading"],
+            path: "Tests/LoadingProbe",
             swiftSettings: houseRules),
         .testTarget(
             name: "LupineOriginTests",

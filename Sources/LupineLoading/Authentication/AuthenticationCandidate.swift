@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import Foundation
+internal import LupineTLS
 
 /// One way to answer a 401 or 407, with the space that a credential for it belongs to (U-11.2, U-11.3).
 enum AuthenticationCandidate: Hashable, Sendable {

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: MIT
 
+internal import LupineTLS
+
 /// How a Digest challenge wants to be answered: hash and session form (RFC 7616 §3.4).
 struct DigestAlgorithm: Hashable, Sendable {
-    /// A hash function.
-    enum Hash: Hashable, Sendable, CaseIterable {
-        case md5
-        case sha256
-        case sha512Cut256
-    }
-
     /// What everything is hashed with.
-    let hash: Hash
+    let hash: MessageDigest
     /// Whether the secret is bound to the first nonces of a session: the `-sess` forms.
     let isSession: Bool
 
@@ -55,10 +50,12 @@ struct DigestChallenge: Hashable, Sendable {
     /// Where the credential is good too, as given; empty for the whole origin.
     let domain: [String]
 
-    /// Nil when the challenge cannot be answered: what it needs is missing or is not known here (U-11.9).
+    /// Nil when the challenge cannot be answered: what it needs is missing, is not known here
+    /// (U-11.9), or is forbidden on this machine.
     init?(_ challenge: ChallengeSyntax) {
         guard challenge.scheme == "digest", let nonce = challenge["nonce"], let realm = challenge["realm"],
-            let algorithm = DigestAlgorithm(name: challenge["algorithm"] ?? "MD5")
+            let algorithm = DigestAlgorithm(name: challenge["algorithm"] ?? "MD5"),
+            algorithm.hash.digest(of: []) != nil
         else { return nil }
         let offered = challenge["qop"].map { list in
             list.split { $0 == "," || $0 == " " || $0 == "\t" }.map { $0.lowercased() }

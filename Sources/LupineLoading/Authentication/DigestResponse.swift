@@ -1,22 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The hash functions of Digest authentication, as the module is given them.
-struct DigestHasher: Sendable {
-    /// The digest of some octets.
-    let digest: @Sendable (DigestAlgorithm.Hash, [UInt8]) -> [UInt8]
-
-    /// The digest of a text in small hexadecimal digits: `H()` of RFC 7616.
-    func hexadecimal(_ hash: DigestAlgorithm.Hash, _ text: String) -> String {
-        hexadecimal(hash, Array(text.utf8))
-    }
-
-    /// The digest of some octets in small hexadecimal digits.
-    func hexadecimal(_ hash: DigestAlgorithm.Hash, _ octets: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        let text = digest(hash, octets).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-        return String(decoding: text, as: UTF8.self)
-    }
-}
+internal import LupineTLS
 
 /// The answers to one Digest challenge, request after request (RFC 7616 §3.4).
 ///
@@ -25,7 +9,6 @@ struct DigestHasher: Sendable {
 struct DigestResponse: Sendable {
     private let user: String
     private let password: String
-    private let hasher: DigestHasher
     private(set) var challenge: DigestChallenge
     /// How often the nonce was used.
     private(set) var count: UInt32 = 0
@@ -33,11 +16,10 @@ struct DigestResponse: Sendable {
     private var sessionKey: String?
 
     /// The answers of a user to a challenge.
-    init(_ challenge: DigestChallenge, user: String, password: String, hasher: DigestHasher) {
+    init(_ challenge: DigestChallenge, user: String, password: String) {
         self.challenge = challenge
         self.user = user
         self.password = password
-        self.hasher = hasher
     }
 
     /// At least 128 bits that nobody can guess, for a client's nonce.
@@ -53,24 +35,23 @@ struct DigestResponse: Sendable {
     ///   - uri: The target exactly as the request line has it.
     ///   - content: The content, which `auth-int` protects; nil when it is not known in advance.
     ///   - clientNonce: What `freshClientNonce()` gave.
-    /// - Returns: Nil when `auth-int` is asked for and the content is not known, or every count of the nonce is used.
+    /// - Returns: Nil when `auth-int` is asked for and the content is not known, or when every count of the nonce is used.
     mutating func field(method: String, uri: String, content: [UInt8]?, clientNonce: String) -> String? {
-        let hash = challenge.algorithm.hash
         var tail = method + ":" + uri
         if challenge.protection == .authInt {
-            guard let content else { return nil }
-            tail += ":" + hasher.hexadecimal(hash, content)
+            guard let content, let digest = hashed(content) else { return nil }
+            tail += ":" + digest
         }
         let (next, isOver) = count.addingReportingOverflow(1)
-        guard !isOver else { return nil }
-        count = next
-        let key = key(clientNonce)
+        guard !isOver, let key = key(clientNonce), let target = hashed(tail) else { return nil }
         let digits = String(next, radix: 16)
         let nc = String(repeating: "0", count: 8 - digits.count) + digits
         let middle = challenge.protection.map { ":\(nc):\(clientNonce):\($0.rawValue)" } ?? ""
-        let response = hasher.hexadecimal(
-            hash, "\(key):\(challenge.nonce)\(middle):\(hasher.hexadecimal(hash, tail))")
-        return text(uri: uri, response: response, nc: nc, clientNonce: clientNonce)
+        guard let response = hashed("\(key):\(challenge.nonce)\(middle):\(target)"),
+            let name = userParameter()
+        else { return nil }
+        count = next
+        return text(name: name, uri: uri, response: response, nc: nc, clientNonce: clientNonce)
     }
 
     /// Takes the nonce that `Authentication-Info` names for the next request (RFC 7616 §3.5). Returns whether it names one.
@@ -86,18 +67,27 @@ struct DigestResponse: Sendable {
     }
 
     /// `H(A1)`.
-    private mutating func key(_ clientNonce: String) -> String {
+    private mutating func key(_ clientNonce: String) -> String? {
         if let sessionKey { return sessionKey }
-        let hash = challenge.algorithm.hash
-        let secret = hasher.hexadecimal(hash, "\(user):\(challenge.realm):\(password)")
+        guard let secret = hashed("\(user):\(challenge.realm):\(password)") else { return nil }
         guard challenge.algorithm.isSession else { return secret }
-        let key = hasher.hexadecimal(hash, "\(secret):\(challenge.nonce):\(clientNonce)")
-        sessionKey = key
-        return key
+        sessionKey = hashed("\(secret):\(challenge.nonce):\(clientNonce)")
+        return sessionKey
     }
 
-    private func text(uri: String, response: String, nc: String, clientNonce: String) -> String {
-        var parts = [userParameter]
+    /// `H()` of RFC 7616, in small hexadecimal digits.
+    private func hashed(_ octets: [UInt8]) -> String? {
+        let digits = Array("0123456789abcdef".utf8)
+        return challenge.algorithm.hash.digest(of: octets).map { digest in
+            String(decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        }
+    }
+
+    private func hashed(_ text: String) -> String? { hashed(Array(text.utf8)) }
+
+    private func text(name: String, uri: String, response: String, nc: String, clientNonce: String) -> String
+    {
+        var parts = [name]
         parts.append("realm=" + Self.quoted(challenge.realm))
         parts.append("nonce=" + Self.quoted(challenge.nonce))
         parts.append("uri=" + Self.quoted(uri))
@@ -115,10 +105,9 @@ struct DigestResponse: Sendable {
         return "Digest " + parts.joined(separator: ", ")
     }
 
-    private var userParameter: String {
+    private func userParameter() -> String? {
         if challenge.hashesUser {
-            let hashed = hasher.hexadecimal(challenge.algorithm.hash, "\(user):\(challenge.realm)")
-            return "username=" + Self.quoted(hashed)
+            return hashed("\(user):\(challenge.realm)").map { "username=" + Self.quoted($0) }
         }
         if challenge.takesUTF8, !user.utf8.allSatisfy({ $0 < 0x80 }) {
             return "username*=UTF-8''" + Self.percentEncoded(user)

@@ -10,8 +10,10 @@ struct CookieAdmission: Sendable {
     let mainDocumentHost: String?
     /// Which cookies are wanted.
     let policy: HTTPCookie.AcceptPolicy
-    /// What no cookie may be set for.
-    var suffixes = PublicSuffixList.system
+    /// What no cookie may be set for; nil stands for the system's list, which is read only when it is needed.
+    var ownSuffixes: PublicSuffixList?
+
+    private var suffixes: PublicSuffixList { ownSuffixes ?? .system }
 
     /// Whether cookies of this response are wanted at all.
     var isWanted: Bool {

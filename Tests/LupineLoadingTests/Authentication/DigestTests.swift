@@ -1,33 +1,16 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import LupineTLS
 import Testing
 
 @testable import LupineLoading
-@testable import LupineOrigin
-
-extension DigestHasher {
-    /// The hash functions of the origin server, which are written in Swift.
-    fileprivate static let origin = DigestHasher { hash, octets in
-        switch hash {
-        case .md5: digest(MD5(), octets)
-        case .sha256: digest(SHA256(), octets)
-        case .sha512Cut256: digest(SHA512Cut(), octets)
-        }
-    }
-
-    private static func digest(_ function: some HashFunction, _ octets: [UInt8]) -> [UInt8] {
-        var function = function
-        function.update(octets.span)
-        return function.finish()
-    }
-}
 
 struct DigestTests {
     static func answers(_ parameters: String, user: String, password: String) throws -> DigestResponse {
         let syntax = try #require(ChallengeSyntax.parse(["Digest " + parameters]).first)
         return DigestResponse(
-            try #require(DigestChallenge(syntax)), user: user, password: password, hasher: .origin)
+            try #require(DigestChallenge(syntax)), user: user, password: password)
     }
 
     /// The parameters of an answer, with their quotes.
@@ -111,7 +94,7 @@ struct DigestTests {
         }
     }
 
-    static let algorithms: [(name: String, hash: DigestAlgorithm.Hash?, isSession: Bool)] = [
+    static let algorithms: [(name: String, hash: MessageDigest?, isSession: Bool)] = [
         ("MD5", .md5, false), ("md5-SESS", .md5, true), ("SHA-256", .sha256, false),
         ("sha-256-sess", .sha256, true),
         ("SHA-512-256", .sha512Cut256, false), ("SHA-512-256-sess", .sha512Cut256, true),
@@ -120,7 +103,7 @@ struct DigestTests {
     ]
 
     @Test("[U-11.9] algorithms by name", arguments: algorithms)
-    func algorithmNames(name: String, hash: DigestAlgorithm.Hash?, isSession: Bool) {
+    func algorithmNames(name: String, hash: MessageDigest?, isSession: Bool) {
         #expect(DigestAlgorithm(name: name)?.hash == hash)
         if hash != nil { #expect(DigestAlgorithm(name: name)?.isSession == isSession) }
     }
@@ -184,7 +167,12 @@ struct DigestTests {
             "realm=r, nonce=n, qop=auth, algorithm=SHA-256-sess", user: "u", password: "p")
         _ = answers.field(method: "GET", uri: "/", content: nil, clientNonce: "first")
         let field = answers.field(method: "GET", uri: "/", content: nil, clientNonce: "second")
-        let hash = { SHA256.hexadecimal(of: $0 as String) }
+        let hash = { (text: String) in
+            (MessageDigest.sha256.digest(of: Array(text.utf8)) ?? []).map { octet in
+                String(octet >> 4, radix: 16) + String(octet & 15, radix: 16)
+            }
+            .joined()
+        }
         let key = hash(hash("u:r:p") + ":n:first")
         let response = hash("\(key):n:00000002:second:auth:" + hash("GET:/"))
         #expect(try Self.parameters(field)["response"] == "\"\(response)\"")

@@ -58,7 +58,7 @@ struct CookieJarTests {
     @Test("[U-13.6, U-13.7] a domain has to be the host's own, and no public suffix", arguments: admissions)
     func domainsAreAdmitted(url: String, line: String, domain: String?) throws {
         let admission = CookieAdmission(
-            origin: try origin(url), mainDocumentHost: nil, policy: .always, suffixes: .builtIn)
+            origin: try origin(url), mainDocumentHost: nil, policy: .always, ownSuffixes: .builtIn)
         #expect(admission.admitted(try cookie(line, from: url))?.domain == domain)
     }
 
@@ -78,7 +78,7 @@ struct CookieJarTests {
     @Test("[U-13.9] flags and prefixes that do not go together make no cookie", arguments: guarded)
     func flagsAreAdmitted(url: String, line: String, isAdmitted: Bool) throws {
         let admission = CookieAdmission(
-            origin: try origin(url), mainDocumentHost: nil, policy: .always, suffixes: .builtIn)
+            origin: try origin(url), mainDocumentHost: nil, policy: .always, ownSuffixes: .builtIn)
         #expect((admission.admitted(try cookie(line, from: url)) != nil) == isAdmitted)
     }
 
@@ -92,7 +92,7 @@ struct CookieJarTests {
     func policiesWantCookies(policy: HTTPCookie.AcceptPolicy, main: String?, isWanted: Bool) throws {
         let admission = CookieAdmission(
             origin: try origin("http://x.a.co.uk/"), mainDocumentHost: main, policy: policy,
-            suffixes: .builtIn)
+            ownSuffixes: .builtIn)
         #expect(admission.isWanted == isWanted)
     }
 
