@@ -13,9 +13,13 @@ struct CookieOrigin: Hashable, Sendable {
     /// Whether the scheme is `https` or `wss`.
     let isSecure: Bool
 
-    /// Nil for an address without a host: it has no cookies.
+    /// The longest name that the DNS has (RFC 1035 §2.3.4), with its dots.
+    private static let longestHost = 255
+
+    /// Nil for an address without a host, or with one that cannot be: it has no cookies.
     init?(_ url: URL) {
-        guard let host = url.host(percentEncoded: false), !host.isEmpty else { return nil }
+        guard let host = url.host(percentEncoded: false), !host.isEmpty, host.utf8.count <= Self.longestHost
+        else { return nil }
         let scheme = url.scheme?.lowercased()
         self.host = HostName.canonical(host)
         isSecure = scheme == "https" || scheme == "wss"

@@ -170,7 +170,7 @@ public struct URLRequest: Sendable {
     }
 
     /// The header fields in their order.
-    package var headers: HeaderList {
+    package var headerList: HeaderList {
         get { contents.value.headers }
         set { contents.value.headers = newValue }
     }

@@ -119,3 +119,48 @@ struct CredentialTests {
         #expect(count.withLock { $0 } == 2)
     }
 }
+
+/// Notes what it is told.
+private final class NotingSender: NSObject, URLAuthenticationChallengeSender {
+    let notes = Lock<[String]>([])
+
+    func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {
+        notes.withLock { $0.append("use \(credential.user ?? "")") }
+    }
+
+    func continueWithoutCredential(for challenge: URLAuthenticationChallenge) {
+        notes.withLock { $0.append("continue") }
+    }
+
+    func cancel(_ challenge: URLAuthenticationChallenge) { notes.withLock { $0.append("cancel") } }
+}
+
+struct AuthenticationChallengeTests {
+    @Test func aChallengeKeepsItsValuesForAnotherSender() {
+        let credential = URLCredential(user: "u", password: "secret", persistence: .none)
+        let first = NotingSender()
+        let second = NotingSender()
+        let challenge = URLAuthenticationChallenge(
+            protectionSpace: CredentialTests.space(), proposedCredential: credential, previousFailureCount: 2,
+            failureResponse: nil, error: URLError(.badURL), sender: first)
+        #expect(challenge.sender === first && challenge.previousFailureCount == 2)
+        #expect((challenge.error as? URLError)?.code == .badURL && challenge.failureResponse == nil)
+        let other = URLAuthenticationChallenge(authenticationChallenge: challenge, sender: second)
+        #expect(other.sender === second && other.previousFailureCount == 2)
+        #expect(other.proposedCredential == credential && other.protectionSpace == CredentialTests.space())
+        #expect(!challenge.description.contains("secret"))
+    }
+
+    @Test func aSenderNeedNotKnowEveryAnswer() {
+        let sender = NotingSender()
+        let credential = URLCredential(user: "u", password: "p", persistence: .none)
+        for proposed in [credential, nil] {
+            let challenge = URLAuthenticationChallenge(
+                space: CredentialTests.space(), credential: proposed, failures: 0, response: nil,
+                sender: sender)
+            challenge.sender?.performDefaultHandling(for: challenge)
+            challenge.sender?.rejectProtectionSpaceAndContinue(with: challenge)
+        }
+        #expect(sender.notes.withLock { $0 } == ["use u", "continue", "continue", "continue"])
+    }
+}
