@@ -35,7 +35,8 @@ struct DigestResponse: Sendable {
     ///   - uri: The target exactly as the request line has it.
     ///   - content: The content, which `auth-int` protects; nil when it is not known in advance.
     ///   - clientNonce: What `freshClientNonce()` gave.
-    /// - Returns: Nil when `auth-int` is asked for and the content is not known, or when every count of the nonce is used.
+    /// - Returns: Nil when `auth-int` is asked for and the content is not known, when the user's name cannot be sent, or when
+    ///   every count of the nonce is used.
     mutating func field(method: String, uri: String, content: [UInt8]?, clientNonce: String) -> String? {
         var tail = method + ":" + uri
         if challenge.protection == .authInt {
@@ -112,6 +113,8 @@ struct DigestResponse: Sendable {
         if challenge.takesUTF8, !user.utf8.allSatisfy({ $0 < 0x80 }) {
             return "username*=UTF-8''" + Self.percentEncoded(user)
         }
+        // No quoted string can hold what ends a line.
+        if user.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) { return nil }
         return "username=" + Self.quoted(user)
     }
 

@@ -94,6 +94,14 @@ struct DigestTests {
         }
     }
 
+    @Test func aNameThatWouldEndTheLineIsNotSent() throws {
+        for (extra, isSent) in [("", false), ("userhash=true", true)] {
+            var answers = try Self.answers("realm=r, nonce=n, \(extra)", user: "a\r\nb", password: "p")
+            let field = answers.field(method: "GET", uri: "/", content: nil, clientNonce: "c")
+            #expect((field != nil) == isSent)
+        }
+    }
+
     static let algorithms: [(name: String, hash: MessageDigest?, isSession: Bool)] = [
         ("MD5", .md5, false), ("md5-SESS", .md5, true), ("SHA-256", .sha256, false),
         ("sha-256-sess", .sha256, true),
