@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 
 /// One challenge of a `WWW-Authenticate` or `Proxy-Authenticate` field: a scheme with its parameters (RFC 9110 §11.2).
-struct ChallengeSyntax: Hashable, Sendable {
+package struct ChallengeSyntax: Hashable, Sendable {
     /// The scheme in small letters.
-    let scheme: String
+    package let scheme: String
     /// The parameters in order, names in small letters, quotes and escapes undone.
-    let parameters: [(name: String, value: String)]
+    package let parameters: [(name: String, value: String)]
     /// What stands in place of parameters, such as `Negotiate` has it.
-    let token68: String?
+    package let token68: String?
 
     /// The value of the first parameter of a name given in small letters.
-    subscript(name: String) -> String? { parameters.first { $0.name == name }?.value }
+    package subscript(name: String) -> String? { parameters.first { $0.name == name }?.value }
 
-    static func == (left: ChallengeSyntax, right: ChallengeSyntax) -> Bool {
+    package static func == (left: ChallengeSyntax, right: ChallengeSyntax) -> Bool {
         left.scheme == right.scheme && left.token68 == right.token68
             && left.parameters.elementsEqual(right.parameters) { $0.name == $1.name && $0.value == $1.value }
     }
 
-    func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(scheme)
         hasher.combine(token68)
         for parameter in parameters {
@@ -30,7 +30,7 @@ struct ChallengeSyntax: Hashable, Sendable {
     ///
     /// A comma separates challenges as well as parameters; what follows it begins a challenge when it is a token without
     /// an equals sign behind it. What cannot be understood ends with the next comma.
-    static func parse(_ lines: [String]) -> [ChallengeSyntax] {
+    package static func parse(_ lines: [String]) -> [ChallengeSyntax] {
         lines.flatMap { line in
             var reader = Reader(octets: Array(line.utf8))
             return reader.challenges()

@@ -107,6 +107,30 @@ struct HTTPCookieStorageTests {
         #expect(storage.sortedCookies(using: byValueThenName).map(\.name) == ["a", "b", "c"])
     }
 
+    @Test func manyTasksShareAStorage() async throws {
+        try await withFolder { folder in
+            let file = folder.appendingPathComponent("cookies.jsonl")
+            let storage = HTTPCookieStorage(file: file)
+            await withTaskGroup(of: Void.self) { group in
+                for task in 0..<8 {
+                    group.addTask {
+                        for index in 0..<50 {
+                            let lines = "t\(task)=\(index); Max-Age=1000, shared=\(index); Max-Age=1000"
+                            storage.setCookies(cookies(lines), for: url, mainDocumentURL: nil)
+                            _ = storage.cookies(for: url, mainDocumentURL: nil, method: "GET")
+                        }
+                    }
+                }
+            }
+            await flush(storage)
+            let again = HTTPCookieStorage(file: file)
+            for storage in [storage, again] {
+                #expect(storage.cookies?.count == 9)
+                #expect(storage.cookies?.allSatisfy { $0.value == "49" || $0.name == "shared" } == true)
+            }
+        }
+    }
+
     // MARK: the file
 
     @Test("[U-13.15] what outlives the session is in the file, with all that it says, for its owner only")
