@@ -40,6 +40,10 @@ let package = Package(
             dependencies: ["CLupineLinux", "LupineHTTP", "LupineCoding", "LupineTLS"],
             swiftSettings: houseRules),
         .target(
+            name: "LupineLoading",
+            dependencies: ["LupineTransport", "LupineHTTP", "LupineCoding", "LupineTLS"],
+            swiftSettings: houseRules),
+        .target(
             name: "LupineOrigin",
             dependencies: ["LupineTransport", "LupineHTTP", "LupineCoding", "LupineTLS"],
             swiftSettings: houseRules),
@@ -68,6 +72,17 @@ let package = Package(
                 "LupineTransport", "LupineOrigin", "LupineHTTP", "LupineCoding", "LupineTLS", "LupineTestKit",
                 "lupine-transport-probe",
             ],
+            swiftSettings: houseRules),
+        .testTarget(
+            name: "LupineLoadingTests",
+            dependencies: [
+                "LupineLoading", "LupineTransport", "LupineHTTP", "LupineTLS", "LupineTestKit",
+                "lupine-loading-probe",
+            ],
+            swiftSettings: houseRules),
+        .executableTarget(
+            name: "lupine-loading-probe", dependencies: ["LupineLoading"],
+            path: "Tests/LoadingProbe",
             swiftSettings: houseRules),
         .testTarget(
             name: "LupineOriginTests",

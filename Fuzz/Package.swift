@@ -37,6 +37,10 @@ let package = Package(
             dependencies: ["CLupineLinux", "LupineHTTP", "LupineCoding", "LupineTLS"],
             path: "House/LupineTransport", swiftSettings: houseRules),
         .target(
+            name: "LupineLoading",
+            dependencies: ["LupineTransport", "LupineHTTP", "LupineCoding", "LupineTLS"],
+            path: "House/LupineLoading", swiftSettings: houseRules),
+        .target(
             name: "CodingFuzzKit", dependencies: ["LupineCoding"], path: "Targets/CodingFuzzKit",
             swiftSettings: houseRules),
         fuzzTarget("GzipFuzz", "CodingFuzzKit", "LupineCoding"),
@@ -54,6 +58,8 @@ let package = Package(
         fuzzTarget("MessageFuzz", "FuzzKit", "LupineCoding"),
         fuzzTarget("SocksFuzz", "LupineTransport"),
         fuzzTarget("URLFuzz", "LupineTransport"),
+        fuzzTarget("ChallengeFuzz", "FuzzKit", "LupineLoading"),
+        fuzzTarget("CookieFuzz", "FuzzKit", "LupineLoading"),
         .target(name: "FuzzKit", path: "Targets/FuzzKit", swiftSettings: houseRules),
         fuzzTarget("ChunkedFuzz", "FuzzKit", "LupineHTTP"),
         fuzzTarget("DifferentialFuzz", "FuzzKit", "LupineHTTP"),

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+
+/// One challenge of a `WWW-Authenticate` or `Proxy-Authenticate` field: a scheme with its parameters (RFC 9110 §11.2).
+package struct ChallengeSyntax: Hashable, Sendable {
+    /// The scheme in small letters.
+    package let scheme: String
+    /// The parameters in order, names in small letters, quotes and escapes undone.
+    package let parameters: [(name: String, value: String)]
+    /// What stands in place of parameters, such as `Negotiate` has it.
+    package let token68: String?
+
+    /// The value of the first parameter of a name given in small letters.
+    package subscript(name: String) -> String? { parameters.first { $0.name == name }?.value }
+
+    package static func == (left: ChallengeSyntax, right: ChallengeSyntax) -> Bool {
+        left.scheme == right.scheme && left.token68 == right.token68
+            && left.parameters.elementsEqual(right.parameters) { $0.name == $1.name && $0.value == $1.value }
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(scheme)
+        hasher.combine(token68)
+        for parameter in parameters {
+            hasher.combine(parameter.name)
+            hasher.combine(parameter.value)
+        }
+    }
+
+    /// The challenges of all lines, in order (U-11.3).
+    ///
+    /// A comma separates challenges as well as parameters; what follows it begins a challenge when it is a token without
+    /// an equals sign behind it. What cannot be understood ends with the next comma.
+    package static func parse(_ lines: [String]) -> [ChallengeSyntax] {
+        lines.flatMap { line in
+            var reader = Reader(octets: Array(line.utf8))
+            return reader.challenges()
+        }
+    }
+
+    /// Reads one line.
+    private struct Reader {
+        let octets: [UInt8]
+        var index = 0
+
+        init(octets: [UInt8]) { self.octets = octets }
+
+        private var current: UInt8? { index < octets.count ? octets[index] : nil }
+
+        mutating func challenges() -> [ChallengeSyntax] {
+            var found: [ChallengeSyntax] = []
+            while true {
+                skip { $0 == 0x2C || Self.isBlank($0) }
+                guard index < octets.count else { return found }
+                guard let scheme = token() else {
+                    skipToComma()
+                    continue
+                }
+                found.append(challenge(of: scheme.lowercased()))
+            }
+        }
+
+        /// The rest of a challenge whose scheme has been read.
+        private mutating func challenge(of scheme: String) -> ChallengeSyntax {
+            var parameters: [(name: String, value: String)] = []
+            guard let octet = current, Self.isBlank(octet) else {
+                return ChallengeSyntax(scheme: scheme, parameters: [], token68: nil)
+            }
+            skip(Self.isBlank)
+            if let text = token68() { return ChallengeSyntax(scheme: scheme, parameters: [], token68: text) }
+            while true {
+                let start = index
+                skip { $0 == 0x2C || Self.isBlank($0) }
+                guard index < octets.count else { break }
+                guard let name = token() else {
+                    skipToComma()
+                    continue
+                }
+                skip(Self.isBlank)
+                guard current == 0x3D else {
+                    // A scheme: the next challenge begins here.
+                    index = start
+                    break
+                }
+                index += 1
+                skip(Self.isBlank)
+                parameters.append((name.lowercased(), value()))
+            }
+            return ChallengeSyntax(scheme: scheme, parameters: parameters, token68: nil)
+        }
+
+        /// A token68 that has the challenge for itself; else reads nothing. A parameter looks alike up to its `=`, which
+        /// has a value behind it.
+        private mutating func token68() -> String? {
+            var end = index
+            while end < octets.count, Self.isToken68(octets[end]) { end += 1 }
+            guard end > index else { return nil }
+            let start = index
+            while end < octets.count, octets[end] == 0x3D { end += 1 }
+            var rest = end
+            while rest < octets.count, Self.isBlank(octets[rest]) { rest += 1 }
+            guard rest == octets.count || octets[rest] == 0x2C else { return nil }
+            index = rest
+            return text(start..<end)
+        }
+
+        private mutating func token() -> String? {
+            let start = index
+            skip(Self.isToken)
+            return index > start ? text(start..<index) : nil
+        }
+
+        /// A quoted string, or what stands up to the next comma or blank.
+        private mutating func value() -> String {
+            guard current == 0x22 else {
+                let start = index
+                skip { $0 != 0x2C && !Self.isBlank($0) }
+                return text(start..<index)
+            }
+            index += 1
+            var value: [UInt8] = []
+            while let octet = current, octet != 0x22 {
+                if octet == 0x5C, index + 1 < octets.count { index += 1 }
+                value.append(octets[index])
+                index += 1
+            }
+            if current == 0x22 { index += 1 }
+            return String(decoding: value, as: UTF8.self)
+        }
+
+        private mutating func skipToComma() {
+            var isQuoted = false
+            while let octet = current, isQuoted || octet != 0x2C {
+                if octet == 0x22 { isQuoted.toggle() }
+                if octet == 0x5C, isQuoted { index += 1 }
+                index += 1
+            }
+            index = min(index, octets.count)
+        }
+
+        private mutating func skip(_ isSkipped: (UInt8) -> Bool) {
+            while let octet = current, isSkipped(octet) { index += 1 }
+        }
+
+        private func text(_ range: Range<Int>) -> String { String(decoding: octets[range], as: UTF8.self) }
+
+        private static func isBlank(_ octet: UInt8) -> Bool { octet == 0x20 || octet == 0x09 }
+
+        private static func isToken(_ octet: UInt8) -> Bool {
+            switch octet {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+            case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E, 0x5F, 0x60, 0x7C, 0x7E: true
+            default: false
+            }
+        }
+
+        private static func isToken68(_ octet: UInt8) -> Bool {
+            switch octet {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+            case 0x2D, 0x2E, 0x5F, 0x7E, 0x2B, 0x2F: true
+            default: false
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+
+public import Foundation
+internal import LupineTransport
+
+extension NSNotification.Name {
+    // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// The credentials of the storage that is the object have changed. Posted on the thread that changed them.
+    public static let NSURLCredentialStorageChanged = NSNotification.Name(
+        "NSURLCredentialStorageChangedNotification")
+}
+
+/// Credentials by protection space, in memory only (U-11.16). Any thread may use it.
+///
+/// The first credential of a space becomes its default. A credential with persistence `none` is for one challenge and is not
+/// kept; neither is one that is `synchronizable`, since there is nothing to keep it in.
+public final class URLCredentialStorage: NSObject, Sendable {
+    private struct Shelf {
+        var byUser: [String: URLCredential] = [:]
+        var defaultUser: String?
+    }
+
+    private let shelves = Lock<[URLProtectionSpace: Shelf]>([:])
+
+    /// The storage of the process.
+    public static let shared = URLCredentialStorage()
+
+    /// An empty storage.
+    public override init() { super.init() }
+
+    /// The credentials of a space by user name; nil when there are none.
+    public func credentials(for space: URLProtectionSpace) -> [String: URLCredential]? {
+        shelves.withLock { $0[space]?.byUser }
+    }
+
+    /// All credentials.
+    public var allCredentials: [URLProtectionSpace: [String: URLCredential]] {
+        shelves.withLock { $0.mapValues(\.byUser) }
+    }
+
+    /// Keeps a credential in place of the one of that user.
+    public func set(_ credential: URLCredential, for space: URLProtectionSpace) {
+        keep(credential, for: space, asDefault: false)
+    }
+
+    /// Removes a credential; as a default too.
+    public func remove(_ credential: URLCredential, for space: URLProtectionSpace) {
+        remove(credential, for: space, options: nil)
+    }
+
+    /// Removes a credential; as a default too. The options are about credentials that are synchronised, of which there are
+    /// none.
+    public func remove(
+        _ credential: URLCredential, for space: URLProtectionSpace, options: [String: AnyObject]? = [:]
+    ) {
+        let hasChanged = shelves.withLock { shelves in
+            guard var shelf = shelves[space], let user = credential.user, shelf.byUser[user] == credential
+            else {
+                return false
+            }
+            shelf.byUser[user] = nil
+            if shelf.defaultUser == user { shelf.defaultUser = nil }
+            shelves[space] = shelf.byUser.isEmpty ? nil : shelf
+            return true
+        }
+        if hasChanged { announce() }
+    }
+
+    /// The credential to try first in a space; nil when there is none.
+    public func defaultCredential(for space: URLProtectionSpace) -> URLCredential? {
+        shelves.withLock { shelves in
+            guard let shelf = shelves[space] else { return nil }
+            return shelf.defaultUser.flatMap { shelf.byUser[$0] }
+        }
+    }
+
+    /// Makes a credential the one to try first in a space, and keeps it.
+    public func setDefaultCredential(_ credential: URLCredential, for space: URLProtectionSpace) {
+        keep(credential, for: space, asDefault: true)
+    }
+
+    /// What is proposed to a challenge when the address names nobody (U-11.4): the default, else the first by name.
+    package func proposal(for space: URLProtectionSpace) -> URLCredential? {
+        shelves.withLock { shelves in
+            guard let shelf = shelves[space] else { return nil }
+            return shelf.defaultUser.flatMap { shelf.byUser[$0] }
+                ?? shelf.byUser.min { $0.key < $1.key }?.value
+        }
+    }
+
+    /// Removes everything.
+    package func removeAll() {
+        let hasChanged = shelves.withLock { shelves in
+            defer { shelves = [:] }
+            return !shelves.isEmpty
+        }
+        if hasChanged { announce() }
+    }
+
+    private func keep(_ credential: URLCredential, for space: URLProtectionSpace, asDefault: Bool) {
+        switch credential.persistence {
+        case .none, .synchronizable: return
+        case .forSession, .permanent: break
+        }
+        guard let user = credential.user else { return }
+        let hasChanged = shelves.withLock { shelves in
+            var shelf = shelves[space] ?? Shelf()
+            let before = (shelf.byUser[user], shelf.defaultUser)
+            if asDefault || shelf.byUser.isEmpty { shelf.defaultUser = user }
+            shelf.byUser[user] = credential
+            shelves[space] = shelf
+            return before.0 != credential || before.1 != shelf.defaultUser
+        }
+        if hasChanged { announce() }
+    }
+
+    private func announce() {
+        NotificationCenter.default.post(name: .NSURLCredentialStorageChanged, object: self)
+    }
+}

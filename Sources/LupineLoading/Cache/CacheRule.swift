@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import LupineHTTP
+
+/// What may be stored, under which key, and what makes it void (RFC 9111 §3, §4.3, §4.4). Pure.
+enum CacheRule {
+    /// The key of an address: all of it but the fragment (U-12.2).
+    static func key(of url: URL) -> String {
+        let text = url.absoluteString
+        return text.firstIndex(of: "#").map { String(text[..<$0]) } ?? text
+    }
+
+    /// Whether the answer to a request may be stored (U-12.4), its content being whole and small enough.
+    static func isStorable(_ response: HTTPURLResponse, for request: URLRequest) -> Bool {
+        guard request.httpMethod == "GET", [200, 203, 204].contains(response.statusCode),
+            request.value(forHTTPHeaderField: "Range") == nil
+        else { return false }
+        let field = { response.value(forHTTPHeaderField: $0) }
+        let said = CacheControl(field: field("Cache-Control"), pragma: field("Pragma"))
+        guard !said.noStore, !CachePlan.control(of: request).noStore else { return false }
+        return !(field("Vary").map { ListSyntax.contains("*", in: Array($0.utf8).span) } ?? false)
+    }
+
+    /// The fields that ask the server whether a stored response is still good (U-12.13): what it said, word for word.
+    static func conditions(of stored: HTTPURLResponse) -> [HeaderList.Field] {
+        var conditions: [HeaderList.Field] = []
+        if let tag = stored.value(forHTTPHeaderField: "ETag") {
+            conditions.append(HeaderList.Field(name: "If-None-Match", value: tag))
+        }
+        if let date = stored.value(forHTTPHeaderField: "Last-Modified") {
+            conditions.append(HeaderList.Field(name: "If-Modified-Since", value: date))
+        }
+        return conditions
+    }
+
+    /// The fields of a stored response after a 304 (RFC 9111 §3.2): the new ones take the place of those of their
+    /// name, save for what is about the connection or describes the content that was not sent.
+    static func refreshed(_ stored: Fields, by update: Fields) -> Fields {
+        var kept: Set<FieldName> = []
+        for name in [
+            "Connection", "Content-Encoding", "Content-Length", "Content-Range", "Keep-Alive",
+            "Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Connection", "TE", "Trailer",
+            "Transfer-Encoding", "Upgrade",
+        ] + update.values(of: .connection).flatMap({ $0.split(separator: ",").map(String.init) }) {
+            if let name = try? FieldName(name.trimmingCharacters(in: .whitespaces)) { kept.insert(name) }
+        }
+        var fields = stored
+        var added = Fields()
+        for index in 0..<update.count {
+            let name = update.fieldName(at: index)
+            if kept.contains(name) { continue }
+            fields.remove(name)
+            // It was legal where it comes from.
+            try? added.append(name, update.value(at: index))
+        }
+        fields.append(contentsOf: added)
+        return fields
+    }
+
+    /// The addresses whose stored answers are void after a request (U-12.8): its own and those that the answer names, if
+    /// they are of the same origin.
+    static func voided(by request: URLRequest, response: HTTPURLResponse) -> [URL] {
+        let isSafe = ["GET", "HEAD", "OPTIONS", "TRACE"].contains(request.httpMethod ?? "GET")
+        guard !isSafe, (200..<400).contains(response.statusCode), let url = request.url else { return [] }
+        var voided = [url]
+        for name in ["Location", "Content-Location"] {
+            guard let text = response.value(forHTTPHeaderField: name),
+                let named = URL(string: text, relativeTo: url)?.absoluteURL, isSameOrigin(named, url)
+            else { continue }
+            voided.append(named)
+        }
+        return voided
+    }
+
+    private static func isSameOrigin(_ left: URL, _ right: URL) -> Bool {
+        guard let left = AuthenticationCandidate.Asker.server(of: left),
+            let right = AuthenticationCandidate.Asker.server(of: right)
+        else { return false }
+        switch (left, right) {
+        case (.server(let host, let port, let scheme), .server(let otherHost, let otherPort, let otherScheme)):
+            return HostName.canonical(host) == HostName.canonical(otherHost) && port == otherPort
+                && scheme == otherScheme
+        case (.proxy, _), (.server, .proxy): return false
+        }
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+
+public import Foundation
+
+/// Where a response may be stored: what `URLCache` calls its storage policy.
+public enum CacheStoragePolicy: UInt, Sendable {
+    /// In memory and on the disk.
+    case allowed = 0
+    /// In memory only.
+    case allowedInMemoryOnly = 1
+    /// Nowhere.
+    case notAllowed = 2
+}
+
+/// A response with its content, as a cache has it. Immutable, and any thread's.
+public final class CachedURLResponse: NSObject, NSCopying, Sendable {
+    /// The response.
+    public let response: URLResponse
+    /// Its content.
+    public let data: Data
+    /// Where it may be stored.
+    public let storagePolicy: CacheStoragePolicy
+    private let keptInfo: CallerValue<[AnyHashable: Any]?>
+
+    /// A response that may be stored anywhere.
+    public convenience init(response: URLResponse, data: Data) {
+        self.init(response: response, data: data, userInfo: nil, storagePolicy: .allowed)
+    }
+
+    /// A response with what a program wants to find again beside it.
+    ///
+    /// - Parameters:
+    ///   - response: The response.
+    ///   - data: Its content.
+    ///   - userInfo: What is kept with it; on the disk only what a property list can hold.
+    ///   - storagePolicy: Where it may be stored.
+    public init(
+        response: URLResponse, data: Data, userInfo: [AnyHashable: Any]? = nil,
+        storagePolicy: CacheStoragePolicy
+    ) {
+        self.response = response
+        self.data = data
+        self.storagePolicy = storagePolicy
+        keptInfo = CallerValue(userInfo)
+    }
+
+    /// What is kept with the response.
+    public var userInfo: [AnyHashable: Any]? { keptInfo.value }
+
+    /// The object itself: it is immutable.
+    public override func copy() -> Any { self }
+
+    /// The object itself: it is immutable.
+    public func copy(with zone: NSZone? = nil) -> Any { self }
+
+    /// Whether the other has the same response, content, policy and further values.
+    public override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? CachedURLResponse else { return false }
+        return response == other.response && data == other.data && storagePolicy == other.storagePolicy
+            && userInfo.map(NSDictionary.init) == other.userInfo.map(NSDictionary.init)
+    }
+
+    /// Goes with `isEqual(_:)`.
+    public override var hash: Int {
+        var hasher = Hasher()
+        hasher.combine(response)
+        hasher.combine(data)
+        hasher.combine(storagePolicy)
+        return hasher.finalize()
+    }
+
+    /// The response and how much content there is.
+    public override var description: String { "<CachedURLResponse \(response), \(data.count) bytes>" }
+}

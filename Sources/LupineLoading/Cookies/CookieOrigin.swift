@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+
+/// What of an address cookies are judged by: host, port, path, and whether the way there is secure.
+struct CookieOrigin: Hashable, Sendable {
+    /// The host in canonical form.
+    let host: String
+    /// The port, also where the address leaves it out.
+    let port: Int
+    /// The path as it is sent, never empty.
+    let path: String
+    /// Whether the scheme is `https` or `wss`.
+    let isSecure: Bool
+
+    /// The longest name that the DNS has (RFC 1035 §2.3.4), with its dots.
+    private static let longestHost = 255
+
+    /// Nil for an address without a host, or with one that cannot be: it has no cookies.
+    init?(_ url: URL) {
+        guard let host = url.host(percentEncoded: false), !host.isEmpty, host.utf8.count <= Self.longestHost
+        else { return nil }
+        let scheme = url.scheme?.lowercased()
+        self.host = HostName.canonical(host)
+        isSecure = scheme == "https" || scheme == "wss"
+        port = url.port ?? (isSecure ? 443 : 80)
+        let path = url.absoluteURL.path(percentEncoded: true)
+        self.path = path.hasPrefix("/") ? path : "/" + path
+    }
+
+    /// The path of a cookie that names none: up to, not including, the last slash (RFC 6265 §5.1.4).
+    var defaultPath: String {
+        guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
+        return String(path[..<slash])
+    }
+
+    /// Whether a cookie of that path is for this address (RFC 6265 §5.1.4).
+    func isPath(below cookiePath: String) -> Bool {
+        guard path.hasPrefix(cookiePath) else { return false }
+        return path.utf8.count == cookiePath.utf8.count || cookiePath.hasSuffix("/")
+            || path.dropFirst(cookiePath.count).first == "/"
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+
+/// Cookies from and to dictionaries of properties (U-13.16).
+extension HTTPCookie.Contents {
+    /// Nil when a property is missing that a cookie needs, or cannot be one.
+    init?(properties: [HTTPCookiePropertyKey: Any], now: Date) {
+        guard let name = properties[.name] as? String, let value = properties[.value] as? String,
+            let path = properties[.path] as? String,
+            SetCookieSyntax.canBeSent(name: name, value: value)
+        else { return nil }
+        let origin = Self.url(properties[.originURL]).flatMap { CookieOrigin($0) }
+        let given = (properties[.domain] as? String)?.lowercased() ?? ""
+        guard let domain = given.isEmpty ? origin?.host : given else { return nil }
+        self.init(
+            name: name, value: value, domain: domain,
+            path: path.hasPrefix("/") ? path : origin?.defaultPath ?? "/")
+        expires = Self.end(properties, now: now)
+        isDiscarded = Self.flag(properties[.discard])
+        if isDiscarded { expires = nil }
+        isSecure = Self.flag(properties[.secure])
+        isHTTPOnly = Self.flag(properties[.httpOnly])
+        sameSite = Self.policy(properties[.sameSitePolicy])?.rawValue
+        version = Self.number(properties[.version]) == 1 ? 1 : 0
+        comment = properties[.comment] as? String
+        commentURL = Self.url(properties[.commentURL])
+        ports = Self.ports(properties[.port])
+    }
+
+    /// The properties that make the same contents again.
+    var properties: [HTTPCookiePropertyKey: Any] {
+        var properties: [HTTPCookiePropertyKey: Any] = [
+            .name: name, .value: value, .domain: domain, .path: path, .version: String(version),
+        ]
+        properties[.expires] = expires
+        properties[.comment] = comment
+        properties[.commentURL] = commentURL
+        properties[.sameSitePolicy] = sameSite
+        properties[.port] = ports.map { $0.map(String.init).joined(separator: ",") }
+        if isSecure { properties[.secure] = "TRUE" }
+        if isHTTPOnly { properties[.httpOnly] = "TRUE" }
+        if isDiscarded { properties[.discard] = "TRUE" }
+        return properties
+    }
+
+    private static func end(_ properties: [HTTPCookiePropertyKey: Any], now: Date) -> Date? {
+        switch properties[.maximumAge] {
+        case let text as String:
+            if let end = SetCookieSyntax.end(maximumAge: text, now: now) { return end }
+        case let other:
+            if let seconds = number(other) {
+                return SetCookieSyntax.end(maximumAge: String(seconds), now: now)
+            }
+        }
+        switch properties[.expires] {
+        case let date as Date: return date
+        case let text as String: return HTTPDate.moment(of: text)
+        default: return nil
+        }
+    }
+
+    private static func flag(_ property: Any?) -> Bool {
+        switch property {
+        case let flag as Bool: flag
+        case let text as String: text.uppercased() == "TRUE"
+        default: false
+        }
+    }
+
+    private static func number(_ property: Any?) -> Int? {
+        switch property {
+        case let number as Int: number
+        case let number as NSNumber: number.intValue
+        case let text as String: Int(text)
+        default: nil
+        }
+    }
+
+    private static func url(_ property: Any?) -> URL? {
+        switch property {
+        case let url as URL: url
+        case let text as String: URL(string: text)
+        default: nil
+        }
+    }
+
+    private static func policy(_ property: Any?) -> HTTPCookieStringPolicy? {
+        switch property {
+        case let policy as HTTPCookieStringPolicy: HTTPCookieStringPolicy(attribute: policy.rawValue)
+        case let text as String: HTTPCookieStringPolicy(attribute: text)
+        default: nil
+        }
+    }
+
+    private static func ports(_ property: Any?) -> [Int]? {
+        switch property {
+        case let text as String: SetCookieSyntax.ports(text)
+        case let numbers as [NSNumber]:
+            SetCookieSyntax.ports(numbers.map { String($0.intValue) }.joined(separator: ","))
+        default: nil
+        }
+    }
+}

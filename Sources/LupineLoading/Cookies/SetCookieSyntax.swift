@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+
+/// `Set-Cookie` fields, read as RFC 6265 §5.2 reads them (U-13.1 to U-13.9).
+///
+/// Pure: what a line says is taken, whether the cookie may be stored is judged by `CookieAdmission`. A line that is no
+/// cookie gives none; an attribute that makes no sense is as if it were not there.
+enum SetCookieSyntax {
+    /// The most octets of name and value together.
+    static let longest = 4_096
+
+    /// The lines that a joined value holds: a comma ends one where a name and `=` follow it, so that dates survive.
+    static func lines(in value: String) -> [String] {
+        var lines: [String] = []
+        var start = value.startIndex
+        var index = start
+        while let comma = value[index...].firstIndex(of: ",") {
+            index = value.index(after: comma)
+            let rest = value[index...].drop { $0 == " " || $0 == "\t" }
+            let name = rest.prefix { $0.isASCII && isTokenOctet($0.asciiValue ?? 0) }
+            guard !name.isEmpty, rest[name.endIndex...].first == "=" else { continue }
+            lines.append(String(value[start..<comma]))
+            start = index
+        }
+        lines.append(String(value[start...]))
+        return lines
+    }
+
+    /// The cookie of one line; nil when it is none.
+    static func cookie(_ line: String, from origin: CookieOrigin, now: Date) -> HTTPCookie? {
+        let parts = line.split(separator: ";", omittingEmptySubsequences: false)
+        guard let pair = parts.first, let equals = pair.firstIndex(of: "=") else { return nil }
+        let name = trimmed(pair[..<equals])
+        let value = trimmed(pair[pair.index(after: equals)...])
+        guard canBeSent(name: name, value: value), name.utf8.count + value.utf8.count <= longest else {
+            return nil
+        }
+        var contents = HTTPCookie.Contents(
+            name: name, value: value, domain: origin.host, path: origin.defaultPath)
+        var maximumAge: Date?
+        for part in parts.dropFirst() {
+            let equals = part.firstIndex(of: "=")
+            let attribute = trimmed(part[..<(equals ?? part.endIndex)]).lowercased()
+            let value = equals.map { trimmed(part[part.index(after: $0)...]) }
+            switch attribute {
+            case "max-age": maximumAge = value.flatMap { end(maximumAge: $0, now: now) } ?? maximumAge
+            default: apply(attribute, value, to: &contents, origin)
+            }
+        }
+        contents.expires = contents.isDiscarded ? nil : maximumAge ?? contents.expires
+        return HTTPCookie(contents)
+    }
+
+    private static func apply(
+        _ attribute: String, _ value: String?, to contents: inout HTTPCookie.Contents, _ origin: CookieOrigin
+    ) {
+        let text = value ?? ""
+        switch attribute {
+        case "expires": contents.expires = HTTPDate.moment(of: text) ?? contents.expires
+        case "domain": contents.domain = domain(text) ?? origin.host
+        case "path": contents.path = text.hasPrefix("/") ? text : origin.defaultPath
+        case "secure": contents.isSecure = true
+        case "httponly": contents.isHTTPOnly = true
+        case "samesite": contents.sameSite = HTTPCookieStringPolicy(attribute: text)?.rawValue
+        case "version": contents.version = unquoted(text) == "1" ? 1 : 0
+        case "comment": contents.comment = unquoted(text)
+        case "commenturl": contents.commentURL = URL(string: unquoted(text))
+        case "port": contents.ports = ports(text)
+        case "discard": contents.isDiscarded = true
+        default: break
+        }
+    }
+
+    // MARK: values of attributes
+
+    /// When a cookie of that `Max-Age` ends; nil when it is no number. Zero and less end at once.
+    static func end(maximumAge: String, now: Date) -> Date? {
+        let isNegative = maximumAge.hasPrefix("-")
+        let digits = isNegative ? maximumAge.dropFirst() : maximumAge[...]
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
+        // More digits than fit say: as long as there is.
+        let seconds = Int(digits) ?? .max
+        guard !isNegative, seconds > 0 else { return .distantPast }
+        return min(now.addingTimeInterval(TimeInterval(seconds)), .distantFuture)
+    }
+
+    /// The ports of a list, perhaps in quotes; nil when one of them is none.
+    static func ports(_ text: String) -> [Int]? {
+        var ports: [Int] = []
+        for part in unquoted(text).split(separator: ",", omittingEmptySubsequences: false) {
+            guard let port = Int(trimmed(part)), (0...65_535).contains(port) else { return nil }
+            ports.append(port)
+        }
+        return ports
+    }
+
+    /// A domain as a cookie has it: in small letters and ASCII, with its dot unless it is an address; nil when it is
+    /// empty, which means the host alone.
+    private static func domain(_ text: String) -> String? {
+        let bare = HostName.canonical(text.hasPrefix(".") ? String(text.dropFirst()) : text)
+        if bare.isEmpty { return nil }
+        return HostName.isAddress(bare) ? bare : "." + bare
+    }
+
+    private static func unquoted(_ text: String) -> String {
+        guard text.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") else { return text }
+        return String(text.dropFirst().dropLast())
+    }
+
+    private static func trimmed(_ text: Substring) -> String {
+        text.trimmingCharacters(in: .whitespaces)
+    }
+
+    // MARK: what can stand in a Cookie field
+
+    /// Whether `name=value` can be sent without being taken for something else.
+    static func canBeSent(name: String, value: String) -> Bool {
+        !name.isEmpty && !name.utf8.contains { isControl($0) || $0 == 0x3B || $0 == 0x3D }
+            && !value.utf8.contains { isControl($0) || $0 == 0x3B }
+    }
+
+    private static func isControl(_ octet: UInt8) -> Bool { octet < 0x20 || octet == 0x7F }
+
+    /// `token` of RFC 9110 §5.6.2.
+    private static func isTokenOctet(_ octet: UInt8) -> Bool {
+        switch octet {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E, 0x5F, 0x60, 0x7C, 0x7E: true
+        default: false
+        }
+    }
+}

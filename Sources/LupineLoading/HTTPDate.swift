@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+
+/// Dates as they stand in header fields.
+///
+/// Read by the algorithm of RFC 6265 §5.1.1, which takes the three forms of RFC 9110 §5.6.7 and the many that cookies
+/// come with; written in the one form that RFC 9110 wants. Times are UTC whatever zone is named.
+enum HTTPDate {
+    private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    /// The moment that `text` names; nil when it names none.
+    static func moment(of text: String) -> Date? {
+        var time: (hour: Int, minute: Int, second: Int)?
+        var day: Int?
+        var month: Int?
+        var year: Int?
+        for token in text.utf8.split(whereSeparator: isDelimiter) {
+            if time == nil, let found = clock(token) {
+                time = found
+            } else if day == nil, let found = number(token, digits: 1...2) {
+                day = found
+            } else if month == nil, let found = monthNumber(token) {
+                month = found
+            } else if year == nil, let found = number(token, digits: 2...4) {
+                year = found
+            }
+        }
+        guard let time, let day, let month, var year else { return nil }
+        if 70...99 ~= year { year += 1_900 } else if 0...69 ~= year { year += 2_000 }
+        guard year >= 1_601, day >= 1, day <= length(ofMonth: month, in: year),
+            time.hour <= 23, time.minute <= 59, time.second <= 59
+        else { return nil }
+        let seconds = time.hour * 3_600 + time.minute * 60 + time.second
+        return Date(timeIntervalSince1970: TimeInterval(daysSince1970(year, month, day) * 86_400 + seconds))
+    }
+
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`; nil for a moment before the year 1 or after 9999.
+    static func text(of moment: Date) -> String? {
+        let seconds = moment.timeIntervalSince1970.rounded(.down)
+        guard (-62_135_596_800..<253_402_300_800).contains(seconds) else { return nil }
+        let whole = Int(seconds)
+        let day = whole >= 0 ? whole / 86_400 : (whole - 86_399) / 86_400
+        let time = whole - day * 86_400
+        let date = civilDate(day)
+        let two = { (number: Int) in (number < 10 ? "0" : "") + String(number) }
+        let year = String(repeating: "0", count: 4 - String(date.year).count) + String(date.year)
+        return "\(days[((day % 7) + 7) % 7]), \(two(date.day)) \(months[date.month - 1]) \(year) "
+            + "\(two(time / 3_600)):\(two(time / 60 % 60)):\(two(time % 60)) GMT"
+    }
+
+    // MARK: tokens
+
+    private static func isDelimiter(_ octet: UInt8) -> Bool {
+        switch octet {
+        case 0x09, 0x20...0x2F, 0x3B...0x40, 0x5B...0x60, 0x7B...0x7E: true
+        default: false
+        }
+    }
+
+    /// A number of so many digits at the start of a token, with no digit behind it.
+    private static func number(_ token: Substring.UTF8View, digits: ClosedRange<Int>) -> Int? {
+        let found = token.prefix { 0x30...0x39 ~= $0 }
+        guard digits.contains(found.count) else { return nil }
+        return found.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+    }
+
+    private static func clock(_ token: Substring.UTF8View) -> (hour: Int, minute: Int, second: Int)? {
+        let parts = token.split(separator: 0x3A, maxSplits: 2, omittingEmptySubsequences: false)
+        // Only the seconds may have something behind them.
+        guard parts.count == 3, (1...2).contains(parts[0].count), (1...2).contains(parts[1].count),
+            let hour = number(parts[0], digits: 1...2), parts[0].allSatisfy({ 0x30...0x39 ~= $0 }),
+            let minute = number(parts[1], digits: 1...2), parts[1].allSatisfy({ 0x30...0x39 ~= $0 }),
+            let second = number(parts[2], digits: 1...2)
+        else { return nil }
+        return (hour, minute, second)
+    }
+
+    private static func monthNumber(_ token: Substring.UTF8View) -> Int? {
+        let start = String(decoding: token.prefix(3), as: UTF8.self).lowercased()
+        return months.firstIndex { $0.lowercased() == start }.map { $0 + 1 }
+    }
+
+    // MARK: calendar
+
+    private static func length(ofMonth month: Int, in year: Int) -> Int {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    /// Years begin in March here, so that the leap day comes last; eras are of 400 years.
+    private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
+        let shifted = month <= 2 ? year - 1 : year
+        let era = shifted / 400
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
+    private static func civilDate(_ day: Int) -> (year: Int, month: Int, day: Int) {
+        let shifted = day + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let marchMonth = (5 * dayOfYear + 2) / 153
+        let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        return (year, month, dayOfYear - (153 * marchMonth + 2) / 5 + 1)
+    }
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+
+public import Foundation
+package import LupineHTTP
+
+/// What a server answered: status and header fields (RFC 9110 §15).
+///
+/// Immutable, and any thread's. A response that was loaded keeps the lines of its head as they came; names are made
+/// canonical and repeated lines joined only when a caller asks for the dictionary. Cookies are read from the lines.
+open class HTTPURLResponse: URLResponse, @unchecked Sendable {
+    /// The header fields, as they came or as they were given.
+    private enum Header: Hashable, Sendable {
+        case lines(Fields)
+        case dictionary([String: String])
+    }
+
+    private let status: Int
+    private let header: Header
+    /// The name that `Content-Disposition` proposes, as it stands there.
+    private let proposedFilename: String?
+
+    /// A response as a program makes one; nil never in practice, the shape is Apple's.
+    ///
+    /// - Parameters:
+    ///   - url: Where it came from.
+    ///   - statusCode: The status.
+    ///   - httpVersion: Not kept.
+    ///   - headerFields: The header fields by name; type, encoding and length of the content come from them.
+    public init?(url: URL, statusCode: Int, httpVersion: String?, headerFields: [String: String]?) {
+        var joined: [String: String] = [:]
+        for (name, value) in (headerFields ?? [:]).sorted(by: { $0.key < $1.key }) {
+            Self.join(value, under: name, in: &joined)
+        }
+        status = statusCode
+        header = .dictionary(joined)
+        let find = { (name: String) in joined[Self.canonicalName(name)] }
+        proposedFilename = find("Content-Disposition").flatMap(SuggestedFilename.proposed)
+        super.init(
+            Self.contents(
+                url: url, type: find("Content-Type"),
+                length: find("Content-Length").flatMap(Self.length) ?? -1))
+    }
+
+    /// A response as it was loaded.
+    ///
+    /// - Parameters:
+    ///   - url: Where it came from; a name and a password in it are not kept.
+    ///   - head: Status and header fields.
+    ///   - isDecoded: Whether a content coding will be undone, so that the length on the wire is not the content's.
+    package init(url: URL, head: ResponseHead, isDecoded: Bool) {
+        let fields = head.fields
+        status = Int(head.status.code)
+        header = .lines(fields)
+        proposedFilename = fields[.contentDisposition].flatMap(SuggestedFilename.proposed)
+        let length = isDecoded || fields.contains(.transferEncoding) ? nil : fields[.contentLength]
+        super.init(
+            Self.contents(
+                url: Self.withoutUser(url), type: fields[.contentType],
+                length: length.flatMap(Self.length) ?? -1))
+    }
+
+    /// Reads a response that was archived; nil when the archive holds something else.
+    public required init?(coder: NSCoder) {
+        guard coder.allowsKeyedCoding, coder.containsValue(forKey: "statusCode") else { return nil }
+        let stored = coder.decodeObject(of: [NSDictionary.self, NSString.self], forKey: "headerFields")
+        guard let fields = stored as? [String: String] else { return nil }
+        status = coder.decodeInteger(forKey: "statusCode")
+        header = .dictionary(fields)
+        proposedFilename = fields["Content-Disposition"].flatMap(SuggestedFilename.proposed)
+        super.init(coder: coder)
+    }
+
+    /// Archives all values; the header fields as the dictionary shows them.
+    open override func encode(with coder: NSCoder) {
+        super.encode(with: coder)
+        coder.encode(status, forKey: "statusCode")
+        coder.encode(dictionary as NSDictionary, forKey: "headerFields")
+    }
+
+    /// The status.
+    open var statusCode: Int { status }
+
+    /// The header fields by canonical name, as strings; lines of one name are joined by a comma and a blank.
+    open var allHeaderFields: [AnyHashable: Any] {
+        Dictionary(uniqueKeysWithValues: dictionary.map { (AnyHashable($0.key), $0.value as Any) })
+    }
+
+    /// The header fields as they came, one by one; nil for a response that a program made.
+    package var fields: Fields? {
+        if case .lines(let fields) = header { return fields }
+        return nil
+    }
+
+    /// The value of a header field, its name in any mix of cases; lines of one name are joined by a comma and a blank.
+    open func value(forHTTPHeaderField field: String) -> String? {
+        switch header {
+        case .lines(let fields):
+            guard let name = try? FieldName(field) else { return nil }
+            let values = fields.values(of: name)
+            return values.isEmpty ? nil : values.joined(separator: ", ")
+        case .dictionary(let fields):
+            return fields[Self.canonicalName(field)]
+                ?? fields.first { HeaderList.isSame($0.key, field) }?.value
+        }
+    }
+
+    /// The name that `Content-Disposition` proposes, else the last component of the address, else `Unknown`.
+    open override var suggestedFilename: String? {
+        proposedFilename.map(SuggestedFilename.sanitised) ?? super.suggestedFilename
+    }
+
+    /// What a status means, in a few words for a reader; never empty.
+    open class func localizedString(forStatusCode statusCode: Int) -> String {
+        if statusCode == 200 { return "no error" }
+        if (100...999).contains(statusCode) {
+            let reason = Status(statusCode).standardReason
+            if !reason.isEmpty { return reason.lowercased() }
+        }
+        switch statusCode {
+        case 100...199: return "informational"
+        case 200...299: return "success"
+        case 300...399: return "redirected"
+        case 400...499: return "client error"
+        case 500...599: return "server error"
+        default: return "unknown status"
+        }
+    }
+
+    /// Whether the other is a response of the same values, status and header fields.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard super.isEqual(object), let other = object as? HTTPURLResponse else { return false }
+        return status == other.status && dictionary == other.dictionary
+    }
+
+    /// Goes with `isEqual(_:)`.
+    open override var hash: Int {
+        var hasher = Hasher()
+        hasher.combine(contents)
+        hasher.combine(status)
+        return hasher.finalize()
+    }
+
+    /// Where the content came from, without the query, and the status.
+    open override var description: String {
+        "<\(type(of: self)) \(Self.shown(url)), status \(status)>"
+    }
+
+    private var dictionary: [String: String] {
+        switch header {
+        case .dictionary(let fields): return fields
+        case .lines(let lines):
+            var joined: [String: String] = [:]
+            for index in 0..<lines.count {
+                Self.join(lines.value(at: index), under: lines.name(at: index), in: &joined)
+            }
+            return joined
+        }
+    }
+
+    // MARK: reading header fields
+
+    private static func join(_ value: String, under name: String, in joined: inout [String: String]) {
+        let canonical = canonicalName(name)
+        // Names that are kept as spelled may differ in case only.
+        let key =
+            joined[canonical] == nil
+            ? joined.keys.first { HeaderList.isSame($0, canonical) } ?? canonical : canonical
+        joined[key] = joined[key].map { $0 + ", " + value } ?? value
+    }
+
+    /// A name as the dictionary has it: capitalised word by word, but for `WWW-Authenticate` and what begins with `x-`
+    /// (U-2.1).
+    private static func canonicalName(_ name: String) -> String {
+        if name.hasPrefix("x-") || name.hasPrefix("X-") { return name }
+        return HeaderList.isSame(name, "WWW-Authenticate") ? "WWW-Authenticate" : HeaderList.canonical(name)
+    }
+
+    private static func length(_ value: String) -> Int64? {
+        let digits = value.trimmingCharacters(in: .whitespaces)
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
+        return Int64(digits)
+    }
+
+    private static func contents(url: URL, type: String?, length: Int64) -> Contents {
+        let octets = Array((type ?? "").utf8)
+        let whole = 0..<octets.count
+        let principal = ListSyntax.principal(of: whole, in: octets.span)
+        let mimeType = String(decoding: octets[principal], as: UTF8.self).lowercased()
+        let charset = ListSyntax.parameter("charset", of: whole, in: octets.span)?.lowercased()
+        return Contents(
+            url: url, mimeType: mimeType.isEmpty ? nil : mimeType, expectedContentLength: length,
+            textEncodingName: charset == "" ? nil : charset)
+    }
+
+    private static func withoutUser(_ url: URL) -> URL {
+        guard url.user(percentEncoded: true) != nil || url.password(percentEncoded: true) != nil,
+            var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
+        else { return url }
+        (parts.user, parts.password) = (nil, nil)
+        return parts.url ?? url
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import LupineHTTP
+
+/// The name that a file of a response's content should have (U-2.4): what `Content-Disposition` proposes (RFC 6266,
+/// RFC 8187), else the last component of the address, else `Unknown`.
+///
+/// A server must not choose where a file goes: whatever comes out of here is one component of a path, and neither `.`
+/// nor `..`.
+enum SuggestedFilename {
+    private static let unknown = "Unknown"
+
+    /// The name by the address, with the extension that goes with the type if it has none of its own.
+    static func from(url: URL?, mimeType: String?) -> String {
+        guard let url else { return unknown }
+        let path = url.path(percentEncoded: true)
+        guard let segment = path.split(separator: "/").last.map(String.init) else { return unknown }
+        let name = sanitised(segment.removingPercentEncoding ?? segment)
+        guard name != unknown, (name as NSString).pathExtension.isEmpty,
+            let suffix = mimeType.flatMap(MediaType.fileExtension)
+        else { return name }
+        return name + "." + suffix
+    }
+
+    /// The name that a `Content-Disposition` proposes, as it stands there; nil when it proposes none.
+    static func proposed(by disposition: String) -> String? {
+        var octets = Array(disposition.utf8)
+        let principal = ListSyntax.principal(of: 0..<octets.count, in: octets.span)
+        // A value that begins with its parameters lacks the type that should come first.
+        if octets[principal].contains(0x3D) { octets.insert(contentsOf: Array("attachment;".utf8), at: 0) }
+        var plain: String?
+        var extended: String?
+        ListSyntax.forEachParameter(of: 0..<octets.count, in: octets.span) { name, value in
+            switch name.lowercased() {
+            case "filename": plain = plain ?? value
+            case "filename*": extended = extended ?? decoded(value)
+            default: break
+            }
+        }
+        return extended ?? plain
+    }
+
+    /// A name made fit to be one component of a path.
+    static func sanitised(_ name: String) -> String {
+        var safe = String.UnicodeScalarView()
+        for scalar in name.unicodeScalars {
+            if scalar == "/" {
+                safe.append("_")
+            } else if scalar.properties.generalCategory != .control {
+                safe.append(scalar)
+            }
+        }
+        let text = String(safe)
+        return ["", ".", ".."].contains(text) ? unknown : text
+    }
+
+    /// An extended value, `charset'language'percent-encoded` (RFC 8187 §3.2), in one of the two charsets that are in use.
+    private static func decoded(_ value: String) -> String? {
+        let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, let octets = octets(of: parts[2]) else { return nil }
+        switch parts[0].lowercased() {
+        case "utf-8": return String(validating: octets, as: UTF8.self)
+        case "iso-8859-1": return String(String.UnicodeScalarView(octets.map { Unicode.Scalar($0) }))
+        default: return nil
+        }
+    }
+
+    /// The octets that percent-encoding stands for; nil when it is broken.
+    private static func octets(of encoded: Substring) -> [UInt8]? {
+        var octets: [UInt8] = []
+        var rest = encoded.utf8[...]
+        while let octet = rest.popFirst() {
+            guard octet == 0x25 else {
+                octets.append(octet)
+                continue
+            }
+            guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
+                return nil
+            }
+            octets.append(high << 4 | low)
+        }
+        return octets
+    }
+
+    private static func digit(_ octet: UInt8) -> UInt8? {
+        switch octet {
+        case 0x30...0x39: octet - 0x30
+        case 0x41...0x46: octet - 0x41 + 10
+        case 0x61...0x66: octet - 0x61 + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+package import LupineHTTP
+
+/// Why a request cannot be sent: what its caller gave is no part of HTTP. Becomes `URLError.badURL` with this underneath.
+public enum URLRequestError: Error, Hashable, Sendable {
+    /// The method is not a token.
+    case invalidMethod(String)
+    /// The name of a header field is not a token.
+    case invalidFieldName(String)
+    /// The value of the header field of that name holds an octet that no value may hold. The value is not quoted: it may
+    /// be a secret.
+    case invalidFieldValue(name: String)
+}
+
+extension URLRequestError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .invalidMethod(let method): "the method \(method.debugDescription) is not a token"
+        case .invalidFieldName(let name): "the header field name \(name.debugDescription) is not a token"
+        case .invalidFieldValue(let name): "the value of the header field \(name) holds a control character"
+        }
+    }
+}
+
+/// What of a request goes into a head, judged (U-1.2, U-1.4, U-1.7).
+extension URLRequest {
+    /// The method as the codec takes it.
+    package func checkedMethod() throws(URLRequestError) -> LupineHTTP.Method {
+        let method = contents.value.httpMethod
+        do { return try LupineHTTP.Method(method) } catch { throw .invalidMethod(method) }
+    }
+
+    /// The caller's header fields in their order, without those that are the loader's own. All are judged, also those.
+    ///
+    /// - Parameter knowsLength: Whether the loader knows how long the body is, and so writes `Content-Length` itself.
+    package func checkedFields(knowsLength: Bool) throws(URLRequestError) -> Fields {
+        var fields = Fields()
+        for field in contents.value.headers.fields {
+            let name: FieldName
+            do { name = try FieldName(field.name) } catch { throw .invalidFieldName(field.name) }
+            var line = Fields()
+            do { try line.append(name, field.value) } catch { throw .invalidFieldValue(name: field.name) }
+            if !Self.isLoaderOwned(field.name, knowsLength: knowsLength) {
+                fields.append(contentsOf: line)
+            }
+        }
+        return fields
+    }
+
+    /// Whether a caller's field of that name is ignored: it frames the message or is about one connection.
+    private static func isLoaderOwned(_ name: String, knowsLength: Bool) -> Bool {
+        let name = name.lowercased()
+        switch name {
+        case "content-length": return knowsLength
+        case "transfer-encoding", "connection": return true
+        default: return name.hasPrefix("proxy-")
+        }
+    }
+}

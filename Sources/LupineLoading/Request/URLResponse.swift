@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+
+public import Foundation
+
+/// What was answered, apart from the content: where it came from, what it is, how long it will be.
+///
+/// Immutable, and any thread's. Loads over HTTP give the subclass `HTTPURLResponse`; `file:`, `data:` and a program's own
+/// protocols give this one. It can be subclassed, so the compiler cannot see that it is `Sendable`; all it stores is one
+/// constant of a type that is.
+open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+    /// What a response holds.
+    struct Contents: Hashable, Sendable {
+        var url: URL?
+        var mimeType: String?
+        var expectedContentLength: Int64
+        var textEncodingName: String?
+    }
+
+    let contents: Contents
+
+    /// A response of these values, unchanged.
+    ///
+    /// - Parameters:
+    ///   - url: Where it came from.
+    ///   - mimeType: The type of the content.
+    ///   - length: How many bytes of content there will be; -1 when that is not known.
+    ///   - name: The encoding of text content, as registered with IANA.
+    public init(
+        url: URL, mimeType: String?, expectedContentLength length: Int, textEncodingName name: String?
+    ) {
+        contents = Contents(
+            url: url, mimeType: mimeType, expectedContentLength: Int64(length), textEncodingName: name)
+    }
+
+    init(_ contents: Contents) { self.contents = contents }
+
+    /// Reads a response that was archived; nil when the archive holds something else.
+    public required init?(coder: NSCoder) {
+        guard coder.allowsKeyedCoding else { return nil }
+        contents = Contents(
+            url: (coder.decodeObject(of: NSURL.self, forKey: "url")) as URL?,
+            mimeType: coder.decodeObject(of: NSString.self, forKey: "mimeType") as String?,
+            expectedContentLength: coder.decodeInt64(forKey: "expectedContentLength"),
+            textEncodingName: coder.decodeObject(of: NSString.self, forKey: "textEncodingName") as String?)
+    }
+
+    /// Archives all values.
+    open func encode(with coder: NSCoder) {
+        coder.encode(contents.url.map { $0 as NSURL }, forKey: "url")
+        coder.encode(contents.mimeType.map { $0 as NSString }, forKey: "mimeType")
+        coder.encode(contents.expectedContentLength, forKey: "expectedContentLength")
+        coder.encode(contents.textEncodingName.map { $0 as NSString }, forKey: "textEncodingName")
+    }
+
+    /// Whether archives are checked as they are read: yes.
+    open class var supportsSecureCoding: Bool { true }
+
+    /// Where the content came from, after all redirects.
+    open var url: URL? { contents.url }
+
+    /// The type of the content in small letters, without parameters; nil when it was not said.
+    open var mimeType: String? { contents.mimeType }
+
+    /// How many bytes of content there will be; -1 when that is not known.
+    open var expectedContentLength: Int64 { contents.expectedContentLength }
+
+    /// The encoding of text content in small letters; nil when it was not said.
+    open var textEncodingName: String? { contents.textEncodingName }
+
+    /// A name for a file of the content: one component of a path, without control characters.
+    open var suggestedFilename: String? { SuggestedFilename.from(url: url, mimeType: mimeType) }
+
+    /// The response itself: it is immutable.
+    open override func copy() -> Any { self }
+
+    /// The response itself: it is immutable.
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+
+    /// Whether the other is a response of the same values.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? URLResponse, type(of: other) == type(of: self) else { return false }
+        return contents == other.contents
+    }
+
+    /// Goes with `isEqual(_:)`.
+    open override var hash: Int { contents.hashValue }
+
+    /// Where the content came from, without the query, and what it is.
+    open override var description: String {
+        "<\(type(of: self)) \(Self.shown(url)), \(mimeType ?? "type not known")>"
+    }
+
+    /// An address as descriptions show it: what may be secret is left out.
+    static func shown(_ url: URL?) -> String {
+        guard let url, var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else {
+            return "url: nil"
+        }
+        if parts.query != nil { parts.query = "..." }
+        (parts.user, parts.password, parts.fragment) = (nil, nil, nil)
+        return parts.string ?? "url: nil"
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+
+package import Foundation
+internal import Glibc
+
+/// A file that is replaced as a whole: a reader, also one in another process, sees the old content or the new one, and
+/// so does whoever comes after a crash at any moment. Blocks; call it on a storage queue.
+package struct AtomicFile: Sendable {
+    /// Where the file is.
+    package let url: URL
+
+    /// The file at that place, which need not exist yet.
+    package init(_ url: URL) { self.url = url }
+
+    /// The content; nil when there is no file, or one of more than `limit` bytes.
+    package func read(upTo limit: Int) -> Data? {
+        guard let handle = try? FileHandle(forReadingFrom: url) else { return nil }
+        defer { try? handle.close() }
+        guard let data = try? handle.read(upToCount: limit + 1), data.count <= limit else { return nil }
+        return data
+    }
+
+    /// Replaces the content. The file and a folder that has to be made for it are for their owner only.
+    ///
+    /// Throws the error of the step that failed; the old content is then still there.
+    package func replace(with data: Data) throws {
+        let folder = url.deletingLastPathComponent()
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let draft = folder.appendingPathComponent(Self.draftPrefix(url) + UUID().uuidString)
+        guard
+            FileManager.default.createFile(
+                atPath: draft.path, contents: Data(), attributes: [.posixPermissions: 0o600])
+        else { throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: draft.path]) }
+        do {
+            let handle = try FileHandle(forWritingTo: draft)
+            defer { try? handle.close() }
+            try handle.write(contentsOf: data)
+            // The content has to be on the disk before the name is.
+            try handle.synchronize()
+            // Only rename replaces in one step; Foundation moves aside first.
+            guard unsafe rename(draft.path, url.path) == 0 else {
+                throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+            }
+        } catch {
+            try? FileManager.default.removeItem(at: draft)
+            throw error
+        }
+    }
+
+    /// Removes what writers left behind that were stopped in the middle, if it is older than `age` seconds.
+    package func removeDrafts(olderThan age: TimeInterval = 600, at now: Date = Date()) {
+        let folder = url.deletingLastPathComponent()
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        for name in names where name.hasPrefix(Self.draftPrefix(url)) {
+            let path = folder.appendingPathComponent(name).path
+            let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+            guard let changed = attributes?[.modificationDate] as? Date,
+                now.timeIntervalSince(changed) > age
+            else { continue }
+            try? FileManager.default.removeItem(atPath: path)
+        }
+    }
+
+    private static func draftPrefix(_ url: URL) -> String { "." + url.lastPathComponent + ".draft-" }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+
+internal import CLupineOpenSSL
+
+/// The hash functions of Digest authentication (RFC 7616 §3.2), by OpenSSL. Certificates and keys are named by
+/// `SHA256Digest`.
+package enum MessageDigest: Hashable, Sendable, CaseIterable {
+    case md5
+    case sha256
+    case sha512Cut256
+
+    /// The digest of these bytes; nil where the system's policy forbids the function, as FIPS does MD5.
+    package func digest(of bytes: [UInt8]) -> [UInt8]? {
+        let digest = unsafe [UInt8](unsafeUninitializedCapacity: Int(EVP_MAX_MD_SIZE)) { buffer, written in
+            var count: UInt32 = 0
+            let function =
+                switch self {
+                case .md5: unsafe EVP_md5()
+                case .sha256: unsafe EVP_sha256()
+                case .sha512Cut256: unsafe EVP_sha512_256()
+                }
+            let isDone = unsafe bytes.withUnsafeBytes { input in
+                unsafe EVP_Digest(input.baseAddress, input.count, buffer.baseAddress, &count, function, nil)
+            }
+            written = isDone == 1 ? Int(count) : 0
+        }
+        if digest.isEmpty {
+            ERR_clear_error()
+            return nil
+        }
+        return digest
+    }
+}

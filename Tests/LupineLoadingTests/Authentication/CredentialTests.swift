@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineTransport
+import Testing
+
+@testable import LupineLoading
+
+struct CredentialTests {
+    static func space(
+        _ host: String = "example.org", _ port: Int = 443, _ scheme: String? = "https",
+        _ realm: String? = "r",
+        _ method: String? = NSURLAuthenticationMethodHTTPBasic
+    ) -> URLProtectionSpace {
+        URLProtectionSpace(
+            host: host, port: port, protocol: scheme, realm: realm, authenticationMethod: method)
+    }
+
+    @Test("[U-11.1] spaces are equal by host in any case, port, protocol, realm, method and proxy")
+    func spacesAreEqual() {
+        let space = Self.space()
+        #expect(space == Self.space("EXAMPLE.org") && space.hash == Self.space("EXAMPLE.org").hash)
+        let others = [
+            Self.space("example.net"), Self.space("example.org", 80), Self.space("example.org", 443, "http"),
+            Self.space("example.org", 443, "https", "R"), Self.space("example.org", 443, "https", nil),
+            Self.space("example.org", 443, "https", "r", NSURLAuthenticationMethodHTTPDigest),
+            URLProtectionSpace(
+                proxyHost: "example.org", port: 443, type: "https", realm: "r",
+                authenticationMethod: NSURLAuthenticationMethodHTTPBasic),
+        ]
+        for other in others { #expect(space != other, "\(other)") }
+        let proxies = ["http", "https", nil].map { type in
+            URLProtectionSpace(
+                proxyHost: "p", port: 1, type: type, realm: nil, authenticationMethod: nil)
+        }
+        #expect(Set(proxies).count == 3)
+        #expect(Set([space, Self.space("Example.Org")]).count == 1)
+    }
+
+    @Test func spacesKeepTheirValues() throws {
+        let space = Self.space("Example.org", 8_080, "http", "x", nil)
+        #expect(space.host == "Example.org" && space.port == 8_080 && space.protocol == "http")
+        #expect(space.realm == "x" && !space.isProxy() && space.proxyType == nil)
+        #expect(space.authenticationMethod == NSURLAuthenticationMethodDefault)
+        #expect(!space.receivesCredentialSecurely && Self.space().receivesCredentialSecurely)
+        #expect(
+            Self.space("h", 80, "http", "r", NSURLAuthenticationMethodHTTPDigest).receivesCredentialSecurely)
+        let proxy = URLProtectionSpace(
+            proxyHost: "p", port: 1, type: NSURLProtectionSpaceSOCKSProxy, realm: "r",
+            authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+        #expect(proxy.isProxy() && proxy.proxyType == "SOCKS" && proxy.protocol == nil)
+        #expect(proxy.copy() as AnyObject === proxy)
+        for space in [space, proxy] {
+            let data = try NSKeyedArchiver.archivedData(withRootObject: space, requiringSecureCoding: true)
+            #expect(
+                try NSKeyedUnarchiver.unarchivedObject(ofClass: URLProtectionSpace.self, from: data) == space)
+        }
+    }
+
+    @Test func credentialsAreValues() throws {
+        let credential = URLCredential(user: "u", password: "secret", persistence: .forSession)
+        #expect(credential.user == "u" && credential.password == "secret" && credential.hasPassword)
+        #expect(credential == URLCredential(user: "u", password: "secret", persistence: .forSession))
+        for other in [("v", "secret", .forSession), ("u", "x", .forSession), ("u", "secret", .none)]
+            as [(String, String, URLCredential.Persistence)]
+        {
+            #expect(credential != URLCredential(user: other.0, password: other.1, persistence: other.2))
+        }
+        #expect(!credential.description.contains("secret"))
+        let data = try NSKeyedArchiver.archivedData(withRootObject: credential, requiringSecureCoding: true)
+        #expect(
+            try NSKeyedUnarchiver.unarchivedObject(ofClass: URLCredential.self, from: data) == credential)
+        #expect(URLCredential.Persistence.synchronizable.rawValue == 3)
+    }
+
+    @Test func aStorageKeepsTheFirstAsDefault() {
+        let storage = URLCredentialStorage()
+        let space = Self.space()
+        let first = URLCredential(user: "b", password: "1", persistence: .forSession)
+        let second = URLCredential(user: "a", password: "2", persistence: .permanent)
+        #expect(storage.credentials(for: space) == nil && storage.defaultCredential(for: space) == nil)
+        storage.set(first, for: space)
+        storage.set(second, for: space)
+        #expect(storage.defaultCredential(for: Self.space("EXAMPLE.ORG")) == first)
+        #expect(storage.credentials(for: space) == ["a": second, "b": first])
+        #expect(storage.allCredentials == [space: ["a": second, "b": first]])
+        storage.remove(first, for: space)
+        #expect(storage.defaultCredential(for: space) == nil && storage.proposal(for: space) == second)
+        storage.setDefaultCredential(first, for: space)
+        #expect(storage.defaultCredential(for: space) == first && storage.proposal(for: space) == first)
+        storage.remove(second, for: space, options: nil)
+        storage.remove(second, for: space)
+        #expect(storage.credentials(for: space) == ["b": first])
+        storage.removeAll()
+        #expect(storage.allCredentials.isEmpty)
+    }
+
+    @Test(arguments: [URLCredential.Persistence.none, .synchronizable])
+    func aStorageRefusesWhatItMayNotKeep(persistence: URLCredential.Persistence) {
+        let storage = URLCredentialStorage()
+        let credential = URLCredential(user: "a", password: "1", persistence: persistence)
+        storage.set(credential, for: Self.space())
+        storage.setDefaultCredential(credential, for: Self.space())
+        #expect(storage.allCredentials.isEmpty)
+    }
+
+    @Test func aStorageAnnouncesChanges() {
+        let storage = URLCredentialStorage()
+        let count = Lock(0)
+        let observer = NotificationCenter.default.addObserver(
+            forName: .NSURLCredentialStorageChanged, object: storage, queue: nil
+        ) { _ in count.withLock { $0 += 1 } }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        let credential = URLCredential(user: "a", password: "1", persistence: .forSession)
+        storage.set(credential, for: Self.space())
+        storage.set(credential, for: Self.space())
+        storage.remove(credential, for: Self.space())
+        storage.remove(credential, for: Self.space())
+        #expect(count.withLock { $0 } == 2)
+    }
+}
+
+/// Notes what it is told.
+private final class NotingSender: NSObject, URLAuthenticationChallengeSender {
+    let notes = Lock<[String]>([])
+
+    func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {
+        notes.withLock { $0.append("use \(credential.user ?? "")") }
+    }
+
+    func continueWithoutCredential(for challenge: URLAuthenticationChallenge) {
+        notes.withLock { $0.append("continue") }
+    }
+
+    func cancel(_ challenge: URLAuthenticationChallenge) { notes.withLock { $0.append("cancel") } }
+}
+
+struct AuthenticationChallengeTests {
+    @Test func aChallengeKeepsItsValuesForAnotherSender() {
+        let credential = URLCredential(user: "u", password: "secret", persistence: .none)
+        let first = NotingSender()
+        let second = NotingSender()
+        let challenge = URLAuthenticationChallenge(
+            protectionSpace: CredentialTests.space(), proposedCredential: credential, previousFailureCount: 2,
+            failureResponse: nil, error: URLError(.badURL), sender: first)
+        #expect(challenge.sender === first && challenge.previousFailureCount == 2)
+        #expect((challenge.error as? URLError)?.code == .badURL && challenge.failureResponse == nil)
+        let other = URLAuthenticationChallenge(authenticationChallenge: challenge, sender: second)
+        #expect(other.sender === second && other.previousFailureCount == 2)
+        #expect(other.proposedCredential == credential && other.protectionSpace == CredentialTests.space())
+        #expect(!challenge.description.contains("secret"))
+    }
+
+    @Test func aSenderNeedNotKnowEveryAnswer() {
+        let sender = NotingSender()
+        let credential = URLCredential(user: "u", password: "p", persistence: .none)
+        for proposed in [credential, nil] {
+            let challenge = URLAuthenticationChallenge(
+                space: CredentialTests.space(), credential: proposed, failures: 0, response: nil,
+                sender: sender)
+            challenge.sender?.performDefaultHandling(for: challenge)
+            challenge.sender?.rejectProtectionSpaceAndContinue(with: challenge)
+        }
+        #expect(sender.notes.withLock { $0 } == ["use u", "continue", "continue", "continue"])
+    }
+}

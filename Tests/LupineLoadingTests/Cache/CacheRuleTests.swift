@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineHTTP
+import Testing
+
+@testable import LupineLoading
+
+struct CacheRuleTests {
+    static func request(_ fields: [String: String] = [:], method: String = "GET", url: String = "http://h/a")
+        throws
+        -> URLRequest
+    {
+        var request = URLRequest(url: try #require(URL(string: url)))
+        request.httpMethod = method
+        request.allHTTPHeaderFields = fields
+        return request
+    }
+
+    static func response(_ fields: [String: String] = [:], status: Int = 200) throws -> HTTPURLResponse {
+        let url = try #require(URL(string: "http://h/a"))
+        return try #require(
+            HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: fields))
+    }
+
+    @Test func aKeyIsTheAddressWithoutItsFragment() throws {
+        let rows = [
+            ("http://h/a?b=c#d", "http://h/a?b=c"), ("https://h/a", "https://h/a"),
+            ("http://h:8080/", "http://h:8080/"),
+            ("http://h/a?b#", "http://h/a?b"),
+        ]
+        for (url, key) in rows { #expect(CacheRule.key(of: try #require(URL(string: url))) == key) }
+    }
+
+    static let storable:
+        [(
+            what: String, method: String, request: [String: String], status: Int, response: [String: String],
+            isStorable: Bool
+        )] = [
+            ("plain", "GET", [:], 200, [:], true), ("203", "GET", [:], 203, [:], true),
+            ("204", "GET", [:], 204, [:], true),
+            ("public", "GET", [:], 200, ["Cache-Control": "public"], true),
+            ("private", "GET", [:], 200, ["Cache-Control": "private"], true),
+            ("max-age=0", "GET", [:], 200, ["Cache-Control": "max-age=0"], true),
+            ("no-cache", "GET", [:], 200, ["Cache-Control": "no-cache"], true),
+            ("POST", "POST", [:], 200, [:], false),
+            ("HEAD", "HEAD", [:], 200, [:], false), ("206", "GET", [:], 206, [:], false),
+            ("301", "GET", [:], 301, [:], false),
+            ("404", "GET", [:], 404, [:], false), ("500", "GET", [:], 500, [:], false),
+            ("range", "GET", ["Range": "bytes=0-"], 200, [:], false),
+            ("no-store", "GET", [:], 200, ["Cache-Control": "No-Store"], false),
+            ("request no-store", "GET", ["Cache-Control": "no-store"], 200, [:], false),
+            ("Vary: *", "GET", [:], 200, ["Vary": "Accept, *"], false),
+            ("Vary", "GET", [:], 200, ["Vary": "Accept"], true),
+        ]
+
+    @Test(arguments: storable)
+    func whatMayBeStored(
+        what: String, method: String, request: [String: String], status: Int, response: [String: String],
+        isStorable: Bool
+    ) throws {
+        let request = try Self.request(request, method: method)
+        let response = try Self.response(response, status: status)
+        #expect(CacheRule.isStorable(response, for: request) == isStorable, "\(what)")
+    }
+
+    static let none = CachePlan.Stored.nothing
+    static let fresh = CachePlan.Stored.fresh(hasValidator: true)
+    static let freshBare = CachePlan.Stored.fresh(hasValidator: false)
+    static let stale = CachePlan.Stored.stale(hasValidator: true)
+    static let staleBare = CachePlan.Stored.stale(hasValidator: false)
+
+    static let plans: [(policy: URLRequest.CachePolicy, plans: [CachePlan])] = [
+        (.useProtocolCachePolicy, [.useStored, .useStored, .revalidate, .load, .load]),
+        (.reloadIgnoringLocalCacheData, [.load, .load, .load, .load, .load]),
+        (
+            .reloadIgnoringLocalAndRemoteCacheData,
+            [.loadPastCaches, .loadPastCaches, .loadPastCaches, .loadPastCaches, .loadPastCaches]
+        ),
+        (.returnCacheDataElseLoad, [.useStored, .useStored, .useStored, .useStored, .load]),
+        (.returnCacheDataDontLoad, [.useStored, .useStored, .useStored, .useStored, .fail]),
+        (.reloadRevalidatingCacheData, [.revalidate, .load, .revalidate, .load, .load]),
+    ]
+
+    @Test("each policy, with what is stored", arguments: plans)
+    func planOfPolicy(policy: URLRequest.CachePolicy, plans: [CachePlan]) throws {
+        let stored = [Self.fresh, Self.freshBare, Self.stale, Self.staleBare, Self.none]
+        let request = try Self.request()
+        let alone = try Self.request(["Cache-Control": "only-if-cached"])
+        for (stored, plan) in zip(stored, plans) {
+            #expect(CachePlan.plan(for: request, policy: policy, stored: stored) == plan)
+            let offline: CachePlan = plan == .useStored ? .useStored : .fail
+            #expect(CachePlan.plan(for: alone, policy: policy, stored: stored) == offline)
+        }
+    }
+
+    @Test("the request's policy counts unless it is the default")
+    func effectivePolicy() throws {
+        var request = try Self.request()
+        #expect(
+            CachePlan.policy(of: request, configuration: .returnCacheDataDontLoad) == .returnCacheDataDontLoad
+        )
+        request.cachePolicy = .reloadIgnoringLocalCacheData
+        #expect(
+            CachePlan.policy(of: request, configuration: .returnCacheDataDontLoad)
+                == .reloadIgnoringLocalCacheData)
+    }
+
+    @Test(arguments: CachePlan.callerConditions)
+    func aCallerWithConditionsDoesItsOwnCaching(name: String) throws {
+        let request = try Self.request([name.lowercased(): "x"])
+        #expect(CachePlan.plan(for: request, policy: .returnCacheDataElseLoad, stored: Self.fresh) == .bypass)
+    }
+
+    @Test func conditionsAreWhatTheServerSaid() throws {
+        let both = try Self.response(["ETag": "W/\"a\"", "Last-Modified": "not a date"])
+        #expect(
+            CacheRule.conditions(of: both) == [
+                HeaderList.Field(name: "If-None-Match", value: "W/\"a\""),
+                HeaderList.Field(name: "If-Modified-Since", value: "not a date"),
+            ])
+        #expect(CacheRule.conditions(of: try Self.response()).isEmpty)
+    }
+
+    @Test func aNotModifiedAnswerRefreshesTheFields() throws {
+        var stored = Fields()
+        for (name, value) in [
+            ("Content-Length", "5"), ("Content-Encoding", "gzip"), ("ETag", "a"), ("X", "1"), ("x", "2"),
+            ("Y", "3"),
+        ] { try stored.append(FieldName(name), value) }
+        var update = Fields()
+        for (name, value) in [
+            ("content-length", "0"), ("Content-Encoding", "br"), ("Connection", "close, Hop"), ("Hop", "1"),
+            ("X", "4"), ("X", "5"), ("Date", "now"), ("etag", "b"),
+        ] { try update.append(FieldName(name), value) }
+        let fields = CacheRule.refreshed(stored, by: update)
+        let lines = (0..<fields.count).map { fields.name(at: $0) + ": " + fields.value(at: $0) }
+        #expect(
+            lines == [
+                "Content-Length: 5", "Content-Encoding: gzip", "Y: 3", "X: 4", "X: 5", "Date: now", "etag: b",
+            ])
+    }
+
+    static let voidings: [(method: String, status: Int, fields: [String: String], urls: [String])] = [
+        ("POST", 200, [:], ["http://h/a"]), ("DELETE", 302, [:], ["http://h/a"]), ("PUT", 404, [:], []),
+        ("POST", 500, [:], []), ("GET", 200, ["Location": "/b"], []), ("HEAD", 200, [:], []),
+        ("OPTIONS", 200, [:], []), ("POST", 201, ["Location": "/b"], ["http://h/a", "http://h/b"]),
+        (
+            "POST", 201, ["Content-Location": "http://H:80/c", "Location": "b"],
+            ["http://h/a", "http://h/b", "http://H:80/c"]
+        ),
+        ("POST", 201, ["Location": "http://other/b", "Content-Location": "https://h/a"], ["http://h/a"]),
+        ("POST", 201, ["Location": "http://h:8080/b"], ["http://h/a"]),
+    ]
+
+    @Test(
+        "an unsafe request voids its address and those of its origin that are named",
+        arguments: voidings)
+    func voiding(method: String, status: Int, fields: [String: String], urls: [String]) throws {
+        let voided = CacheRule.voided(
+            by: try Self.request(method: method), response: try Self.response(fields, status: status))
+        #expect(voided.map(\.absoluteString) == urls)
+    }
+
+    static let varies: [(vary: String?, stored: [String: String], asked: [String: String], isSame: Bool)] = [
+        (nil, [:], ["Accept": "x"], true), ("Accept", ["Accept": "a"], ["accept": "a"], true),
+        ("Accept", ["Accept": "a"], ["Accept": "b"], false), ("Accept", ["Accept": "a"], [:], false),
+        ("Accept", [:], ["Accept": "a"], false), ("Accept", [:], [:], true),
+        ("accept , X", ["Accept": "a, b", "X": "1"], ["Accept": " a ,\t b ", "X": "1"], true),
+        ("Accept", ["Accept": "a  b"], ["Accept": "a b"], true),
+        ("Accept", ["Accept": "ab"], ["Accept": "a b"], false),
+        ("Accept, X", ["Accept": "a", "X": "1"], ["Accept": "a", "X": "2"], false),
+        ("Accept", ["Accept": "a"], ["Accept": "A"], false),
+        (nil, ["Authorization": "s"], ["Authorization": "s"], true),
+        (nil, ["Authorization": "s"], ["Authorization": "t"], false),
+        (nil, ["Authorization": "s"], [:], false),
+        (nil, [:], ["Authorization": "s"], false), ("Cookie", ["Cookie": "s"], ["Cookie": "t"], false),
+        ("Cookie", ["Cookie": "s"], ["Cookie": "s"], true),
+    ]
+
+    @Test("[U-12.11] an answer is for requests with the same fields", arguments: varies)
+    func varying(vary: String?, stored: [String: String], asked: [String: String], isSame: Bool) throws {
+        let conceal = { (secret: String) in "#" + String(secret.utf8.reduce(0) { $0 + Int($1) }) }
+        let key = VaryKey(vary: vary, request: try Self.request(stored), conceal: conceal)
+        let data = try JSONEncoder().encode(key)
+        for name in ["Authorization", "Cookie"] where stored[name] != nil {
+            #expect(!String(decoding: data, as: UTF8.self).contains("\"s\""))
+        }
+        let again = try JSONDecoder().decode(VaryKey.self, from: data)
+        #expect(again == key)
+        #expect(again.matches(try Self.request(asked), conceal: conceal) == isSame)
+    }
+
+    @Test func cachedResponsesAreValues() throws {
+        let response = try Self.response(["A": "b"])
+        let cached = CachedURLResponse(response: response, data: Data([1]))
+        #expect(cached.storagePolicy == .allowed && cached.userInfo == nil)
+        #expect(cached == CachedURLResponse(response: try Self.response(["A": "b"]), data: Data([1])))
+        let told = CachedURLResponse(
+            response: response, data: Data([1]), userInfo: ["k": 1], storagePolicy: .allowedInMemoryOnly)
+        #expect(told.userInfo?["k"] as? Int == 1 && told != cached)
+        let alike = CachedURLResponse(
+            response: response, data: Data([1]), userInfo: ["k": 1], storagePolicy: .allowedInMemoryOnly)
+        #expect(told == alike && told.hash == alike.hash && told.copy() as AnyObject === told)
+        let other = CachedURLResponse(
+            response: response, data: Data([1]), userInfo: ["k": 2], storagePolicy: .allowedInMemoryOnly)
+        #expect(told != other)
+        let numbers: [(CacheStoragePolicy, UInt)] = [
+            (.allowed, 0), (.allowedInMemoryOnly, 1), (.notAllowed, 2),
+        ]
+        for (policy, number) in numbers { #expect(policy.rawValue == number) }
+    }
+}

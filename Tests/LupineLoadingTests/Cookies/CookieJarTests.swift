@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+@testable import LupineLoading
+
+/// A jar that is changed inside expectations.
+private final class JarStage {
+    private var jar: CookieJar
+
+    init(limits: CookieJar.Limits = CookieJar.Limits()) { jar = CookieJar(limits: limits) }
+
+    var count: Int { jar.count }
+
+    @discardableResult
+    func store(_ cookie: HTTPCookie, isSecure: Bool = true, at now: Date) -> Bool {
+        jar.store(cookie, isSecure: isSecure, at: now)
+    }
+
+    func remove(_ cookie: HTTPCookie) -> Bool { jar.remove(cookie) }
+
+    func remove(since date: Date) -> Bool { jar.remove(since: date) }
+
+    func entries(at now: Date) -> [CookieJar.Entry] { jar.entries(at: now) }
+
+    func cookies(for origin: CookieOrigin, at now: Date) -> [HTTPCookie] { jar.cookies(for: origin, at: now) }
+}
+
+struct CookieJarTests {
+    let now = Date(timeIntervalSince1970: 1_000_000_000)
+
+    func origin(_ url: String) throws -> CookieOrigin {
+        try #require(URL(string: url).flatMap { CookieOrigin($0) })
+    }
+
+    func cookie(_ line: String, from url: String = "https://www.example.org/") throws -> HTTPCookie {
+        try #require(SetCookieSyntax.cookie(line, from: origin(url), now: now))
+    }
+
+    // MARK: admission
+
+    static let admissions: [(url: String, line: String, domain: String?)] = [
+        ("http://www.example.org/", "a=b; Domain=example.org", ".example.org"),
+        ("http://www.example.org/", "a=b; Domain=www.example.org", ".www.example.org"),
+        ("http://example.org/", "a=b; Domain=www.example.org", nil),
+        ("http://www.example.org/", "a=b; Domain=other.org", nil),
+        ("http://anexample.org/", "a=b; Domain=example.org", nil),
+        ("http://www.example.org/", "a=b", "www.example.org"),
+        ("http://www.example.org/", "a=b; Domain=org", nil), ("http://org/", "a=b; Domain=org", "org"),
+        ("http://x.co.uk/", "a=b; Domain=co.uk", nil), ("http://x.co.uk/", "a=b; Domain=x.co.uk", ".x.co.uk"),
+        ("http://localhost/", "a=b; Domain=localhost", "localhost"),
+        ("http://192.0.2.1/", "a=b; Domain=192.0.2.1", "192.0.2.1"),
+        ("http://192.0.2.1/", "a=b; Domain=2.1", nil), ("http://192.0.2.1/", "a=b; Domain=192.0.2.2", nil),
+        ("http://[::1]/", "a=b", "::1"),
+    ]
+
+    @Test("[U-13.6, U-13.7] a domain has to be the host's own, and no public suffix", arguments: admissions)
+    func domainsAreAdmitted(url: String, line: String, domain: String?) throws {
+        let admission = CookieAdmission(
+            origin: try origin(url), mainDocumentHost: nil, policy: .always, ownSuffixes: .builtIn)
+        #expect(admission.admitted(try cookie(line, from: url))?.domain == domain)
+    }
+
+    static let guarded: [(url: String, line: String, isAdmitted: Bool)] = [
+        ("https://h.example/", "a=b; Secure", true), ("http://h.example/", "a=b; Secure", false),
+        ("https://h.example/", "a=b; SameSite=None", false),
+        ("https://h.example/", "a=b; SameSite=None; Secure", true),
+        ("https://h.example/", "__Secure-a=b; Secure", true), ("https://h.example/", "__Secure-a=b", false),
+        ("http://h.example/", "__Secure-a=b; Secure", false),
+        ("https://h.example/", "__Host-a=b; Secure; Path=/", true),
+        ("https://h.example/", "__Host-a=b; Secure; Path=/x", false),
+        ("https://h.example/", "__Host-a=b; Path=/", false),
+        ("https://h.example/", "__Host-a=b; Secure; Path=/; Domain=h.example", false),
+        ("https://h.example/", "__host-a=b; Path=/", false),
+    ]
+
+    @Test("[U-13.9] flags and prefixes that do not go together make no cookie", arguments: guarded)
+    func flagsAreAdmitted(url: String, line: String, isAdmitted: Bool) throws {
+        let admission = CookieAdmission(
+            origin: try origin(url), mainDocumentHost: nil, policy: .always, ownSuffixes: .builtIn)
+        #expect((admission.admitted(try cookie(line, from: url)) != nil) == isAdmitted)
+    }
+
+    static let policies: [(policy: HTTPCookie.AcceptPolicy, main: String?, isWanted: Bool)] = [
+        (.always, nil, true), (.always, "other.org", true), (.never, nil, false), (.never, "a.co.uk", false),
+        (.onlyFromMainDocumentDomain, nil, true), (.onlyFromMainDocumentDomain, "www.a.co.uk", true),
+        (.onlyFromMainDocumentDomain, "a.co.uk", true), (.onlyFromMainDocumentDomain, "b.co.uk", false),
+    ]
+
+    @Test(arguments: policies)
+    func policiesWantCookies(policy: HTTPCookie.AcceptPolicy, main: String?, isWanted: Bool) throws {
+        let admission = CookieAdmission(
+            origin: try origin("http://x.a.co.uk/"), mainDocumentHost: main, policy: policy,
+            ownSuffixes: .builtIn)
+        #expect(admission.isWanted == isWanted)
+    }
+
+    @Test("[U-13.9] a cookie from http leaves secure ones alone")
+    func secureCookiesAreNotCovered() throws {
+        let jar = JarStage()
+        jar.store(try cookie("a=secret; Secure; Domain=example.org; Path=/x"), at: now)
+        let covering = ["a=evil; Path=/x", "a=evil; Path=/x/y", "a=evil; Domain=example.org; Path=/x"]
+        for line in covering {
+            #expect(!jar.store(try cookie(line, from: "http://www.example.org/"), isSecure: false, at: now))
+        }
+        for line in ["b=1; Path=/x", "a=1; Path=/", "a=1; Path=/xy"] {
+            #expect(jar.store(try cookie(line, from: "http://www.example.org/"), isSecure: false, at: now))
+        }
+        #expect(jar.store(try cookie("a=new; Domain=example.org; Path=/x"), at: now))
+    }
+
+    // MARK: storing
+
+    @Test("[U-13.10] name, domain and path are the identity; who comes again keeps its place")
+    func identity() throws {
+        let jar = JarStage()
+        let later = now.addingTimeInterval(10)
+        jar.store(try cookie("a=1"), at: now)
+        jar.store(try cookie("b=1"), at: now)
+        jar.store(try cookie("a=2"), at: later)
+        jar.store(try cookie("a=3; Domain=www.example.org"), at: later)
+        jar.store(try cookie("a=4; Path=/x"), at: later)
+        let entries = jar.entries(at: later)
+        #expect(entries.map(\.cookie.value) == ["2", "1", "3", "4"])
+        #expect(entries.map(\.created) == [now, now, later, later])
+        #expect(jar.count == 4)
+    }
+
+    @Test("[U-13.10] an end in the past deletes, and what has ended is not given out")
+    func ends() throws {
+        let jar = JarStage()
+        let place = try origin("https://www.example.org/")
+        jar.store(try cookie("a=1; Max-Age=5"), at: now)
+        jar.store(try cookie("b=1"), at: now)
+        #expect(!jar.store(try cookie("c=1; Max-Age=0"), at: now))
+        #expect(jar.cookies(for: place, at: now.addingTimeInterval(4)).map(\.name) == ["a", "b"])
+        #expect(jar.cookies(for: place, at: now.addingTimeInterval(5)).map(\.name) == ["b"])
+        #expect(jar.entries(at: now.addingTimeInterval(5)).map(\.cookie.name) == ["b"])
+        #expect(jar.store(try cookie("b=; Max-Age=0"), at: now))
+        #expect(jar.entries(at: now).map(\.cookie.name) == ["a"])
+    }
+
+    @Test("[U-13.10] over a limit, what has ended goes first, then what was not used for longest")
+    func limits() throws {
+        let jar = JarStage(limits: CookieJar.Limits(perDomain: 3, total: 5))
+        let place = try origin("https://www.example.org/x")
+        jar.store(try cookie("old=1; Path=/never"), at: now)
+        jar.store(try cookie("short=1; Max-Age=5; Path=/x"), at: now)
+        jar.store(try cookie("kept=1; Path=/x"), at: now)
+        let later = now.addingTimeInterval(9)
+        _ = jar.cookies(for: place, at: now)
+        jar.store(try cookie("new=1"), at: later)
+        #expect(jar.entries(at: now).map(\.cookie.name) == ["old", "kept", "new"])
+        jar.store(try cookie("newer=1"), at: later)
+        #expect(jar.entries(at: now).map(\.cookie.name) == ["kept", "new", "newer"])
+        for name in ["x", "y", "z"] {
+            jar.store(try cookie("\(name)=1", from: "http://\(name).example/"), at: later)
+        }
+        #expect(jar.count == 5)
+        #expect(jar.entries(at: later).map(\.cookie.name) == ["new", "newer", "x", "y", "z"])
+        #expect(CookieJar.Limits().perDomain == 180 && CookieJar.Limits().total == 3_000)
+    }
+
+    @Test func cookiesAreRemoved() throws {
+        let jar = JarStage()
+        jar.store(try cookie("a=1"), at: now)
+        jar.store(try cookie("b=1"), at: now.addingTimeInterval(10))
+        #expect(jar.remove(since: now.addingTimeInterval(5)))
+        #expect(jar.entries(at: now).map(\.cookie.name) == ["a"])
+        #expect(!jar.remove(try cookie("a=1; Path=/x")))
+        #expect(jar.remove(try cookie("a=other value")))
+        #expect(jar.count == 0)
+    }
+
+    // MARK: sending
+
+    static let matches: [(line: String, url: String, isSent: Bool)] = [
+        ("a=b", "https://www.example.org/", true), ("a=b", "https://example.org/", false),
+        ("a=b", "https://x.www.example.org/", false),
+        ("a=b; Domain=example.org", "https://example.org/", true),
+        ("a=b; Domain=example.org", "https://x.y.example.org/", true),
+        ("a=b; Domain=example.org", "https://badexample.org/", false),
+        ("a=b; Path=/x", "https://www.example.org/x", true),
+        ("a=b; Path=/x", "https://www.example.org/x/y", true),
+        ("a=b; Path=/x", "https://www.example.org/xy", false),
+        ("a=b; Path=/x/", "https://www.example.org/x/y", true),
+        ("a=b; Path=/x/", "https://www.example.org/x", false),
+        ("a=b; Path=/x", "https://www.example.org/X", false),
+        ("a=b; Secure", "https://www.example.org/", true), ("a=b; Secure", "wss://www.example.org/", true),
+        ("a=b; Secure", "http://www.example.org/", false), ("a=b; HttpOnly", "http://www.example.org/", true),
+        ("a=b; Port=\"8080\"", "http://www.example.org:8080/", true),
+        ("a=b; Port=\"8080\"", "http://www.example.org/", false),
+        ("a=b; Port=\"443\"", "https://www.example.org/", true), ("a=b", "https://WWW.EXAMPLE.ORG/", true),
+    ]
+
+    @Test("[U-13.11] domain, path, security and port decide where a cookie goes", arguments: matches)
+    func matching(line: String, url: String, isSent: Bool) throws {
+        let jar = JarStage()
+        jar.store(try cookie(line), at: now)
+        #expect(jar.cookies(for: try origin(url), at: now).isEmpty == !isSent)
+    }
+
+    @Test("[U-13.11] nothing is below an address")
+    func addressesHaveNoDomains() throws {
+        let jar = JarStage()
+        jar.store(HTTPCookie(HTTPCookie.Contents(name: "a", value: "b", domain: ".2.1", path: "/")), at: now)
+        jar.store(try cookie("c=d", from: "http://192.0.2.1/"), at: now)
+        #expect(jar.cookies(for: try origin("http://192.0.2.1/"), at: now).map(\.name) == ["c"])
+    }
+
+    @Test("[U-13.11] longer paths first, then older cookies")
+    func order() throws {
+        let jar = JarStage()
+        for line in ["a=1", "b=1; Path=/x", "c=1; Path=/x/y", "d=1; Domain=example.org; Path=/x", "e=1"] {
+            jar.store(try cookie(line), at: now)
+        }
+        let sent = jar.cookies(for: try origin("https://www.example.org/x/y/z"), at: now)
+        #expect(sent.map(\.name) == ["c", "b", "d", "a", "e"])
+    }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineLoading
+import Testing
+
+/// A user's file imports Foundation and this module, without `@testable`, and means this module's types.
+struct ShadowingTests {
+    @Test func theTypesOfFoundationStandBack() throws {
+        let url = try #require(URL(string: "http://example.org/"))
+        var request = URLRequest(url: url)
+        request.httpMethod = "post"
+        #expect(request.httpMethod == "POST")
+        #expect(String(reflecting: URLRequest.self) == "LupineLoading.URLRequest")
+    }
+}
