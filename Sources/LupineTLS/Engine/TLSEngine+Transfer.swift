@@ -54,7 +54,8 @@ extension TLSEngine {
     /// Whether there is more to read without asking the wire: bytes, or how it ends.
     package var hasBufferedInput: Bool { unsafe holdsEnd || SSL_has_pending(connection) == 1 }
 
-    /// Encrypts and sends the beginning of `bytes`: nothing while output is pending, else at least one record's worth.
+    /// Encrypts and sends the beginning of `bytes`: nothing while output is pending, or while the peer is amid a message
+    /// of the protocol whose rest has to be read first, else at least one record's worth.
     package func write(_ bytes: Span<UInt8>) throws(TLSError) -> Int {
         try requireEstablished()
         var taken = 0
@@ -65,7 +66,12 @@ extension TLSEngine {
             let result = unsafe rest.withUnsafeBufferPointer { raw in
                 unsafe SSL_write_ex(connection, raw.baseAddress, raw.count, &count)
             }
-            guard result == 1 else { throw fail(failure(for: unsafe SSL_get_error(connection, result))) }
+            guard result == 1 else {
+                let reason = unsafe SSL_get_error(connection, result)
+                // Half of a ticket has come, and OpenSSL reads on before it writes.
+                if reason == SSL_ERROR_WANT_READ { return taken }
+                throw fail(failure(for: reason))
+            }
             if sendingFailed { throw .wireFailed }
             taken += count
         }

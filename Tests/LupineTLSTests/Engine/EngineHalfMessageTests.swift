@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+
+import CLupineOpenSSL
+import Testing
+
+@testable import LupineTLS
+
+/// Messages of the protocol that come in two pieces after the handshake, while this side has something to say.
+@Suite struct EngineHalfMessageTests {
+    /// A connection whose server's tickets span several records: they carry the client's certificate.
+    private static func established() throws -> EnginePair {
+        var server = try TLSServerConfiguration.test()
+        server.clientCertificates = .required(
+            roots: try FixtureIdentity.certificates("client-root.pem"))
+        var client = TLSConfiguration.test(.v1_3)
+        client.identity = try FixtureIdentity.load("client-rsa")
+        let pair = try EnginePair(client, server)
+        let length = 512
+        try #require(
+            unsafe SSL_ctrl(pair.server.connection, SSL_CTRL_SET_MAX_SEND_FRAGMENT, length, nil) == 1)
+        pair.shakeHands()
+        try #require(pair.clientIsDone && pair.serverIsDone)
+        return pair
+    }
+
+    /// Cut within the second record of the first ticket.
+    @Test(arguments: [534, 600, 700, 900])
+    func aRequestWaitsForTheRestOfATicket(_ cut: Int) throws {
+        let pair = try Self.established()
+        let tickets = pair.toClient.takeAll()
+        try #require(tickets.count > 1200)
+        pair.toClient.put(Array(tickets[..<cut]))
+        #expect(try pair.read(client: true) == .wouldBlock)
+        // Nothing is taken while OpenSSL is amid a message, and nothing is lost.
+        #expect(try pair.client.write([1, 2, 3].span) == 0)
+        #expect(!pair.client.hasPendingOutput)
+        pair.toClient.put(Array(tickets[cut...]))
+        #expect(try pair.carry([1, 2, 3], fromClient: true) == [1, 2, 3])
+        #expect(try pair.carry([4], fromClient: false) == [4])
+        #expect(pair.client.takeSessions().count == 2)
+    }
+
+    /// A write may be what reads the rest of the message: how the connection ends is told then, too.
+    @Test func theEndAmidATicketIsTold() throws {
+        let pair = try Self.established()
+        let tickets = pair.toClient.takeAll()
+        pair.toClient.put(Array(tickets[..<700]))
+        #expect(try pair.read(client: true) == .wouldBlock)
+        pair.toClient.isClosed = true
+        #expect(throws: TLSError.truncated) { try pair.client.write([1].span) }
+    }
+}
