@@ -154,5 +154,7 @@ struct IdentityCase: Sendable, CustomStringConvertible {
         #expect(PeerIdentity.names(of: good) == ["good.test", "localhost", "127.0.0.1", "0:0:0:0:0:0:0:1"])
         let uris = try #require(try Certificate.pem(try PKI.text("uri-san.pem")).first)
         #expect(PeerIdentity.names(of: uris).isEmpty)
+        let hostile = try #require(try Certificate.pem(try PKI.text("nul-name.pem")).first)
+        #expect(PeerIdentity.names(of: hostile) == ["good.test\\x00.evil.test"])
     }
 }

@@ -24,13 +24,25 @@ package enum PeerIdentity {
         }
     }
 
-    /// The names that count, as text: what to say when none of them matches.
+    /// The names that count, as text: what to say when none of them matches. A peer may have put anything into a name, also
+    /// what would add lines to a log or command a terminal: what no name is made of is written in hexadecimal.
     package static func names(of certificate: Certificate) -> [String] {
         certificate.subjectAlternativeNames.compactMap { name in
             switch name {
-            case .dns(let text): text
+            case .dns(let text): printable(text)
             case .ip(let bytes): IPLiteral.text(of: bytes)
             case .email, .uri, .other: nil
+            }
+        }
+    }
+
+    private static func printable(_ text: String) -> String {
+        guard !text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return text }
+        return text.utf8.reduce(into: "") { shown, byte in
+            if (0x21...0x7E).contains(byte) {
+                shown.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                shown += "\\x" + Hexadecimal.lowercase([byte])
             }
         }
     }
