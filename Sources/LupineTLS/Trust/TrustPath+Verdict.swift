@@ -15,7 +15,9 @@ extension TrustPath {
             }
             if (failure.severity, depth) < (known.failure.severity, known.depth) { worst = (failure, depth) }
         }
-        for problem in problems {
+        // Where a chain is too long to go on, nothing is known to be missing.
+        let isTooLong = problems.contains { $0.code == X509_V_ERR_CERT_CHAIN_TOO_LONG }
+        for problem in problems where !(isTooLong && problem.isAboutAnchoring) {
             if let failure = failure(for: problem, asServer: asServer, at: time) {
                 note(failure, depth: problem.depth)
             }
@@ -81,6 +83,12 @@ extension TrustPath {
         case X509_V_ERR_CERT_NOT_YET_VALID:
             return isAnchor(problem.depth)
                 ? nil : .notYetValid(subject: subject, until: certificate.notBefore)
+        case X509_V_ERR_CERT_CHAIN_TOO_LONG:
+            return .invalidChain(
+                subject: subject, code: Int(problem.code),
+                reason:
+                    "there are more than \(TrustPath.intermediateLimit) issuers between the leaf and a trusted root"
+            )
         default:
             // A static string of OpenSSL.
             let reason = unsafe X509_verify_cert_error_string(Int(problem.code)).map {

@@ -22,6 +22,8 @@ struct TrustPath: Sendable {
     let problems: [Problem]
     /// Whether the last certificate is trusted as it is.
     let isAnchored: Bool
+    /// How many certificates stood on all paths that were tried.
+    private(set) var work = 0
 
     /// The part of the path whose signatures fit (I-12.5): an issuer that only bears the right name is not of it.
     var linked: [Certificate] {
@@ -47,17 +49,25 @@ struct TrustPath: Sendable {
         var others = trust.certificates.dropFirst() + trust.intermediates
         var path = TrustPath(leaf: leaf, others: others, store: trust.store, time: time)
         var best = path
-        for _ in 0..<TrustPath.detourLimit {
+        var work = path.built.count
+        for _ in 0..<TrustPath.detourLimit where work < TrustPath.workLimit {
             guard let wrong = path.wrongTurn, others.contains(wrong) else { break }
             others.removeAll { $0 == wrong }
             path = TrustPath(leaf: leaf, others: others, store: trust.store, time: time)
+            work += path.built.count
             if path.isSound || path.linked.count > best.linked.count { best = path }
         }
         self = best
+        self.work = work
     }
 
     /// How many issuers that lead nowhere are left out, one after the other.
     static let detourLimit = 8
+    /// How many certificates may stand between the leaf and the anchor; chains in use have three at most. Each costs the
+    /// loop's thread a signature with a key that the peer has chosen to be slow: some 5 ms for RSA with a long exponent.
+    static let intermediateLimit = 10
+    /// After how many certificates on paths no other way is tried.
+    static let workLimit = 24
 
     /// Whether signatures link it to an anchor.
     private var isSound: Bool { isAnchored && linked.count == built.count }
@@ -117,6 +127,7 @@ struct TrustPath: Sendable {
         // Any anchor ends a chain, and a trusted issuer is preferred to one that was sent.
         unsafe _ = X509_VERIFY_PARAM_set_flags(
             parameters, UInt(X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_TRUSTED_FIRST))
+        unsafe X509_VERIFY_PARAM_set_depth(parameters, Int32(TrustPath.intermediateLimit))
         unsafe _ = X509_VERIFY_PARAM_set_purpose(parameters, X509_PURPOSE_SSL_SERVER)
         if let time { unsafe X509_VERIFY_PARAM_set_time(parameters, Int(time.seconds)) }
         unsafe _ = X509_STORE_CTX_set_ex_data(context, 0, Unmanaged.passUnretained(notes).toOpaque())

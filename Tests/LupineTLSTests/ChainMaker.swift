@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+
+import CLupineOpenSSL
+import LupineTestKit
+import Testing
+
+@testable import LupineTLS
+
+/// Makes long chains, all of one key of the fixtures, for the limits of trust evaluation.
+enum ChainMaker {
+    /// OpenSSL is out of memory.
+    struct Failure: Error {}
+
+    /// The leaf, so many intermediates, and the root.
+    static func chain(intermediates: Int) throws -> [Certificate] {
+        let key = try PrivateKey(pem: PKI.text("intermediate.key"), password: nil)
+        return try (0...(intermediates + 1)).map { depth in
+            let issuer = depth > intermediates ? depth : depth + 1
+            return try certificate("\(depth)", issuer: "\(issuer)", isAuthority: depth > 0, key)
+        }
+    }
+
+    private static func certificate(
+        _ name: String, issuer: String, isAuthority: Bool, _ key: PrivateKey
+    ) throws -> Certificate {
+        guard let made = unsafe X509_new() else { throw Failure() }
+        defer { unsafe X509_free(made) }
+        unsafe _ = X509_set_version(made, 2)
+        unsafe _ = ASN1_INTEGER_set(X509_get_serialNumber(made), 1)
+        unsafe _ = ASN1_TIME_set(X509_getm_notBefore(made), Int(TrustFixture.answersBegin.seconds))
+        unsafe _ = ASN1_TIME_set(X509_getm_notAfter(made), 4_102_444_799)
+        unsafe self.name(X509_get_subject_name(made), name)
+        unsafe self.name(X509_get_issuer_name(made), issuer)
+        unsafe _ = X509_set_pubkey(made, key.handle.pointer)
+        var extensions = [(NID_subject_alt_name, "DNS:\(name).test")]
+        if isAuthority { extensions = [(NID_basic_constraints, "critical,CA:TRUE")] }
+        for (kind, value) in extensions {
+            let added = unsafe X509V3_EXT_conf_nid(nil, nil, kind, value)
+            defer { unsafe X509_EXTENSION_free(added) }
+            try #require(unsafe X509_add_ext(made, added, -1) == 1)
+        }
+        try #require(unsafe X509_sign(made, key.handle.pointer, EVP_sha256()) > 0)
+        return try Certificate(der: unsafe OpenSSLEncoding.write { unsafe i2d_X509(made, $0) })
+    }
+
+    private static func name(_ entry: OpaquePointer?, _ text: String) {
+        unsafe _ = X509_NAME_add_entry_by_txt(entry, "CN", MBSTRING_ASC, text, -1, -1, 0)
+    }
+}
