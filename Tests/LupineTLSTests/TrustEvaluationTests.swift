@@ -79,6 +79,23 @@ import Testing
                 == 1_640_995_199)
     }
 
+    /// RFC 7633: what has to be vouched for afresh is not accepted for longer than somebody has vouched for it.
+    @Test func aVerdictLastsNoLongerThanTheStapleThatIsDemanded() throws {
+        let end = TrustFixture.now.adding(3600)
+        func reusableUntil(_ leaf: String) throws -> Int64? {
+            let about = try TrustFixture.certificate(leaf)
+            var trust = try TrustFixture.trust(leaf)
+            trust = PeerTrust(
+                certificates: trust.certificates,
+                stapledResponse: try AnswerMaker.good(about, from: TrustFixture.now, until: end),
+                host: "localhost", store: trust.store)
+            return try TrustEvaluator.default.evaluate(trust, at: TrustFixture.now).get().reusableUntil?
+                .seconds
+        }
+        #expect(try reusableUntil("must-staple") == end.adding(OCSPAnswer.skew).seconds)
+        #expect(try reusableUntil("good-ocsp") == 4_102_444_799)
+    }
+
     @Test func equalEvaluatorsAreOneKey() throws {
         let good = try TrustFixture.certificate("good")
         let again = try Certificate(der: PKI.bytes("good.der"))

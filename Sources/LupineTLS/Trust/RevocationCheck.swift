@@ -46,6 +46,15 @@ package struct RevocationCheck: Sendable, Hashable {
         return chainFailure ?? (options.contains(.requirePositiveResponse) ? unknown : nil)
     }
 
+    /// Until when the stapled answer counts that the leaf demands; nil when it demands none.
+    static func stapleEnd(of trust: PeerTrust, on path: TrustPath, at time: UnixTime) -> UnixTime? {
+        guard path.built.count > 1, let leaf = path.built.first, leaf.mustStaple else { return nil }
+        let answer = try? trust.stapledResponse.map { staple throws(RevocationProblem) in
+            try OCSPAnswer(staple, about: leaf, issuer: path.built[1], at: time)
+        }
+        return answer?.until ?? time
+    }
+
     /// What the stapled answer, or its absence, has against the leaf. Without the demand for one (RFC 7633) nothing but a
     /// signed "revoked" counts.
     static func stapleFailure(of trust: PeerTrust, on path: TrustPath, at time: UnixTime) -> TrustFailure? {

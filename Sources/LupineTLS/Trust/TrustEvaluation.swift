@@ -2,8 +2,9 @@
 
 /// A peer that was accepted, and for how long the verdict may be used again.
 package struct TrustVerdict: Sendable, Hashable {
-    /// Until when a resumed session may go without another evaluation: the first end of a validity in the chain. Nil when
-    /// the next connection has to ask again, as after a custom check or one of revocation.
+    /// Until when a resumed session may go without another evaluation: the first end of a validity in the chain, or that of
+    /// the stapled answer if the leaf demands one. Nil when the next connection has to ask again, as after a custom check
+    /// or one of revocation.
     package let reusableUntil: UnixTime?
 }
 
@@ -88,7 +89,8 @@ package struct TrustEvaluation: Sendable {
             {
                 return failure
             }
-            reusableUntil = reusableUntil.map { min($0, path.validUntil) }
+            let stapleEnd = RevocationCheck.stapleEnd(of: trust, on: path, at: time)
+            reusableUntil = reusableUntil.map { min($0, path.validUntil, stapleEnd ?? $0) }
             return nil
         case .certificatePins(let pins):
             guard !pins.isEmpty else { return .noPins }
