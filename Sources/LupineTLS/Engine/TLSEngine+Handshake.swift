@@ -27,6 +27,9 @@ extension TLSEngine {
         switch reason {
         case SSL_ERROR_WANT_READ:
             if sendingFailed { throw fail(.wireFailed) }
+            if bytesWithoutData > Self.controlLimit {
+                throw fail(.onlyControlMessages(bytes: bytesWithoutData))
+            }
             return .wouldBlock
         case SSL_ERROR_WANT_RETRY_VERIFY, SSL_ERROR_WANT_WRITE, SSL_ERROR_WANT_X509_LOOKUP:
             if gate.isAsking, let trust = askedTrust { return .awaitsTrust(trust) }
@@ -46,6 +49,10 @@ extension TLSEngine {
                 }
                 _ = gate.handle(.resumedWithoutChain)
                 if let trust = askedTrust { return .awaitsTrust(trust) }
+            }
+            // The last line of defence: whatever OpenSSL made of the handshake, nobody has accepted this peer.
+            guard gate.state == .accepted else {
+                throw fail(.untrusted(.refused("the handshake ended without a verdict")))
             }
             if let chosen = applicationProtocol,
                 !context.configuration.applicationProtocols.contains(chosen)

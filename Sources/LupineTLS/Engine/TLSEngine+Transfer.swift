@@ -117,9 +117,10 @@ extension TLSEngine {
 
     // MARK: What OpenSSL's BIO calls
 
-    /// The most that a peer may send in one read without any data in it: 15 times the largest record, more than any
-    /// message of the protocol that comes after the handshake.
-    private static var controlLimit: Int { 256 * 1024 }
+    /// The most that a peer may send in its handshake, or in one read without any data in it: 15 times the largest record,
+    /// more than OpenSSL takes of a chain (100 KiB) and a list of issuers (as much) together, and more than any message
+    /// of the protocol that comes after the handshake.
+    static var controlLimit: Int { 256 * 1024 }
     /// The most that may wait for a peer that keeps asking and does not read.
     private static var answerLimit: Int { 64 * 1024 }
 

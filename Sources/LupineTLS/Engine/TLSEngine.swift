@@ -59,7 +59,7 @@ internal import CLupineOpenSSL
     var sendingFailed = false
     /// How receiving stopped last.
     var lastReceive = TLSWireOutcome.wouldBlock
-    /// Bytes received since plaintext came last, within one call of `read`.
+    /// Bytes received in the handshake, or since plaintext came last within one call of `read`.
     var bytesWithoutData = 0
     /// Reading has met the end, in order or not, behind bytes that were handed out first.
     var holdsEnd = false

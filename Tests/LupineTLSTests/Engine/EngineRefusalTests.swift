@@ -182,4 +182,17 @@ import Testing
         #expect("\(TLSError.alert(.handshakeFailure))" == "the peer gave up with the alert handshake_failure")
         #expect(TLSAlert(rawValue: 200).description == "alert 200")
     }
+
+    /// Requests to begin anew that come before the server's first message are ignored, but not without end.
+    @Test func aHandshakeThatDoesNotComeToTheMatterIsLeft() throws {
+        let pair = try EnginePair(.test(.v1_2))
+        pair.stepClient()
+        let helloRequest: [UInt8] = [22, 3, 3, 0, 4, 0, 0, 0, 0]
+        for _ in 0..<40_000 { pair.toClient.put(helloRequest) }
+        for _ in 0..<3 { pair.stepClient() }
+        guard case .onlyControlMessages? = pair.clientError else {
+            Issue.record("\(String(describing: pair.clientError))")
+            return
+        }
+    }
 }
