@@ -32,9 +32,14 @@ extension TLSSession {
         isSingleUse = unsafe SSL_SESSION_get_protocol_version(pointer) >= TLS1_3_VERSION
         let hint = unsafe SSL_SESSION_get_ticket_lifetime_hint(pointer)
         let timeout = unsafe SSL_SESSION_get_timeout(pointer)
-        // RFC 8446 §4.6.1: no longer than a week, whatever the server says.
-        let promised = hint == 0 ? timeout : Int(clamping: hint)
-        let lifetime = max(0, min(promised, 7 * 24 * 3600))
+        let lifetime = TLSSession.lifetime(hint: hint, timeout: timeout, isSingleUse: isSingleUse)
         expires = unsafe UnixTime(seconds: Int64(SSL_SESSION_get_time(pointer)) + Int64(lifetime))
+    }
+
+    /// For how many seconds a session may be offered: no longer than a week, whatever the server says, and not at all if it
+    /// says zero of a ticket of TLS 1.3 (RFC 8446 §4.6.1). With TLS 1.2 zero leaves it open (RFC 5077 §3.3).
+    static func lifetime(hint: UInt, timeout: Int, isSingleUse: Bool) -> Int {
+        let promised = hint == 0 && !isSingleUse ? timeout : Int(clamping: hint)
+        return max(0, min(promised, 7 * 24 * 3600))
     }
 }

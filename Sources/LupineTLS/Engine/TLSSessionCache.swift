@@ -27,10 +27,15 @@ package struct TLSSessionCache<Key: Hashable & Sendable>: Sendable {
     }
 
     /// A session to offer, the newest that has not expired; nil if there is none.
+    ///
+    /// One whose verdict has run out is not offered any more: the chain that it stands for is over, or is no longer vouched
+    /// for, and only a full handshake shows what the server has in its place.
     package mutating func take(for key: Key, now: UnixTime) -> TLSSession? {
         guard var shelf = shelves.removeValue(forKey: key) else { return nil }
         count -= shelf.sessions.count
-        shelf.sessions.removeAll { $0.expires <= now }
+        shelf.sessions.removeAll { session in
+            session.expires <= now || session.acceptedUntil.map { $0 <= now } ?? false
+        }
         guard let newest = shelf.sessions.last else { return nil }
         if newest.isSingleUse { shelf.sessions.removeLast() }
         count += shelf.sessions.count

@@ -104,6 +104,10 @@ final class TLSHandshake: LoopChannel {
     }
 
     private func judged(_ verdict: Result<Void, TrustFailure>, _ engine: TLSEngine) {
+        // The server may have another chain by now, which only a full handshake shows: the next one is that.
+        if case .failure = verdict, engine.asksAboutResumption {
+            peer.profile.forgetSessions(for: sessionPeer)
+        }
         engine.answerTrust(verdict)
         stage = .shaking(engine)
         advance()

@@ -52,6 +52,11 @@ package final class TLSProfile: Sendable {
         return sessions.withLock { $0.take(for: peer, now: .now) }
     }
 
+    /// Forgets what resumes connections to `peer`.
+    func forgetSessions(for peer: SessionPeer) {
+        sessions.withLock { $0.removeAll(for: peer) }
+    }
+
     /// Keeps what a connection to `peer` brought.
     func keep(_ session: TLSSession, for peer: SessionPeer) {
         sessions.withLock { $0.put(session, for: peer) }

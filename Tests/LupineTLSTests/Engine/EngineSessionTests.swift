@@ -107,6 +107,14 @@ import Testing
         #expect(sessions.isEmpty)
     }
 
+    @Test(arguments: [
+        (UInt(300), true, 300), (300, false, 300), (0, true, 0), (0, false, 7200),
+        (.max, true, 604_800), (.max, false, 604_800),
+    ])
+    func aSessionLivesAsLongAsTheServerSays(_ hint: UInt, _ singleUse: Bool, _ expected: Int) {
+        #expect(TLSSession.lifetime(hint: hint, timeout: 7200, isSingleUse: singleUse) == expected)
+    }
+
     @Test func expiryLiesInTheNearFuture() throws {
         let (_, sessions) = try connect(try TLSClientContext(.test), try TLSServerContext(try .test()))
         let expires = try #require(sessions.last?.expires.seconds)

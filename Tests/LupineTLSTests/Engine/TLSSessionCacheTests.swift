@@ -38,6 +38,17 @@ import Testing
         #expect(cache.count == 0)
     }
 
+    @Test(arguments: [true, false]) func oneWhoseVerdictHasRunOutIsNotOffered(_ singleUse: Bool) throws {
+        var cache = TLSSessionCache<String>()
+        var judged = try session(singleUse, expires: 2000)
+        judged.acceptedUntil = UnixTime(seconds: 1500)
+        for (time, isOffered) in [(Int64(1499), true), (1500, false)] {
+            cache.put(judged, for: "a")
+            #expect((cache.take(for: "a", now: UnixTime(seconds: time)) != nil) == isOffered)
+        }
+        #expect(cache.count == 0)
+    }
+
     @Test func keysAreKeptApart() throws {
         var cache = TLSSessionCache<String>()
         cache.put(try session(true, expires: 2000), for: "a")

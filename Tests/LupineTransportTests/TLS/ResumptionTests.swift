@@ -79,6 +79,29 @@ import Testing
         }
     }
 
+    /// The chain of a session may be over, or no longer to somebody's liking, when the server has long got another one.
+    @Test(arguments: [TLSVersion.v1_2, .v1_3])
+    func afterARefusalTheNextHandshakeIsAFullOne(_ version: TLSVersion) async throws {
+        let asked = Box(0)
+        let evaluator = TrustEvaluator.custom { _, reply in
+            asked.update { $0 += 1 }
+            reply(asked.value == 2 ? .failure(.refused("that chain is over")) : .success(()))
+        }
+        try await withSecureStack(
+            Self.closing(version), settings: .with { $0.trust = evaluator }
+        ) { client, origin in
+            let url = SecureStage.url(origin)
+            _ = try await client.get(url).body.collect()
+            let error = await failure { () throws(TransportError) in try await client.get(url) }
+            #expect(
+                error
+                    == .tls(host: "good.test", port: origin.port, .untrusted(.refused("that chain is over"))))
+            let response = try await client.get(url)
+            _ = try await response.body.collect()
+            #expect(response.body.metrics?.isTLSResumed == false)
+        }
+    }
+
     /// What is kept goes out once where it says so, and no further than its key.
     @Test func ticketsAreTakenOnce() async throws {
         try await withSecurePool(Self.closing(.v1_3)) { stage in
