@@ -14,6 +14,13 @@ extension TLSEngine {
     func failure(for reason: Int32) -> TLSError {
         let failures = OpenSSLErrors.take()
         if case .refused(let failure, _) = gate.state { return .untrusted(failure) }
+        if let refusedGroup {
+            return .protocolViolation(
+                OpenSSLFailure(
+                    library: ERR_LIB_SSL, reason: SSL_R_BAD_DH_VALUE,
+                    description: "a Diffie-Hellman group of \(refusedGroup) bits, over the limit of "
+                        + "\(OpenSSLContext.groupLimit)"))
+        }
         for failure in failures where failure.library == ERR_LIB_SSL {
             if let alert = failure.receivedAlert { return error(for: alert) }
         }

@@ -63,6 +63,8 @@ internal import CLupineOpenSSL
     var bytesWithoutData = 0
     /// Reading has met the end, in order or not, behind bytes that were handed out first.
     var holdsEnd = false
+    /// The length of a server's Diffie-Hellman group that was over the limit.
+    var refusedGroup: Int32?
     /// Whether the wire may be asked for more.
     var mayReceive = true
     var newSessions: [TLSSession] = []

@@ -29,9 +29,14 @@ enum OpenSSLContext {
         // A missing close_notify and a server without RFC 5746 must show, whatever the system's configuration says.
         unsafe _ = SSL_CTX_clear_options(
             pointer, lupine_SSL_OP_IGNORE_UNEXPECTED_EOF() | lupine_SSL_OP_LEGACY_SERVER_CONNECT())
+        if !isServer { unsafe SSL_CTX_set_security_callback(pointer, strengthIsAsked) }
         try apply(limits, to: context)
         return context
     }
+
+    /// The longest Diffie-Hellman group of a server that is computed with, in bits. OpenSSL takes 10,000, which costs a loop's
+    /// thread 0.7 s, and that before anybody has judged the server; 4096 cost 0.03 s.
+    static let groupLimit: Int32 = 4096
 
     private static func blank(isServer: Bool) throws(TLSError) -> OpenSSLHandle<ContextObject> {
         OpenSSLErrors.clear()
@@ -104,6 +109,28 @@ enum OpenSSLContext {
         OpenSSLErrors.take().first ?? OpenSSLFailure(library: 0, reason: 0, description: "no reason given")
     }
 }
+
+/// OpenSSL's question whether something is strong enough; it goes on to OpenSSL's own answer, unless it is too strong.
+private func strengthIsAsked(
+    _ connection: OpaquePointer?, _ context: OpaquePointer?, _ operation: Int32, _ bits: Int32,
+    _ number: Int32, _ subject: UnsafeMutableRawPointer?, _ extra: UnsafeMutableRawPointer?
+) -> Int32 {
+    if operation == SSL_SECOP_TMP_DH, let subject = unsafe subject, let connection = unsafe connection {
+        let length = unsafe EVP_PKEY_get_bits(OpaquePointer(subject))
+        if length > OpenSSLContext.groupLimit {
+            unsafe TLSEngine.behind(connection)?.refusedGroup = length
+            return 0
+        }
+    }
+    return unsafe ownAnswer?(connection, context, operation, bits, number, subject, extra) ?? 0
+}
+
+/// OpenSSL's own answer, the same for all contexts.
+private let ownAnswer = {
+    let context = unsafe SSL_CTX_new(TLS_client_method())
+    defer { unsafe SSL_CTX_free(context) }
+    return unsafe SSL_CTX_get_security_callback(context)
+}()
 
 /// A stack of certificates that holds references to them.
 @safe struct OpenSSLChain: ~Copyable {

@@ -195,4 +195,32 @@ import Testing
             return
         }
     }
+
+    /// What a server wants computed before anybody has judged it has a limit.
+    @Test(arguments: [("ffdhe4096", nil), ("ffdhe6144", 6144)])
+    func aGroupIsSoLongAndNoLonger(_ group: String, _ refused: Int32?) throws {
+        var client = TLSConfiguration.test(.v1_2)
+        client.cipherList = "DHE-RSA-AES128-GCM-SHA256"
+        var server = try TLSServerConfiguration.test("rsa")
+        server.cipherList = client.cipherList
+        let pair = try EnginePair(client, server)
+        let generator = unsafe EVP_PKEY_CTX_new_from_name(nil, "DH", nil)
+        defer { unsafe EVP_PKEY_CTX_free(generator) }
+        try #require(unsafe EVP_PKEY_paramgen_init(generator) == 1)
+        try #require(unsafe EVP_PKEY_CTX_set_group_name(generator, group) == 1)
+        var parameters: OpaquePointer?
+        try #require(unsafe EVP_PKEY_paramgen(generator, &parameters) == 1)
+        try #require(unsafe SSL_set0_tmp_dh_pkey(pair.server.connection, parameters) == 1)
+        pair.shakeHands()
+        guard let refused else {
+            #expect(pair.clientIsDone && pair.serverIsDone)
+            return
+        }
+        guard case .protocolViolation(let failure)? = pair.clientError else {
+            Issue.record("\(String(describing: pair.clientError))")
+            return
+        }
+        #expect(failure.description.contains("\(refused) bits"))
+        #expect(pair.questions.isEmpty)
+    }
 }
