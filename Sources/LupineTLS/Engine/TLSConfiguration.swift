@@ -19,6 +19,9 @@ public struct TLSConfiguration: Sendable, Hashable {
     public var applicationProtocols: [String]
     /// What is trusted.
     public var roots: TrustRoots
+    /// Certificates of authorities for servers that forget to send them. They are not trusted: they only help a chain to
+    /// reach what is.
+    public var intermediates: [Certificate]
     /// Who this side is when the server asks; it is sent only once the server has been accepted.
     public var identity: TLSIdentity?
     /// Whether later connections may take up where an earlier one began.
@@ -31,7 +34,8 @@ public struct TLSConfiguration: Sendable, Hashable {
     public init(
         minimumVersion: TLSVersion = .v1_2, maximumVersion: TLSVersion = .v1_3, cipherList: String? = nil,
         cipherSuites: String? = nil, groups: String? = nil, applicationProtocols: [String] = ["http/1.1"],
-        roots: TrustRoots = .system, identity: TLSIdentity? = nil, resumesSessions: Bool = true,
+        roots: TrustRoots = .system, intermediates: [Certificate] = [], identity: TLSIdentity? = nil,
+        resumesSessions: Bool = true,
         keyLogPath: String? = nil
     ) {
         self.minimumVersion = minimumVersion
@@ -41,6 +45,7 @@ public struct TLSConfiguration: Sendable, Hashable {
         self.groups = groups
         self.applicationProtocols = applicationProtocols
         self.roots = roots
+        self.intermediates = intermediates
         self.identity = identity
         self.resumesSessions = resumesSessions
         self.keyLogPath = keyLogPath

@@ -149,8 +149,9 @@ extension TLSEngine {
             stapledResponse = takeStaple()
         }
         return PeerTrust(
-            certificates: peerCertificates, stapledResponse: stapledResponse, host: host, store: context.store
-        )
+            certificates: peerCertificates, stapledResponse: stapledResponse, host: host,
+            store: context.store,
+            intermediates: context.configuration.intermediates)
     }
 
     private func presentedChain(isServer: Bool) -> [Certificate] {

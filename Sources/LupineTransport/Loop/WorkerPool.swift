@@ -57,7 +57,7 @@ package final class WorkerPool: Sendable {
     package static let shared = WorkerPool(limit: 16, hungAfter: .seconds(5))
     /// The process' pool for judging certificates where that takes files or the network. Apart from the other: who
     /// fetches an answer about revocation waits for a look-up, too.
-    package static let trust = WorkerPool(limit: 8, hungAfter: .seconds(60), name: "lupine-trust")
+    package static let trust = WorkerPool(limit: 32, hungAfter: .seconds(60), name: "lupine-trust")
 
     /// A pool of at most `limit` threads called `name`; work that has run for `hungAfter` counts as hung.
     package init(

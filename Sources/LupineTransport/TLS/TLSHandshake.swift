@@ -31,6 +31,8 @@ final class TLSHandshake: LoopChannel {
     private var registration: Registration?
     private var stage = Stage.new
     private var offered: TLSSession?
+    /// Somebody was asked who we are. A session would carry the answer over to connections that were not asked.
+    private var wasAskedWho = false
     /// Until when the verdict holds for connections that resume this one.
     private var acceptedUntil: UnixTime?
 
@@ -117,6 +119,7 @@ final class TLSHandshake: LoopChannel {
 
     private func choose(_ request: TLSIdentityRequest, _ engine: TLSEngine) {
         guard let source = peer.profile.identitySource else { return chosen(nil, engine) }
+        wasAskedWho = true
         stage = .choosing(engine)
         let bound = LoopBound(self, on: loop)
         let reply = LoopReply<TLSIdentity?>(unanswered: nil) { [loop] identity in
@@ -141,7 +144,7 @@ final class TLSHandshake: LoopChannel {
         // Nothing else is spoken here, whatever was offered.
         if let name = details.applicationProtocol, name != "http/1.1" { throw .protocolNotOffered(name) }
         let keeper =
-            peer.profile.configuration.resumesSessions
+            peer.profile.configuration.resumesSessions && !wasAskedWho
             ? SessionKeeper(profile: peer.profile, peer: sessionPeer, acceptedUntil: acceptedUntil) : nil
         end(.success(TLSChannel(engine, over: wire, keeper: keeper, details: details, on: loop)))
     }

@@ -251,4 +251,49 @@ import Testing
             #expect(shown == (gives ? identity.certificate : nil))
         }
     }
+
+    /// A session carries the identity that it was made with: where that is somebody's choice, each connection asks.
+    @Test func anIdentityThatWasAskedForIsNotResumed() async throws {
+        let identities = [try SecureStage.identity("client-rsa"), try SecureStage.identity("client-ecdsa")]
+        let roots = try Certificate.pem(PKI.bytes("client-root.pem"))
+        let asked = Box(0)
+        let profile = SecurePool.profile(identitySource: { _, _, _, reply in
+            asked.update { $0 += 1 }
+            reply(identities[asked.value - 1])
+        })
+        let serving = try SecureStage.serving { $0.clientCertificates = .requested(roots: roots) }
+        try await withSecurePool(serving) { stage in
+            for number in 0..<2 {
+                let sink = try await stage.send(fields: [(.connection, "close")], profile: profile)
+                #expect(sink.failure == nil)
+                let shown = await stage.origin.handshake(on: number)?.clientCertificates.first
+                #expect(shown == identities[number].certificate)
+            }
+        }
+        #expect(asked.value == 2)
+    }
+
+    /// The server sends its leaf alone.
+    @Test func anIntermediateIsSuppliedHere() async throws {
+        let identity = try TLSIdentity(
+            certificate: SecureStage.certificate("good"), intermediates: [],
+            privateKey: PrivateKey(pem: PKI.bytes("good.key")))
+        var serving = OriginConfiguration()
+        serving.tls = TLSServerConfiguration(identities: [TLSServerIdentity(identity)])
+        let intermediate = try SecureStage.certificate("intermediate")
+        try await withSecureStack(serving) { client, origin in
+            let error = await failure { () async throws(TransportError) in
+                try await client.get(SecureStage.url(origin))
+            }
+            guard case .tls(_, _, .untrusted(.issuerMissing)) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+        }
+        try await withSecureStack(serving, settings: .with { $0.tls.intermediates = [intermediate] }) {
+            client, origin in
+            let response = try await client.get(SecureStage.url(origin, "/get"))
+            #expect(response.status.code == 200)
+        }
+    }
 }
