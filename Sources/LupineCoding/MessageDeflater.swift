@@ -17,6 +17,7 @@ package final class MessageDeflater {
     /// - Parameters:
     ///   - windowBits: The window that was agreed on, 9 to 15. With 8, which zlib has not, messages are sent as they are.
     ///   - keepsContext: Whether a message may refer to those before it.
+    ///   - level: How hard it tries.
     /// - Throws: ``CodingError/memoryLimit(coding:limit:)`` when the system gives no memory.
     package init(
         windowBits: Int = 15, keepsContext: Bool = true, level: CompressionLevel = .standard

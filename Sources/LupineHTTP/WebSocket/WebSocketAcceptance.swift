@@ -11,6 +11,7 @@ package struct WebSocketAcceptance: Sendable {
     /// Accepts a request, or throws what is wrong with it, for `refusal(_:)` to answer.
     ///
     /// - Parameters:
+    ///   - request: The head that the client has sent.
     ///   - subprotocols: What the server speaks; of the client's wishes the first that is among them is chosen.
     ///   - allowsCompression: Whether an offer of permessage-deflate is taken up.
     package init(

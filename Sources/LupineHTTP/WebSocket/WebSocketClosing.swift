@@ -7,6 +7,7 @@
 /// for a while, so that it is not the server's port that has to linger (§7.1.1). The timer bounds every wait: for the
 /// peer's close frame, for its end of the connection, and for a peer that does not read what is to be sent.
 package struct WebSocketClosing: Sendable {
+    /// Where the closing handshake stands.
     package enum State: Hashable, Sendable {
         /// No close frame yet. → closing, draining, closed
         case open
@@ -17,6 +18,7 @@ package struct WebSocketClosing: Sendable {
         case closed
     }
 
+    /// What happened.
     package enum Event: Hashable, Sendable {
         /// We want to close.
         case close(WebSocketClosure)
@@ -42,6 +44,7 @@ package struct WebSocketClosing: Sendable {
         case lost
     }
 
+    /// What becomes of the connection.
     package enum Wire: Hashable, Sendable {
         case keep
         /// Close it when what is to be sent has gone, and say `.ended` then.
@@ -50,13 +53,16 @@ package struct WebSocketClosing: Sendable {
         case close
     }
 
+    /// What becomes of the timer that bounds the present wait.
     package enum Timer: Hashable, Sendable { case keep, start, cancel }
 
     /// What is to be done, a field for each kind of effect.
     package struct Actions: Hashable, Sendable {
         /// The close frame to send.
         package var frame: WebSocketClosure?
+        /// What becomes of the connection.
         package var wire = Wire.keep
+        /// What becomes of the timer.
         package var timer = Timer.keep
         /// Said once.
         package var outcome: Outcome?
@@ -72,6 +78,7 @@ package struct WebSocketClosing: Sendable {
         }
     }
 
+    /// Where the closing handshake stands.
     package private(set) var state = State.open
     private let role: WebSocketRole
 

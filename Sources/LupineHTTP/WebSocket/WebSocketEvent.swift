@@ -10,6 +10,7 @@ package struct WebSocketMessage: Hashable, Sendable {
         case binary
     }
 
+    /// What it holds.
     package var kind: Kind
     /// The octets, without masks; of text they are UTF-8, unless they are compressed.
     package var octets: [UInt8]

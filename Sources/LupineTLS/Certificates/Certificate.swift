@@ -6,6 +6,7 @@
 /// to be trusted is asked of `PeerTrust`. Its fields are read from OpenSSL's object whenever they are asked for; keep
 /// what is needed often.
 public struct Certificate: Sendable {
+    /// OpenSSL's own form of it.
     package let handle: OpenSSLHandle<X509Object>
 
     /// The largest DER that is read; the certificates of servers have a few KiB, those with a thousand names 20.

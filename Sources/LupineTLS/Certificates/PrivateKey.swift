@@ -2,6 +2,7 @@
 
 /// A private key, equal to another when their public parts are. Nothing of it is ever described or logged.
 public struct PrivateKey: Sendable {
+    /// OpenSSL's own form of it.
     package let handle: OpenSSLHandle<KeyObject>
 
     /// The largest PEM or DER that is read.
