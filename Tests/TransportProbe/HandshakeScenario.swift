@@ -8,7 +8,7 @@ import LupineTestKit
 import LupineTransport
 
 /// Handshakes by the thousand, of all kinds and with all ends: the heap has its size after the first half, and when
-/// client and origin are gone no object of OpenSSL is left.
+/// client and origin are gone no object of OpenSSL, descriptor or thread is left.
 enum HandshakeScenario {
     /// Both peers of all these handshakes live in this process.
     private final class Stack: Sendable {
@@ -124,6 +124,9 @@ enum HandshakeScenario {
     /// for each, less than the smallest object that one could lose, and room for read buffers that come late.
     private static let allowedGrowth = total / 2 * 32
 
+    /// What the process may grow by meanwhile: the C library's arenas keep what threads have freed.
+    private static let allowedResidence = 8 << 20
+
     private static var heapInUse: Int { Int(mallinfo2().uordblks) }
 
     static func run() async throws {
@@ -132,6 +135,7 @@ enum HandshakeScenario {
         try await measure(handshakes: 140)
         var before = LiveObjects.counts
         before[.connection] = 0
+        let files = try Probe.openFiles().count
         try await measure(handshakes: total)
         // What a worker or a task still holds goes with its last step.
         var patience = 1_000_000
@@ -141,6 +145,9 @@ enum HandshakeScenario {
         }
         let after = LiveObjects.counts
         print("objects \(before) -> \(after)")
+        guard try Probe.openFiles().count == files, try Probe.clientThreads() == 0 else {
+            throw Probe.Failure("files or threads are left: \(try Probe.openFiles())")
+        }
         guard after == before else { throw Probe.Failure("objects are left: \(before) became \(after)") }
     }
 
@@ -148,9 +155,10 @@ enum HandshakeScenario {
     private static func measure(handshakes count: Int) async throws {
         let stack = try Stack(handshakes: count)
         try await shake(stack, 0..<count / 2)
-        let (heap, objects) = (heapInUse, LiveObjects.counts)
+        let (heap, objects, resident) = (heapInUse, LiveObjects.counts, try ClientScenarios.residentBytes())
         try await shake(stack, count / 2..<count)
         let (laterHeap, laterObjects) = (heapInUse, LiveObjects.counts)
+        let laterResident = try ClientScenarios.residentBytes()
         let counts = stack.origins.map(\.counts)
         let (completed, resumed, failed) = (
             counts.reduce(0) { $0 + $1.handshakesCompleted }, counts.reduce(0) { $0 + $1.handshakesResumed },
@@ -159,6 +167,7 @@ enum HandshakeScenario {
         await stack.shutdown()
         print(
             "\(completed) handshakes completed, \(resumed) of them resumed, \(failed) failed: heap \(heap) -> \(laterHeap),",
+            "resident \(resident) -> \(laterResident),",
             "objects \(objects) -> \(laterObjects)")
         guard count == total else { return }
         // Each asked for one, but for the cancelled that were too early.
@@ -167,6 +176,10 @@ enum HandshakeScenario {
         }
         guard laterHeap - heap < allowedGrowth else {
             throw Probe.Failure("the heap grew from \(heap) to \(laterHeap)")
+        }
+        // A sanitizer's heap says nothing of itself and keeps what was freed.
+        guard laterHeap == 0 || laterResident - resident < allowedResidence else {
+            throw Probe.Failure("resident memory grew from \(resident) to \(laterResident)")
         }
         // Sessions wait in caches, a few for each client and origin, and what was dialled for a request that was
         // cancelled lies idle.
