@@ -99,7 +99,8 @@ let package = Package(
         .executableTarget(
             name: "lupine-transport-probe",
             dependencies: [
-                "LupineTransport", "LupineOrigin", "LupineHTTP", "LupineTestKit", "CLupineHeap",
+                "LupineTransport", "LupineOrigin", "LupineHTTP", "LupineTLS", "LupineTestKit", "CLupineHeap",
+                "CLupineOpenSSL",
             ],
             path: "Tests/TransportProbe",
             swiftSettings: houseRules),

@@ -30,8 +30,10 @@ enum ListMaker {
         unsafe _ = X509_CRL_set1_nextUpdate(list, end)
         let configuration = unsafe NCONF_new(nil)
         defer { unsafe NCONF_free(configuration) }
-        let text = unsafe BIO_new_mem_buf(settings, Int32(settings.utf8.count))
+        let text = unsafe BIO_new(BIO_s_mem())
         defer { unsafe _ = BIO_free(text) }
+        // A BIO over the caller's bytes would outlive what a String lends.
+        unsafe _ = BIO_write(text, settings, Int32(settings.utf8.count))
         var line = 0
         try #require(unsafe NCONF_load_bio(configuration, text, &line) == 1)
         var context = unsafe X509V3_CTX()

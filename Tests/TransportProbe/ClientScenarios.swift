@@ -237,7 +237,8 @@ enum ClientScenarios {
 
     private static var heapInUse: Int { Int(mallinfo2().uordblks) }
 
-    private static func residentBytes() throws -> Int {
+    /// What of this process is in memory.
+    static func residentBytes() throws -> Int {
         let fields = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
         return (Int(fields[1]) ?? 0) * 4096
     }

@@ -11,7 +11,8 @@ import LupineTransport
 @main struct Probe {
     enum Scenario: String, CaseIterable {
         case send, sendmsg, sendfile, splice, signals, leaks, stack, exit, fetch
-        case clientResets, clientExit, clientLeaks, clientDescriptors, clientMemory, clientIdle
+        case clientResets, clientExit, clientLeaks, clientDescriptors, clientMemory, clientIdle,
+            clientHandshakes
     }
 
     struct Failure: Error, CustomStringConvertible {
@@ -38,6 +39,7 @@ import LupineTransport
         case .clientDescriptors: try await ClientScenarios.descriptorsRunOut(port())
         case .clientMemory: try await ClientScenarios.memoryStaysFlat(port())
         case .clientIdle: try await ClientScenarios.idleConnectionsAreSmall(port())
+        case .clientHandshakes: try await HandshakeScenario.run()
         case .fetch: await EnvironmentFetch.run(CommandLine.arguments.dropFirst(2))
         }
         guard try signalState() == before else {
@@ -117,7 +119,7 @@ import LupineTransport
             _ = try pipe.write(bytes.span)
             _ = try pipe.drain(into: client.descriptor, count: 4096)
         case .signals, .leaks, .stack, .exit, .clientResets, .clientExit, .clientLeaks, .clientDescriptors,
-            .clientMemory, .clientIdle, .fetch:
+            .clientMemory, .clientIdle, .clientHandshakes, .fetch:
             break
         }
     }

@@ -27,6 +27,8 @@ extension TLSEngine {
         if let failure = failures.first(where: { $0.library == ERR_LIB_SSL }) ?? failures.first {
             return error(for: failure)
         }
+        // A goodbye before there was anything to end.
+        if reason == SSL_ERROR_ZERO_RETURN && phase == .handshaking { return .closedInHandshake }
         switch lastReceive {
         case .end: return phase == .handshaking ? .closedInHandshake : .truncated
         case .failed: return .wireFailed
@@ -38,6 +40,7 @@ extension TLSEngine {
 
     private func error(for alert: TLSAlert) -> TLSError {
         switch (alert, identityState) {
+        case (.handshakeFailure, _) where hasRefusedRenegotiation: return .renegotiation
         case (.certificateRequired, _), (.handshakeFailure, .absent): return .clientCertificateRequired
         case (.badCertificate, .sent), (.unsupportedCertificate, .sent), (.certificateRevoked, .sent),
             (.certificateExpired, .sent), (.certificateUnknown, .sent), (.unknownCA, .sent),

@@ -57,6 +57,8 @@ internal import CLupineOpenSSL
     var pendingStart = 0
     /// The wire can send no more. Reading goes on: an alert that says why may have come.
     var sendingFailed = false
+    /// A server has asked for another handshake and has heard no: what it gives up with then is about that.
+    var hasRefusedRenegotiation = false
     /// How receiving stopped last.
     var lastReceive = TLSWireOutcome.wouldBlock
     /// Bytes received in the handshake, or since plaintext came last within one call of `read`.

@@ -144,6 +144,13 @@ import Testing
         #expect(pair.questions.isEmpty)
     }
 
+    @Test func aGoodbyeInsteadOfAServerHello() throws {
+        let pair = try EnginePair()
+        _ = try pair.client.handshake()
+        pair.toClient.put([21, 3, 3, 0, 2, 1, TLSAlert.closeNotify.rawValue])
+        #expect(throws: TLSError.closedInHandshake) { _ = try pair.client.handshake() }
+    }
+
     @Test(arguments: [TLSAlert.internalError, .accessDenied, .unrecognizedName])
     func aServerCanRefuseEverybody(_ alert: TLSAlert) throws {
         var server = try TLSServerConfiguration.test()

@@ -25,6 +25,8 @@ import Testing
         try await expectSuccess("clientIdle", meeting: 1_000)
     }
 
+    @Test func nothingGrowsWithHandshakes() async throws { try await expectSuccess("clientHandshakes") }
+
     /// Runs a scenario; where it is one about its process alone, with an origin in this one, at whose `/meet` so many
     /// requests wait for each other.
     private func expectSuccess(_ scenario: String, meeting count: Int? = nil) async throws {

@@ -9,6 +9,7 @@ enum StressSize {
         static let mixedExchanges = 800
         static let refusals = 2_000
         static let dyingConnections = 400
+        static let secureExchanges = 480
         static let requests = 1_000
         static let connections = 500
     #elseif DEBUG
@@ -16,6 +17,7 @@ enum StressSize {
         static let mixedExchanges = 4_000
         static let refusals = 20_000
         static let dyingConnections = 3_200
+        static let secureExchanges = 4_800
         static let requests = 10_000
         static let connections = 2_000
     #else
@@ -23,6 +25,7 @@ enum StressSize {
         static let mixedExchanges = 40_000
         static let refusals = 200_000
         static let dyingConnections = 3_200
+        static let secureExchanges = 24_000
         static let requests = 10_000
         static let connections = 2_000
     #endif

@@ -23,17 +23,23 @@ import Testing
 
     /// The time for connecting does not run while the handshake has its own.
     @Test func connectingIsTimedApart() async throws {
-        let plan = ScriptPlan(on: .socket, .expectBytes(5), .stall)
-        try await withSecureStack(
-            SecureStage.serving(["good"], plan),
-            settings: .with {
-                $0.connectTimeout = .milliseconds(50)
-                $0.tlsHandshakeTimeout = .milliseconds(300)
-            }
-        ) { client, origin in
-            let url = SecureStage.url(origin)
-            let error = await failure { () throws(TransportError) in try await client.get(url) }
-            #expect(error == .timedOut(host: "good.test", .tlsHandshake))
+        let plan = ScriptPlan(on: .socket, .expectBytes(5), .signal("hello"), .stall)
+        let clock = ManualClock()
+        let times = { (dial: inout DialConfiguration) in
+            dial.timeout = .milliseconds(50)
+            dial.tlsHandshakeTimeout = .milliseconds(300)
+        }
+        try await withSecurePool(SecureStage.serving(["good"], plan), dial: times, clock: clock) { stage in
+            let made = try stage.exchange(profile: SecurePool.profile())
+            stage.pool.submit(made.exchange)
+            await stage.origin.gate("hello").wait()
+            clock.advance(by: .milliseconds(200))
+            await stage.settle()
+            #expect(made.sink.log.value.ends == 0)
+            clock.advance(by: .milliseconds(200))
+            await stage.settle()
+            await made.sink.ended.wait()
+            #expect(made.sink.failure == .timedOut(host: "good.test", .tlsHandshake))
         }
     }
 

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+import LupineOrigin
+import LupineTLS
+import Testing
+
+@testable import LupineTransport
+
+/// Servers that misbehave behind the handshake, in the middle of a response: the right error, once, or the whole content.
+@Suite(.timeLimit(.minutes(3))) struct RecordMisbehaviourTests {
+    enum Framing: String, CaseIterable, Sendable {
+        case length, chunked, untilClose
+
+        /// A head and the first three bytes of content.
+        var half: String {
+            switch self {
+            case .length: "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"
+            case .chunked: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\nabc"
+            case .untilClose: "HTTP/1.1 200 OK\r\n\r\nabc"
+            }
+        }
+
+        /// The rest of it.
+        var rest: String {
+            switch self {
+            case .length: "defghij"
+            case .chunked: "defgh\r\n2\r\nij\r\n0\r\n\r\n"
+            case .untilClose: "defghij"
+            }
+        }
+
+        /// What half of it is reported as when the stream ends there.
+        var truncation: TransportError? {
+            switch self {
+            case .length:
+                .http(host: "good.test", .truncated(.insideBody(received: 3, expected: 10)))
+            case .chunked: .http(host: "good.test", .truncated(.insideChunk(received: 3)))
+            case .untilClose: nil
+            }
+        }
+    }
+
+    /// How the stream ends in the middle.
+    enum Ending: CaseIterable, Sendable {
+        case goodbye, goodbyeAndMore, end, halfARecord, reset
+
+        var steps: [Script.Step] {
+            switch self {
+            case .goodbye: [.close]
+            case .goodbyeAndMore: [.sendCloseNotify, .sendBeneathTLS([23, 3, 3, 0, 2, 1, 2]), .expectEnd]
+            case .end: [.closeWithoutNotify]
+            case .halfARecord: [.cutWire(WireCut(after: 12, .end)), .send("defghij"), .stall]
+            case .reset: [.reset]
+            }
+        }
+    }
+
+    private static func serving(
+        _ version: TLSVersion, _ steps: [Script.Step]
+    ) throws -> OriginConfiguration {
+        try SecureStage.serving(["good"], ScriptPlan([Script(steps)])) { $0.maximumVersion = version }
+    }
+
+    /// What became of one request, and the port of whom it went to.
+    private static func send(
+        _ version: TLSVersion, _ steps: [Script.Step]
+    ) async throws -> (text: String?, error: TransportError?, port: UInt16) {
+        try await withSecureStack(serving(version, steps)) { client, origin in
+            var result: (text: String?, error: TransportError?, port: UInt16) = (nil, nil, origin.port)
+            do throws(TransportError) {
+                result.text = try await client.get(SecureStage.url(origin)).body.text()
+            } catch { result.error = error }
+            #expect(origin.counts.connectionsAccepted == 1)
+            await client.shutdown()
+            await origin.waitUntilEmpty()
+            return result
+        }
+    }
+
+    @Test(arguments: [TLSVersion.v1_2, .v1_3], Framing.allCases)
+    func endsInTheMiddle(_ version: TLSVersion, _ framing: Framing) async throws {
+        for ending in Ending.allCases {
+            let result = try await Self.send(version, [.expectHead, .send(framing.half)] + ending.steps)
+            let expected: TransportError?
+            switch ending {
+            case .goodbye, .goodbyeAndMore: expected = framing.truncation
+            // Without a goodbye it is the attacker's word that this is all.
+            case .end, .halfARecord:
+                expected = framing.truncation ?? .tls(host: "good.test", port: result.port, .truncated)
+            case .reset: expected = .connectionLost(host: "good.test", .connectionReset)
+            }
+            #expect(result.error == expected, "\(ending)")
+            #expect(result.text == (expected == nil ? "abc" : nil), "\(ending)")
+        }
+    }
+
+    /// What comes between the records where none should be.
+    static let intrusions: [(name: String, bytes: [UInt8])] = [
+        ("a record longer than any may be", [23, 3, 3, 0x48, 0x01] + [UInt8](repeating: 1, count: 0x4801)),
+        ("a record of noise", [23, 3, 3, 0, 40] + [UInt8](repeating: 9, count: 40)),
+        ("a record that is too short", [23, 3, 3, 0, 1, 0]),
+        ("a record without content", [23, 3, 3, 0, 0]),
+        ("an alert in the clear", [21, 3, 3, 0, 2, 2, 80]),
+        ("a goodbye in the clear", [21, 3, 3, 0, 2, 1, 0]),
+        ("a handshake in the clear", [22, 3, 3, 0, 4, 0, 0, 0, 0]),
+        ("plain text", Array("HTTP/1.1 200 OK\r\n\r\n".utf8)),
+    ]
+
+    @Test(arguments: [TLSVersion.v1_2, .v1_3], intrusions.indices)
+    func forgeriesBetweenTheRecords(_ version: TLSVersion, _ row: Int) async throws {
+        for framing in Framing.allCases {
+            let result = try await Self.send(
+                version,
+                [
+                    .expectHead, .send(framing.half), .sendBeneathTLS(Self.intrusions[row].bytes),
+                    .send(framing.rest), .close,
+                ])
+            guard case .tls("good.test", result.port, .protocolViolation) = result.error else {
+                Issue.record("\(Self.intrusions[row].name), \(framing): \(result)")
+                continue
+            }
+        }
+    }
+
+    @Test(arguments: Framing.allCases) func newKeysAllTheTime(_ framing: Framing) async throws {
+        var steps: [Script.Step] = [.expectHead]
+        for byte in (framing.half + framing.rest).utf8 { steps += [.updateKeys(both: true), .send([byte])] }
+        // Its answers are not read: a close would be a reset.
+        let result = try await Self.send(.v1_3, steps + [.sendCloseNotify, .expectEnd])
+        #expect(result.text == "abcdefghij", "\(result)")
+    }
+
+    /// Keys that change a few times for nothing do no harm.
+    @Test func newKeysForNothing() async throws {
+        let keys = Array(repeating: Script.Step.updateKeys(both: false), count: 20)
+        let result = try await Self.send(
+            .v1_3,
+            [.expectHead, .send(Framing.length.half)] + keys + [.send(Framing.length.rest)] + keys + [.close])
+        #expect(result.text == "abcdefghij")
+    }
+
+    /// A flood of them ends the connection, before or behind the rest of the content.
+    @Test func newKeysWithoutEnd() async throws {
+        let keys = Array(repeating: Script.Step.updateKeys(both: false), count: 20_000)
+        let result = try await Self.send(
+            .v1_3, [.expectHead, .send(Framing.length.half)] + keys + [.send(Framing.length.rest), .close])
+        if result.text == nil {
+            guard case .tls("good.test", result.port, .onlyControlMessages) = result.error else {
+                Issue.record("\(result)")
+                return
+            }
+        } else {
+            #expect(result.text == "abcdefghij")
+        }
+    }
+
+    /// The server asks in the middle of a response; it hears no, and what it does then is its own affair.
+    @Test(arguments: Framing.allCases) func negotiatingAnew(_ framing: Framing) async throws {
+        let result = try await Self.send(
+            .v1_2,
+            [.expectHead, .send(framing.half), .requestRenegotiation, .expectEnd])
+        #expect(result.text == nil)
+        #expect(result.error == .tls(host: "good.test", port: result.port, .renegotiation), "\(framing)")
+    }
+}
