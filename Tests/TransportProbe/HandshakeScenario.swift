@@ -118,7 +118,7 @@ enum HandshakeScenario {
     #if LUPINE_TSAN
         private static let total = 1_400
     #else
-        private static let total = 21_000
+        private static let total = 22_400
     #endif
     /// What the heap may grow by in the second half, when origins remember as many handshakes as they ever do: 32 bytes
     /// for each, less than the smallest object that one could lose, and room for read buffers that come late.
