@@ -58,7 +58,8 @@ let package = Package(
             dependencies: ["BenchmarkHarness", "CBenchmarkPeers", "LupineHTTP", "LupineCoding"],
             swiftSettings: houseRules),
         .executableTarget(
-            name: "lupine-load", dependencies: ["CBenchmarkCounters", "LupineHTTP", "LupineTransport"],
+            name: "lupine-load",
+            dependencies: ["CBenchmarkCounters", "LupineHTTP", "LupineTLS", "LupineTransport"],
             swiftSettings: houseRules),
         .testTarget(
             name: "BenchmarkHarnessTests", dependencies: ["BenchmarkHarness"],

@@ -57,7 +57,7 @@ enum TLSGroup {
             entries: [
                 entry("tls-floor", .peer("tls-floor", terms)),
                 entry("curl-tls", .peer("curl-tls", terms)),
-                Entry("pool, 1 loop", goals: goals, .absent("lupine-load has no TLS")),
+                entry("pool, 1 loop", .ours(["pool", "1"] + terms), goals: goals),
             ])
     }
 }

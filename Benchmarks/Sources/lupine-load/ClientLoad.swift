@@ -8,25 +8,29 @@ final class ClientLoad: Load, Sendable {
     private let client: HTTPClient
     private let request: HTTPRequest
     private let connections: Int
+    private let resumed = Atomic<Int>(0)
 
     init(_ job: Job) throws {
         var configuration = HTTPClient.Configuration()
         configuration.connectionsPerHost = job.connections
         configuration.totalConnections = job.connections
         if !job.keepsConnections { configuration.maximumConnectionAge = .zero }
+        if let tls = job.tls { configuration.tls = tls }
         configuration.ownLoops = job.loops == 0 ? nil : job.loops
         client = HTTPClient(configuration: configuration)
-        request = try HTTPRequest(url: "http://\(job.host):\(job.port)\(job.path)")
+        request = try HTTPRequest(
+            url: "\(job.tls == nil ? "http" : "https")://\(job.host):\(job.port)\(job.path)")
         connections = job.connections
     }
 
     var connectionsOpened: Int { client.connectionsOpened }
+    var connectionsResumed: Int { resumed.load(ordering: .relaxed) }
 
     func run(_ requests: Int) async throws -> Int {
         let left = Counter(requests)
         return try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<connections {
-                group.addTask { [client, request] in
+                group.addTask { [self] in
                     var bytes = 0
                     while left.take() {
                         let response = try await client.send(request)
@@ -34,6 +38,11 @@ final class ClientLoad: Load, Sendable {
                             throw LoadFailure.status(Int(response.status.code))
                         }
                         bytes += try await response.body.collect().count
+                        if let metrics = response.body.metrics, !metrics.isReusedConnection,
+                            metrics.isTLSResumed
+                        {
+                            resumed.add(1, ordering: .relaxed)
+                        }
                     }
                     return bytes
                 }

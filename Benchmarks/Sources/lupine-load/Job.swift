@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+internal import LupineTLS
 
 /// What is to be fetched, how many at a time, and over which connections.
 struct Job: Sendable {
@@ -6,6 +7,8 @@ struct Job: Sendable {
     enum Mode: String {
         /// Every request on a connection of its own, closed after the response.
         case full
+        /// The same over TLS, but each handshake offers what an earlier connection left.
+        case resumed
         /// Keep-alive on connections that were made before the clock starts.
         case get
         /// One request on each connection, all of which stay open: measures the heap that one holds.
@@ -13,6 +16,8 @@ struct Job: Sendable {
     }
 
     let mode: Mode
+    /// How connections are secured; nil for not at all.
+    let tls: TLSConfiguration?
     let host: String
     let port: UInt16
     let path: String
@@ -24,7 +29,7 @@ struct Job: Sendable {
     /// Whether a connection carries further requests.
     var keepsConnections: Bool {
         switch mode {
-        case .full: false
+        case .full, .resumed: false
         case .get, .idle: true
         }
     }
@@ -33,11 +38,22 @@ struct Job: Sendable {
     func check(connects: Int) throws(LoadFailure) {
         let isRight =
             switch mode {
-            case .full: connects == requests
+            case .full, .resumed: connects == requests
             case .get: true
             // A request that comes late may find a connection that already lies idle, the warm-up's first of all.
             case .idle: connects >= requests - requests / 10
             }
         guard isRight else { throw .wrongConnects(connects) }
+    }
+
+    /// TLS of one version, with nobody trusted but those of a file; nil when the version is not known. Everything else is
+    /// the library's default.
+    static func tls(_ mode: Mode, version: String, authorities: String) -> TLSConfiguration? {
+        let versions: [String: TLSVersion] = ["1.2": .v1_2, "1.3": .v1_3]
+        guard let only = versions[version] else { return nil }
+        return TLSConfiguration(
+            minimumVersion: only, maximumVersion: only,
+            roots: TrustRoots(includesSystem: false, files: [authorities]),
+            resumesSessions: mode == .resumed)
     }
 }

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
 internal import CBenchmarkCounters
 internal import Glibc
+internal import LupineTLS
 internal import LupineTransport
 
 /// The library's side of the transport benchmarks: GETs, so many at a time, in a process of its own, so that its processor
 /// time and heap are those of the requests alone.
 ///
-///     lupine-load pool|client LOOPS [MODE] HOST PORT PATH CONNECTIONS REQUESTS
+///     lupine-load pool|client LOOPS [MODE [VERSION CAFILE]] HOST PORT PATH CONNECTIONS REQUESTS
 ///
 /// `pool` submits exchanges to the connection pool and hears callbacks, `client` awaits the public client. LOOPS is the
 /// number of event loops, 0 for the process' default. MODE is what is done with the connections, `get` when it is not
-/// said: see `Job.Mode`. Prints the JSON object that the peers' programs print, with the heap requests beside; a round of
-/// requests before the clock starts makes the connections, and whatever is made once.
+/// said: see `Job.Mode`. VERSION, 1.2 or 1.3, is that of TLS, and CAFILE has the only roots; chain and host are verified.
+/// Without them the server is spoken to in the clear. Prints the JSON object that the peers' programs print, with the
+/// heap requests beside; a round of requests before the clock starts makes the connections, and whatever is made once.
 @main
 struct Main {
     static func main() async {
@@ -30,10 +32,17 @@ struct Main {
     private enum Face: String { case pool, client }
 
     private static func read(_ arguments: [String]) -> (Face, Job)? {
-        guard arguments.count == 8 || arguments.count == 9,
+        guard [8, 9, 11].contains(arguments.count),
             let face = Face(rawValue: arguments[1]), let loops = Int(arguments[2]),
             let mode = arguments.count == 8 ? .get : Job.Mode(rawValue: arguments[3])
         else { return nil }
+        var tls: TLSConfiguration?
+        if arguments.count == 11 {
+            tls = Job.tls(mode, version: arguments[4], authorities: arguments[5])
+            if tls == nil { return nil }
+        } else if mode == .resumed {
+            return nil
+        }
         let target = arguments.suffix(5).map(\.self)
         guard let port = UInt16(target[1]), let connections = Int(target[3]), let requests = Int(target[4]),
             connections > 0, requests > 0
@@ -41,7 +50,7 @@ struct Main {
         return (
             face,
             Job(
-                mode: mode, host: target[0], port: port, path: target[2], connections: connections,
+                mode: mode, tls: tls, host: target[0], port: port, path: target[2], connections: connections,
                 requests: mode == .idle ? connections : requests, loops: loops)
         )
     }
@@ -51,6 +60,7 @@ struct Main {
         let requests = job.requests
         let first = try await load.run(warmUp)
         let opened = load.connectionsOpened
+        let resumed = load.connectionsResumed
         let held = heap_in_use()
         let heap = heap_of_process()
         let cpu = clock_process_cpu()
@@ -64,8 +74,9 @@ struct Main {
         let connects = load.connectionsOpened - opened
         try job.check(connects: connects)
         var more = ""
+        if job.tls != nil { more = ", \"resumed\": \(load.connectionsResumed - resumed)" }
         if job.mode == .idle {
-            more = ", \"heapPerConnection\": \((Double(heap_in_use()) - Double(held)) / Double(connects))"
+            more += ", \"heapPerConnection\": \((Double(heap_in_use()) - Double(held)) / Double(connects))"
         }
         print(
             """
@@ -91,7 +102,9 @@ struct Main {
     }
 
     private static func usage() {
-        print("lupine-load pool|client LOOPS [full|get|idle] HOST PORT PATH CONNECTIONS REQUESTS")
+        print(
+            "lupine-load pool|client LOOPS [full|resumed|get|idle [1.2|1.3 CAFILE]] HOST PORT PATH CONNECTIONS REQUESTS"
+        )
         exit(2)
     }
 }
@@ -101,6 +114,8 @@ protocol Load {
     /// Fetches so many times, and returns the bytes of content that came.
     func run(_ requests: Int) async throws -> Int
     var connectionsOpened: Int { get }
+    /// Those of them that resumed a TLS session.
+    var connectionsResumed: Int { get }
 }
 
 /// Why a load came to nothing.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 internal import LupineHTTP
+internal import LupineTLS
 internal import LupineTransport
 internal import Synchronization
 
@@ -13,6 +14,7 @@ final class PoolLoad: Load, Sendable {
     private let toStart = Atomic<Int>(0)
     private let toEnd = Atomic<Int>(0)
     private let bytes = Atomic<Int>(0)
+    private let resumed = Atomic<Int>(0)
     private let end = Lock<(waiting: CheckedContinuation<Void, Never>?, failure: LoadFailure?)>((nil, nil))
 
     init(_ job: Job) throws {
@@ -22,14 +24,17 @@ final class PoolLoad: Load, Sendable {
             maximumAge: job.keepsConnections ? nil : .zero)
         let group = try job.loops == 0 ? EventLoopGroup.shared() : EventLoopGroup(count: job.loops)
         pool = ConnectionPool(configuration: configuration, group: group, resolver: Resolver())
-        origin = Origin(scheme: .http, host: job.host, port: job.port)
+        origin = Origin(
+            scheme: job.tls == nil ? .http : .https, host: job.host, port: job.port,
+            tls: job.tls.map { TLSProfile($0, trust: .default) })
         head = RequestHead(
             method: .get, target: .origin(job.path),
-            authority: try Authority(host: job.host, port: job.port, defaultPort: 80))
+            authority: try Authority(host: job.host, port: job.port, defaultPort: job.tls == nil ? 80 : 443))
         connections = job.connections
     }
 
     var connectionsOpened: Int { pool.connectionsOpened }
+    var connectionsResumed: Int { resumed.load(ordering: .relaxed) }
 
     func run(_ requests: Int) async throws -> Int {
         toStart.store(requests, ordering: .relaxed)
@@ -66,6 +71,7 @@ final class PoolLoad: Load, Sendable {
 
         func exchangeEnded(_ result: Result<Fields, TransportError>, _ metrics: ExchangeMetrics) {
             if case .failure(let error) = result { load.failed(.exchange(error)) }
+            if !metrics.isReused, metrics.tls?.isResumed == true { load.resumed.add(1, ordering: .relaxed) }
             next()
             load.ended()
         }
