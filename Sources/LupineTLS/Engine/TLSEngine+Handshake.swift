@@ -62,6 +62,7 @@ extension TLSEngine {
         }
         if sendingFailed { throw fail(.wireFailed) }
         phase = .established
+        releaseBuffers()
         return .done
     }
 

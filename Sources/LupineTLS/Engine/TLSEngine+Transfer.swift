@@ -32,6 +32,7 @@ extension TLSEngine {
             }
         }
         let reason = result == 1 ? SSL_ERROR_NONE : unsafe SSL_get_error(connection, result)
+        releaseBuffers()
         if filled > 0 {
             holdsEnd = reason != SSL_ERROR_NONE && reason != SSL_ERROR_WANT_READ
             // OpenSSL says only once what is wrong with the next record; the next call repeats it.
@@ -75,6 +76,7 @@ extension TLSEngine {
             if sendingFailed { throw .wireFailed }
             taken += count
         }
+        releaseBuffers()
         return taken
     }
 
@@ -105,6 +107,17 @@ extension TLSEngine {
         OpenSSLErrors.clear()
         unsafe _ = SSL_shutdown(connection)
         OpenSSLErrors.clear()
+    }
+
+    /// Lets go of OpenSSL's two buffers of 16 KiB each, unless some of a record is in them: what is waited for may take long
+    /// to come. SSL_MODE_RELEASE_BUFFERS would do so for every message of a handshake too, and leaves the buffer for writing
+    /// behind when a ticket of TLS 1.3 has come. That a record's header was read has to be asked for: before 3.0.14
+    /// SSL_free_buffers did not look (CVE-2024-4741).
+    func releaseBuffers() {
+        guard unsafe SSL_has_pending(connection) == 0, let state = unsafe SSL_rstate_string(connection),
+            unsafe strcmp(state, "RH") == 0
+        else { return }
+        unsafe _ = SSL_free_buffers(connection)
     }
 
     private func requireEstablished() throws(TLSError) {

@@ -17,11 +17,11 @@ enum OpenSSLContext {
     static func make(isServer: Bool, limits: Limits) throws(TLSError) -> OpenSSLHandle<ContextObject> {
         let context = try blank(isServer: isServer)
         let pointer = unsafe context.pointer
-        // Buffers go back when a connection is idle; what a record had in it moves as soon as it is there; one receive takes
-        // a burst of records instead of one head and one body each.
+        // What a record had in it moves as soon as it is there; one receive takes a burst of records instead of one head and
+        // one body each. Buffers are released by the engine.
         let modes =
-            SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER
-            | SSL_MODE_AUTO_RETRY | SSL_MODE_NO_AUTO_CHAIN
+            SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_AUTO_RETRY
+            | SSL_MODE_NO_AUTO_CHAIN
         unsafe _ = lupine_SSL_CTX_set_mode(pointer, Int(modes))
         unsafe _ = lupine_SSL_CTX_set_read_ahead(pointer, 1)
         unsafe _ = SSL_CTX_set_options(
