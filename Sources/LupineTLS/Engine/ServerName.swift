@@ -8,22 +8,29 @@ struct ServerName: Hashable {
     let indication: String?
 
     init(_ text: String) throws(TLSError) {
-        var name = text[...]
-        if name.hasPrefix("[") && name.hasSuffix("]") { name = name.dropFirst().dropLast() }
-        let isAddress = name.utf8.contains(UInt8(ascii: ":")) || Self.endsInNumber(name)
-        if !isAddress && name.hasSuffix(".") { name = name.dropLast() }
-        let isSendable = name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
-        guard !name.isEmpty, name.utf8.count <= 253, isSendable else { throw .configuration(.host(text)) }
-        host = String(name)
+        var name = text.utf8[...]
+        if name.first == UInt8(ascii: "["), name.count > 1, name.last == UInt8(ascii: "]") {
+            name = name.dropFirst().dropLast()
+        }
+        let isAddress = name.contains(UInt8(ascii: ":")) || Self.endsInNumber(name)
+        if !isAddress, name.last == UInt8(ascii: ".") { name = name.dropLast() }
+        let isSendable = name.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+        guard !name.isEmpty, name.count <= 253, isSendable else { throw .configuration(.host(text)) }
+        host = name.count == text.utf8.count ? text : String(Substring(name))
         indication = isAddress ? nil : host
     }
 
-    /// No top-level domain is a number: what ends in one is an IPv4 address.
-    private static func endsInNumber(_ name: Substring) -> Bool {
-        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
-        guard let last = name.split(separator: ".", omittingEmptySubsequences: true).last else {
-            return false
+    /// No top-level domain is a number: what ends in one is an IPv4 address. Dots behind it do not count.
+    private static func endsInNumber(_ name: Substring.UTF8View) -> Bool {
+        let dot = UInt8(ascii: ".")
+        var last = name
+        while last.last == dot { last = last.dropLast() }
+        var digits = 0
+        while let byte = last.last, byte != dot {
+            guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return false }
+            digits += 1
+            last = last.dropLast()
         }
-        return last.utf8.allSatisfy(digits.contains)
+        return digits > 0
     }
 }

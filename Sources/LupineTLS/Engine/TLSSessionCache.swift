@@ -8,6 +8,32 @@ package struct TLSSessionCache<Key: Hashable & Sendable>: Sendable {
     private struct Shelf {
         var sessions: [TLSSession] = []
         var lastPut: UInt64
+
+        mutating func take(now: UnixTime, _ count: inout Int) -> TLSSession? {
+            func isOver(_ session: TLSSession) -> Bool {
+                session.expires <= now || session.acceptedUntil.map { $0 <= now } ?? false
+            }
+            if sessions.contains(where: isOver) {
+                count -= sessions.count
+                sessions.removeAll(where: isOver)
+                count += sessions.count
+            }
+            guard let newest = sessions.last else { return nil }
+            if newest.isSingleUse {
+                sessions.removeLast()
+                count -= 1
+            }
+            return newest
+        }
+
+        mutating func put(_ session: TLSSession, at put: UInt64, limit: Int, _ count: inout Int) {
+            lastPut = put
+            count -= sessions.count
+            if !session.isSingleUse { sessions.removeAll(keepingCapacity: true) }
+            sessions.append(session)
+            if sessions.count > limit { sessions.removeFirst() }
+            count += sessions.count
+        }
     }
 
     /// The most sessions under one key.
@@ -19,8 +45,9 @@ package struct TLSSessionCache<Key: Hashable & Sendable>: Sendable {
     private var shelves: [Key: Shelf] = [:]
     private var puts: UInt64 = 0
 
-    /// An empty cache. Servers give two tickets at a time by default; four under a key let a few connections begin at once.
-    package init(perKey: Int = 4, capacity: Int = 512) {
+    /// An empty cache. As many tickets are kept under a key as connections may begin at once and each find one of its own;
+    /// servers give two at a time by default.
+    package init(perKey: Int = 32, capacity: Int = 512) {
         precondition(perKey > 0 && capacity > 0, "a cache without room is none")
         self.perKey = perKey
         self.capacity = capacity
@@ -31,29 +58,16 @@ package struct TLSSessionCache<Key: Hashable & Sendable>: Sendable {
     /// One whose verdict has run out is not offered any more: the chain that it stands for is over, or is no longer vouched
     /// for, and only a full handshake shows what the server has in its place.
     package mutating func take(for key: Key, now: UnixTime) -> TLSSession? {
-        guard var shelf = shelves.removeValue(forKey: key) else { return nil }
-        count -= shelf.sessions.count
-        shelf.sessions.removeAll { session in
-            session.expires <= now || session.acceptedUntil.map { $0 <= now } ?? false
-        }
-        guard let newest = shelf.sessions.last else { return nil }
-        if newest.isSingleUse { shelf.sessions.removeLast() }
-        count += shelf.sessions.count
-        if !shelf.sessions.isEmpty { shelves[key] = shelf }
-        return newest
+        guard let place = shelves.index(forKey: key) else { return nil }
+        let taken = shelves.values[place].take(now: now, &count)
+        if shelves.values[place].sessions.isEmpty { shelves.remove(at: place) }
+        return taken
     }
 
     /// Keeps a session. One that may be used again takes the place of all before it: it is what the server gave last.
     package mutating func put(_ session: TLSSession, for key: Key) {
         puts &+= 1
-        var shelf = shelves.removeValue(forKey: key) ?? Shelf(lastPut: puts)
-        count -= shelf.sessions.count
-        shelf.lastPut = puts
-        if !session.isSingleUse { shelf.sessions.removeAll() }
-        shelf.sessions.append(session)
-        if shelf.sessions.count > perKey { shelf.sessions.removeFirst() }
-        count += shelf.sessions.count
-        shelves[key] = shelf
+        shelves[key, default: Shelf(lastPut: puts)].put(session, at: puts, limit: perKey, &count)
         while count > capacity { forgetOldest() }
     }
 
