@@ -68,7 +68,9 @@ package final class EventLoop: Sendable {
 
     /// Submits work, from any thread, in order of submission. False: the loop is gone and `work` will never
     /// run.
-    package func execute(_ work: @escaping @Sendable () -> Void) -> Bool { inbox.submit(work) }
+    package func execute(_ work: @escaping @Sendable () -> Void) -> Bool {
+        inbox.submit(work, fromLoop: isOnLoop)
+    }
 
     /// Runs `work` at once when already on the loop, and submits it otherwise.
     package func executeInline(_ work: @escaping @Sendable () -> Void) -> Bool {

@@ -27,12 +27,13 @@ final class LoopInbox: Sendable {
 
     init(wakeUp: WakeUp) { state = Lock(State(wakeUp: wakeUp)) }
 
-    /// Adds work and says whether it was accepted: then it will run, otherwise never.
-    func submit(_ work: @escaping Work) -> Bool {
+    /// Adds work and says whether it was accepted: then it will run, otherwise never. The loop itself needs no bell: it
+    /// looks here before it falls asleep again.
+    func submit(_ work: @escaping Work, fromLoop: Bool = false) -> Bool {
         let (accepted, bell) = state.withLock { state -> (Bool, WakeUp?) in
             guard let wakeUp = state.wakeUp else { return (false, nil) }
             state.work.append(work)
-            guard state.asleep else { return (true, nil) }
+            guard state.asleep, !fromLoop else { return (true, nil) }
             state.asleep = false
             return (true, wakeUp)
         }
