@@ -351,16 +351,18 @@ final class Dialer {
     private func finish(_ channel: consuming ByteChannel, _ established: Established, mayRead: Bool) {
         metrics.connectEnd = loop.now
         let isForwarded = origin.proxy.map(isForwarded(by:)) ?? false
-        let host =
-            (try? Authority(host: origin.host, port: origin.port, defaultPort: 80))?.description
-            ?? origin.host
         let route = HTTP1Connection.Route(
             host: origin.unixPath ?? origin.host, port: origin.port, localAddress: channel.localAddress,
             remoteAddress: established.address, usesProxy: origin.proxy != nil, dial: metrics,
             tls: origin.scheme == .https ? channel.details : nil,
-            absolutePrefix: isForwarded ? "http://" + host : nil,
+            absolutePrefix: isForwarded ? "http://" + authority : nil,
             proxyAuthorization: isForwarded ? origin.proxy?.credentials?.basicAuthorization : nil)
         end(.success(DialedChannel(channel, established.registration, route, mayRead: mayRead)))
+    }
+
+    /// The origin as it stands in a request in absolute form.
+    private var authority: String {
+        (try? Authority(host: origin.host, port: origin.port, defaultPort: 80))?.description ?? origin.host
     }
 
     private func end(_ outcome: Outcome) {
