@@ -5,6 +5,7 @@ internal import CLupineOpenSSL
 extension SHA256Digest {
     /// The digest of these bytes.
     package static func of(_ bytes: [UInt8]) -> SHA256Digest {
+        _ = OpenSSLLibrary.stays
         let digest = unsafe [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, written in
             var count: UInt32 = 0
             let isDone = unsafe bytes.withUnsafeBytes { input in

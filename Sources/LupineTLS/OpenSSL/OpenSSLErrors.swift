@@ -32,8 +32,9 @@ public struct OpenSSLFailure: Hashable, Sendable, CustomStringConvertible {
 
 /// OpenSSL's error queue of the calling thread.
 package enum OpenSSLErrors {
-    /// Empties the queue: before a call whose failure is to be read from it.
+    /// Empties the queue: before a call whose failure is to be read from it. Nearly every way into OpenSSL begins here.
     package static func clear() {
+        _ = OpenSSLLibrary.stays
         // Mostly it is empty, and looking is cheaper than clearing its sixteen places.
         if ERR_peek_error() != 0 { ERR_clear_error() }
     }

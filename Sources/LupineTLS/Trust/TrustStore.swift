@@ -23,6 +23,7 @@ package struct TrustStore: Sendable {
 
     /// Nothing but these certificates, each of which ends a chain, be it a root, an intermediate or a leaf.
     package init(anchors: [Certificate]) {
+        _ = OpenSSLLibrary.stays
         // Null only when memory is exhausted.
         guard let store = unsafe X509_STORE_new() else { preconditionFailure("OpenSSL is out of memory") }
         for anchor in anchors { unsafe _ = X509_STORE_add_cert(store, anchor.handle.pointer) }
