@@ -110,9 +110,7 @@ internal import CLupineOpenSSL
     }
 
     private func attach() throws(TLSError) {
-        guard unsafe OpenSSLWire.attach(self, to: connection),
-            unsafe SSL_set_ex_data(connection, 0, Unmanaged.passUnretained(self).toOpaque()) == 1
-        else { throw OpenSSLContext.refused() }
+        guard unsafe OpenSSLWire.attach(self, to: connection) else { throw OpenSSLContext.refused() }
     }
 
     deinit {
@@ -121,10 +119,9 @@ internal import CLupineOpenSSL
         unsafe SSL_free(connection)
     }
 
-    /// The engine of a connection, for OpenSSL's callbacks.
+    /// The engine of a connection, for OpenSSL's callbacks: the one that its BIO reads for.
     static func behind(_ connection: OpaquePointer) -> TLSEngine? {
-        guard let data = unsafe SSL_get_ex_data(connection, 0) else { return nil }
-        return unsafe Unmanaged<TLSEngine>.fromOpaque(data).takeUnretainedValue()
+        unsafe OpenSSLWire.engine(of: SSL_get_rbio(connection))
     }
 
     /// The sessions that have come since this was last called; with TLS 1.3 they come with the first reads.

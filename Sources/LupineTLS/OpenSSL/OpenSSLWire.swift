@@ -26,11 +26,12 @@ enum OpenSSLWire {
         unsafe SSL_set_bio(connection, bio, bio)
         return true
     }
-}
 
-private func engine(of bio: OpaquePointer?) -> TLSEngine? {
-    guard let data = unsafe BIO_get_data(bio) else { return nil }
-    return unsafe Unmanaged<TLSEngine>.fromOpaque(data).takeUnretainedValue()
+    /// The engine that a BIO leads to.
+    static func engine(of bio: OpaquePointer?) -> TLSEngine? {
+        guard let bio = unsafe bio, let data = unsafe BIO_get_data(bio) else { return nil }
+        return unsafe Unmanaged<TLSEngine>.fromOpaque(data).takeUnretainedValue()
+    }
 }
 
 private func readIntoOpenSSL(
@@ -39,7 +40,9 @@ private func readIntoOpenSSL(
 ) -> Int32 {
     unsafe lupine_BIO_clear_retry_flags(bio)
     unsafe count?.pointee = 0
-    guard let bytes = unsafe bytes, length > 0, let engine = unsafe engine(of: bio) else { return 0 }
+    guard let bytes = unsafe bytes, length > 0, let engine = unsafe OpenSSLWire.engine(of: bio) else {
+        return 0
+    }
     let room = unsafe UnsafeMutableRawBufferPointer(start: bytes, count: length).bindMemory(to: UInt8.self)
     var output = unsafe OutputSpan(buffer: room, initializedCount: 0)
     let goesOn = engine.receive(into: &output)
@@ -58,7 +61,9 @@ private func writeFromOpenSSL(
 ) -> Int32 {
     unsafe lupine_BIO_clear_retry_flags(bio)
     unsafe count?.pointee = 0
-    guard let bytes = unsafe bytes, length > 0, let engine = unsafe engine(of: bio) else { return 0 }
+    guard let bytes = unsafe bytes, length > 0, let engine = unsafe OpenSSLWire.engine(of: bio) else {
+        return 0
+    }
     let record = unsafe UnsafeRawBufferPointer(start: bytes, count: length).bindMemory(to: UInt8.self)
     guard engine.send(unsafe Span(_unsafeElements: record)) else {
         unsafe lupine_BIO_set_retry_write(bio)
