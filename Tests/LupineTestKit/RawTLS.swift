@@ -19,7 +19,7 @@ final class RawTLS {
         try passingOn { () throws(TLSError) in
             while true {
                 switch try engine.handshake() {
-                case .done: return
+                case .done: return try engine.flush()
                 // The wire waits by itself.
                 case .wouldBlock: continue
                 case .awaitsTrust(let trust): engine.answerTrust(trusting(trust))

@@ -13,29 +13,38 @@ extension TLSEngine {
         case .failed(let failure): throw failure
         }
         // When sending fails, the peer may have said why.
-        try? flush()
+        if !isCorked { try? flush() }
         if gate.isAsking && gate.state != .stopped, let trust = askedTrust { return .awaitsTrust(trust) }
         if case .refused(let failure, from: .held) = gate.state { throw refuse(failure, saying: true) }
         if case .refused(let failure, from: .resumed) = gate.state { throw refuse(failure, saying: false) }
         OpenSSLErrors.clear()
         let result = unsafe SSL_do_handshake(connection)
-        if result == 1 { return try finishHandshake() }
+        if result == 1 {
+            isCorked = !pending.isEmpty
+            return try finishHandshake()
+        }
         return try explainStop(unsafe SSL_get_error(connection, result))
     }
 
     private func explainStop(_ reason: Int32) throws(TLSError) -> Progress {
         switch reason {
         case SSL_ERROR_WANT_READ:
+            try? flush()
             if sendingFailed { throw fail(.wireFailed) }
             if bytesWithoutData > Self.controlLimit {
                 throw fail(.onlyControlMessages(bytes: bytesWithoutData))
             }
             return .wouldBlock
         case SSL_ERROR_WANT_RETRY_VERIFY, SSL_ERROR_WANT_WRITE, SSL_ERROR_WANT_X509_LOOKUP:
+            try? flush()
             if gate.isAsking, let trust = askedTrust { return .awaitsTrust(trust) }
             guard case .asking = identityState else { throw fail(.closedInHandshake) }
             return .awaitsIdentity(identityRequest)
-        default: throw fail(failure(for: reason))
+        default:
+            // Before the flush: a wire that is an engine itself empties the queue of errors.
+            let failure = failure(for: reason)
+            try? flush()
+            throw fail(failure)
         }
     }
 
@@ -203,6 +212,7 @@ extension TLSEngine {
             OpenSSLErrors.clear()
             unsafe _ = SSL_shutdown(connection)
         }
+        try? flush()
         return fail(.untrusted(failure))
     }
 }

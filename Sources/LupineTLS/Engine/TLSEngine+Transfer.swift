@@ -60,7 +60,7 @@ extension TLSEngine {
     package func write(_ bytes: Span<UInt8>) throws(TLSError) -> Int {
         try requireEstablished()
         var taken = 0
-        while taken < bytes.count && pending.isEmpty {
+        while taken < bytes.count && (pending.isEmpty || isCorked) {
             let rest = bytes.extracting(taken...)
             var count = 0
             OpenSSLErrors.clear()
@@ -73,6 +73,7 @@ extension TLSEngine {
                 if reason == SSL_ERROR_WANT_READ { return taken }
                 throw fail(failure(for: reason))
             }
+            if isCorked { try flush() }
             if sendingFailed { throw .wireFailed }
             taken += count
         }
@@ -81,10 +82,11 @@ extension TLSEngine {
     }
 
     /// Whether the wire has not taken everything; it is to be flushed when the wire is writable.
-    package var hasPendingOutput: Bool { !pending.isEmpty }
+    package var hasPendingOutput: Bool { !pending.isEmpty && !isCorked }
 
     /// Offers the wire what it has not taken.
     package func flush() throws(TLSError) {
+        isCorked = false
         guard !pending.isEmpty else { return }
         while pendingStart < pending.count {
             let outcome = wire.send(pending.span.extracting(pendingStart...))
@@ -107,6 +109,7 @@ extension TLSEngine {
         OpenSSLErrors.clear()
         unsafe _ = SSL_shutdown(connection)
         OpenSSLErrors.clear()
+        if isCorked { try? flush() }
     }
 
     /// Lets go of OpenSSL's two buffers of 16 KiB each, unless some of a record is in them: what is waited for may take long
@@ -142,6 +145,8 @@ extension TLSEngine {
         guard mayReceive, bytesWithoutData <= Self.controlLimit,
             pending.count - pendingStart <= Self.answerLimit
         else { return true }
+        // OpenSSL asks for the peer's next word: ours has to be out before.
+        if phase == .handshaking { try? flush() }
         lastReceive = wire.receive(into: &output)
         switch lastReceive {
         case .bytes, .wouldBlock:
@@ -162,6 +167,11 @@ extension TLSEngine {
         if phase == .established && record[0] == 21 { hasRefusedRenegotiation = true }
         if sendingFailed { return true }
         var sent = 0
+        if case .client = role, phase == .handshaking, record[0] != 21 {
+            // `handshake` flushes where the peer has the next word, and leaves the last flight to the first write.
+            unsafe record.withUnsafeBufferPointer { unsafe pending.append(contentsOf: $0) }
+            return true
+        }
         while pending.isEmpty && sent < record.count {
             let outcome = wire.send(record.extracting(sent...))
             guard case .bytes(let count) = outcome, count > 0 else {

@@ -13,7 +13,8 @@ internal import CLupineOpenSSL
 @safe package final class TLSEngine {
     /// How far a handshake has come.
     package enum Progress {
-        /// The connection may be used. Its last messages may still be pending, which `write` waits for.
+        /// The connection may be used. A client's last flight goes with the first `write`, or with `flush`: whoever does
+        /// not write at once flushes.
         case done
         /// It goes on when the wire is readable, or writable if there is pending output.
         case wouldBlock
@@ -55,6 +56,9 @@ internal import CLupineOpenSSL
     /// What the wire has not taken, from `pendingStart` on.
     var pending: [UInt8] = []
     var pendingStart = 0
+    /// What is pending is the last flight of a client's handshake, kept so that the first write goes with it: one call and
+    /// one segment less for each connection.
+    var isCorked = false
     /// The wire can send no more. Reading goes on: an alert that says why may have come.
     var sendingFailed = false
     /// A server has asked for another handshake and has heard no: what it gives up with then is about that.

@@ -146,7 +146,10 @@ final class TLSHandshake: LoopChannel {
         let keeper =
             peer.profile.configuration.resumesSessions && !wasAskedWho
             ? SessionKeeper(profile: peer.profile, peer: sessionPeer, acceptedUntil: acceptedUntil) : nil
-        end(.success(TLSChannel(engine, over: wire, keeper: keeper, details: details, on: loop)))
+        let channel = TLSChannel(engine, over: wire, keeper: keeper, details: details, on: loop)
+        end(.success(channel))
+        // Whoever was waiting has written by then, and our last flight has gone with it. What fails is seen by the reader.
+        loop.executeOnLoop { try? channel.flush() }
     }
 
     private func fail(_ error: TLSError) {

@@ -54,6 +54,23 @@ import Testing
         #expect(try pair.client.write(bytes.span) == bytes.count)
     }
 
+    /// In TLS 1.3 the client has the last word of the handshake.
+    @Test func theLastFlightGoesWithTheFirstWrite() throws {
+        let configuration = TLSConfiguration.test(.v1_3)
+        let pair = try EnginePair(configuration)
+        while !pair.clientIsDone, pair.clientError == nil {
+            pair.stepClient()
+            if !pair.clientIsDone { pair.stepServer() }
+        }
+        let (sends, octets) = (pair.clientWire.sends, pair.toServer.total)
+        #expect(!pair.client.hasPendingOutput && !pair.serverIsDone)
+        #expect(try pair.client.write([1, 2, 3].span) == 3)
+        #expect(pair.clientWire.sends == sends + 1 && pair.toServer.total > octets)
+        pair.stepServer()
+        #expect(pair.serverIsDone)
+        #expect(try pair.read(client: false) == .bytes([1, 2, 3]))
+    }
+
     @Test(arguments: TLSVersion.tested)
     func aBurstOfRecordsIsReadWithOneReceive(_ version: TLSVersion) throws {
         let pair = try established(version)

@@ -69,7 +69,7 @@ final class MemoryWire: TLSWire {
     var manner: WireManner
     var fails = false
     private var receives = 0
-    private var sends = 0
+    private(set) var sends = 0
 
     init(incoming: ByteQueue, outgoing: ByteQueue, manner: WireManner) {
         self.incoming = incoming
