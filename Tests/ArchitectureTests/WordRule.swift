@@ -51,7 +51,7 @@ enum WordRule: CaseIterable {
             let leadsOut =
                 line.contains("sha" + "red/") || line.contains("/tmp/" + "bash_")
                 || line.ranges(of: "/\(folder)/").contains { range in
-                    // `…/Fuzz/work/` inside the repository is its own; a path that starts so is not.
+                    // A folder of that name inside the repository is its own; a path that starts with it is not.
                     guard range.lowerBound > line.startIndex else { return true }
                     let before = line[line.index(before: range.lowerBound)]
                     return !(before.isLetter || before.isNumber || "_.-}$".contains(before))

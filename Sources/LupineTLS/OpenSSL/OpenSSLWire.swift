@@ -6,7 +6,7 @@ internal import CLupineOpenSSL
 ///
 /// Its data is the engine itself, unretained: the engine owns the SSL object, which owns the BIO. Reads go straight into
 /// OpenSSL's buffer. Writes always count as done, the engine keeps what the wire does not take: that way OpenSSL never
-/// has a write to repeat, with the one exception of `TLSEngine.holdsOutput`.
+/// has a write to repeat, but for what a `TrustGate` holds back until the peer is judged.
 enum OpenSSLWire {
     /// What OpenSSL calls, the same for all connections.
     nonisolated(unsafe) private static let method: OpaquePointer? = {
