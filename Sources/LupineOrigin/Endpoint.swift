@@ -10,6 +10,8 @@ package enum Endpoint: Sendable {
     case collected(@Sendable (OriginRequest) throws(Refusal) -> OriginResponse)
     /// By something that takes the body as it comes.
     case streamed(@Sendable (OriginRequest) throws(Refusal) -> any BodySink)
+    /// By a web socket, if that is what the client asks for.
+    case webSocket(@Sendable (OriginRequest) throws(Refusal) -> WebSocketBehaviour)
     /// Not at all: the connection follows a script from here on.
     case script(ScriptPlan)
 }

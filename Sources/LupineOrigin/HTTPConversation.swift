@@ -157,6 +157,10 @@ final class HTTPConversation: Conversation {
                     take(with: try maker(found), connection)
                     return nil
                 }
+            case .webSocket(let behaviour):
+                answer(connection) { () throws(Refusal) in
+                    try leave(for: try behaviour(found), found.head, connection)
+                }
             case .script(let plan):
                 follow(plan, connection)
             }
@@ -177,6 +181,28 @@ final class HTTPConversation: Conversation {
         guard codec.continueIsExpected else { return }
         // Writing an interim head without fields cannot fail.
         try? codec.sendInterim(ResponseHead(status: Status(100)), into: &connection.output)
+    }
+
+    /// Accepts a web socket and goes on with that; what is wrong with its request is answered instead.
+    private func leave(
+        for behaviour: WebSocketBehaviour, _ head: RequestHead, _ connection: ServerConnection
+    ) throws(Refusal) -> OriginResponse? {
+        let acceptance: WebSocketAcceptance
+        do throws(WebSocketError) {
+            acceptance = try WebSocketAcceptance(
+                head, subprotocols: behaviour.subprotocols, allowsCompression: behaviour.deflates)
+        } catch {
+            let refusal = WebSocketAcceptance.refusal(error)
+            var response = OriginResponse(Int(refusal.status.code))
+            response.fields = refusal.fields
+            return response
+        }
+        do throws(HTTPError) {
+            try codec.send(acceptance.response, body: .none, into: &connection.output)
+        } catch { throw .badRequest(error.description) }
+        reply = .over
+        connection.become(WebSocketEcho(behaviour, acceptance.agreement))
+        return nil
     }
 
     private func follow(_ plan: ScriptPlan, _ connection: ServerConnection) {

@@ -56,7 +56,7 @@ extension Array where Element == UInt8 {
     ///
     /// An empty range is left alone: adding nothing to an array without storage writes its count all the same, into the
     /// storage that all empty arrays of the process share, which ThreadSanitizer takes for the race that it is.
-    mutating func append(_ bytes: Span<UInt8>, _ range: Range<Int>) {
+    package mutating func append(_ bytes: Span<UInt8>, _ range: Range<Int>) {
         if range.isEmpty { return }
         append(addingCapacity: range.count) { output in
             for index in range { output.append(bytes[index]) }

@@ -84,6 +84,7 @@ public struct FieldName: Sendable, Hashable, CustomStringConvertible {
 extension FieldName {
     public static let accept = FieldName(wellKnown: "Accept")
     public static let acceptEncoding = FieldName(wellKnown: "Accept-Encoding")
+    public static let acceptLanguage = FieldName(wellKnown: "Accept-Language")
     public static let acceptRanges = FieldName(wellKnown: "Accept-Ranges")
     public static let age = FieldName(wellKnown: "Age")
     public static let allow = FieldName(wellKnown: "Allow")

@@ -24,4 +24,16 @@ enum Hexadecimal {
         default: nil
         }
     }
+
+    /// The octets that pairs of digits stand for; nil for anything else.
+    static func octets(_ text: String) -> [UInt8]? {
+        let digits = text.utf8.map { value($0) }
+        guard digits.count % 2 == 0 else { return nil }
+        var octets: [UInt8] = []
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = digits[index], let low = digits[index + 1] else { return nil }
+            octets.append(high << 4 | low)
+        }
+        return octets
+    }
 }

@@ -19,6 +19,7 @@ extension Router {
         UploadRoutes.add(to: &router)
         EventRoutes.add(to: &router)
         TLSRoutes.add(to: &router)
+        WebSocketRoutes.add(to: &router)
         let patterns = router.patterns.sorted()
         router.get("/") { _ throws(Refusal) in
             try OriginResponse(json: .object([("endpoints", .array(patterns.map { .string($0) }))]))

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+
+internal import LupineCoding
+internal import LupineHTTP
+
+/// Speaks WebSocket on one connection, as a `WebSocketBehaviour` says. On its loop.
+///
+/// It reads on only while there is room for what it answers, so that a client that does not read costs one message.
+final class WebSocketEcho: Conversation {
+    private let behaviour: WebSocketBehaviour
+    private let agreement: WebSocketAgreement
+    private var codec: WebSocketCodec
+    private let deflater: MessageDeflater?
+    private let inflater: MessageInflater?
+    private var hasBegun = false
+    private var isOver = false
+    private var taken = 0
+
+    /// A conversation behind the answer that `agreement` belongs to.
+    init(_ behaviour: WebSocketBehaviour, _ agreement: WebSocketAgreement) {
+        self.behaviour = behaviour
+        self.agreement = agreement
+        codec = WebSocketCodec(
+            .server, messageLimit: WebSocketBehaviour.messageLimit,
+            allowsCompression: agreement.deflate != nil)
+        inflater = agreement.deflate.map { MessageInflater(keepsContext: !$0.clientNoContextTakeover) }
+        deflater = agreement.deflate.flatMap { deflate in
+            guard deflate.serverMaxWindowBits >= 9 else { return nil }
+            return try? MessageDeflater(
+                windowBits: deflate.serverMaxWindowBits, keepsContext: !deflate.serverNoContextTakeover)
+        }
+    }
+
+    var wantsInput: Bool { !isOver }
+    var awaitsClient: Bool { false }
+    func resume(_ connection: ServerConnection) {}
+
+    func advance(_ connection: ServerConnection) -> Bool {
+        guard !isOver else { return false }
+        if !hasBegun {
+            hasBegun = true
+            begin(&connection.output)
+            return true
+        }
+        var progress = false
+        while connection.hasRoom, !isOver, connection.inputCount > 0 {
+            step(connection)
+            progress = true
+        }
+        if connection.peerEnded, connection.inputCount == 0, !isOver {
+            isOver = true
+            connection.finish(lingering: false)
+            return true
+        }
+        return progress
+    }
+
+    private func begin(_ output: inout [UInt8]) {
+        if let text = behaviour.ping { codec.sendPing(Array(text.utf8).span, mask: nil, into: &output) }
+        if let text = behaviour.pong { codec.sendPong(Array(text.utf8).span, mask: nil, into: &output) }
+        for number in 0..<behaviour.count { send(.text, Array(String(number).utf8), &output) }
+        if let size = behaviour.size { send(.binary, [UInt8](repeating: 0x2A, count: size), &output) }
+        output += behaviour.raw
+        if let closure = behaviour.closure { _ = codec.close(.close(closure), mask: nil, into: &output) }
+    }
+
+    private func step(_ connection: ServerConnection) {
+        do throws(WebSocketError) {
+            let (event, consumed) = try connection.withInput { input throws(WebSocketError) in
+                try codec.next(input)
+            }
+            connection.consume(consumed)
+            switch event {
+            case .needMore, .pong: break
+            case .ping(let payload): codec.sendPong(payload.span, mask: nil, into: &connection.output)
+            case .message(let message): try echo(message, connection)
+            case .close(let closure): close(.received(closure), connection)
+            }
+        } catch {
+            close(.failed(error), connection)
+        }
+    }
+
+    private func echo(_ message: WebSocketMessage, _ connection: ServerConnection) throws(WebSocketError) {
+        var octets = message.octets
+        if message.isCompressed, let inflater {
+            do throws(CodingError) {
+                octets = try inflater.inflate(octets.span, limit: WebSocketBehaviour.messageLimit)
+            } catch { throw .invalidCompression }
+        }
+        taken += 1
+        if codec.maySend { send(message.kind, octets, &connection.output) }
+        guard let drop = behaviour.drop, taken >= drop else { return }
+        isOver = true
+        connection.finish(.abandoned)
+    }
+
+    private func send(_ kind: WebSocketMessage.Kind, _ octets: [UInt8], _ output: inout [UInt8]) {
+        var payload = octets
+        if let deflater {
+            payload = []
+            deflater.deflate(octets.span, into: &payload)
+        }
+        let size = behaviour.fragment ?? max(1, payload.count)
+        var start = 0
+        repeat {
+            let end = min(payload.count, start + size)
+            codec.send(
+                kind, payload.span.extracting(start..<end), isFinal: end == payload.count,
+                isCompressed: deflater != nil && start == 0, mask: nil, into: &output)
+            start = end
+        } while start < payload.count
+    }
+
+    private func close(_ event: WebSocketClosing.Event, _ connection: ServerConnection) {
+        if behaviour.isMute { return }
+        let actions = codec.close(event, mask: nil, into: &connection.output)
+        switch actions.wire {
+        case .keep: break
+        case .close, .closeWhenSent:
+            isOver = true
+            connection.finish(lingering: true)
+        }
+    }
+}
