@@ -22,6 +22,10 @@ long lupine_splice(int from, int to, size_t count, unsigned int flags) {
 
 int lupine_set_pipe_size(int pipe, int bytes) { return fcntl(pipe, F_SETPIPE_SZ, bytes); }
 
+int lupine_duplicate(int descriptor) {
+    return fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+}
+
 int lupine_open(const char *path, int flags, unsigned int mode) {
     return open(path, flags, (mode_t)mode);
 }

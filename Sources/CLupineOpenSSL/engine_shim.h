@@ -46,6 +46,43 @@ static inline long lupine_SSL_CTX_set_tlsext_servername_arg(SSL_CTX *context, vo
     return SSL_CTX_set_tlsext_servername_arg(context, argument);
 }
 
+// Strength. OpenSSL asks for every suite, curve and signature that a handshake could use, some hundred and fifty times:
+// all but one of the questions are passed on here, without a way through Swift.
+typedef int (*lupine_security_callback)(const SSL *, const SSL_CTX *, int, int, int, void *, void *);
+struct lupine_strength {
+    /// OpenSSL's own answer.
+    lupine_security_callback own;
+    /// The longest Diffie-Hellman group of a server, in bits, and who hears of one that is longer.
+    int group_limit;
+    void (*group_refused)(SSL *connection, int bits);
+};
+/// The one question of ours, about a server's group. Apart, so that all others are passed on by a mere jump.
+static __attribute__((noinline)) int lupine_group_is_asked(
+    const SSL *connection, const SSL_CTX *context, int operation, int bits, int number, void *subject, void *extra) {
+    const struct lupine_strength *strength = extra;
+    if (connection != NULL && subject != NULL) {
+        int length = EVP_PKEY_get_bits(subject);
+        if (length > strength->group_limit) {
+            strength->group_refused((SSL *)connection, length);
+            return 0;
+        }
+    }
+    return strength->own(connection, context, operation, bits, number, subject, extra);
+}
+static int lupine_strength_is_asked(
+    const SSL *connection, const SSL_CTX *context, int operation, int bits, int number, void *subject, void *extra) {
+    const struct lupine_strength *strength = extra;
+    if (operation == SSL_SECOP_TMP_DH) {
+        return lupine_group_is_asked(connection, context, operation, bits, number, subject, extra);
+    }
+    return strength->own(connection, context, operation, bits, number, subject, extra);
+}
+/// `strength` must stay for as long as the context does.
+static inline void lupine_SSL_CTX_set_strength(SSL_CTX *context, struct lupine_strength *strength) {
+    SSL_CTX_set0_security_ex_data(context, strength);
+    SSL_CTX_set_security_callback(context, lupine_strength_is_asked);
+}
+
 // One connection.
 static inline long lupine_SSL_set_tlsext_host_name(SSL *connection, const char *name) {
     return SSL_set_tlsext_host_name(connection, name);

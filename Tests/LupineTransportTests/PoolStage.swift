@@ -223,6 +223,15 @@ extension HTTPClient.Configuration {
 }
 
 extension PoolStage {
+    /// Moves the clock by so much once content has come, and returns when the sink has heard the end.
+    func letPass(_ time: Interval, on clock: ManualClock, until sink: RecordingSink) async {
+        while sink.log.value.body.isEmpty, sink.log.value.spliced == 0 { await settle() }
+        await settle()
+        clock.advance(by: .nanoseconds(time.nanoseconds))
+        for loop in group.loops { loop.wake() }
+        await sink.ended.wait()
+    }
+
     /// Returns when the loops have done all that had been handed to them.
     func settle() async {
         for loop in group.loops { await loop.run {} }

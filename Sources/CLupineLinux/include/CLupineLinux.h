@@ -23,6 +23,7 @@ int lupine_pipe2(int ends[2], int flags);
 long lupine_splice(int from, int to, size_t count, unsigned int flags);
 int lupine_set_pipe_size(int pipe, int bytes);
 int lupine_open(const char *path, int flags, unsigned int mode);
+int lupine_duplicate(int descriptor);
 
 // Threads.
 int lupine_name_thread(const char *name);

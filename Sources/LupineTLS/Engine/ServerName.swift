@@ -8,28 +8,39 @@ struct ServerName: Hashable {
     let indication: String?
 
     init(_ text: String) throws(TLSError) {
-        var name = text.utf8[...]
-        if name.first == UInt8(ascii: "["), name.count > 1, name.last == UInt8(ascii: "]") {
-            name = name.dropFirst().dropLast()
+        let octets = text.utf8.span
+        var name = 0..<octets.count
+        if name.count > 1, octets[0] == UInt8(ascii: "["), octets[name.upperBound - 1] == UInt8(ascii: "]") {
+            name = 1..<name.upperBound - 1
         }
-        let isAddress = name.contains(UInt8(ascii: ":")) || Self.endsInNumber(name)
-        if !isAddress, name.last == UInt8(ascii: ".") { name = name.dropLast() }
-        let isSendable = name.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+        var isAddress = Self.endsInNumber(octets, name)
+        var isSendable = true
+        for index in name {
+            if octets[index] == UInt8(ascii: ":") { isAddress = true }
+            if octets[index] <= 0x20 || octets[index] >= 0x7F { isSendable = false }
+        }
+        if !isAddress, !name.isEmpty, octets[name.upperBound - 1] == UInt8(ascii: ".") {
+            name = name.lowerBound..<name.upperBound - 1
+        }
         guard !name.isEmpty, name.count <= 253, isSendable else { throw .configuration(.host(text)) }
-        host = name.count == text.utf8.count ? text : String(Substring(name))
+        host =
+            name.count == octets.count
+            ? text : String(Substring(text.utf8.dropFirst(name.lowerBound).prefix(name.count)))
         indication = isAddress ? nil : host
     }
 
     /// No top-level domain is a number: what ends in one is an IPv4 address. Dots behind it do not count.
-    private static func endsInNumber(_ name: Substring.UTF8View) -> Bool {
+    private static func endsInNumber(_ octets: Span<UInt8>, _ name: Range<Int>) -> Bool {
         let dot = UInt8(ascii: ".")
-        var last = name
-        while last.last == dot { last = last.dropLast() }
+        var end = name.upperBound
+        while end > name.lowerBound, octets[end - 1] == dot { end -= 1 }
         var digits = 0
-        while let byte = last.last, byte != dot {
-            guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return false }
+        while end > name.lowerBound, octets[end - 1] != dot {
+            guard octets[end - 1] >= UInt8(ascii: "0"), octets[end - 1] <= UInt8(ascii: "9") else {
+                return false
+            }
             digits += 1
-            last = last.dropLast()
+            end -= 1
         }
         return digits > 0
     }

@@ -50,7 +50,9 @@ extension TLSEngine {
 
     private func finishHandshake() throws(TLSError) -> Progress {
         switch role {
-        case .server: peerCertificates = presentedChain(isServer: true)
+        case .server:
+            peerCertificates = presentedChain(isServer: true)
+            releaseBuffers()
         case .client(let context, _):
             if gate.state == .noChain {
                 guard unsafe SSL_session_reused(connection) == 1 else {
@@ -71,7 +73,7 @@ extension TLSEngine {
         }
         if sendingFailed { throw fail(.wireFailed) }
         phase = .established
-        releaseBuffers()
+        if case .client = role { keepsBuffers = true }
         return .done
     }
 
@@ -142,9 +144,12 @@ extension TLSEngine {
     func sessionCame(_ handle: OpenSSLHandle<SessionObject>) {
         guard case .client = role else { return }
         // A server may send tickets without end.
-        if newSessions.count == Self.sessionsKept { newSessions.removeFirst() }
-        newSessions.append(
+        var sessions = newSessions
+        newSessions = []
+        if sessions.count == Self.sessionsKept { sessions.removeFirst() }
+        sessions.append(
             TLSSession(handle, certificates: peerCertificates, stapledResponse: stapledResponse))
+        newSessions = sessions
     }
 
     private static var sessionsKept: Int { 4 }

@@ -87,15 +87,20 @@ extension TLSEngine {
     /// Offers the wire what it has not taken.
     package func flush() throws(TLSError) {
         isCorked = false
-        guard !pending.isEmpty else { return }
-        while pendingStart < pending.count {
-            let outcome = wire.send(pending.span.extracting(pendingStart...))
+        let waiting = pending
+        guard !waiting.isEmpty else { return }
+        var start = pendingStart
+        while start < waiting.count {
+            let outcome = wire.send(waiting.span.extracting(start...))
             guard case .bytes(let count) = outcome, count > 0 else {
-                if outcome == .wouldBlock { return }
+                if outcome == .wouldBlock {
+                    pendingStart = start
+                    return
+                }
                 sendingFailed = true
                 break
             }
-            pendingStart += count
+            start += count
         }
         pending = []
         pendingStart = 0
@@ -108,6 +113,15 @@ extension TLSEngine {
         phase = .closed
         OpenSSLErrors.clear()
         unsafe _ = SSL_shutdown(connection)
+        if isCorked { try? flush() }
+    }
+
+    /// Tells the peer that nothing more will come, and reads on: the other direction has an end of its own (RFC 8446 §6.1). It
+    /// waits for nothing: what the wire does not take is pending. Nothing may be written afterwards.
+    package func closeWriting() {
+        guard phase == .established else { return }
+        OpenSSLErrors.clear()
+        unsafe _ = SSL_shutdown(connection)
         OpenSSLErrors.clear()
         if isCorked { try? flush() }
     }
@@ -115,8 +129,10 @@ extension TLSEngine {
     /// Lets go of OpenSSL's two buffers of 16 KiB each, unless some of a record is in them: what is waited for may take long
     /// to come. SSL_MODE_RELEASE_BUFFERS would do so for every message of a handshake too, and leaves the buffer for writing
     /// behind when a ticket of TLS 1.3 has come. That a record's header was read has to be asked for: before 3.0.14
-    /// SSL_free_buffers did not look (CVE-2024-4741).
+    /// SSL_free_buffers did not look (CVE-2024-4741). Reading and writing end with it; a client's handshake does not, because
+    /// it mostly is written at once behind it.
     func releaseBuffers() {
+        keepsBuffers = false
         guard unsafe SSL_has_pending(connection) == 0, let state = unsafe SSL_rstate_string(connection),
             unsafe strcmp(state, "RH") == 0
         else { return }
@@ -169,7 +185,7 @@ extension TLSEngine {
         var sent = 0
         if case .client = role, phase == .handshaking, record[0] != 21 {
             // `handshake` flushes where the peer has the next word, and leaves the last flight to the first write.
-            unsafe record.withUnsafeBufferPointer { unsafe pending.append(contentsOf: $0) }
+            keep(record)
             return true
         }
         while pending.isEmpty && sent < record.count {
@@ -181,11 +197,18 @@ extension TLSEngine {
             }
             sent += count
         }
-        if sent < record.count {
-            unsafe record.extracting(sent...).withUnsafeBufferPointer {
-                unsafe pending.append(contentsOf: $0)
-            }
-        }
+        if sent < record.count { keep(record.extracting(sent...)) }
         return true
+    }
+
+    /// Adds to what is pending. The array is taken out for it: changed in place it would have every look at it checked
+    /// for overlapping accesses at run time.
+    private func keep(_ bytes: Span<UInt8>) {
+        var kept = pending
+        pending = []
+        // A last flight comes in two records or three.
+        if kept.isEmpty { kept.reserveCapacity(max(512, bytes.count)) }
+        unsafe bytes.withUnsafeBufferPointer { unsafe kept.append(contentsOf: $0) }
+        pending = kept
     }
 }

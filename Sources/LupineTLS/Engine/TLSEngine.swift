@@ -13,8 +13,8 @@ internal import CLupineOpenSSL
 @safe package final class TLSEngine {
     /// How far a handshake has come.
     package enum Progress {
-        /// The connection may be used. A client's last flight goes with the first `write`, or with `flush`: whoever does
-        /// not write at once flushes.
+        /// The connection may be used. A client's last flight goes with the first `write`, or with `settle`, which
+        /// the owner calls once he has written, or knows that he will not at once.
         case done
         /// It goes on when the wire is readable, or writable if there is pending output.
         case wouldBlock
@@ -59,6 +59,8 @@ internal import CLupineOpenSSL
     /// What is pending is the last flight of a client's handshake, kept so that the first write goes with it: one call and
     /// one segment less for each connection.
     var isCorked = false
+    /// A client's handshake has left OpenSSL's buffers behind, and neither reading nor writing has released them since.
+    var keepsBuffers = false
     /// The wire can send no more. Reading goes on: an alert that says why may have come.
     var sendingFailed = false
     /// A server has asked for another handshake and has heard no: what it gives up with then is about that.
@@ -128,31 +130,52 @@ internal import CLupineOpenSSL
         unsafe OpenSSLWire.engine(of: SSL_get_rbio(connection))
     }
 
+    /// Nothing was written at once behind the handshake, or it has been: sends the last flight if it still waits, and lets go
+    /// of what was kept for that.
+    package func settle() throws(TLSError) {
+        if keepsBuffers { releaseBuffers() }
+        if isCorked { try flush() }
+    }
+
     /// The sessions that have come since this was last called; with TLS 1.3 they come with the first reads.
     package func takeSessions() -> [TLSSession] {
         let taken = newSessions
-        newSessions = []
+        if !taken.isEmpty { newSessions = [] }
         return taken
     }
 
     /// What the handshake has agreed on. Not before it is done.
     package var info: TLSInfo {
-        let cipher = unsafe SSL_get_current_cipher(connection)
-        let name = unsafe SSL_CIPHER_standard_name(cipher).map { unsafe String(cString: $0) }
         let asked = unsafe SSL_get_servername(connection, TLSEXT_NAMETYPE_host_name)
             .map { unsafe String(cString: $0) }
         return TLSInfo(
-            version: TLSVersion(rawValue: UInt16(truncatingIfNeeded: unsafe SSL_version(connection)))
-                ?? .v1_2,
-            cipherSuite: name ?? "",
-            cipherSuiteNumber: unsafe SSL_CIPHER_get_protocol_id(cipher),
-            isResumed: unsafe SSL_session_reused(connection) == 1,
-            applicationProtocol: applicationProtocol,
-            serverName: asked,
+            version: version, cipherSuite: cipherSuite,
+            cipherSuiteNumber: cipherSuiteNumber,
+            isResumed: isResumed, applicationProtocol: applicationProtocol, serverName: asked,
             peerCertificates: peerCertificates)
     }
 
-    var applicationProtocol: String? {
+    /// The version; like the rest of `info`, not before the handshake is done.
+    package var version: TLSVersion {
+        TLSVersion(rawValue: UInt16(truncatingIfNeeded: unsafe SSL_version(connection))) ?? .v1_2
+    }
+
+    /// The cipher suite, by the name that the RFCs give it.
+    package var cipherSuite: String {
+        let cipher = unsafe SSL_get_current_cipher(connection)
+        return unsafe SSL_CIPHER_standard_name(cipher).map { unsafe String(cString: $0) } ?? ""
+    }
+
+    /// The same as its number on the wire.
+    package var cipherSuiteNumber: UInt16 {
+        unsafe SSL_CIPHER_get_protocol_id(SSL_get_current_cipher(connection))
+    }
+
+    /// Whether the handshake took up where an earlier connection began.
+    package var isResumed: Bool { unsafe SSL_session_reused(connection) == 1 }
+
+    /// The application protocol (RFC 7301), if one was agreed on.
+    package var applicationProtocol: String? {
         var bytes: UnsafePointer<UInt8>?
         var length: UInt32 = 0
         unsafe SSL_get0_alpn_selected(connection, &bytes, &length)

@@ -29,7 +29,7 @@ enum OpenSSLContext {
         // A missing close_notify and a server without RFC 5746 must show, whatever the system's configuration says.
         unsafe _ = SSL_CTX_clear_options(
             pointer, lupine_SSL_OP_IGNORE_UNEXPECTED_EOF() | lupine_SSL_OP_LEGACY_SERVER_CONNECT())
-        if !isServer { unsafe SSL_CTX_set_security_callback(pointer, strengthIsAsked) }
+        if !isServer { unsafe lupine_SSL_CTX_set_strength(pointer, strength) }
         try apply(limits, to: context)
         return context
     }
@@ -110,26 +110,19 @@ enum OpenSSLContext {
     }
 }
 
-/// OpenSSL's question whether something is strong enough; it goes on to OpenSSL's own answer, unless it is too strong.
-private func strengthIsAsked(
-    _ connection: OpaquePointer?, _ context: OpaquePointer?, _ operation: Int32, _ bits: Int32,
-    _ number: Int32, _ subject: UnsafeMutableRawPointer?, _ extra: UnsafeMutableRawPointer?
-) -> Int32 {
-    if operation == SSL_SECOP_TMP_DH, let subject = unsafe subject, let connection = unsafe connection {
-        let length = unsafe EVP_PKEY_get_bits(OpaquePointer(subject))
-        if length > OpenSSLContext.groupLimit {
-            unsafe TLSEngine.behind(connection)?.refusedGroup = length
-            return 0
-        }
-    }
-    return unsafe ownAnswer?(connection, context, operation, bits, number, subject, extra) ?? 0
-}
-
-/// OpenSSL's own answer, the same for all contexts.
-private let ownAnswer = {
+/// What is asked of strength beyond OpenSSL's own answer; the same for all contexts, and never freed.
+nonisolated(unsafe) private let strength: UnsafeMutablePointer<lupine_strength> = {
     let context = unsafe SSL_CTX_new(TLS_client_method())
     defer { unsafe SSL_CTX_free(context) }
-    return unsafe SSL_CTX_get_security_callback(context)
+    let strength = UnsafeMutablePointer<lupine_strength>.allocate(capacity: 1)
+    unsafe strength.initialize(
+        to: lupine_strength(
+            own: SSL_CTX_get_security_callback(context), group_limit: OpenSSLContext.groupLimit,
+            group_refused: { connection, bits in
+                guard let connection = unsafe connection else { return }
+                unsafe TLSEngine.behind(connection)?.refusedGroup = bits
+            }))
+    return unsafe strength
 }()
 
 /// A stack of certificates that holds references to them.

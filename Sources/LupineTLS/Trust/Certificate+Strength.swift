@@ -2,7 +2,7 @@
 
 internal import CLupineOpenSSL
 
-/// Which keys and signatures are too weak to vouch for a server (I-12.7).
+/// Which keys and signatures are too weak to vouch for anybody (I-12.7), and which usage fits a client.
 extension Certificate {
     /// The length of its key when that is less than what is taken: 2048 bits for RSA and DSA, 256 for elliptic curves.
     var weakKeyBits: Int? {
@@ -13,6 +13,12 @@ extension Certificate {
         case NID_X9_62_id_ecPublicKey: bits < 256 ? Int(bits) : nil
         default: nil
         }
+    }
+
+    /// Whether it may be presented by a client, or stand above one that is.
+    func mayServeClients(asAuthority: Bool) -> Bool {
+        defer { OpenSSLErrors.clear() }
+        return unsafe X509_check_purpose(handle.pointer, X509_PURPOSE_SSL_CLIENT, asAuthority ? 1 : 0) > 0
     }
 
     /// The name of the algorithm that it is signed with when that is no longer taken.

@@ -26,7 +26,8 @@ extension TrustFailure: CustomStringConvertible {
         case .pathTooLong(let subject): "the chain is longer than \(subject) allows below itself"
         case .nameNotPermitted(let subject):
             "a name of the certificate of \(subject) lies outside what one of its issuers may issue for"
-        case .wrongUsage(let subject): "the certificate of \(subject) is not for servers (extended key usage)"
+        case .wrongUsage(let subject):
+            "the certificate of \(subject) is not for this use (extended key usage)"
         case .weakKey(let subject, let bits): "the key of \(subject) has \(bits) bits, which is too short"
         case .weakSignature(let subject, let algorithm):
             "the certificate of \(subject) is signed with \(algorithm), which is too weak"

@@ -27,7 +27,7 @@ public enum TrustFailure: Error, Hashable, Sendable {
     case pathTooLong(subject: String)
     /// A name lies outside what an issuer may issue for.
     case nameNotPermitted(subject: String)
-    /// The leaf is not for servers.
+    /// The leaf is not for servers, or not for clients where those are asked about.
     case wrongUsage(subject: String)
     /// A key is shorter than what is taken.
     case weakKey(subject: String, bits: Int)

@@ -28,22 +28,26 @@ extension TrustPath {
                 note(.notAnAuthority(subject: certificate.subject.description), depth: depth)
             }
         }
-        if asServer {
-            for (depth, certificate) in built.enumerated() {
-                if let bits = certificate.weakKeyBits {
-                    note(.weakKey(subject: certificate.subject.description, bits: bits), depth: depth)
-                }
-                if !isAnchor(depth), let algorithm = certificate.weakSignatureAlgorithm {
-                    note(
-                        .weakSignature(subject: certificate.subject.description, algorithm: algorithm),
-                        depth: depth)
-                }
-            }
-        }
+        if asServer { for (failure, depth) in weaknesses { note(failure, depth: depth) } }
         if worst == nil, !isAnchored {
             return .untrustedRoot(subject: built.last?.subject.description ?? "")
         }
         return worst?.failure
+    }
+
+    /// Every key and signature that is too weak (I-12.7), from the leaf on; nobody signs for the anchor.
+    private var weaknesses: [(failure: TrustFailure, depth: Int)] {
+        var found: [(failure: TrustFailure, depth: Int)] = []
+        for (depth, certificate) in built.enumerated() {
+            let subject = certificate.subject.description
+            if let bits = certificate.weakKeyBits {
+                found.append((.weakKey(subject: subject, bits: bits), depth))
+            }
+            if !isAnchor(depth), let algorithm = certificate.weakSignatureAlgorithm {
+                found.append((.weakSignature(subject: subject, algorithm: algorithm), depth))
+            }
+        }
+        return found
     }
 
     /// Until when a path that was found good stays good: the first end of a validity, the anchor's aside.
@@ -136,9 +140,27 @@ extension TrustPath {
             let staple = RevocationCheck.stapleFailure(of: trust, on: self, at: time)
             if case .revoked? = staple { return staple }
             return chainFailure ?? nameFailure(for: host) ?? staple
+        case .client(let host):
+            // Usage for servers says nothing about a client's, and weakness does.
+            let chainFailure = failure(asServer: false, at: time)
+            if let chainFailure, chainFailure.severity < TrustFailure.severityOfDates { return chainFailure }
+            return weakness ?? clientUsageFailure ?? chainFailure ?? nameFailure(for: host)
         case .revocation(let options):
             return RevocationCheck(options).failure(of: trust, on: self, at: time, access: revocation)
         }
+    }
+
+    /// The first key or signature that is too weak, counted from the leaf.
+    private var weakness: TrustFailure? { weaknesses.first?.failure }
+
+    /// The first certificate whose usage does not let a client present the leaf.
+    private var clientUsageFailure: TrustFailure? {
+        for (depth, certificate) in built.enumerated() where !isAnchor(depth) {
+            if !certificate.mayServeClients(asAuthority: depth > 0) {
+                return .wrongUsage(subject: certificate.subject.description)
+            }
+        }
+        return nil
     }
 
     private func nameFailure(for host: String?) -> TrustFailure? {

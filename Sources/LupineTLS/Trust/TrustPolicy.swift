@@ -10,6 +10,8 @@ public enum TrustPolicy: Sendable, Hashable {
     /// Also: the leaf is for servers and for this host (RFC 9525) unless it is nil, keys and signatures are strong
     /// enough, a stapled "revoked" is heeded, and a leaf that demands a staple (RFC 7633) has one.
     case server(host: String?)
+    /// The same for the other side: the leaf is for clients.
+    case client(host: String?)
     /// Also: nobody has revoked a certificate of the chain; neither purpose nor name is looked at.
     case revocation(RevocationOptions)
 }

@@ -234,7 +234,10 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
         return demand
     }
 
-    func caughtUp() { wakeSoon() }
+    func caughtUp() -> Demand {
+        wakeSoon()
+        return .more
+    }
 
     /// Wakes at the end of the turn; at once where no connection has carried the exchange.
     private func wakeSoon() {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 
 import LupineHTTP
-import LupineTLS
+package import LupineTLS
 
 /// Fetches answers about revocation over plain HTTP, for evaluations that wait for them.
 ///
 /// Plain because what it fetches is signed, and because TLS would need an answer of its own first. It sends nothing of the
 /// client's: no cookies, no credentials but a proxy's, no fields that a caller has chosen. It asks for no coding and takes
 /// none, follows a few redirects within `http`, and stops at the limits that the query states. Blocks, so never on a loop.
-final class RevocationClient: RevocationFetcher {
+package final class RevocationClient: RevocationFetcher {
     private let pool: ConnectionPool
     private let proxies: ProxyRule
     private static let redirectLimit = 3
 
     /// A client on the loops of `group`, with few connections of its own.
-    init(group: EventLoopGroup, resolver: Resolver, proxies: ProxyRule) {
+    package init(group: EventLoopGroup, resolver: Resolver, proxies: ProxyRule) {
         self.proxies = proxies
         var configuration = ConnectionPool.Configuration()
         configuration.limits = PoolLimits(perHost: 2, total: 16, idleTimeout: .seconds(15))
@@ -22,7 +22,7 @@ final class RevocationClient: RevocationFetcher {
         pool = ConnectionPool(configuration: configuration, group: group, resolver: resolver)
     }
 
-    func fetch(
+    package func fetch(
         _ query: RevocationQuery, deadline: ContinuousClock.Instant
     ) throws(RevocationFetchError) -> [UInt8] {
         precondition(!NativeThread.isLoop, "an event loop may not wait for a revocation answer")
@@ -56,10 +56,10 @@ final class RevocationClient: RevocationFetcher {
     }
 
     /// Closes its connections.
-    func shutDown(_ whenDone: @escaping @Sendable () -> Void) { pool.shutDown(whenDone) }
+    package func shutDown(_ whenDone: @escaping @Sendable () -> Void) { pool.shutDown(whenDone) }
 
     /// Takes no more queries.
-    func retire(_ whenDone: @escaping @Sendable () -> Void) { pool.retire(whenDone) }
+    package func retire(_ whenDone: @escaping @Sendable () -> Void) { pool.retire(whenDone) }
 
     private func exchange(
         _ query: RevocationQuery, with url: TransportURL, deadline: ContinuousClock.Instant

@@ -125,6 +125,7 @@ extension TransferTimeout: CustomStringConvertible {
         case .firstByte: "waiting for the first byte of the response"
         case .idleRead: "waiting for more of the response"
         case .idleWrite: "waiting to send more of the request"
+        case .idle: "waiting for anything to move"
         case .whole: "before the exchange was complete"
         }
     }

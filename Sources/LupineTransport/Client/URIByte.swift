@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 /// The byte classes of RFC 3986 and its percent-encoding (§2).
-enum URIByte {
+package enum URIByte {
     /// A `%` that two hexadecimal digits do not follow.
     struct MalformedTriplet: Error {
         /// Its index in the collection that was read.
@@ -9,7 +9,7 @@ enum URIByte {
     }
 
     /// ALPHA / DIGIT / "-" / "." / "_" / "~" (§2.3).
-    static func isUnreserved(_ byte: UInt8) -> Bool {
+    package static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
         case _: false
@@ -17,7 +17,7 @@ enum URIByte {
     }
 
     /// "!" / "$" / "&" / "'" / "(" / ")" / "*" / "+" / "," / ";" / "=" (§2.2).
-    static func isSubDelimiter(_ byte: UInt8) -> Bool {
+    package static func isSubDelimiter(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x21, 0x24, 0x26...0x2C, 0x3B, 0x3D: true
         case _: false
@@ -25,15 +25,15 @@ enum URIByte {
     }
 
     /// What may stand in a path beside percent-encoding: pchar / "/" (§3.3).
-    static func isPath(_ byte: UInt8) -> Bool {
+    package static func isPath(_ byte: UInt8) -> Bool {
         isUnreserved(byte) || isSubDelimiter(byte) || byte == 0x3A || byte == 0x40 || byte == 0x2F
     }
 
     /// What may stand in a query or fragment beside percent-encoding: pchar / "/" / "?" (§3.4).
-    static func isQuery(_ byte: UInt8) -> Bool { isPath(byte) || byte == 0x3F }
+    package static func isQuery(_ byte: UInt8) -> Bool { isPath(byte) || byte == 0x3F }
 
     /// The place of the first malformed triplet.
-    static func malformedTriplet(in text: ArraySlice<UInt8>) -> Int? {
+    package static func malformedTriplet(in text: ArraySlice<UInt8>) -> Int? {
         text.indices.first { place in
             text[place] == 0x25
                 && !(place + 2 < text.endIndex && hexDigit(text[place + 1]) != nil
@@ -72,7 +72,7 @@ enum URIByte {
     }
 
     /// `%` and two upper-case hexadecimal digits (§2.1).
-    static func percentEncoded(_ byte: UInt8) -> [UInt8] {
+    package static func percentEncoded(_ byte: UInt8) -> [UInt8] {
         func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
         return [0x25, digit(byte >> 4), digit(byte & 0x0F)]
     }

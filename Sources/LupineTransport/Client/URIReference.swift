@@ -2,17 +2,22 @@
 
 /// A URI or relative reference taken apart at its delimiters (RFC 3986 §4.1, appendix B), nothing checked but them.
 ///
-/// `TransportURL` reads its parts and resolves redirects with it. Components are slices of the bytes given, so that
+/// `TransportURL` and the redirects of the loading system read their parts and resolve with it. Components are slices of the bytes given, so that
 /// an index in one is an offset in the text.
-struct URIReference {
-    let scheme: ArraySlice<UInt8>?
-    let authority: ArraySlice<UInt8>?
-    let path: ArraySlice<UInt8>
-    let query: ArraySlice<UInt8>?
+package struct URIReference {
+    /// Before the colon; nil for a relative reference.
+    package let scheme: ArraySlice<UInt8>?
+    /// Behind the two slashes; nil where there are none.
+    package let authority: ArraySlice<UInt8>?
+    /// Never nil, may be empty.
+    package let path: ArraySlice<UInt8>
+    /// Behind the question mark; nil where there is none.
+    package let query: ArraySlice<UInt8>?
     /// Where the fragment's text begins, past its `#`.
-    let fragment: ArraySlice<UInt8>?
+    package let fragment: ArraySlice<UInt8>?
 
-    init(_ text: [UInt8]) {
+    /// Takes a text apart; any text has parts.
+    package init(_ text: [UInt8]) {
         var rest = text[...]
         if let end = rest.firstIndex(where: { $0 == 0x3A || $0 == 0x2F || $0 == 0x3F || $0 == 0x23 }),
             rest[end] == 0x3A, Self.isScheme(rest[..<end])
@@ -56,14 +61,14 @@ struct URIReference {
     }
 
     /// The path of a reference with a relative path, under a base that has an authority (§5.2.3).
-    static func merge(base: some Collection<UInt8>, reference: some Collection<UInt8>) -> [UInt8] {
+    package static func merge(base: some Collection<UInt8>, reference: some Collection<UInt8>) -> [UInt8] {
         let kept = Array(base)
         guard let slash = kept.lastIndex(of: 0x2F) else { return [0x2F] + reference }
         return Array(kept[...slash]) + reference
     }
 
     /// The path without its "." and ".." segments (§5.2.4); ".." above the root goes nowhere.
-    static func removeDotSegments(_ path: some Collection<UInt8>) -> [UInt8] {
+    package static func removeDotSegments(_ path: some Collection<UInt8>) -> [UInt8] {
         var output: [UInt8] = []
         output.reserveCapacity(path.count)
         var rest = Array(path)[...]

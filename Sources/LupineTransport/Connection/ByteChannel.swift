@@ -54,6 +54,15 @@ struct ByteChannel: ~Copyable {
         }
     }
 
+    /// Has the kernel probe the peer when the connection is silent. A connection that cannot be probed is used all the same.
+    func probe(_ probes: KeepAliveProbes) {
+        switch link {
+        case .plain(let socket): try? socket.setKeepAlive(probes)
+        case .secure(let channel): channel.probe(probes)
+        case .closed: break
+        }
+    }
+
     /// What carries the ciphertext of another TLS inside this channel; the channel is used up. Nil when it is closed.
     consuming func wire(mayRead: Bool, on loop: EventLoop) -> (any ChannelWire)? {
         switch consume link {
@@ -132,6 +141,16 @@ struct ByteChannel: ~Copyable {
 
     /// How many octets the kernel has taken in all, where bytes can wait for it.
     var octetsSent: UInt64 { secure?.octetsSent ?? 0 }
+
+    /// Ends our half behind what was sent; reading goes on. Nothing may be sent afterwards, but what waits is to be flushed.
+    func closeWriting() {
+        switch link {
+        // Refused only for a socket whose peer is gone, which reading tells.
+        case .plain(let socket): try? socket.shutdownWrite()
+        case .secure(let channel): channel.closeWriting()
+        case .closed: break
+        }
+    }
 
     /// Hands what waits to the kernel, as far as it takes it.
     func flush() throws(ChannelFailure) {

@@ -10,6 +10,7 @@ struct ContentFeed {
         /// All has been handed over to `output`, or nothing is left.
         case done
         case bytes([UInt8], from: Int)
+        case region(any OutgoingRegion, from: Int)
         case file(FileSource, offset: Int64, remaining: Int64)
         /// Nothing is at hand; ask the source.
         case stream(any ContentSource)
@@ -57,6 +58,8 @@ struct ContentFeed {
         switch state {
         case .bytes(let bytes, let from):
             state = from &+ content == bytes.count ? .done : .bytes(bytes, from: from &+ content)
+        case .region(let region, let from):
+            state = from &+ content == region.count ? .done : .region(region, from: from &+ content)
         case .piece(let bytes, let from, let source):
             state =
                 from &+ content == bytes.count

@@ -23,24 +23,36 @@ package final class Exchange: Sendable {
 
     private let life: Lock<Life>
     private let replayed = Atomic<Bool>(false)
-    /// Ends the wait for a connection when the whole time is over.
-    private let waitTimer = Lock<WaitTimer?>(nil)
+    /// The bits of `priority`.
+    private let urgency = Atomic<UInt32>(Exchange.defaultPriority.bitPattern)
+    private let suspended = Atomic<Bool>(false)
+    /// How often it has been given to the pool: late news about an earlier time is known by it.
+    private let submission = Atomic<Int>(0)
+    /// What is timed while no connection carries it.
+    private let watch = Lock(WaitWatch())
 
-    private struct WaitTimer: Sendable {
-        let loop: EventLoop
-        let token: EventLoop.TimerToken
+    private struct WaitWatch: Sendable {
+        var timer: (loop: EventLoop, token: EventLoop.TimerToken)?
+        /// Since when a dial has been under way for it.
+        var dialedSince: Instant?
     }
 
     /// Where an exchange stands on its way.
     private enum Life: Sendable {
         case new
         case waiting(ConnectionPool, WaiterID)
+        /// Tied to a connection that is being opened and asks about its peer.
+        case claimed(ConnectionPool, ConnectionID)
         /// On a connection. Once cancelled it stays so, should the connection break and give it back first.
         case running(EventLoop, LoopBound<HTTP1Connection>, cancelled: TransportError?)
+        /// Nobody's for now: its owner has suspended it, or its content is being made ready to be sent again.
+        case parked(ConnectionPool, ParkReason)
         /// Taken back before it ran; whoever holds it next ends it.
         case cancelled(TransportError)
         case over
     }
+
+    enum ParkReason { case suspended, rewinding }
 
     /// An exchange that has not been submitted.
     package init(
@@ -64,7 +76,7 @@ package final class Exchange: Sendable {
         let found = life.withLock { life -> Life in
             let found = life
             switch life {
-            case .new, .waiting: life = .cancelled(error)
+            case .new, .waiting, .claimed, .parked: life = .cancelled(error)
             case .running(let loop, let connection, let earlier):
                 life = .running(loop, connection, cancelled: earlier ?? error)
             case .cancelled, .over: break
@@ -74,9 +86,27 @@ package final class Exchange: Sendable {
         switch found {
         case .new, .cancelled, .over: break
         case .waiting(let pool, let waiter): pool.cancel(waiter)
+        case .claimed(let pool, let connection): pool.cancelClaim(connection)
+        case .parked(let pool, _): pool.end(self, error)
         case .running(_, _, cancelled: _?): break
         case .running(let loop, let connection, cancelled: nil):
             _ = loop.executeInline { connection.value.cancel(self, error) }
+        }
+    }
+
+    /// The priority of an exchange that was given none.
+    package static let defaultPriority: Float = 0.5
+
+    /// Who gets a connection first among exchanges that wait for one of the same origin: 0 to 1, the highest first. May be
+    /// set at any time; what is beyond the bounds counts as the bound, what is no number changes nothing.
+    package var priority: Float {
+        get { Float(bitPattern: urgency.load(ordering: .acquiring)) }
+        set {
+            guard !newValue.isNaN else { return }
+            urgency.store(min(max(newValue, 0), 1).bitPattern, ordering: .releasing)
+            if case .waiting(let pool, let waiter) = life.withLock({ $0 }) {
+                pool.reprioritise(waiter, of: self)
+            }
         }
     }
 
@@ -95,61 +125,105 @@ package final class Exchange: Sendable {
         _ = loop.execute { connection.value.resume(self) }
     }
 
+    /// The same at once: on the exchange's loop, and not from inside one of the sink's calls.
+    package func resumeNow() {
+        guard case .running(let loop, let connection, _) = life.withLock({ $0 }), loop.isOnLoop else {
+            return resume()
+        }
+        connection.value.resume(self)
+    }
+
+    /// While suspended it sends nothing and reads nothing, gives up no connection that it has and takes none, and no
+    /// time counts but the whole.
+    package func setSuspended(_ isSuspended: Bool) {
+        guard suspended.exchange(isSuspended, ordering: .sequentiallyConsistent) != isSuspended else {
+            return
+        }
+        switch life.withLock({ $0 }) {
+        case .new, .waiting, .claimed, .cancelled, .over: break
+        case .running(let loop, let connection, _):
+            _ = loop.executeInline { connection.value.suspensionChanged(of: self) }
+        case .parked(let pool, .suspended):
+            if !isSuspended { submitAgain(to: pool) }
+        case .parked(_, .rewinding): break
+        }
+    }
+
     // MARK: for the pool and the connection
+
+    /// Whether its owner wants it to stand still.
+    var isSuspended: Bool { suspended.load(ordering: .sequentiallyConsistent) }
+
+    /// The number of the present submission.
+    var submissionNumber: Int { submission.load(ordering: .relaxed) }
 
     /// The pool has put it in a queue. False when it was cancelled before.
     ///
-    /// The news may come late: when the exchange runs already, or even waits again, as its own `replay`.
-    func isWaiting(in pool: ConnectionPool, as waiter: WaiterID, replay: Bool) -> Bool {
+    /// The news may come late: when the exchange runs already, or even waits again, by another submission.
+    func isWaiting(in pool: ConnectionPool, as waiter: WaiterID, submission number: Int) -> Bool {
         life.withLock { life in
             switch life {
-            case .new where replay == wasReplayed:
+            case .new where number == submissionNumber:
                 life = .waiting(pool, waiter)
                 return true
             case .cancelled: return false
-            case .new, .waiting, .running, .over: return true
+            case .new, .waiting, .claimed, .running, .parked, .over: return true
             }
         }
     }
 
-    /// Sees to it that a time for the whole exchange counts while no connection keeps it. On `loop`.
-    func watchWaiting(on loop: EventLoop) {
-        guard let whole = options.timeouts.whole else { return }
-        if case .over = life.withLock({ $0 }) { return }
-        let token = loop.schedule(at: began + whole) { [weak self] reason in
-            guard let self, reason == .due else { return }
-            waitTimer.withLock { $0 = nil }
-            cancel(.timedOut(host: origin.unixPath ?? origin.host, .whole))
-        }
-        let old = waitTimer.withLock { timer -> WaitTimer? in
-            defer { timer = WaitTimer(loop: loop, token: token) }
-            return timer
-        }
-        if let old { _ = old.loop.executeInline { old.loop.cancel(old.token) } }
-        // It may have ended meanwhile, on another loop, without seeing this timer.
-        guard case .over = life.withLock({ $0 }), let late = waitTimer.withLock({ $0.take() }) else { return }
-        _ = late.loop.executeInline { late.loop.cancel(late.token) }
-    }
-
-    /// A connection takes it. Throws when it was cancelled before, and its end is then due.
-    func begin(on connection: LoopBound<HTTP1Connection>, loop: EventLoop) throws(TransportError) {
-        let cancelled = life.withLock { life -> TransportError? in
-            if case .cancelled(let error) = life { return error }
-            life = .running(loop, connection, cancelled: nil)
-            return nil
-        }
-        if let cancelled { throw cancelled }
-    }
-
-    /// The connection gives it back to be sent again. False when nobody wants that any more.
-    func beginAgain() -> Bool {
+    /// A connection that is being opened asks on its behalf. False when it was cancelled before.
+    func isClaimed(in pool: ConnectionPool, by connection: ConnectionID) -> Bool {
         life.withLock { life in
             switch life {
-            case .running(_, _, cancelled: nil), .waiting, .new:
-                replayed.store(true, ordering: .relaxed)
-                life = .new
+            case .new, .waiting:
+                life = .claimed(pool, connection)
                 return true
-            case .running(_, _, cancelled: _?), .cancelled, .over: return false
+            case .claimed, .running, .parked, .cancelled, .over: return false
+            }
+        }
+    }
+
+    /// Gives it to the pool once more, if it is still parked. Once replayed, it always wants a connection that has
+    /// carried nothing.
+    func submitAgain(to pool: ConnectionPool) {
+        let isParked = life.withLock { life -> Bool in
+            guard case .parked = life else { return false }
+            submission.add(1, ordering: .relaxed)
+            life = .new
+            return true
+        }
+        if isParked { pool.submit(self, needsFresh: wasReplayed) }
+    }
+
+    /// A connection takes it. False: it is suspended and comes back for a connection later. Throws when it was cancelled
+    /// before, and its end is then due.
+    func begin(
+        on connection: LoopBound<HTTP1Connection>, loop: EventLoop, of pool: ConnectionPool
+    ) throws(TransportError) -> Bool {
+        let (begins, cancelled) = life.withLock { life -> (Bool, TransportError?) in
+            if case .cancelled(let error) = life { return (false, error) }
+            if isSuspended {
+                life = .parked(pool, .suspended)
+                return (false, nil)
+            }
+            life = .running(loop, connection, cancelled: nil)
+            return (true, nil)
+        }
+        if let cancelled { throw cancelled }
+        return begins
+    }
+
+    /// The connection gives it back to be sent again, once its content is ready for that. False when nobody wants that
+    /// any more.
+    func park(in pool: ConnectionPool) -> Bool {
+        life.withLock { life in
+            switch life {
+            case .running(_, _, cancelled: nil), .waiting, .claimed, .new:
+                replayed.store(true, ordering: .relaxed)
+                life = .parked(pool, .rewinding)
+                return true
+            case .running(_, _, cancelled: _?), .cancelled, .parked, .over: return false
             }
         }
     }
@@ -162,7 +236,7 @@ package final class Exchange: Sendable {
         life.withLock { life in
             switch life {
             case .cancelled(let error), .running(_, _, cancelled: let error?): error
-            case .new, .waiting, .running(_, _, cancelled: nil), .over: nil
+            case .new, .waiting, .claimed, .running(_, _, cancelled: nil), .parked, .over: nil
             }
         }
     }
@@ -177,9 +251,75 @@ package final class Exchange: Sendable {
         guard isFirst else { return }
         // Also after an early answer: the source may still be asked for a piece that nobody wants.
         content.abandon()
-        let timer = waitTimer.withLock { $0.take() }
-        if let timer { _ = timer.loop.executeInline { timer.loop.cancel(timer.token) } }
+        stopWatch()
         sink.exchangeEnded(result, metrics)
+    }
+
+    // MARK: time without a connection
+
+    /// Whether anything is to be timed while no connection carries it.
+    var needsWatch: Bool { options.timeouts.whole != nil || options.timeouts.idle != nil }
+
+    /// Sees to it that time counts while no connection does that: the whole, and the idle time once a connection is
+    /// being opened for it. On `loop`; looks again whenever something may be due.
+    func watchWaiting(on loop: EventLoop) {
+        guard let next = nextLook(at: loop.now) else { return }
+        let token = loop.schedule(at: next) { [weak self] reason in
+            guard let self, reason == .due else { return }
+            watch.withLock { $0.timer = nil }
+            watchWaiting(on: loop)
+        }
+        let old = watch.withLock { watch in
+            let old = watch.timer
+            watch.timer = (loop, token)
+            return old
+        }
+        if let old { _ = old.loop.executeInline { old.loop.cancel(old.token) } }
+        // It may have ended meanwhile, on another loop, without seeing this timer.
+        if case .over = life.withLock({ $0 }) { stopWatch() }
+    }
+
+    private func stopWatch() {
+        let timer = watch.withLock { $0.timer.take() }
+        if let timer { _ = timer.loop.executeInline { timer.loop.cancel(timer.token) } }
+    }
+
+    /// When to look again; nil when there is nothing to watch, or nothing any more because a time has run out.
+    private func nextLook(at now: Instant) -> Instant? {
+        let host = origin.unixPath ?? origin.host
+        let life = life.withLock { $0 }
+        if case .over = life { return nil }
+        var next: Instant?
+        if let whole = options.timeouts.whole {
+            next = began + whole
+            if began + whole <= now {
+                cancel(.timedOut(host: host, .whole))
+                return nil
+            }
+        }
+        guard let idle = options.timeouts.idle else { return next }
+        let progress: Instant?
+        switch life {
+        case .new, .running, .parked, .cancelled, .over: return next
+        case .waiting(let pool, let waiter): progress = pool.dialProgress(for: waiter, to: origin)
+        case .claimed(let pool, let connection): progress = pool.dialProgress(of: connection)
+        }
+        let since = watch.withLock { watch -> Instant in
+            let since = watch.dialedSince ?? now
+            watch.dialedSince = progress == nil || isSuspended ? nil : since
+            return since
+        }
+        guard let progress, !isSuspended else {
+            // Others are ahead of it. Nobody says when its turn comes: it is looked after now and then.
+            let look = now + max(Interval(nanoseconds: idle.nanoseconds / 4), .milliseconds(10))
+            return min(look, next ?? look)
+        }
+        let due = max(since, progress) + idle
+        guard due > now else {
+            cancel(.timedOut(host: host, .idle))
+            return nil
+        }
+        return min(due, next ?? due)
     }
 }
 
@@ -193,15 +333,21 @@ package struct ExchangeOptions: Sendable {
     package var sendRate: Int?
     /// Announces the content and waits so long for the peer's `100 Continue` before it is sent anyhow; nil: at once.
     package var continueTimeout: Interval?
+    /// A final answer that comes before all of the content has gone stops the sending; the connection is not used again.
+    package var stopsSendingWhenAnswered = false
+    /// Who answers for the exchange when its connection has to be asked about. Who may share connections is not decided by
+    /// it, but by the profile of the origin.
+    package var asker: (any PeerAsker)?
 
     /// No limits, no waiting.
     package init(
         timeouts: TransferTimeouts = TransferTimeouts(), receiveRate: Int? = nil, sendRate: Int? = nil,
-        continueTimeout: Interval? = nil
+        continueTimeout: Interval? = nil, asker: (any PeerAsker)? = nil
     ) {
         self.timeouts = timeouts
         self.receiveRate = receiveRate
         self.sendRate = sendRate
         self.continueTimeout = continueTimeout
+        self.asker = asker
     }
 }

@@ -47,7 +47,7 @@ package struct ExchangeMetrics: Hashable, Sendable {
 
 /// When each step of opening a connection happened.
 package struct DialMetrics: Hashable, Sendable {
-    /// The name was given to the resolver.
+    /// The name was given to the resolver; nil where nothing had to be looked up: an address, or a name known already.
     package var lookUpStart: Instant?
     /// Addresses, or the reason for none, were at hand.
     package var lookUpEnd: Instant?

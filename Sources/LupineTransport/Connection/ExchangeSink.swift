@@ -10,15 +10,19 @@ package protocol ExchangeSink: AnyObject, Sendable {
     /// A connection on `loop` carries the exchange from here on; the calls below come there. A replayed exchange is told
     /// again.
     func begins(on loop: EventLoop)
+    /// The connection that carried the exchange is gone, and the exchange is about to be sent again; what came of the
+    /// first attempt.
+    func willReplay(_ metrics: ExchangeMetrics)
     /// An interim (1xx) head; the final one follows.
     func receivedInterim(_ head: ResponseHead)
     /// The final head. The answer says what is to become of the content.
     func receivedHead(_ head: ResponseHead, framing: BodyFraming) -> ContentPlan
     /// Content, borrowed for the duration of the call. The answer is the back-pressure.
     func receivedContent(_ bytes: Span<UInt8>) -> Demand
-    /// All that has come by now has been passed on, and there is more to come: a moment to wake whoever waits for it.
-    /// Not called before the head, nor where the sink paused or the exchange ended.
-    func caughtUp()
+    /// All that has come by now has been passed on, and there is more to come: a moment to hand on what was gathered, or
+    /// to wake whoever waits for it. Not called before the head, nor where the sink paused or the exchange ended. The
+    /// answer is the back-pressure.
+    func caughtUp() -> Demand
     /// Content went straight to the file that the plan named; so many bytes of it.
     func spliced(_ count: Int) -> Demand
     /// So many bytes of the request's content have been given to the kernel, in all.
@@ -31,8 +35,9 @@ package protocol ExchangeSink: AnyObject, Sendable {
 
 extension ExchangeSink {
     package func begins(on loop: EventLoop) {}
+    package func willReplay(_ metrics: ExchangeMetrics) {}
     package func receivedInterim(_ head: ResponseHead) {}
-    package func caughtUp() {}
+    package func caughtUp() -> Demand { .more }
     package func sentContent(_ total: Int64) {}
     package func spliced(_ count: Int) -> Demand { .more }
     package func upgraded(_ connection: UpgradedConnection) -> any UpgradeHandler {
@@ -70,4 +75,17 @@ package final class FileTarget: Sendable {
 
     /// Takes over a file that is open for writing; it closes with the last reference.
     package init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
+
+    /// Writes bytes at the file's position: for content that has to be looked at on its way, such as a decoder's.
+    package func write(_ bytes: Span<UInt8>) throws(TransportError) {
+        var start = 0
+        while start < bytes.count {
+            do throws(Errno) {
+                switch try descriptor.write(bytes.extracting(droppingFirst: start)) {
+                case .bytes(let count): start += count
+                case .wouldBlock: throw Errno.wouldBlock
+                }
+            } catch { throw .file(error) }
+        }
+    }
 }

@@ -14,13 +14,13 @@ extension HTTP1Connection {
             turns += 1
             if turns > Self.readTurns {
                 yieldReading()
-                return
+                return caughtUp()
             }
             if let splice, splice.usesPipe {
                 guard spliceStep(splice) else { return }
                 continue
             }
-            guard let room = readAllowance(buffer.count) else { return }
+            guard let room = readAllowance(buffer.count) else { return caughtUp() }
             let outcome: ReadOutcome
             do throws(ChannelFailure) {
                 var whole = buffer.mutableSpan
@@ -33,6 +33,7 @@ extension HTTP1Connection {
             switch outcome {
             case .wouldBlock:
                 mayRead = false
+                caughtUp()
             case .end:
                 mayRead = false
                 return peerClosed()
@@ -48,7 +49,8 @@ extension HTTP1Connection {
     var wantsToRead: Bool {
         switch machine.state {
         case .exchanging(_, .paused), .closed: false
-        case .exchanging, .idle, .draining: unread.isEmpty
+        case .exchanging: unread.isEmpty && !isSuspended
+        case .idle, .leaving, .draining: unread.isEmpty
         case .upgraded: upgradeReads
         }
     }
@@ -56,9 +58,16 @@ extension HTTP1Connection {
     /// Whether the codec may be asked for more.
     var isTaking: Bool {
         switch machine.state {
-        case .exchanging(_, .receiving), .draining: true
+        case .exchanging(_, .receiving), .leaving, .draining: true
         case .exchanging(_, .awaitingHead), .exchanging(_, .paused), .idle, .upgraded, .closed: false
         }
+    }
+
+    /// Whether the next event of bytes at hand may be looked at: nobody has asked for standing still meanwhile.
+    private var isTakingOn: Bool {
+        if isSuspended { return false }
+        if case .exchanging(_, .paused) = machine.state { return false }
+        return true
     }
 
     /// Lets the loop's other connections have their turn; this one goes on in the next.
@@ -105,7 +114,8 @@ extension HTTP1Connection {
             case .needMore:
                 if case .exchanging(_, .awaitingHead) = machine.state { current?.headOctets += consumed }
                 armDeadline()
-                if case .exchanging(_, .receiving) = machine.state { current?.exchange.sink.caughtUp() }
+                // Where more may be at hand, whoever reads it says so.
+                if !mayRead { caughtUp() }
                 return
             case .interim(let head):
                 current?.headOctets += consumed
@@ -124,9 +134,19 @@ extension HTTP1Connection {
                 return beginUpgrade(bytes.extracting(droppingFirst: start))
             }
             if machine.state == .closed { return }
-            if case .exchanging(_, .paused) = machine.state {
+            if !isTakingOn {
                 return keep(bytes.extracting(droppingFirst: start))
             }
+        }
+    }
+
+    /// Nothing more is at hand: the sink may pass on what it has gathered.
+    private func caughtUp() {
+        guard case .exchanging(_, .receiving) = machine.state, !isSuspended else { return }
+        switch current?.exchange.sink.caughtUp() {
+        case .more, nil: break
+        case .pause: pause()
+        case .enough: _ = enough()
         }
     }
 
@@ -153,6 +173,11 @@ extension HTTP1Connection {
             return true
         }
         _ = machine.handle(.headReceived)
+        if case .exchanging(.sending, _) = machine.state, exchange.options.stopsSendingWhenAnswered {
+            // The machine never hears that the request was sent, and closes the connection with the response's end.
+            current?.isAnswered = true
+            current?.deadlines.handle(.sourceDry, at: loop.now)
+        }
         if case .length(let length) = framing { current?.contentRemaining = length }
         switch exchange.sink.receivedHead(head, framing: framing) {
         case .deliver: break
@@ -167,7 +192,7 @@ extension HTTP1Connection {
     func receivedContent(_ bytes: Span<UInt8>) -> Bool {
         current?.metrics.responseContentBytes += Int64(bytes.count)
         spendContent(bytes.count)
-        if machine.state == .draining {
+        if isDraining {
             drainBudget -= bytes.count
             guard drainBudget >= 0 else {
                 perform(machine.handle(.drainedEnough), .success(Fields()))
@@ -209,7 +234,8 @@ extension HTTP1Connection {
         current?.deadlines.handle(.readingPaused, at: loop.now)
     }
 
-    /// The consumer wants no more. Returns whether the rest is read all the same.
+    /// The consumer wants no more. Returns whether the rest is read all the same. What of it is at hand is looked at before
+    /// the sink hears of the end: then the next request to the same peer finds this connection, and needs no other.
     func enough() -> Bool {
         guard case .exchanging(_, .receiving) = machine.state else { return false }
         let framing = current?.bodyFraming
@@ -224,8 +250,9 @@ extension HTTP1Connection {
         drainBudget = Self.drainLimit
         let canLast = isShort && responseKeepsAlive
         perform(machine.handle(.enough(rest: canLast ? .short : .long)), .success(Fields()))
-        guard machine.state == .draining else { return false }
-        drainTimer = loop.schedule(at: loop.now + Self.drainTime, self, tag: Tag.drain.rawValue)
+        guard isDraining else { return false }
+        splice = nil
+        drainTimer = loop.schedule(at: loop.now + Self.endDelay, self, tag: Tag.drain.rawValue)
         return true
     }
 

@@ -7,16 +7,16 @@ import LupineHTTP
 extension HTTP1Connection {
     var isSending: Bool {
         switch machine.state {
-        case .exchanging(.sending, _), .exchanging(.holding, _): true
-        case .exchanging(.sent, _), .idle, .draining, .closed: false
+        case .exchanging(.sending, _), .exchanging(.holding, _): !(current?.isAnswered ?? false)
+        case .exchanging(.sent, _), .idle, .leaving, .draining, .closed: false
         case .upgraded: true
         }
     }
 
     /// Sends as much as there is and the kernel takes.
     func write() {
-        guard flushChannel() else { return }
-        while mayWrite, isSending, writeFailure == nil {
+        guard !isSuspended, flushChannel() else { return }
+        while mayWrite, isSending, writeFailure == nil, !isSuspended {
             do throws(TransportError) {
                 guard try writeStep() else { break }
             } catch {
@@ -72,7 +72,9 @@ extension HTTP1Connection {
             guard feed.hasOutput else { return try endRequest() }
             return try send([])
         case .bytes(let bytes, let from), .piece(let bytes, let from, _):
-            return try sendPiece(bytes, from: from)
+            return try sendPiece(bytes.span, from: from)
+        case .region(let region, let from):
+            return try region.withOctets { bytes throws(TransportError) in try sendPiece(bytes, from: from) }
         case .file(let file, let offset, let remaining):
             if feed.hasOutput { return try send([]) }
             return try sendFile(file, offset: offset, remaining: remaining)
@@ -92,7 +94,7 @@ extension HTTP1Connection {
         }
     }
 
-    func sendPiece(_ bytes: [UInt8], from: Int) throws(TransportError) -> Bool {
+    func sendPiece(_ bytes: Span<UInt8>, from: Int) throws(TransportError) -> Bool {
         var end = bytes.count
         if var rate = current?.sendRate {
             let allowance = rate.allowance(at: loop.now)
@@ -104,8 +106,7 @@ extension HTTP1Connection {
             }
             end = min(end, from + allowance)
         }
-        let piece = bytes.span.extracting(from..<end)
-        return try send(piece)
+        return try send(bytes.extracting(from..<end))
     }
 
     /// Sends waiting framing and `content`; false when the kernel is full.

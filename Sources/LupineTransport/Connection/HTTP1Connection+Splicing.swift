@@ -37,8 +37,8 @@ extension HTTP1Connection {
             case .pause: if current?.exchange === exchange { pause() }
             case .enough: _ = enough()
             }
-            // While paused the end is kept back, too: `resume` asks the codec for it.
-            if isComplete, isTaking { handle([UInt8]().span) }
+            // While paused or suspended the end is kept back, too: whoever goes on asks the codec for it.
+            if isComplete, isTaking, !isSuspended { handle([UInt8]().span) }
             return machine.state != .closed
         case .wouldBlock:
             mayRead = false

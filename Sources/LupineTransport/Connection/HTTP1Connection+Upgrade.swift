@@ -9,6 +9,8 @@ extension HTTP1Connection {
         _ = machine.handle(.upgraded)
         current = nil
         clear()
+        // Silence is nothing unusual from here on, and no deadline ends it.
+        beginProbes()
         let connection = UpgradedConnection(self, on: loop)
         let handler = ended.exchange.sink.upgraded(connection)
         upgradeReads = true

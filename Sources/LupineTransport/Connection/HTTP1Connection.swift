@@ -17,13 +17,15 @@ final class HTTP1Connection {
     var codec: ClientCodec
     let route: Route
 
-    /// What every exchange on this connection has in common.
-    struct Route {
+    /// What every exchange on this connection has in common. Made once and passed on by reference.
+    final class Route: Sendable {
         let host: String
         /// What errors name beside the host.
         let port: UInt16
         let localAddress: SocketAddress?
         let remoteAddress: SocketAddress?
+        /// How the kernel is to probe it when it is silent; nil for not at all.
+        let probes: KeepAliveProbes?
         let usesProxy: Bool
         let dial: DialMetrics
         /// What TLS with the origin has agreed on.
@@ -32,6 +34,24 @@ final class HTTP1Connection {
         let absolutePrefix: String?
         /// Sent to such a proxy.
         let proxyAuthorization: String?
+
+        init(
+            host: String, port: UInt16, localAddress: SocketAddress?, remoteAddress: SocketAddress?,
+            probes: KeepAliveProbes?, usesProxy: Bool, dial: DialMetrics, tls: TLSDetails?,
+            absolutePrefix: String?,
+            proxyAuthorization: String?
+        ) {
+            self.host = host
+            self.port = port
+            self.localAddress = localAddress
+            self.remoteAddress = remoteAddress
+            self.probes = probes
+            self.usesProxy = usesProxy
+            self.dial = dial
+            self.tls = tls
+            self.absolutePrefix = absolutePrefix
+            self.proxyAuthorization = proxyAuthorization
+        }
     }
 
     /// The exchange at hand.
@@ -57,6 +77,9 @@ final class HTTP1Connection {
     var continueTimer: EventLoop.TimerToken?
     var paceTimer: EventLoop.TimerToken?
     var drainTimer: EventLoop.TimerToken?
+    /// From when on the kernel is to probe it, if nothing else has had it begin before; nil when it does so already. Those
+    /// that carry one short exchange and close never ask for it.
+    private var probesBegin: Instant?
     var splice: SpliceTransfer?
     var upgrade: (connection: UpgradedConnection, handler: any UpgradeHandler)?
     /// Whether the upgrade's handler takes bytes now.
@@ -77,8 +100,12 @@ final class HTTP1Connection {
         var headOctets = 0
         var bodyFraming = BodyFraming.none
         var contentRemaining: Int64?
+        /// It stands still at its owner's wish.
+        var isSuspended = false
+        /// The answer has come first: what is left of the content is not sent.
+        var isAnswered = false
 
-        init(_ exchange: Exchange, _ metrics: ExchangeMetrics) {
+        init(_ exchange: Exchange, _ metrics: consuming ExchangeMetrics) {
             self.exchange = exchange
             self.metrics = metrics
             deadlines = TransferDeadlines(exchange.options.timeouts, at: exchange.began)
@@ -94,6 +121,9 @@ final class HTTP1Connection {
     static let drainLimit = 64 * 1024
     /// How long the rest may take to come: a new connection is ready sooner than that.
     static let drainTime = Interval.seconds(1)
+    /// How long the end of an exchange is held back for the rest: about what a new connection would take, and the kernel's
+    /// delayed acknowledgement, which holds up servers that send head and content apart.
+    static let endDelay = Interval.milliseconds(100)
     /// How much of a read is looked at before other connections of the loop get their turn.
     static let readTurns = 16
 
@@ -110,6 +140,7 @@ final class HTTP1Connection {
         codec = ClientCodec(limits: limits, leniency: leniency)
         self.registration = registration
         loop.hand(registration, to: self)
+        if let probes = route.probes { probesBegin = loop.now + probes.latestStart }
     }
 
     /// Whether it has been closed.
@@ -131,7 +162,9 @@ final class HTTP1Connection {
         metrics.tls = route.tls
         metrics.wasReplayed = exchange.wasReplayed
         do throws(TransportError) {
-            try exchange.begin(on: LoopBound(self, on: loop), loop: loop)
+            guard try exchange.begin(on: LoopBound(self, on: loop), loop: loop, of: pool) else {
+                return decline(exchange)
+            }
         } catch { return refuse(exchange, error, metrics) }
         guard machine.state == .idle else {
             // It died between being lent and this turn; not a byte has gone.
@@ -156,7 +189,7 @@ final class HTTP1Connection {
             } else {
                 try codec.send(exchange.head, body: announcement, expectContinue: holds, into: &feed.output)
             }
-        } catch { return refuse(exchange, .http(host: route.host, error), metrics) }
+        } catch { return refuse(exchange, .http(host: route.host, error), current.metrics) }
         wasUsed = true
         current.metrics.requestHeadBytes = feed.output.count
         current.deadlines.handle(.sending, at: now)
@@ -184,13 +217,19 @@ final class HTTP1Connection {
         }
     }
 
+    /// Goes back without a byte sent, because the exchange is suspended.
+    private func decline(_ exchange: Exchange) {
+        if exchange.needsWatch { exchange.watchWaiting(on: loop) }
+        loop.executeOnLoop { self.giveBack(KeepAlive()) }
+    }
+
     /// The head as the proxy is to see it.
     private func proxied(_ head: RequestHead) throws(HTTPError) -> RequestHead {
         var head = head
         if let prefix = route.absolutePrefix, case .origin(let path) = head.target {
             head.target = .absolute(prefix + path)
         }
-        if let authorization = route.proxyAuthorization {
+        if let authorization = route.proxyAuthorization, !head.fields.contains(.proxyAuthorization) {
             try head.fields.set(.proxyAuthorization, authorization)
         }
         return head
@@ -200,11 +239,13 @@ final class HTTP1Connection {
         switch content {
         case .none: feed.state = .done
         case .bytes(let bytes): feed.state = bytes.isEmpty ? .done : .bytes(bytes, from: 0)
+        case .region(let region): feed.state = region.count == 0 ? .done : .region(region, from: 0)
         case .file(let file):
             feed.state = file.count == 0 ? .done : .file(file, offset: file.offset, remaining: file.count)
         case .stream(let source, _): feed.state = .stream(source)
         }
         if case .bytes(let bytes, _) = feed.state { announce(bytes.count) }
+        if case .region(let region, _) = feed.state { announce(region.count) }
         if case .file(let file, _, _) = feed.state { announceFile(file) }
     }
 
@@ -239,6 +280,34 @@ final class HTTP1Connection {
         guard current?.exchange === exchange, case .exchanging(_, .paused) = machine.state else { return }
         _ = machine.handle(.resume)
         current?.deadlines.handle(.readingResumed, at: loop.now)
+        if !isSuspended { proceed() }
+        armDeadline()
+    }
+
+    /// Whether the exchange at hand stands still at its owner's wish.
+    var isSuspended: Bool { current?.isSuspended ?? false && machine.state != .leaving }
+
+    /// Whether the rest of a response is being skipped.
+    var isDraining: Bool { machine.state == .leaving || machine.state == .draining }
+
+    /// The owner of the exchange wants it to stand still, or to go on.
+    func suspensionChanged(of exchange: Exchange) {
+        guard let current, current.exchange === exchange, current.isSuspended != exchange.isSuspended,
+            machine.state != .leaving
+        else { return }
+        current.isSuspended.toggle()
+        current.deadlines.handle(current.isSuspended ? .suspended : .unsuspended, at: loop.now)
+        guard !current.isSuspended else { return }
+        // In a turn of its own: bytes may be in the middle of being looked at.
+        let bound = LoopBound(self, on: loop)
+        loop.executeOnLoop { bound.value.goOn(exchange) }
+    }
+
+    private func goOn(_ exchange: Exchange) {
+        guard current?.exchange === exchange, !isSuspended else { return }
+        write()
+        if writeFailure != nil { readLastWords() }
+        if case .exchanging(_, .paused) = machine.state { return armDeadline() }
         proceed()
         armDeadline()
     }
@@ -296,7 +365,9 @@ final class HTTP1Connection {
         armDeadline()
     }
 
+    /// `result` is what the exchange ends with; one that has all it wanted does so without what went wrong later.
     func perform(_ actions: HTTP1Machine.Actions, _ result: Result<Fields, TransportError>) {
+        let result = actions.exchange == .succeed ? result.flatMapError { _ in .success(Fields()) } : result
         var ended: Current?
         if actions.exchange != .keep {
             ended = current.take()
@@ -337,6 +408,7 @@ final class HTTP1Connection {
 
     func giveBack(_ hint: KeepAlive) {
         pool.finished(id, .reusable(hint), at: loop.now)
+        if machine.state == .idle { beginProbes() }
     }
 
     /// Closes the socket, now and not when the last who knows this connection lets go of it.
@@ -361,12 +433,27 @@ final class HTTP1Connection {
     /// Sees to it that a timer ends no later than the next deadline. One that ends too early finds nothing due and is
     /// set anew, so that bytes that move cost no timer.
     func armDeadline() {
-        guard let next = current?.deadlines.next else { return }
-        if let timer = deadlineTimer {
-            guard next.instant < timer.at else { return }
-            loop.cancel(timer.token)
-        }
-        deadlineTimer = (loop.schedule(at: next.instant, self, tag: Tag.deadline.rawValue), next.instant)
+        guard let current else { return }
+        let next = min(current.deadlines.next?.instant ?? .distantFuture, probesBegin ?? .distantFuture)
+        guard next < deadlineTimer?.at ?? .distantFuture else { return }
+        if let timer = deadlineTimer { loop.cancel(timer.token) }
+        deadlineTimer = (loop.schedule(at: next, self, tag: Tag.deadline.rawValue), next)
+    }
+
+    /// Has the kernel probe the peer: what is silent because the peer is gone is not kept for ever.
+    func beginProbes() {
+        guard probesBegin != nil, let probes = route.probes else { return }
+        probesBegin = nil
+        channel.probe(probes)
+    }
+
+    /// The end is held back no longer, or the rest is not waited for any longer.
+    private func drainTimeEnded() {
+        guard isDraining else { return }
+        if machine.state == .draining { return perform(machine.handle(.drainedEnough), .success(Fields())) }
+        drainTimer = loop.schedule(at: loop.now + Self.drainTime, self, tag: Tag.drain.rawValue)
+        perform(machine.handle(.restIsLate), .success(Fields()))
+        read()
     }
 
     /// Goes on at `instant`, when the rate allows it.
@@ -401,6 +488,7 @@ extension HTTP1Connection: TimerTarget {
         case .deadline:
             deadlineTimer = nil
             guard reason == .due, let current else { return }
+            if let probesBegin, probesBegin <= loop.now { beginProbes() }
             if let timeout = current.deadlines.expired(at: loop.now) {
                 fail(.timedOut(host: route.host, timeout))
             } else {
@@ -417,9 +505,7 @@ extension HTTP1Connection: TimerTarget {
             armDeadline()
         case .drain:
             drainTimer = nil
-            if reason == .due, machine.state == .draining {
-                perform(machine.handle(.drainedEnough), .success(Fields()))
-            }
+            if reason == .due { drainTimeEnded() }
         case nil: break
         }
     }

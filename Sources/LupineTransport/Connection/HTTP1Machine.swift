@@ -8,7 +8,10 @@
 struct HTTP1Machine: ~Copyable {
     enum State: Hashable {
         case idle  // → exchanging, closed
-        case exchanging(Outward, Inward)  // → idle, draining, upgraded, closed
+        case exchanging(Outward, Inward)  // → idle, leaving, upgraded, closed
+        /// The exchange is as good as over: the short rest of its response is being skipped, and its end is held back for
+        /// a moment, so that whoever hears of it finds the connection at hand.
+        case leaving  // → idle, draining, closed
         /// The exchange is over for everybody above; the rest of its response is being skipped.
         case draining  // → idle, closed
         case upgraded  // → closed
@@ -42,6 +45,8 @@ struct HTTP1Machine: ~Copyable {
         case responseEnded(reusable: Bool)
         /// The consumer wants no more of it.
         case enough(rest: Rest)
+        /// The rest is not here yet: nobody is to wait any longer for it.
+        case restIsLate
         /// More of a skipped body came than is worth reading.
         case drainedEnough
         case upgraded
@@ -109,8 +114,8 @@ struct HTTP1Machine: ~Copyable {
             state = .closed
             return Actions(exchange: .succeed, connection: .close)
         case (.exchanging(.sent, .receiving), .enough(rest: .short)):
-            state = .draining
-            return Actions(exchange: .succeed)
+            state = .leaving
+            return Actions()
         case (.exchanging(_, .receiving), .enough):
             state = .closed
             return Actions(exchange: .succeed, connection: .close)
@@ -120,6 +125,20 @@ struct HTTP1Machine: ~Copyable {
         case (.exchanging, .cancel), (.exchanging, .broken), (.exchanging, .close):
             state = .closed
             return Actions(exchange: .fail, connection: .close)
+
+        case (.leaving, .responseEnded(reusable: true)):
+            state = .idle
+            return Actions(exchange: .succeed, connection: .giveBack)
+        case (.leaving, .restIsLate):
+            state = .draining
+            return Actions(exchange: .succeed)
+        case (.leaving, .cancel):
+            state = .draining
+            return Actions(exchange: .fail)
+        case (.leaving, .responseEnded), (.leaving, .drainedEnough), (.leaving, .broken), (.leaving, .close):
+            // Whatever happens to the rest: all that was wanted has come.
+            state = .closed
+            return Actions(exchange: .succeed, connection: .close)
 
         case (.draining, .responseEnded(reusable: true)):
             state = .idle
@@ -141,21 +160,26 @@ struct HTTP1Machine: ~Copyable {
             (.closed, .close),
             (.exchanging, .release), (.exchanging, .resume), (.exchanging, .pause),
             (.idle, .release), (.idle, .resume), (.idle, .cancel),
+            (.leaving, .release), (.leaving, .resume),
             (.draining, .release), (.draining, .resume), (.draining, .cancel),
             (.upgraded, .release), (.upgraded, .resume):
             return Actions()
 
         case (.exchanging, .begin), (.exchanging, .headReceived), (.exchanging, .responseEnded),
-            (.exchanging, .enough), (.exchanging, .drainedEnough), (.exchanging, .upgraded),
+            (.exchanging, .enough), (.exchanging, .restIsLate), (.exchanging, .drainedEnough),
+            (.exchanging, .upgraded),
             (.idle, .requestSent), (.idle, .headReceived), (.idle, .pause), (.idle, .responseEnded),
-            (.idle, .enough), (.idle, .drainedEnough), (.idle, .upgraded),
+            (.idle, .enough), (.idle, .restIsLate), (.idle, .drainedEnough), (.idle, .upgraded),
+            (.leaving, .begin), (.leaving, .requestSent), (.leaving, .headReceived), (.leaving, .pause),
+            (.leaving, .enough), (.leaving, .upgraded),
             (.draining, .begin), (.draining, .requestSent), (.draining, .headReceived), (.draining, .pause),
-            (.draining, .enough), (.draining, .upgraded),
+            (.draining, .enough), (.draining, .restIsLate), (.draining, .upgraded),
             (.upgraded, .begin), (.upgraded, .requestSent), (.upgraded, .headReceived), (.upgraded, .pause),
-            (.upgraded, .responseEnded), (.upgraded, .enough), (.upgraded, .drainedEnough),
-            (.upgraded, .upgraded),
+            (.upgraded, .responseEnded), (.upgraded, .enough), (.upgraded, .restIsLate),
+            (.upgraded, .drainedEnough), (.upgraded, .upgraded),
             (.closed, .begin), (.closed, .requestSent), (.closed, .headReceived), (.closed, .pause),
-            (.closed, .responseEnded), (.closed, .enough), (.closed, .drainedEnough), (.closed, .upgraded):
+            (.closed, .responseEnded), (.closed, .enough), (.closed, .restIsLate), (.closed, .drainedEnough),
+            (.closed, .upgraded):
             preconditionFailure("\(event) is impossible while \(state)")
         }
     }

@@ -6,6 +6,8 @@ package import LupineHTTP
 package enum OutgoingContent: Sendable {
     case none
     case bytes([UInt8])
+    /// Bytes that somebody else keeps, sent from where they lie.
+    case region(any OutgoingRegion)
     /// A piece of a file, sent by the kernel alone where that is possible.
     case file(FileSource)
     /// Whatever a source produces; without a length it goes in chunks.
@@ -16,24 +18,25 @@ package enum OutgoingContent: Sendable {
         switch self {
         case .none: .none
         case .bytes(let bytes): .known(Int64(bytes.count))
+        case .region(let region): .known(Int64(region.count))
         case .file(let file): .known(file.count)
         case .stream(_, let length?): .known(length)
         case .stream(_, nil): .unknown
         }
     }
 
-    /// Makes it ready to be sent from its start again; false when that cannot be done.
-    func rewind() -> Bool {
+    /// Makes it ready to be sent from its start again, and says whether that could be done.
+    func rewind(_ ready: @escaping @Sendable (Bool) -> Void) {
         switch self {
-        case .none, .bytes, .file: true
-        case .stream(let source, _): source.rewind()
+        case .none, .bytes, .region, .file: ready(true)
+        case .stream(let source, _): source.rewind(ready)
         }
     }
 
     /// Whether `rewind` would succeed.
     var isReplayable: Bool {
         switch self {
-        case .none, .bytes, .file: true
+        case .none, .bytes, .region, .file: true
         case .stream(let source, _): source.isReplayable
         }
     }
@@ -44,11 +47,22 @@ package enum OutgoingContent: Sendable {
     }
 }
 
+/// Bytes in memory whose owner is not the transport, and which do not change.
+package protocol OutgoingRegion: Sendable {
+    /// How many there are.
+    var count: Int { get }
+    /// Lends them for the duration of the call.
+    func withOctets<Result, Failure: Error>(
+        _ body: (Span<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result
+}
+
 /// A piece of an open file.
 package final class FileSource: Sendable {
     let descriptor: Descriptor
     let offset: Int64
-    let count: Int64
+    /// How long the piece is.
+    package let count: Int64
 
     /// Takes over a file that is open for reading; it closes with the last reference.
     package init(_ descriptor: consuming Descriptor, offset: Int64, count: Int64) {
@@ -68,8 +82,15 @@ package protocol ContentSource: AnyObject, Sendable {
     var isReplayable: Bool { get }
     /// Goes back to the start; false when that cannot be done.
     func rewind() -> Bool
+    /// The same for a source that has to ask somebody first: `ready` is called once, from any thread. No time-out but
+    /// the whole's counts meanwhile.
+    func rewind(_ ready: @escaping @Sendable (Bool) -> Void)
     /// Nothing more will be asked for.
     func abandon()
+}
+
+extension ContentSource {
+    package func rewind(_ ready: @escaping @Sendable (Bool) -> Void) { ready(rewind()) }
 }
 
 /// What a content source supplies.

@@ -22,17 +22,7 @@ final class SpliceTransfer {
     }
 
     /// Writes bytes that were read already.
-    func writeDirectly(_ bytes: Span<UInt8>) throws(TransportError) {
-        var start = 0
-        while start < bytes.count {
-            do throws(Errno) {
-                switch try target.descriptor.write(bytes.extracting(droppingFirst: start)) {
-                case .bytes(let count): start += count
-                case .wouldBlock: throw Errno.wouldBlock
-                }
-            } catch { throw .file(error) }
-        }
-    }
+    func writeDirectly(_ bytes: Span<UInt8>) throws(TransportError) { try target.write(bytes) }
 
     /// Moves up to `limit` bytes that have come.
     func step(

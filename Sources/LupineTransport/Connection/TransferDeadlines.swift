@@ -12,6 +12,8 @@ public enum TransferTimeout: Error, Hashable, Sendable, CaseIterable {
     case idleRead
     /// The peer took nothing of what we had to send for too long.
     case idleWrite
+    /// Nothing moved at all, in no direction, from the look-up on.
+    case idle
     /// The exchange as a whole took too long, however busy it was.
     case whole
 }
@@ -28,19 +30,23 @@ package struct TransferTimeouts: Hashable, Sendable {
     package var idleRead: Interval?
     /// Without a byte taken by the peer, while there are some to send.
     package var idleWrite: Interval?
+    /// Without progress of any kind: a connection that stands, a step of TLS, a byte either way. It counts while a
+    /// connection is opened for the exchange, and not while the exchange waits its turn.
+    package var idle: Interval?
     /// From the exchange's beginning to its end.
     package var whole: Interval?
 
     /// Limits for the parts named, none for the others.
     package init(
         connect: Interval? = nil, tlsHandshake: Interval? = nil, firstByte: Interval? = nil,
-        idleRead: Interval? = nil, idleWrite: Interval? = nil, whole: Interval? = nil
+        idleRead: Interval? = nil, idleWrite: Interval? = nil, idle: Interval? = nil, whole: Interval? = nil
     ) {
         self.connect = connect
         self.tlsHandshake = tlsHandshake
         self.firstByte = firstByte
         self.idleRead = idleRead
         self.idleWrite = idleWrite
+        self.idle = idle
         self.whole = whole
     }
 }
@@ -69,6 +75,9 @@ package struct TransferDeadlines: Hashable, Sendable {
         /// Our consumer reads no more for now.
         case readingPaused
         case readingResumed
+        /// The exchange stands still at its owner's wish: only the whole counts until it is taken up again.
+        case suspended
+        case unsuspended
         /// The exchange waits in a queue, or is over: only the whole counts.
         case waiting
     }
@@ -94,6 +103,9 @@ package struct TransferDeadlines: Hashable, Sendable {
     private var setup = Setup.none
     private var outward = Outward.none
     private var inward = Inward.none
+    /// When something moved last; nil before the first step.
+    private var progress: Instant?
+    private var isSuspended = false
 
     /// The deadlines of an exchange that begins at `now`; only the whole counts until the first event.
     package init(_ timeouts: TransferTimeouts, at now: Instant) {
@@ -101,8 +113,15 @@ package struct TransferDeadlines: Hashable, Sendable {
         began = now
     }
 
-    /// The only writer of the three states.
+    /// The only writer of the states.
     package mutating func handle(_ event: Event, at now: Instant) {
+        switch event {
+        case .sourceDry, .readingPaused: break
+        case .waiting: progress = nil
+        case .connecting, .handshaking, .sending, .wrote, .sent, .received, .readingResumed, .suspended,
+            .unsuspended:
+            progress = now
+        }
         switch event {
         case .connecting:
             (setup, outward, inward) = (.connecting(since: now), .none, .none)
@@ -126,6 +145,29 @@ package struct TransferDeadlines: Hashable, Sendable {
             if case .watched = inward { inward = .paused }
         case .readingResumed:
             if inward == .paused { inward = .watched(since: now) }
+        case .suspended:
+            isSuspended = true
+        case .unsuspended:
+            isSuspended = false
+            restart(at: now)
+        }
+    }
+
+    /// Watches what was watched as if it had begun now.
+    private mutating func restart(at now: Instant) {
+        switch setup {
+        case .none: break
+        case .connecting: setup = .connecting(since: now)
+        case .handshaking: setup = .handshaking(since: now)
+        }
+        switch outward {
+        case .none: break
+        case .watched: outward = .watched(since: now)
+        }
+        switch inward {
+        case .none, .paused: break
+        case .awaitingFirst: inward = .awaitingFirst(since: now)
+        case .watched: inward = .watched(since: now)
         }
     }
 
@@ -137,6 +179,10 @@ package struct TransferDeadlines: Hashable, Sendable {
             let instant = since + interval
             if let known = earliest, known.instant <= instant { return }
             earliest = (instant, timeout)
+        }
+        guard !isSuspended else {
+            consider(began, timeouts.whole, .whole)
+            return earliest
         }
         switch setup {
         case .none: break
@@ -152,6 +198,7 @@ package struct TransferDeadlines: Hashable, Sendable {
         case .none: break
         case .watched(let since): consider(since, timeouts.idleWrite, .idleWrite)
         }
+        if let progress, inward != .paused { consider(progress, timeouts.idle, .idle) }
         consider(began, timeouts.whole, .whole)
         return earliest
     }

@@ -6,8 +6,8 @@ final class ConnectAttempt: LoopChannel {
     private var socket: Socket?
     private var registration: Registration?
     private let loop: EventLoop
-    /// Nil when connected.
-    private let report: (Errno?) -> Void
+    /// Nil when connected. Let go of when it has been called, or will not be.
+    private var report: ((Errno?) -> Void)?
 
     /// Makes the socket and starts; `report` is called later, once, unless `close` comes before.
     init(
@@ -26,7 +26,7 @@ final class ConnectAttempt: LoopChannel {
         let progress = try socket.connect(to: address)
         registration = try loop.register(socket.descriptor, self)
         self.socket = consume socket
-        if progress == .connected { loop.executeOnLoop { [self] in settle() } }
+        if progress == .connected { loop.executeOnLoop { [self] in settle(mayHaveFailed: true) } }
     }
 
     /// A local address or the name of an interface.
@@ -43,22 +43,22 @@ final class ConnectAttempt: LoopChannel {
 
     func channelReady(_ readiness: Readiness) {
         if !readiness.isDisjoint(with: [.readable, .closed]) { sawInput = true }
-        guard !readiness.isDisjoint(with: [.writable, .failed, .hungUp]) else { return }
-        settle()
+        if !readiness.isDisjoint(with: [.failed, .hungUp]) { return settle(mayHaveFailed: true) }
+        // Room to write, and no error beside it: a socket that is connecting has none.
+        if readiness.contains(.writable) { settle(mayHaveFailed: false) }
     }
 
-    private func settle() {
-        guard registration != nil, !isSettled else { return }
-        isSettled = true
+    private func settle(mayHaveFailed: Bool) {
+        guard registration != nil, let report else { return }
+        self.report = nil
         do throws(Errno) {
-            try socket?.finishConnect()
+            if mayHaveFailed { try socket?.finishConnect() }
             report(nil)
         } catch {
             close()
             report(error)
         }
     }
-    private var isSettled = false
     /// The loop has told of bytes, or of the end, and will not tell again.
     private(set) var sawInput = false
 
@@ -66,7 +66,7 @@ final class ConnectAttempt: LoopChannel {
 
     /// Gives the race up.
     func close() {
-        isSettled = true
+        report = nil
         if let registration { loop.deregister(registration) }
         registration = nil
         socket = nil

@@ -23,6 +23,10 @@ package struct DialConfiguration: Sendable {
     /// speak something which the proxy would not pass on.
     package var tunnelsEverything = false
 
+    /// What the origin says first, behind a proxy's answer, is kept for whoever reads (`DialedChannel.early`). With HTTP it
+    /// would be an answer to nothing.
+    var originMaySpeakFirst = false
+
     /// The defaults.
     package init() {}
 }

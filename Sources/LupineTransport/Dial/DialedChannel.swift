@@ -7,6 +7,8 @@ final class DialedChannel {
     let route: HTTP1Connection.Route
     /// Whether something may have come, of which the loop has told already.
     let mayRead: Bool
+    /// What came behind a proxy's answer.
+    var early: [UInt8] = []
 
     init(
         _ channel: consuming ByteChannel, _ registration: Registration, _ route: HTTP1Connection.Route,

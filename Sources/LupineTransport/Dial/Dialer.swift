@@ -12,25 +12,38 @@ final class Dialer {
     typealias Outcome = Result<DialedChannel, TransportError>
 
     private let origin: Origin
+    private let progress: DialProgress
     private let configuration: DialConfiguration
     private let resolver: Resolver
     private let loop: EventLoop
 
     private var stage = Stage.new
+    /// What the origin has said behind a proxy's answer.
+    private var early: [UInt8] = []
     private var metrics = DialMetrics()
     private var report: ((Outcome) -> Void)?
+    /// Finds who answers questions about the peer.
+    private var claim: () -> PeerClaim = { .nobodyWaits }
     /// Why it was given up before its start.
     private var refusal: TransportError?
-    private var deadline: (token: EventLoop.TimerToken, at: Instant)?
-    /// Of the handshake under way.
-    private var handshakeTimer: EventLoop.TimerToken?
+    /// For all but handshakes; it stands still while one is under way.
+    private var deadline: Instant?
+    /// When what is under way has taken too long.
+    private var limit: (at: Instant, timeout: TransferTimeout)?
+    /// Ends no later than the limit. One that ends too early is set anew: a limit that moves away costs no timer.
+    private var limitTimer: (token: EventLoop.TimerToken, at: Instant)?
     private var staggerTimer: EventLoop.TimerToken?
+    private var handshakeStart = Instant.zero
+
+    private enum Tag: Int { case limit, stagger }
 
     private enum Stage {
         case new
         /// What TLS needs is being loaded.
         case preparing
         case lookingUp(LookUp)
+        /// To the one address there is.
+        case connecting(ConnectAttempt?)
         case racing(Race)
         case securingProxy(TLSHandshake, Established)
         case conversing(ProxyConversation, Established)
@@ -44,24 +57,37 @@ final class Dialer {
         let address: SocketAddress
     }
 
-    private struct Race {
+    private final class Race {
         var machine: HappyEyeballsMachine<SocketAddress, Errno>
-        var attempts: [Int: ConnectAttempt] = [:]
+        /// At the places of their numbers; nil where one could not begin, or has been given up.
+        var attempts: [ConnectAttempt?] = []
+
+        init(_ machine: HappyEyeballsMachine<SocketAddress, Errno>) { self.machine = machine }
+
+        func attempt(_ id: HappyEyeballsMachine<SocketAddress, Errno>.AttemptID) -> ConnectAttempt? {
+            attempts.indices.contains(id.rawValue) ? attempts[id.rawValue] : nil
+        }
     }
 
-    init(_ origin: Origin, configuration: DialConfiguration, resolver: Resolver, loop: EventLoop) {
-        self.origin = origin
+    /// A dial to where `progress` is about; how far it comes is written there.
+    init(_ progress: DialProgress, configuration: DialConfiguration, resolver: Resolver, loop: EventLoop) {
+        origin = progress.origin
+        self.progress = progress
         self.configuration = configuration
         self.resolver = resolver
         self.loop = loop
     }
 
-    /// Begins; `report` is called once, unless `cancel` comes before.
-    func start(_ report: @escaping (Outcome) -> Void) {
+    /// Begins; `report` is called once, unless `cancel` comes before. `claim` is called when the peer is to be asked about:
+    /// once at most, and only for an origin whose profile has questions.
+    func start(
+        claiming claim: @escaping () -> PeerClaim = { .claimed(nil) }, _ report: @escaping (Outcome) -> Void
+    ) {
         guard case .new = stage else { return }
+        self.claim = claim
         self.report = report
         if let refusal { return end(.failure(refusal)) }
-        if let timeout = configuration.timeout { setDeadline(at: loop.now + timeout) }
+        if let timeout = configuration.timeout { setDeadline(loop.now + timeout) }
         let lacksProfile = origin.scheme == .https && origin.tls == nil
         guard !lacksProfile, origin.proxy?.kind != .https || origin.proxyTLS != nil else {
             return end(.failure(.unsupported("https without a TLS profile")))
@@ -71,13 +97,17 @@ final class Dialer {
 
     /// Loads what TLS needs, where that has not been done.
     private func prepare() {
-        let profiles = [origin.tls, origin.proxyTLS].compactMap { $0 }
-        guard let unprepared = profiles.first(where: { $0.settings.context == nil }) else { return begin() }
+        guard let unprepared = unprepared(origin.tls) ?? unprepared(origin.proxyTLS) else { return begin() }
         stage = .preparing
         let bound = LoopBound(self, on: loop)
         unprepared.settings.make { [loop] answer in
             _ = loop.execute { bound.value.prepared(unprepared, answer) }
         }
+    }
+
+    private func unprepared(_ profile: TLSProfile?) -> TLSProfile? {
+        guard let profile, profile.settings.context == nil else { return nil }
+        return profile
     }
 
     private func prepared(_ profile: TLSProfile, _ answer: TLSSettings.Answer) {
@@ -102,34 +132,51 @@ final class Dialer {
         end(.failure(error))
     }
 
-    private func setDeadline(at instant: Instant) {
-        let token = loop.schedule(at: instant) { [weak self] reason in
-            self?.deadline = nil
-            self?.runOut(reason, .connect)
-        }
-        deadline = (token, instant)
+    private func setDeadline(_ instant: Instant) {
+        deadline = instant
+        limit = (instant, .connect)
+        armLimit()
     }
 
-    private func runOut(_ reason: TimerReason, _ timeout: TransferTimeout) {
-        end(.failure(reason == .due ? .timedOut(host: origin.host, timeout) : .shutDown))
+    private func armLimit() {
+        guard let limit else { return }
+        if let limitTimer {
+            guard limit.at < limitTimer.at else { return }
+            loop.cancel(limitTimer.token)
+        }
+        limitTimer = (loop.schedule(at: limit.at, self, tag: Tag.limit.rawValue), limit.at)
+    }
+
+    private func limitTimerEnded(_ reason: TimerReason) {
+        limitTimer = nil
+        guard reason == .due else { return end(.failure(.shutDown)) }
+        guard let limit else { return }
+        guard limit.at <= loop.now else { return armLimit() }
+        end(.failure(.timedOut(host: origin.host, limit.timeout)))
     }
 
     // MARK: look-up
 
     private func lookUp(host: String, port: UInt16) {
-        metrics.lookUpStart = loop.now
-        let start = resolver.lookUp(host, port: port, family: configuration.family, on: loop) {
-            [weak self] answer in
-            self?.lookedUp(host, answer)
+        let began = loop.now
+        // What is known already is not looked up.
+        if let answer = resolver.answerAtHand(for: host, port: port, family: configuration.family) {
+            return lookedUp(host, answer)
+        }
+        let start = resolver.lookUp(host, port: port, family: configuration.family, on: loop) { answer in
+            self.lookedUp(host, answer)
         }
         switch start {
+        // What is known already is not looked up.
         case .answered(let answer): lookedUp(host, answer)
-        case .pending(let lookUp): stage = .lookingUp(lookUp)
+        case .pending(let lookUp):
+            metrics.lookUpStart = began
+            stage = .lookingUp(lookUp)
         }
     }
 
     private func lookedUp(_ host: String, _ answer: Resolver.Answer) {
-        metrics.lookUpEnd = loop.now
+        if metrics.lookUpStart != nil { metrics.lookUpEnd = loop.now }
         switch answer {
         case .success(let addresses): race(addresses)
         case .failure(.resolverFailed(_, system: let error?)) where error.isOutOfDescriptors:
@@ -142,63 +189,86 @@ final class Dialer {
 
     private func race(_ addresses: [SocketAddress]) {
         metrics.connectStart = loop.now
+        if addresses.count == 1 { return connect(to: addresses[0]) }
         let machine = HappyEyeballsMachine<SocketAddress, Errno>(
             addresses: addresses.map { (family: $0.isIPv6 ? .ipv6 : .ipv4, address: $0) },
             first: configuration.firstFamily, stagger: configuration.stagger)
-        stage = .racing(Race(machine: machine))
+        stage = .racing(Race(machine))
         advance(.start)
     }
 
+    /// A race of one needs no machine.
+    private func connect(to address: SocketAddress) {
+        stage = .connecting(nil)
+        do throws(Errno) {
+            let attempt = try ConnectAttempt(address, binding: origin.localBinding, on: loop) { error in
+                self.connectEnded(error)
+            }
+            stage = .connecting(attempt)
+        } catch {
+            if case .outOfDescriptors = TransportError(connecting: address, error) {
+                return end(.failure(.outOfDescriptors(error)))
+            }
+            // In a step of its own, as every other answer about an address.
+            loop.executeOnLoop { self.unreachable([ConnectFailure(address: address, error: error)]) }
+        }
+    }
+
+    private func connectEnded(_ error: Errno?) {
+        guard case .connecting(let attempt?) = stage else { return }
+        if let error { return unreachable([ConnectFailure(address: attempt.address, error: error)]) }
+        connected(attempt)
+    }
+
+    private func unreachable(_ failures: [ConnectFailure]) {
+        end(.failure(.unreachable(host: origin.proxy?.host ?? origin.host, failures)))
+    }
+
+    private func connected(_ attempt: ConnectAttempt) {
+        guard let registration = attempt.established, let socket = attempt.takeSocket() else {
+            return end(.failure(.shutDown))
+        }
+        connected(socket, registration, attempt.address, mayRead: attempt.sawInput)
+    }
+
     private func advance(_ event: HappyEyeballsMachine<SocketAddress, Errno>.Event) {
-        guard case .racing(var race) = stage else { return }
-        let actions = race.machine.handle(event, at: loop.now)
-        stage = .racing(race)
-        for action in actions { perform(action) }
+        guard case .racing(let race) = stage else { return }
+        for action in race.machine.handle(event, at: loop.now) { perform(action) }
     }
 
     private func perform(_ action: HappyEyeballsMachine<SocketAddress, Errno>.Action) {
-        guard case .racing(var race) = stage else { return }
+        guard case .racing(let race) = stage else { return }
         switch action {
         case .connect(let id, let address):
             do throws(Errno) {
-                race.attempts[id.rawValue] = try ConnectAttempt(
-                    address, binding: origin.localBinding, on: loop
-                ) {
-                    [weak self] error in
-                    self?.advance(error.map { .failed(id, $0) } ?? .connected(id))
+                let attempt = try ConnectAttempt(address, binding: origin.localBinding, on: loop) { error in
+                    self.advance(error.map { .failed(id, $0) } ?? .connected(id))
                 }
-                stage = .racing(race)
+                race.attempts.append(attempt)
             } catch {
+                race.attempts.append(nil)
                 // No descriptor is no fault of the address: nothing further will fare better.
                 if case .outOfDescriptors = TransportError(connecting: address, error) {
                     return end(.failure(.outOfDescriptors(error)))
                 }
                 // Reported in a step of its own, so that the machine never hears an event inside an action.
-                loop.executeOnLoop { [weak self] in self?.advance(.failed(id, error)) }
+                loop.executeOnLoop { self.advance(.failed(id, error)) }
             }
         case .setTimer(let instant):
             if let timer = staggerTimer { loop.cancel(timer) }
-            staggerTimer = loop.schedule(at: instant) { [weak self] reason in
-                self?.staggerTimer = nil
-                if reason == .due { self?.advance(.timer) }
-            }
+            staggerTimer = loop.schedule(at: instant, self, tag: Tag.stagger.rawValue)
         case .cancelTimer:
             if let timer = staggerTimer { loop.cancel(timer) }
             staggerTimer = nil
         case .close(let id):
-            race.attempts.removeValue(forKey: id.rawValue)?.close()
-            stage = .racing(race)
-        case .won(let id, let address):
-            guard let winner = race.attempts[id.rawValue], let registration = winner.established,
-                let socket = winner.takeSocket()
-            else { return end(.failure(.shutDown)) }
-            connected(socket, registration, address, mayRead: winner.sawInput)
+            guard let attempt = race.attempt(id) else { return }
+            race.attempts[id.rawValue] = nil
+            attempt.close()
+        case .won(let id, _):
+            guard let winner = race.attempt(id) else { return end(.failure(.shutDown)) }
+            connected(winner)
         case .failed(let failures):
-            let host = origin.proxy?.host ?? origin.host
-            end(
-                .failure(
-                    .unreachable(
-                        host: host, failures.map { ConnectFailure(address: $0.address, error: $0.cause) })))
+            unreachable(failures.map { ConnectFailure(address: $0.address, error: $0.cause) })
         }
     }
 
@@ -207,7 +277,14 @@ final class Dialer {
     private func connected(
         _ socket: consuming Socket, _ registration: Registration, _ address: SocketAddress, mayRead: Bool
     ) {
-        if let probes = configuration.keepAlive, address.port != nil { try? socket.setKeepAlive(probes) }
+        progress.step(at: loop.now)
+        // Where connecting or a handshake may take as long as it likes, only the probes end one with a peer that is gone.
+        // Any other connection turns them on when it has lived long enough to need them.
+        if let probes = probes(to: address),
+            configuration.timeout == nil || configuration.tlsHandshakeTimeout == nil
+        {
+            try? socket.setKeepAlive(probes)
+        }
         let established = Established(registration: registration, address: address)
         let channel = ByteChannel(socket: socket)
         guard let proxy = origin.proxy, proxy.kind == .https, let profile = origin.proxyTLS else {
@@ -217,9 +294,10 @@ final class Dialer {
             let wire = channel.wire(mayRead: mayRead, on: loop)
         else { return end(.failure(.shutDown)) }
         let peer = TLSHandshake.Peer(
-            profile: profile, context: context, host: proxy.host, port: proxy.port, proxy: nil)
-        let handshake = TLSHandshake(with: peer, over: wire, registration, on: loop) { [weak self] result in
-            self?.securedProxy(result)
+            profile: profile, context: context, host: proxy.host, port: proxy.port, proxy: nil,
+            progress: progress)
+        let handshake = TLSHandshake(with: peer, over: wire, registration, on: loop) { result in
+            self.securedProxy(result)
         }
         stage = .securingProxy(handshake, established)
         startHandshake(handshake)
@@ -227,12 +305,17 @@ final class Dialer {
 
     private func securedProxy(_ result: Result<TLSChannel, TransportError>) {
         guard case .securingProxy(_, let established) = stage else { return }
-        endHandshakeTimer()
+        progress.step(at: loop.now)
+        if let deadline { setDeadline(deadline + (loop.now - handshakeStart)) } else { limit = nil }
         switch result {
         case .failure(let error): end(.failure(error))
         case .success(let channel):
             converse(over: ByteChannel(secure: channel), established, mayRead: true)
         }
+    }
+
+    private func probes(to address: SocketAddress) -> KeepAliveProbes? {
+        address.port == nil ? nil : configuration.keepAlive
     }
 
     private func converse(
@@ -249,8 +332,9 @@ final class Dialer {
         case .success(let machine):
             let conversation = ProxyConversation(
                 machine, over: channel, established.registration, mayRead: mayRead,
-                proxy: (proxy.description, proxy.port), on: loop
-            ) { [weak self] result in self?.conversed(result) }
+                proxy: (proxy.description, proxy.port),
+                originMaySpeakFirst: configuration.originMaySpeakFirst && origin.scheme == .http, on: loop
+            ) { result in self.conversed(result) }
             stage = .conversing(conversation, established)
             conversation.start()
         }
@@ -266,8 +350,10 @@ final class Dialer {
                 return .success(
                     .tunnel(
                         TunnelMachine(
-                            to: authority, credentials: proxy.credentials, fields: configuration.tunnelFields)
-                    ))
+                            to: authority, credentials: proxy.credentials,
+                            authorization: proxy.tunnelAuthorizer?.source
+                                .authorization(forTunnelTo: authority.description),
+                            fields: configuration.tunnelFields)))
             } catch { return .failure(.http(host: origin.host, error)) }
         case .socks5:
             let destination =
@@ -288,10 +374,12 @@ final class Dialer {
 
     private func conversed(_ result: Result<Void, TransportError>) {
         guard case .conversing(let conversation, let established) = stage else { return }
+        progress.step(at: loop.now)
         switch result {
         case .failure(let error): end(.failure(error))
         case .success:
             guard let channel = conversation.takeChannel() else { return end(.failure(.shutDown)) }
+            early = conversation.early
             secure(channel, established, mayRead: true)
         }
     }
@@ -306,9 +394,14 @@ final class Dialer {
             let wire = channel.wire(mayRead: mayRead, on: loop)
         else { return end(.failure(.shutDown)) }
         let peer = TLSHandshake.Peer(
-            profile: profile, context: context, host: origin.host, port: origin.port, proxy: origin.proxy)
-        let handshake = TLSHandshake(with: peer, over: wire, established.registration, on: loop) {
-            [weak self] result in self?.secured(result)
+            profile: profile, context: context, host: origin.host, port: origin.port, proxy: origin.proxy,
+            progress: progress)
+        let handshake = TLSHandshake(with: peer, over: wire, established.registration, on: loop) { result in
+            self.secured(result)
+        }
+        if profile.questions != .none || profile.identitySource != nil {
+            handshake.claim = { [weak self] in self?.claim() ?? .nobodyWaits }
+            handshake.setAsking = { [weak self] isAsking in self?.handshakeAsks(isAsking) }
         }
         stage = .securing(handshake, established)
         metrics.secureStart = loop.now
@@ -317,34 +410,37 @@ final class Dialer {
 
     private func secured(_ result: Result<TLSChannel, TransportError>) {
         guard case .securing(_, let established) = stage else { return }
-        endHandshakeTimer()
+        progress.step(at: loop.now)
         switch result {
         case .failure(let error): end(.failure(error))
         case .success(let channel):
             metrics.secureEnd = loop.now
-            finish(ByteChannel(secure: channel), established, mayRead: true)
+            finish(ByteChannel(secure: channel), established, mayRead: !channel.isDrained)
         }
     }
 
     /// The time that connecting may take stands still meanwhile: a handshake has its own.
     private func startHandshake(_ handshake: TLSHandshake) {
         handshakeStart = loop.now
-        if let deadline { loop.cancel(deadline.token) }
-        if let timeout = configuration.tlsHandshakeTimeout {
-            handshakeTimer = loop.schedule(at: loop.now + timeout) { [weak self] reason in
-                self?.handshakeTimer = nil
-                self?.runOut(reason, .tlsHandshake)
-            }
-        }
+        startHandshakeLimit()
         handshake.start()
     }
 
-    private func endHandshakeTimer() {
-        if let timer = handshakeTimer { loop.cancel(timer) }
-        handshakeTimer = nil
-        if let deadline { setDeadline(at: deadline.at + (loop.now - handshakeStart)) }
+    /// Somebody thinks about an answer: no time-out but that of the whole exchange counts meanwhile (U-14.3).
+    private func handshakeAsks(_ isAsking: Bool) {
+        if isAsking {
+            progress.asks()
+            limit = nil
+        } else {
+            progress.step(at: loop.now)
+            startHandshakeLimit()
+        }
     }
-    private var handshakeStart = Instant.zero
+
+    private func startHandshakeLimit() {
+        limit = configuration.tlsHandshakeTimeout.map { (loop.now + $0, .tlsHandshake) }
+        armLimit()
+    }
 
     // MARK: the end
 
@@ -353,11 +449,14 @@ final class Dialer {
         let isForwarded = origin.proxy.map(isForwarded(by:)) ?? false
         let route = HTTP1Connection.Route(
             host: origin.unixPath ?? origin.host, port: origin.port, localAddress: channel.localAddress,
-            remoteAddress: established.address, usesProxy: origin.proxy != nil, dial: metrics,
+            remoteAddress: established.address, probes: probes(to: established.address),
+            usesProxy: origin.proxy != nil, dial: metrics,
             tls: origin.scheme == .https ? channel.details : nil,
             absolutePrefix: isForwarded ? "http://" + authority : nil,
             proxyAuthorization: isForwarded ? origin.proxy?.credentials?.basicAuthorization : nil)
-        end(.success(DialedChannel(channel, established.registration, route, mayRead: mayRead)))
+        let dialed = DialedChannel(channel, established.registration, route, mayRead: mayRead)
+        dialed.early = early
+        end(.success(dialed))
     }
 
     /// The origin as it stands in a request in absolute form.
@@ -368,21 +467,34 @@ final class Dialer {
     private func end(_ outcome: Outcome) {
         guard let report else { return }
         self.report = nil
-        if let deadline { loop.cancel(deadline.token) }
-        deadline = nil
-        if let timer = handshakeTimer { loop.cancel(timer) }
-        handshakeTimer = nil
+        claim = { .nobodyWaits }
+        if let limitTimer { loop.cancel(limitTimer.token) }
+        limitTimer = nil
+        limit = nil
         if let timer = staggerTimer { loop.cancel(timer) }
         staggerTimer = nil
         switch stage {
         case .new, .preparing, .over: break
         case .lookingUp(let lookUp): lookUp.cancel()
-        case .racing(let race): for attempt in race.attempts.values { attempt.close() }
+        case .connecting(let attempt): if case .failure = outcome { attempt?.close() }
+        case .racing(let race): for attempt in race.attempts { attempt?.close() }
         case .conversing(let conversation, _): if case .failure = outcome { conversation.close() }
         case .securingProxy(let handshake, _), .securing(let handshake, _):
             if case .failure = outcome { handshake.close() }
         }
         stage = .over
         report(outcome)
+    }
+}
+
+extension Dialer: TimerTarget {
+    func timerEnded(tag: Int, reason: TimerReason) {
+        switch Tag(rawValue: tag) {
+        case .limit: limitTimerEnded(reason)
+        case .stagger:
+            staggerTimer = nil
+            if reason == .due { advance(.timer) }
+        case nil: break
+        }
     }
 }

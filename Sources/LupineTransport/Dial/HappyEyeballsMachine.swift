@@ -114,9 +114,11 @@ package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendabl
         case (.racing(let race), .connected(let winner)):
             guard race.live.contains(winner) else { return [] }
             state = .over
-            return (race.next < addresses.count ? [.cancelTimer] : [])
-                + race.live.filter { $0 != winner }.map { .close($0) }
-                + [.won(winner, addresses[winner.rawValue])]
+            var actions: [Action] = []
+            if race.next < addresses.count { actions.append(.cancelTimer) }
+            for attempt in race.live where attempt != winner { actions.append(.close(attempt)) }
+            actions.append(.won(winner, addresses[winner.rawValue]))
+            return actions
         case (.racing(let race), .cancel):
             state = .over
             return (race.next < addresses.count ? [.cancelTimer] : []) + race.live.map { .close($0) }
@@ -157,6 +159,7 @@ package struct HappyEyeballsMachine<Address: Sendable, Cause: Sendable>: Sendabl
         _ addresses: [(family: Family, address: Address)], first: FirstFamily
     ) -> [Address] {
         guard let resolvedFirst = addresses.first?.family else { return [] }
+        if addresses.count == 1 { return [addresses[0].address] }
         let leader: Family =
             switch first {
             case .ipv4: .ipv4

@@ -21,11 +21,14 @@ final class ProxyConversation: LoopChannel {
     private let proxy: String
     private let port: UInt16
     private var output: [UInt8] = []
+    private let originMaySpeakFirst: Bool
+    /// What the origin has said behind the proxy's answer.
+    private(set) var early: [UInt8] = []
     private let report: (Result<Void, TransportError>) -> Void
 
     init(
         _ machine: Machine, over channel: consuming ByteChannel, _ registration: Registration, mayRead: Bool,
-        proxy: (name: String, port: UInt16), on loop: EventLoop,
+        proxy: (name: String, port: UInt16), originMaySpeakFirst: Bool = false, on loop: EventLoop,
         report: @escaping (Result<Void, TransportError>) -> Void
     ) {
         self.machine = machine
@@ -35,6 +38,7 @@ final class ProxyConversation: LoopChannel {
         self.proxy = proxy.name
         port = proxy.port
         self.loop = loop
+        self.originMaySpeakFirst = originMaySpeakFirst
         self.report = report
         loop.hand(registration, to: self)
     }
@@ -126,6 +130,10 @@ final class ProxyConversation: LoopChannel {
         }
         try flush()
         guard isEstablished else { return }
+        if originMaySpeakFirst {
+            early.append(bytes, consumed..<bytes.count)
+            return end(.success(()))
+        }
         // The origin speaks second: bytes that come before our request are an answer to nothing.
         guard consumed == bytes.count else {
             throw .http(host: proxy, .unexpectedBytes(octet: bytes[consumed]))

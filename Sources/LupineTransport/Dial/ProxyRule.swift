@@ -10,12 +10,21 @@ package struct ProxyRule: Hashable, Sendable {
     package var https: ProxyServer?
     /// The origins that need none.
     package var bypass: NoProxyList
+    /// Whether this machine's own names and addresses need none.
+    package var bypassesLoopback: Bool
+    /// Whether names without a dot need none.
+    package var bypassesSimpleNames: Bool
 
     /// A rule as a configuration states it.
-    package init(http: ProxyServer? = nil, https: ProxyServer? = nil, bypass: NoProxyList = NoProxyList("")) {
+    package init(
+        http: ProxyServer? = nil, https: ProxyServer? = nil, bypass: NoProxyList = NoProxyList(""),
+        bypassesLoopback: Bool = false, bypassesSimpleNames: Bool = false
+    ) {
         self.http = http
         self.https = https
         self.bypass = bypass
+        self.bypassesLoopback = bypassesLoopback
+        self.bypassesSimpleNames = bypassesSimpleNames
     }
 
     /// Everything is reached directly.
@@ -41,7 +50,12 @@ package struct ProxyRule: Hashable, Sendable {
         http = try server(first("http_proxy", "all_proxy", "ALL_PROXY"))
         https = try server(first("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"))
         bypass = NoProxyList(first("no_proxy", "NO_PROXY") ?? "")
+        bypassesLoopback = false
+        bypassesSimpleNames = false
     }
+
+    /// Whether there is a proxy for anything.
+    package var hasServer: Bool { http != nil || https != nil }
 
     /// The proxy for an origin; `nil`: reach it directly.
     package func proxy(for scheme: Origin.Scheme, host: String, port: UInt16) -> ProxyServer? {
@@ -51,6 +65,10 @@ package struct ProxyRule: Hashable, Sendable {
             case .https: https
             }
         guard let server, !bypass.matches(host: host, port: port) else { return nil }
+        if bypassesLoopback, Self.loopback.matches(host: host, port: port) { return nil }
+        if bypassesSimpleNames, !host.utf8.contains(0x2E), IPAddress(host) == nil { return nil }
         return server
     }
+
+    private static let loopback = NoProxyList("localhost,127.0.0.0/8,::1")
 }

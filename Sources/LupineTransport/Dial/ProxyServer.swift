@@ -36,6 +36,8 @@ package struct ProxyServer: Hashable, Sendable {
     package var port: UInt16
     /// Who we are to it; nil for nobody in particular.
     package var credentials: Credentials?
+    /// Says who we are when a tunnel is asked for, in the place of `credentials`; nil leaves it to them.
+    package var tunnelAuthorizer: TunnelAuthorizer?
 
     /// A proxy; ASCII letters of the host are lower-cased.
     package init(kind: Kind, host: String, port: UInt16, credentials: Credentials? = nil) {

@@ -93,8 +93,8 @@ package final class Resolver: Sendable {
         on loop: EventLoop, _ callback: @escaping (Answer) -> Void
     ) -> Start {
         loop.preconditionOnLoop()
+        if let answer = answerAtHand(for: host, port: port, family: family) { return .answered(answer) }
         let host = host.lowercased()
-        if let answer = withoutLookUp(host, port, family) { return .answered(answer) }
         guard Self.isPlausible(host) else { return .answered(.failure(.invalidName)) }
 
         let key = Key(host: host, family: family)
@@ -152,17 +152,18 @@ package final class Resolver: Sendable {
         }
     }
 
-    private func withoutLookUp(_ host: String, _ port: UInt16, _ family: AddressFamily) -> Answer? {
+    /// The answer that needs no look-up: the client's own table has it, or `host` is a literal.
+    func answerAtHand(for host: String, port: UInt16, family: AddressFamily) -> Answer? {
         let overrides = configuration.overrides
-        var addresses: [SocketAddress]?
-        if !overrides.isEmpty {
-            addresses =
-                overrides[Endpoint(host: host, port: port)] ?? overrides[Endpoint(host: "*", port: port)]
+        if !overrides.isEmpty,
+            let addresses = overrides[Endpoint(host: host, port: port)]
+                ?? overrides[Endpoint(host: "*", port: port)]
+        {
+            let admitted = addresses.filter { family.admits($0) }
+            return admitted.isEmpty ? .failure(.noAddress) : .success(admitted.map { $0.with(port: port) })
         }
-        if addresses == nil { addresses = SocketAddress(literal: host, port: port).map { [$0] } }
-        guard let addresses else { return nil }
-        let admitted = addresses.filter { family.admits($0) }
-        return admitted.isEmpty ? .failure(.noAddress) : .success(admitted.map { $0.with(port: port) })
+        guard let address = SocketAddress(literal: host, port: port) else { return nil }
+        return family.admits(address) ? .success([address]) : .failure(.noAddress)
     }
 
     /// A name that may be handed to C: no NUL that would cut it short, nothing that separates words.

@@ -45,18 +45,20 @@ package struct TunnelMachine {
 
     private let authority: Authority
     private let credentials: ProxyServer.Credentials?
+    private let authorization: String?
     private let fields: Fields
     private var codec: ClientCodec
     private var state = State.ready
 
     /// A tunnel to `authority`. `fields` is what else goes to the proxy, such as User-Agent; nothing that is meant
-    /// for the origin.
+    /// for the origin. `authorization` is the value of Proxy-Authorization where it is not to be made of `credentials`.
     package init(
-        to authority: Authority, credentials: ProxyServer.Credentials? = nil, fields: Fields = Fields(),
-        limits: ParserLimits = Self.defaultLimits
+        to authority: Authority, credentials: ProxyServer.Credentials? = nil, authorization: String? = nil,
+        fields: Fields = Fields(), limits: ParserLimits = Self.defaultLimits
     ) {
         self.authority = authority
         self.credentials = credentials
+        self.authorization = authorization
         self.fields = fields
         codec = ClientCodec(limits: limits)
     }
@@ -64,8 +66,8 @@ package struct TunnelMachine {
     /// The request to send. Called once.
     package mutating func start() throws(TunnelError) -> [UInt8] {
         guard case .ready = state else { preconditionFailure("a tunnel is asked for once") }
-        var authorization: String?
-        if let credentials {
+        var authorization = authorization
+        if authorization == nil, let credentials {
             authorization = credentials.basicAuthorization
             if authorization == nil { throw fail(.colonInUser) }
         }

@@ -106,6 +106,14 @@ package final class WorkerPool: Sendable {
         }
     }
 
+    /// Runs `work` on a thread of the pool, soon. False when every thread hangs or none can be started: then it never runs.
+    package func run(_ work: @escaping @Sendable () -> Void) -> Bool {
+        switch submit(newTicket(), work) {
+        case .running, .queued: true
+        case .allHung, .noThread: false
+        }
+    }
+
     /// Where submitted work is now; `running` also when it is done.
     func placement(of ticket: Ticket) -> Placement {
         let now = clock.now()

@@ -51,6 +51,8 @@ package final class ConnectionPool: Sendable {
     private struct Entry: Sendable {
         let id: ConnectionID
         var handle: Handle
+        /// How far its dial has come, while there is one.
+        var progress: DialProgress?
     }
 
     private enum Handle: Sendable {
@@ -103,14 +105,15 @@ package final class ConnectionPool: Sendable {
         /// Goes on with a connection that the table still knows.
         mutating func replace(_ id: ConnectionID, with handle: Handle) -> Bool {
             guard self.handle(of: id) != nil else { return false }
-            connections[Int(id.index)] = Entry(id: id, handle: handle)
+            connections[Int(id.index)]?.handle = handle
+            if case .open = handle { connections[Int(id.index)]?.progress = nil }
             return true
         }
 
-        mutating func reserve(_ id: ConnectionID) {
+        mutating func reserve(_ id: ConnectionID, _ progress: DialProgress) {
             let index = Int(id.index)
             while connections.count <= index { connections.append(nil) }
-            connections[index] = Entry(id: id, handle: .reserved)
+            connections[index] = Entry(id: id, handle: .reserved, progress: progress)
             open += 1
         }
     }
@@ -123,10 +126,10 @@ package final class ConnectionPool: Sendable {
     /// What is left to do when the lock has been given back.
     private enum Effect: Sendable {
         case run(Exchange, EventLoop, LoopBound<HTTP1Connection>)
-        case wait(Exchange, WaiterID, replay: Bool)
-        case dial(ConnectionID, Origin)
+        case wait(Exchange, WaiterID, submission: Int, priority: Float?)
+        case dial(ConnectionID, DialProgress)
         /// The same, once the descriptors closed before it are back.
-        case redial(ConnectionID, Origin)
+        case redial(ConnectionID, DialProgress)
         case abandon(EventLoop, LoopBound<Dialer>)
         case close(EventLoop, LoopBound<HTTP1Connection>)
         case fail(Exchange, TransportError)
@@ -163,11 +166,33 @@ package final class ConnectionPool: Sendable {
                 place = state.exchanges.count
                 state.exchanges.append(exchange)
             }
-            return .submit(ExchangeID(rawValue: UInt64(place)), to: exchange.origin, needsFresh: needsFresh)
+            return .submit(
+                ExchangeID(rawValue: UInt64(place)), to: exchange.origin, needsFresh: needsFresh,
+                priority: exchange.priority)
         }
     }
 
     func cancel(_ waiter: WaiterID) { handle { _ in .cancel(waiter) } }
+
+    func cancelClaim(_ connection: ConnectionID) { handle { _ in .cancelClaim(connection) } }
+
+    /// Ties the exchange that a dial is for to it, for the dial has questions. Nil when nobody waits for it any more: then
+    /// it is being given up.
+    private func claim(_ connection: ConnectionID) -> Exchange? {
+        handle { _ in .claim(connection) }
+        let exchange = state.withLock { state -> Exchange? in
+            state.machine.claimant(of: connection).flatMap { state.exchanges[Int($0.rawValue)] }
+        }
+        guard let exchange else { return nil }
+        if exchange.isClaimed(in: self, by: connection) { return exchange }
+        cancelClaim(connection)
+        return nil
+    }
+
+    /// A waiting exchange has another priority. It is read under the lock, so that the last one set is the one that holds.
+    func reprioritise(_ waiter: WaiterID, of exchange: Exchange) {
+        handle { _ in .reprioritise(waiter, exchange.priority) }
+    }
 
     /// A connection broke under an exchange: it is sent again where that is safe, and fails otherwise.
     func replayOrFail(
@@ -178,10 +203,42 @@ package final class ConnectionPool: Sendable {
             connectionWasReused: connectionWasReused, responseBegan: metrics.responseStart != nil,
             requestBegan: requestBegan, method: exchange.head.method,
             bodyIsReplayable: exchange.content.isReplayable, wasReplayed: exchange.wasReplayed)
-        guard ReplayRule.mayReplay(evidence), !requestBegan || exchange.content.rewind(),
-            exchange.beginAgain()
-        else { return exchange.end(.failure(exchange.cancellation ?? error), metrics) }
-        submit(exchange, needsFresh: true)
+        guard ReplayRule.mayReplay(evidence), exchange.park(in: self) else {
+            return exchange.end(.failure(exchange.cancellation ?? error), metrics)
+        }
+        exchange.sink.willReplay(metrics)
+        guard requestBegan else { return exchange.submitAgain(to: self) }
+        exchange.content.rewind { [group] isReady in
+            if isReady { return exchange.submitAgain(to: self) }
+            let isAccepted = group.next().execute { exchange.end(.failure(error), metrics) }
+            if !isAccepted { exchange.end(.failure(error), metrics) }
+        }
+    }
+
+    /// How far the dial has come that is under way for a waiter; nil when there is none, because others are ahead, or when
+    /// it waits for somebody's word. Which of several dials it will be nobody knows: the one that came furthest counts.
+    func dialProgress(for waiter: WaiterID, to origin: Origin) -> Instant? {
+        state.withLock { state in
+            guard state.machine.isDialed(for: waiter) else { return nil }
+            var latest: Instant?
+            for case let progress? in state.connections.lazy.map({ $0?.progress })
+            where progress.origin == origin {
+                if progress.isAsking { return nil }
+                latest = max(progress.latest, latest ?? progress.latest)
+            }
+            return latest
+        }
+    }
+
+    /// The same for the dial that an exchange is tied to.
+    func dialProgress(of connection: ConnectionID) -> Instant? {
+        state.withLock { state in
+            let index = Int(connection.index)
+            guard index < state.connections.count, let entry = state.connections[index],
+                entry.id == connection, let progress = entry.progress, !progress.isAsking
+            else { return nil }
+            return progress.latest
+        }
     }
 
     // MARK: connections
@@ -218,6 +275,7 @@ package final class ConnectionPool: Sendable {
             }
             guard isWanted else { return connection.close() }
             self.handle { _ in .connected(id, capacity: 1) }
+            if connection.machine.state == .idle { connection.beginProbes() }
         case .failure(let error):
             dialFailed(id, error)
         }
@@ -277,14 +335,14 @@ package final class ConnectionPool: Sendable {
         _ event: @Sendable (inout State) -> PoolEvent
     ) {
         let now = instant ?? group.clock.now()
-        let effects = state.withLock { state -> Effects in
+        var effects = Effects()
+        state.withLock { state in
             var actions: [PoolAction] = []
             swap(&actions, &state.actions)
             let told = event(&state)
             state.machine.handle(told, at: now, into: &actions)
-            var effects = Effects()
             for action in actions {
-                if let effect = Self.effect(of: action, cause, &state) { effects.append(effect) }
+                if let effect = Self.effect(of: action, cause, at: now, &state) { effects.append(effect) }
             }
             if state.isShutDown, state.open == 0, !state.waitingForEnd.isEmpty {
                 effects.append(.ended(state.waitingForEnd))
@@ -292,25 +350,34 @@ package final class ConnectionPool: Sendable {
             }
             actions.removeAll(keepingCapacity: true)
             swap(&actions, &state.actions)
-            return effects
         }
-        if let first = effects.first { perform(first, runsInline) }
+        guard let first = effects.first.take() else { return }
+        perform(first, runsInline)
+        guard let second = effects.second.take() else { return }
+        perform(second, runsInline)
         for effect in effects.rest { perform(effect, runsInline) }
     }
 
-    /// A list that needs no allocation for its first element, which mostly is the only one.
+    /// A list that needs no allocation for its first two elements, which mostly are all: to wait and to dial.
     private struct Effects: Sendable {
         var first: Effect?
+        var second: Effect?
         var rest: [Effect] = []
 
         mutating func append(_ effect: Effect) {
-            if first == nil { first = effect } else { rest.append(effect) }
+            if first == nil {
+                first = effect
+            } else if second == nil {
+                second = effect
+            } else {
+                rest.append(effect)
+            }
         }
     }
 
-    private static func effect(of action: PoolAction, _ cause: TransportError?, _ state: inout State)
-        -> Effect?
-    {
+    private static func effect(
+        of action: PoolAction, _ cause: TransportError?, at now: Instant, _ state: inout State
+    ) -> Effect? {
         switch action {
         case .run(let id, let connection, reused: _):
             guard let exchange = take(id, &state) else { return nil }
@@ -320,11 +387,14 @@ package final class ConnectionPool: Sendable {
             return .run(exchange, loop, bound)
         case .wait(let id, let waiter):
             guard let exchange = state.exchanges[Int(id.rawValue)] else { return nil }
-            return .wait(exchange, waiter, replay: exchange.wasReplayed)
+            return .wait(
+                exchange, waiter, submission: exchange.submissionNumber,
+                priority: state.machine.priority(of: waiter))
         case .dial(let connection, let origin):
-            state.reserve(connection)
-            if case .outOfDescriptors? = cause { return .redial(connection, origin) }
-            return .dial(connection, origin)
+            let progress = DialProgress(to: origin, at: now)
+            state.reserve(connection, progress)
+            if case .outOfDescriptors? = cause { return .redial(connection, progress) }
+            return .dial(connection, progress)
         case .abandonDial(let connection):
             // One that has not begun finds its place taken away.
             guard case .dialing(let loop, let dialer)? = state.remove(connection) else { return nil }
@@ -361,16 +431,20 @@ package final class ConnectionPool: Sendable {
             if runsInline, loop.isOnLoop { return connection.value.run(exchange) }
             let isAccepted = loop.execute { connection.value.run(exchange) }
             if !isAccepted { end(exchange, .shutDown) }
-        case .wait(let exchange, let waiter, let replay):
-            guard exchange.isWaiting(in: self, as: waiter, replay: replay) else { return cancel(waiter) }
-            if exchange.options.timeouts.whole != nil {
+        case .wait(let exchange, let waiter, let submission, let priority):
+            guard exchange.isWaiting(in: self, as: waiter, submission: submission) else {
+                return cancel(waiter)
+            }
+            // Whoever set it before the exchange knew that it waits could not tell the pool.
+            if let priority, priority != exchange.priority { reprioritise(waiter, of: exchange) }
+            if exchange.needsWatch {
                 let loop = group.next()
                 _ = loop.execute { exchange.watchWaiting(on: loop) }
             }
-        case .dial(let id, let origin):
-            dial(id, to: origin)
-        case .redial(let id, let origin):
-            afterWork(on: group.loops[...]) { self.dial(id, to: origin) }
+        case .dial(let id, let progress):
+            dial(id, progress)
+        case .redial(let id, let progress):
+            afterWork(on: group.loops[...]) { self.dial(id, progress) }
         case .abandon(let loop, let dialer):
             _ = loop.execute { dialer.value.cancel(.cancelled) }
         case .close(let loop, let connection):
@@ -401,8 +475,9 @@ package final class ConnectionPool: Sendable {
         if !isAccepted { afterTurns(of: loops.dropFirst(), body) }
     }
 
-    /// The sink is always called on a loop, and never inside the call that submitted the exchange.
-    private func end(_ exchange: Exchange, _ error: TransportError) {
+    /// Ends an exchange that no connection carries and no queue holds. The sink is always called on a loop, and never
+    /// inside the call that submitted the exchange.
+    package func end(_ exchange: Exchange, _ error: TransportError) {
         let metrics = ExchangeMetrics(fetchStart: exchange.began)
         let isAccepted = group.next().execute { exchange.end(.failure(error), metrics) }
         if !isAccepted { exchange.end(.failure(error), metrics) }
@@ -413,15 +488,17 @@ package final class ConnectionPool: Sendable {
         if isCurrent { handle { _ in .tick } }
     }
 
-    private func dial(_ id: ConnectionID, to origin: Origin) {
+    private func dial(_ id: ConnectionID, _ progress: DialProgress) {
         let loop = group.next()
         let dialer = LoopBound(
-            sending: Dialer(origin, configuration: configuration.dial, resolver: resolver, loop: loop),
+            sending: Dialer(progress, configuration: configuration.dial, resolver: resolver, loop: loop),
             to: loop)
         let isWanted = state.withLock { $0.replace(id, with: .dialing(loop, dialer)) }
         guard isWanted else { return dialFailed(id, .shutDown) }
         let isAccepted = loop.execute {
-            dialer.value.start { outcome in self.dialed(id, on: loop, outcome) }
+            dialer.value.start(
+                claiming: { self.claim(id).map { .claimed($0.options.asker) } ?? .nobodyWaits }
+            ) { outcome in self.dialed(id, on: loop, outcome) }
         }
         if !isAccepted { dialFailed(id, .shutDown) }
     }

@@ -33,11 +33,14 @@ struct ConnectionSlot {
         var lastWaiter: UInt64
         /// It was tried again after descriptors had run out.
         var isSecondTry = false
+        /// The exchange that answers for it, and waits for it alone.
+        var claimant: ExchangeID?
     }
 
     enum Event {
         case dial(lastWaiter: UInt64)
         case retryDial
+        case claim(ExchangeID)
         case connected(capacity: Int32)
         case lease
         case finished(PoolEvent.Reuse)
@@ -68,6 +71,9 @@ struct ConnectionSlot {
     private(set) var wasUsed = false
 
     var isIdle: Bool { if case .idle = state { true } else { false } }
+
+    /// The exchange that is tied to the dial.
+    var claimant: ExchangeID? { if case .dialing(let dial) = state { dial.claimant } else { nil } }
 
     var isRetiring: Bool { if case .retiring = state { true } else { false } }
 
@@ -104,6 +110,11 @@ struct ConnectionSlot {
             dial.isSecondTry = true
             state = .dialing(dial)
             return .none
+        case (.dialing(var dial), .claim(let exchange)):
+            precondition(dial.claimant == nil, "a dial was claimed twice")
+            dial.claimant = exchange
+            state = .dialing(dial)
+            return .none
         case (.dialing, .connected(let capacity)):
             self.capacity = max(1, capacity)
             if let age = limits.maximumAge { retiresAt = now + age }
@@ -138,7 +149,8 @@ struct ConnectionSlot {
             return .none
         case (.idle, .retire), (.dialing, .gone), (.idle, .gone), (.busy, .gone), (.retiring, .gone):
             return vacate()
-        case (.vacant, .retryDial), (.vacant, .connected), (.vacant, .lease), (.vacant, .finished),
+        case (.vacant, .claim), (.idle, .claim), (.busy, .claim), (.retiring, .claim),
+            (.vacant, .retryDial), (.vacant, .connected), (.vacant, .lease), (.vacant, .finished),
             (.vacant, .retire), (.vacant, .gone), (.dialing, .dial), (.dialing, .lease),
             (.dialing, .finished),
             (.dialing, .retire), (.idle, .dial), (.idle, .retryDial), (.idle, .connected), (.idle, .finished),

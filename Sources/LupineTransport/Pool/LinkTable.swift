@@ -25,12 +25,25 @@ struct LinkTable {
     /// The element after `index`, towards the end of its list.
     func next(after index: Int32) -> Int32 { links[Int(index)].next }
 
+    /// The element before `index`, towards the beginning of its list.
+    func previous(before index: Int32) -> Int32 { links[Int(index)].previous }
+
     /// Puts an element at the end of `list`.
     mutating func append(_ index: Int32, to list: inout LinkList) {
         assert(!isLinked(index))
         links[Int(index)] = Link(previous: list.last, next: Self.none)
         if list.last == Self.none { list.first = index } else { links[Int(list.last)].next = index }
         list.last = index
+        list.count &+= 1
+    }
+
+    /// Puts an element into `list` right before `next`, which stands in it.
+    mutating func insert(_ index: Int32, before next: Int32, in list: inout LinkList) {
+        assert(!isLinked(index) && isLinked(next))
+        let previous = links[Int(next)].previous
+        links[Int(index)] = Link(previous: previous, next: next)
+        links[Int(next)].previous = index
+        if previous == Self.none { list.first = index } else { links[Int(previous)].next = index }
         list.count &+= 1
     }
 

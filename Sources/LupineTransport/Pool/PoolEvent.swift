@@ -24,12 +24,20 @@ package struct PoolLimits: Hashable, Sendable {
 
 /// What happened, told to a `PoolMachine`.
 package enum PoolEvent: Sendable {
-    /// An exchange wants a connection; with `needsFresh`, one that has carried nothing before (a replay).
-    case submit(ExchangeID, to: Origin, needsFresh: Bool)
+    /// An exchange wants a connection; with `needsFresh`, one that has carried nothing before (a replay). The highest
+    /// priority is served first.
+    case submit(ExchangeID, to: Origin, needsFresh: Bool, priority: Float = Exchange.defaultPriority)
+    /// A waiting exchange has another priority. Means nothing once the waiter has been answered.
+    case reprioritise(WaiterID, Float)
     /// A waiting exchange was cancelled. Means nothing once the waiter has been answered.
     case cancel(WaiterID)
     /// A dial has its connection, which carries `capacity` exchanges at once (HTTP/1.1: one).
     case connected(ConnectionID, capacity: Int)
+    /// A dial asks somebody about its peer: whoever would be served by it next is tied to it, and it serves nobody else
+    /// first. Where nobody waits any more, it is given up.
+    case claim(ConnectionID)
+    /// The exchange that a dial is tied to was cancelled. Means nothing once the dial has ended.
+    case cancelClaim(ConnectionID)
     /// A dial came to nothing.
     case dialFailed(ConnectionID)
     /// A dial met EMFILE or ENFILE.

@@ -3,7 +3,7 @@
 /// Decides which exchange runs on which connection: run, dial, wait, close.
 ///
 /// Per key, idle connections are lent last in, first out, so that surplus ones grow old and close; waiters are served
-/// first come, first served. Everything the pool holds lies in slabs threaded by intrusive lists, so that an event
+/// by priority, and first come, first served among equals. Everything the pool holds lies in slabs threaded by intrusive lists, so that an event
 /// costs a constant amount of work and, once the slabs are warm, no allocation. It is no pool by itself: its driver
 /// performs the actions, in order, and owns lock or loop. Pure: no I/O, no clock, no lock.
 ///
@@ -13,7 +13,8 @@
 ///   limit is met and the key stands in the queue for room. While a key stands there, nothing lies idle anywhere.
 /// - Room goes round the keys that stand for it, one dial at a time. A key with nothing open, or with at least two
 ///   connections fewer than another, gets the other's connection when that is next returned.
-/// - Dials belong to no waiter: a cancelled waiter's dial serves the next one or becomes idle.
+/// - Dials belong to no waiter: a cancelled waiter's dial serves the next one or becomes idle. Only a dial that has to ask
+///   about its peer is tied to one, which runs on it, fails with it, and takes it along when it is cancelled.
 package struct PoolMachine: ~Copyable {
     private struct Key {
         var origin: Origin?
@@ -64,6 +65,14 @@ package struct PoolMachine: ~Copyable {
     package var openCount: Int { Int(open) }
     /// Connections that carry nothing.
     package var idleCount: Int { Int(idle.count) }
+    /// Whether one of the dials under way is for this waiter, rather than for somebody ahead of it.
+    func isDialed(for waiter: WaiterID) -> Bool {
+        guard let key = waiters.key(of: waiter) else { return false }
+        let record = keys[Int(key)]
+        return waiters.isAmongFirst(record.dials, waiter, of: record.queue)
+    }
+    /// The priority that a waiter waits with, unless it has been answered.
+    func priority(of waiter: WaiterID) -> Float? { waiters.priority(of: waiter) }
     /// Keys that have a connection or a waiter.
     package var keyCount: Int { keyIndexes.count }
 
@@ -71,8 +80,12 @@ package struct PoolMachine: ~Copyable {
     /// with its capacity kept.
     package mutating func handle(_ event: PoolEvent, at now: Instant, into actions: inout [PoolAction]) {
         switch event {
-        case .submit(let exchange, let origin, let needsFresh):
-            submit(exchange, to: origin, needsFresh: needsFresh, at: now, into: &actions)
+        case .submit(let exchange, let origin, let needsFresh, let priority):
+            submit(
+                exchange, to: origin, needsFresh: needsFresh, priority: priority, at: now, into: &actions)
+        case .reprioritise(let waiter, let priority):
+            guard let key = waiters.key(of: waiter) else { return }
+            waiters.setPriority(priority, of: waiter, in: &keys[Int(key)].queue)
         case .cancel(let waiter):
             guard let key = waiters.key(of: waiter) else { return }
             let exchange = waiters.remove(waiter, from: &keys[Int(key)].queue)
@@ -84,11 +97,22 @@ package struct PoolMachine: ~Copyable {
                 return
             }
             let capacity = Int32(clamping: capacity)
+            let claimant = slots[Int(index)].claimant
             _ = slots[Int(index)].handle(.connected(capacity: capacity), at: now, limits: limits)
             let key = slots[Int(index)].key
-            keys[Int(key)].dials -= 1
+            if let claimant {
+                lend(index, of: key, to: claimant, at: now, into: &actions)
+            } else {
+                keys[Int(key)].dials -= 1
+            }
             serve(index, of: key, from: .dial, at: now, into: &actions)
             settle(key, at: now, into: &actions)
+        case .claim(let connection):
+            claim(connection, at: now, into: &actions)
+        case .cancelClaim(let connection):
+            guard let index = index(of: connection), let claimant = slots[Int(index)].claimant else { return }
+            actions.append(.fail(claimant, .cancelled))
+            abandonDial(index, at: now, into: &actions)
         case .dialFailed(let connection):
             dialFailed(connection, .dialFailed, at: now, into: &actions)
         case .descriptorsExhausted(let connection):
@@ -118,7 +142,7 @@ package struct PoolMachine: ~Copyable {
     // MARK: Exchanges
 
     private mutating func submit(
-        _ exchange: ExchangeID, to origin: Origin, needsFresh: Bool, at now: Instant,
+        _ exchange: ExchangeID, to origin: Origin, needsFresh: Bool, priority: Float, at now: Instant,
         into actions: inout [PoolAction]
     ) {
         guard phase == .running else {
@@ -138,7 +162,8 @@ package struct PoolMachine: ~Copyable {
             }
         }
         let waiter = waiters.enqueue(
-            exchange, key: key, lane: needsFresh ? .fresh : .any, into: &keys[Int(key)].queue)
+            exchange, key: key, lane: needsFresh ? .fresh : .any, priority: priority,
+            into: &keys[Int(key)].queue)
         actions.append(.wait(exchange, as: waiter))
         settle(key, at: now, into: &actions)
     }
@@ -217,14 +242,13 @@ package struct PoolMachine: ~Copyable {
         }
     }
 
-    /// True when the waiter that came first wants a new connection, none is on its way for it, and there is no room
+    /// True when the waiter that is due first wants a new connection, none is on its way for it, and there is no room
     /// to dial one: then a returned connection closes, or ordinary waiters would pass the fresh lane for ever.
     private func mustYieldToFresh(_ key: Int32) -> Bool {
         let record = keys[Int(key)]
         guard record.queue.count(in: .fresh) > record.dials else { return false }
         return (Int(record.open) >= limits.perHost || Int(open) >= limits.total)
-            && waiters.sequence(ofFirst: .fresh, of: record.queue)
-                < waiters.sequence(ofFirst: .any, of: record.queue)
+            && waiters.isFreshForemost(in: record.queue)
     }
 
     // MARK: Dials
@@ -248,7 +272,7 @@ package struct PoolMachine: ~Copyable {
         actions.append(.dial(name(of: index), to: origin))
     }
 
-    /// A failed dial answers the waiter that has waited longest, if more wait than dials remain. Where the key has
+    /// A failed dial answers the waiter that is due first, if more wait than dials remain. Where the key has
     /// not one connection, the origin is taken to be down, and the failure answers likewise those that were waiting
     /// when the dial began: a thousand waiters on a dead host fail after two rounds of dials, not after a thousand.
     private mutating func dialFailed(
@@ -259,11 +283,17 @@ package struct PoolMachine: ~Copyable {
         }
         let key = slots[Int(index)].key
         _ = slots[Int(index)].handle(.gone, at: now, limits: limits)
-        keys[Int(key)].dials -= 1
+        if dial.claimant == nil { keys[Int(key)].dials -= 1 }
         forget(index, of: key)
+        if let claimant = dial.claimant {
+            // What its own answers came to says nothing about the others'.
+            actions.append(.fail(claimant, failure))
+            settle(key, at: now, into: &actions)
+            return
+        }
         var mayFailMore = true
         while mayFailMore, keys[Int(key)].queue.count > keys[Int(key)].dials,
-            let exchange = waiters.popOldest(of: &keys[Int(key)].queue)
+            let exchange = waiters.popForemost(of: &keys[Int(key)].queue)
         {
             actions.append(.fail(exchange, failure))
             let record = keys[Int(key)]
@@ -275,6 +305,37 @@ package struct PoolMachine: ~Copyable {
         settle(key, at: now, into: &actions)
     }
 
+    /// Ties a dial to the waiter that it would serve. It no longer counts for the others.
+    private mutating func claim(
+        _ connection: ConnectionID, at now: Instant, into actions: inout [PoolAction]
+    ) {
+        guard let index = index(of: connection), case .dialing(let dial) = slots[Int(index)].state,
+            dial.claimant == nil
+        else { return }
+        let key = slots[Int(index)].key
+        let waiter =
+            waiters.popFirst(.fresh, of: &keys[Int(key)].queue)
+            ?? waiters.popFirst(.any, of: &keys[Int(key)].queue)
+        guard let waiter else { return abandonDial(index, at: now, into: &actions) }
+        _ = slots[Int(index)].handle(.claim(waiter), at: now, limits: limits)
+        keys[Int(key)].dials -= 1
+        settle(key, at: now, into: &actions)
+    }
+
+    /// The exchange that a dial is tied to.
+    package func claimant(of connection: ConnectionID) -> ExchangeID? {
+        index(of: connection).flatMap { slots[Int($0)].claimant }
+    }
+
+    private mutating func abandonDial(_ index: Int32, at now: Instant, into actions: inout [PoolAction]) {
+        let key = slots[Int(index)].key
+        actions.append(.abandonDial(name(of: index)))
+        if slots[Int(index)].claimant == nil { keys[Int(key)].dials -= 1 }
+        _ = slots[Int(index)].handle(.gone, at: now, limits: limits)
+        forget(index, of: key)
+        settle(key, at: now, into: &actions)
+    }
+
     /// The idle connections of every key close and the dial is tried once more; where nothing lies idle, or the
     /// second try meets the same end, the dial has failed.
     private mutating func descriptorsExhausted(
@@ -283,7 +344,9 @@ package struct PoolMachine: ~Copyable {
         guard let index = index(of: connection), case .dialing(let dial) = slots[Int(index)].state else {
             return
         }
-        guard !idle.isEmpty, !dial.isSecondTry, let origin = keys[Int(slots[Int(index)].key)].origin else {
+        guard !idle.isEmpty, !dial.isSecondTry, dial.claimant == nil,
+            let origin = keys[Int(slots[Int(index)].key)].origin
+        else {
             dialFailed(connection, .descriptorsExhausted, at: now, into: &actions)
             return
         }
@@ -404,7 +467,7 @@ package struct PoolMachine: ~Copyable {
         guard phase == .running else { return }
         phase = .shuttingDown
         for key in keys.indices {
-            while let exchange = waiters.popOldest(of: &keys[key].queue) {
+            while let exchange = waiters.popForemost(of: &keys[key].queue) {
                 actions.append(.fail(exchange, .shutDown))
             }
             settle(Int32(key), at: now, into: &actions)
@@ -413,13 +476,9 @@ package struct PoolMachine: ~Copyable {
             switch slots[Int(index)].state {
             case .vacant:
                 continue
-            case .dialing:
-                let key = slots[Int(index)].key
-                actions.append(.abandonDial(name(of: index)))
-                _ = slots[Int(index)].handle(.gone, at: now, limits: limits)
-                keys[Int(key)].dials -= 1
-                forget(index, of: key)
-                settle(key, at: now, into: &actions)
+            case .dialing(let dial):
+                if let claimant = dial.claimant { actions.append(.fail(claimant, .shutDown)) }
+                abandonDial(index, at: now, into: &actions)
             case .idle, .busy, .retiring:
                 retire(index, .unwanted, at: now, into: &actions)
             }

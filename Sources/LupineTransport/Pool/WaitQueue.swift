@@ -14,7 +14,8 @@ package struct WaiterID: Hashable, Sendable {
     fileprivate let generation: UInt32
 }
 
-/// The exchanges that wait for a connection of one key, first come, first served, in two lanes.
+/// The exchanges that wait for a connection of one key in two lanes: the highest priority first, and first come, first
+/// served among equals.
 ///
 /// A replayed exchange must not meet another stale connection, so it waits in a lane of its own that only new
 /// connections serve. The places themselves lie in the one `WaiterSlab` of the pool.
@@ -41,6 +42,7 @@ struct WaiterSlab {
     private struct Place {
         var exchange = ExchangeID(rawValue: 0)
         var sequence: UInt64 = 0
+        var priority: Float = 0
         var key = LinkTable.none
         var generation: UInt32 = 0
         var lane = WaitQueue.Lane.any
@@ -52,12 +54,28 @@ struct WaiterSlab {
     /// The number of the waiter that came last; waiters are numbered from 1 in the order they came.
     private(set) var lastSequence: UInt64 = 0
 
+    /// Whether fewer than `count` are to be served before a waiter found by `key(of:)`, in its lane of `queue`.
+    func isAmongFirst(_ count: Int32, _ waiter: WaiterID, of queue: WaitQueue) -> Bool {
+        var index =
+            switch places[Int(waiter.index)].lane {
+            case .any: queue.any.first
+            case .fresh: queue.fresh.first
+            }
+        var left = count
+        while left > 0, index != LinkTable.none {
+            if index == waiter.index { return true }
+            index = links.next(after: index)
+            left -= 1
+        }
+        return false
+    }
+
     /// Places ever made: the largest number of waiters at one time.
     var placeCount: Int { places.count }
 
-    /// Takes a place at the end of a lane of `queue`, the queue of `key`.
+    /// Takes a place in a lane of `queue`, the queue of `key`: behind everybody of the same priority or a higher one.
     mutating func enqueue(
-        _ exchange: ExchangeID, key: Int32, lane: WaitQueue.Lane, into queue: inout WaitQueue
+        _ exchange: ExchangeID, key: Int32, lane: WaitQueue.Lane, priority: Float, into queue: inout WaitQueue
     ) -> WaiterID {
         let index: Int32
         if let free = links.popFirst(of: &vacant) {
@@ -70,12 +88,24 @@ struct WaiterSlab {
         lastSequence &+= 1
         let generation = places[Int(index)].generation
         places[Int(index)] = Place(
-            exchange: exchange, sequence: lastSequence, key: key, generation: generation, lane: lane)
-        switch lane {
-        case .any: links.append(index, to: &queue.any)
-        case .fresh: links.append(index, to: &queue.fresh)
-        }
+            exchange: exchange, sequence: lastSequence, priority: priority, key: key, generation: generation,
+            lane: lane)
+        insert(index, into: &queue)
         return WaiterID(index: index, generation: generation)
+    }
+
+    /// The priority that a waiter waits with, unless it has been answered.
+    func priority(of waiter: WaiterID) -> Float? {
+        key(of: waiter) == nil ? nil : places[Int(waiter.index)].priority
+    }
+
+    /// Moves a waiter found by `key(of:)` to where it belongs under another priority; among equals, whoever has waited
+    /// longer stays ahead. `queue` is that key's.
+    mutating func setPriority(_ priority: Float, of waiter: WaiterID, in queue: inout WaitQueue) {
+        guard places[Int(waiter.index)].priority != priority else { return }
+        unlink(waiter.index, from: &queue)
+        places[Int(waiter.index)].priority = priority
+        insert(waiter.index, into: &queue)
     }
 
     /// The key that a waiter waits for, unless it has been answered.
@@ -100,11 +130,15 @@ struct WaiterSlab {
         return first == LinkTable.none ? nil : vacate(first, from: &queue)
     }
 
-    /// Takes whoever has waited longest in either lane.
-    mutating func popOldest(of queue: inout WaitQueue) -> ExchangeID? {
-        let lane: WaitQueue.Lane =
-            sequence(ofFirst: .fresh, of: queue) < sequence(ofFirst: .any, of: queue) ? .fresh : .any
-        return popFirst(lane, of: &queue)
+    /// Takes whoever is due first in either lane.
+    mutating func popForemost(of queue: inout WaitQueue) -> ExchangeID? {
+        popFirst(isFreshForemost(in: queue) ? .fresh : .any, of: &queue)
+    }
+
+    /// Whether the first waiter of the fresh lane is due before the first one of the other.
+    func isFreshForemost(in queue: WaitQueue) -> Bool {
+        guard queue.fresh.first != LinkTable.none else { return false }
+        return queue.any.first == LinkTable.none || precedes(queue.fresh.first, queue.any.first)
     }
 
     /// The number of the first waiter in a lane; of an empty lane, the largest number.
@@ -118,14 +152,44 @@ struct WaiterSlab {
     }
 
     private mutating func vacate(_ index: Int32, from queue: inout WaitQueue) -> ExchangeID {
-        let place = places[Int(index)]
-        switch place.lane {
-        case .any: links.remove(index, from: &queue.any)
-        case .fresh: links.remove(index, from: &queue.fresh)
-        }
+        unlink(index, from: &queue)
         places[Int(index)].key = LinkTable.none
         places[Int(index)].generation &+= 1
         links.append(index, to: &vacant)
-        return place.exchange
+        return places[Int(index)].exchange
+    }
+
+    private mutating func unlink(_ index: Int32, from queue: inout WaitQueue) {
+        switch places[Int(index)].lane {
+        case .any: links.remove(index, from: &queue.any)
+        case .fresh: links.remove(index, from: &queue.fresh)
+        }
+    }
+
+    private mutating func insert(_ index: Int32, into queue: inout WaitQueue) {
+        switch places[Int(index)].lane {
+        case .any: insert(index, into: &queue.any)
+        case .fresh: insert(index, into: &queue.fresh)
+        }
+    }
+
+    /// One step where all priorities are equal, and for whoever is ahead of everybody; else a walk from the end.
+    private mutating func insert(_ index: Int32, into lane: inout LinkList) {
+        guard lane.first != LinkTable.none, precedes(index, lane.last) else {
+            return links.append(index, to: &lane)
+        }
+        var next = lane.first
+        if !precedes(index, next) {
+            next = lane.last
+            while precedes(index, links.previous(before: next)) { next = links.previous(before: next) }
+        }
+        links.insert(index, before: next, in: &lane)
+    }
+
+    /// Whether one waiter is due before another: by priority, then by who came first.
+    private func precedes(_ left: Int32, _ right: Int32) -> Bool {
+        let (left, right) = (places[Int(left)], places[Int(right)])
+        return left.priority == right.priority
+            ? left.sequence < right.sequence : left.priority > right.priority
     }
 }

@@ -63,6 +63,10 @@ extension Errno {
     public static let accessDenied = Errno(rawValue: EACCES)
     /// There is no such file.
     public static let noSuchFile = Errno(rawValue: ENOENT)
+    /// A part of the path is no directory.
+    public static let notADirectory = Errno(rawValue: ENOTDIR)
+    /// What was named is a directory.
+    public static let isDirectory = Errno(rawValue: EISDIR)
     /// An argument was not acceptable.
     public static let invalidArgument = Errno(rawValue: EINVAL)
     /// The device behind a file failed.

@@ -14,21 +14,28 @@ public struct IPv4Address: Hashable, Sendable {
     /// Reads `a.b.c.d`; nil for anything else.
     public init?(_ text: some StringProtocol) {
         var value: UInt32 = 0
-        var parts = 0
-        for part in text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false) {
-            guard parts < 4, (1...3).contains(part.count) else { return nil }
-            guard part.count == 1 || part.first != UInt8(ascii: "0") else { return nil }
-            var octet: UInt32 = 0
-            for digit in part {
-                guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
-                octet = octet * 10 + UInt32(digit - UInt8(ascii: "0"))
+        var octet: UInt32 = 0
+        var digits = 0
+        var dots = 0
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"):
+                // No more than three digits, and none behind a leading zero.
+                guard digits < 3, digits == 0 || octet != 0 else { return nil }
+                octet = octet * 10 + UInt32(byte - UInt8(ascii: "0"))
+                guard octet <= 255 else { return nil }
+                digits += 1
+            case UInt8(ascii: "."):
+                guard digits > 0, dots < 3 else { return nil }
+                value = value << 8 | octet
+                octet = 0
+                digits = 0
+                dots += 1
+            default: return nil
             }
-            guard octet <= 255 else { return nil }
-            value = value << 8 | octet
-            parts += 1
         }
-        guard parts == 4 else { return nil }
-        rawValue = value
+        guard digits > 0, dots == 3 else { return nil }
+        rawValue = value << 8 | octet
     }
 
     /// 127.0.0.1

@@ -18,6 +18,9 @@ package struct KeepAliveProbes: Hashable, Sendable {
         self.interval = interval
         self.count = count
     }
+
+    /// By when they are to be turned on, counted from the last byte: half of the silence that they begin after.
+    var latestStart: Interval { .milliseconds(Int64(idle) * 500) }
 }
 
 /// The options that the transport sets; none of them for Unix-domain sockets unless it says so.

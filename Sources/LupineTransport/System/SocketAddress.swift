@@ -23,6 +23,7 @@ public enum SocketAddress: Hashable, Sendable {
             self = .ipv4(address, port: port)
             return
         }
+        guard literal.utf8.contains(UInt8(ascii: ":")) else { return nil }
         let parts = literal.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let address = IPv6Address(first) else { return nil }
         guard parts.count == 2 else {

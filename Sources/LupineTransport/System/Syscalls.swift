@@ -8,6 +8,7 @@ enum Syscall: Hashable, Sendable {
     case socket, connect, bind, listen, accept, shutdown
     case getOption, setOption, localAddress, peerAddress
     case receive, send, sendfile, splice, read, write, open, size, pipe, namespace, poll
+    case truncate, seek, duplicate, close
     case epollCreate, epollControl, epollWait, eventfd
 }
 
@@ -181,6 +182,25 @@ enum Syscalls {
         return Int64(information.st_size)
     }
 
+    static func isRegularFile(_ descriptor: Int32) throws(Errno) -> Bool {
+        var information = stat()
+        _ = try make(.size) { unsafe Int(fstat(descriptor, &information)) }
+        return information.st_mode & S_IFMT == S_IFREG
+    }
+
+    static func truncate(_ descriptor: Int32, to size: Int64) throws(Errno) {
+        _ = try make(.truncate) { Int(ftruncate(descriptor, off_t(size))) }
+    }
+
+    static func seek(_ descriptor: Int32, to offset: Int64) throws(Errno) {
+        _ = try make(.seek) { Int(lseek(descriptor, off_t(offset), SEEK_SET)) }
+    }
+
+    /// A second number for the same open file, close-on-exec.
+    static func duplicate(_ descriptor: Int32) throws(Errno) -> Int32 {
+        Int32(truncatingIfNeeded: try make(.duplicate) { Int(lupine_duplicate(descriptor)) })
+    }
+
     static func pipe() throws(Errno) -> (read: Int32, write: Int32) {
         var ends: (Int32, Int32) = (-1, -1)
         _ = try make(.pipe) {
@@ -197,6 +217,20 @@ enum Syscalls {
     static func close(_ descriptor: Int32) {
         let result = Glibc.close(descriptor)
         precondition(result == 0 || errno != EBADF, "a descriptor was closed twice")
+    }
+
+    /// The same, for a file that has been written: some file systems say only now that they could not keep it.
+    static func closeReporting(_ descriptor: Int32) throws(Errno) {
+        #if DEBUG
+            let fault = SyscallFaults.next(.close)
+        #else
+            let fault: Errno? = nil
+        #endif
+        let result = Glibc.close(descriptor)
+        let number = errno
+        precondition(result == 0 || number != EBADF, "a descriptor was closed twice")
+        if let fault { throw fault }
+        if result < 0, number != EINTR { throw Errno(rawValue: number) }
     }
 
     /// Moves the calling thread into the network namespace that `descriptor` is open on.

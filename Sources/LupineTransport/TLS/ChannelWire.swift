@@ -19,8 +19,12 @@ protocol ChannelWire: TLSWire {
     func becameReadable(isClosing: Bool)
     /// Hands what the wire keeps to the kernel, as far as it takes it.
     func flush() throws(ChannelFailure)
+    /// Ends our half: nothing is sent any more, reading goes on.
+    func closeWriting()
     /// Closes the descriptor underneath.
     func close()
+    /// Has the kernel probe the peer when the connection underneath is silent.
+    func probe(_ probes: KeepAliveProbes)
     /// Our end of the socket underneath.
     var localAddress: SocketAddress? { get }
 }

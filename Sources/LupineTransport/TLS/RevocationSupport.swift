@@ -29,6 +29,23 @@ package struct RevocationSupport: Sendable {
     var access: RevocationAccess {
         RevocationAccess(fetcher: fetcher, deadline: .now.advanced(by: timeout), cache: cache)
     }
+
+    /// What an evaluation on the calling thread may use: on a loop's thread nothing is fetched, whoever asks.
+    package func access(mayFetch: Bool) -> RevocationAccess {
+        mayFetch && !NativeThread.isLoop ? access : .cached(cache)
+    }
+
+    /// For evaluations that belong to no client: one fetcher and one memory for the process, on the loops that everybody
+    /// shares, through the proxies of the environment. Made by the first that asks.
+    package static let shared: RevocationSupport = {
+        let memory = RevocationMemory()
+        guard let group = try? EventLoopGroup.shared() else { return RevocationSupport(cache: memory) }
+        let proxies = try? ProxyRule(environment: { Environment.value(of: $0) })
+        let fetcher = RevocationClient(
+            group: group, resolver: Resolver(configuration: Resolver.Configuration()),
+            proxies: proxies ?? .direct)
+        return RevocationSupport(fetcher: fetcher, cache: memory)
+    }()
 }
 
 /// Answers about revocation, kept for all evaluations of a client.

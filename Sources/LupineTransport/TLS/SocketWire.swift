@@ -61,6 +61,9 @@ final class SocketWire: ChannelWire {
 
     var hasPendingOutput: Bool { false }
     func flush() {}
+    /// Refused only for a socket whose peer is gone, which reading tells.
+    func closeWriting() { try? socket?.shutdownWrite() }
     func close() { socket = nil }
+    func probe(_ probes: KeepAliveProbes) { try? socket?.setKeepAlive(probes) }
     var localAddress: SocketAddress? { (try? socket?.localAddress()) ?? nil }
 }

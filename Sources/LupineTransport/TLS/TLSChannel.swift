@@ -16,6 +16,8 @@ final class TLSChannel {
     private let keeper: SessionKeeper?
     /// What was agreed on.
     let details: TLSDetails
+    /// Our half ends once everything has gone.
+    private var isClosingWriting = false
 
     init(
         _ engine: TLSEngine, over wire: any ChannelWire, keeper: SessionKeeper?, details: TLSDetails,
@@ -105,15 +107,39 @@ final class TLSChannel {
         do throws(TLSError) {
             try engine.flush()
         } catch { throw failure(error) }
+        endWritingIfDrained()
+    }
+
+    /// Whoever waited for the handshake has written, or will not write at once.
+    func settle() throws(ChannelFailure) {
+        do throws(TLSError) {
+            try engine.settle()
+        } catch { throw failure(error) }
     }
 
     // MARK: the end
+
+    /// Says goodbye for our direction and ends it, as soon as all has gone; reading goes on.
+    func closeWriting() {
+        engine.closeWriting()
+        isClosingWriting = true
+        endWritingIfDrained()
+    }
+
+    private func endWritingIfDrained() {
+        guard isClosingWriting, !hasPendingOutput else { return }
+        isClosingWriting = false
+        wire.closeWriting()
+    }
 
     /// Says goodbye where that can be done at once, and closes.
     func close() {
         engine.close()
         wire.close()
     }
+
+    /// Has the kernel probe the peer when the connection is silent.
+    func probe(_ probes: KeepAliveProbes) { wire.probe(probes) }
 
     var localAddress: SocketAddress? { wire.localAddress }
 

@@ -8,15 +8,19 @@ package struct TLSDetails: Hashable, Sendable {
     package let version: TLSVersion
     /// The cipher suite's name in the IANA registry or, where it has none of its own, OpenSSL's.
     package let cipherSuite: String
+    /// The same as its number on the wire.
+    package let cipherSuiteNumber: UInt16
     /// The handshake was shortened with what an earlier connection left.
     package let isResumed: Bool
     /// What ALPN chose; nil when the peer does not know ALPN.
     package let applicationProtocol: String?
 
-    init(_ info: TLSInfo) {
-        version = info.version
-        cipherSuite = info.cipherSuite
-        isResumed = info.isResumed
-        applicationProtocol = info.applicationProtocol
+    /// What an engine has agreed on, its handshake done.
+    init(of engine: TLSEngine) {
+        version = engine.version
+        cipherSuite = engine.cipherSuite
+        cipherSuiteNumber = engine.cipherSuiteNumber
+        isResumed = engine.isResumed
+        applicationProtocol = engine.applicationProtocol
     }
 }

@@ -14,11 +14,14 @@ final class TLSHandshake: LoopChannel {
         let host: String
         let port: UInt16
         let proxy: ProxyServer?
+        /// Told of each step.
+        let progress: DialProgress
     }
 
     private enum Stage {
         case new
         case shaking(TLSEngine)
+        case asking(TLSEngine, PeerTrust)
         case judging(TLSEngine, TrustInquiry)
         case choosing(TLSEngine)
         case over
@@ -35,6 +38,12 @@ final class TLSHandshake: LoopChannel {
     private var wasAskedWho = false
     /// Until when the verdict holds for connections that resume this one.
     private var acceptedUntil: UnixTime?
+    /// Ties the exchange that the connection is for to it; set before `start`.
+    var claim: () -> PeerClaim = { .claimed(nil) }
+    /// Hears when somebody begins to think about an answer, and when the handshake goes on; set before `start`.
+    var setAsking: (Bool) -> Void = { _ in }
+    /// Whom the connection is for, once somebody had to be found.
+    private var claimed: PeerClaim?
 
     init(
         with peer: Peer, over wire: any ChannelWire, _ registration: Registration, on loop: EventLoop,
@@ -56,7 +65,8 @@ final class TLSHandshake: LoopChannel {
         do throws(TLSError) {
             let engine = try TLSEngine(
                 client: peer.context, host: peer.host, resuming: offered, over: wire)
-            if peer.profile.identitySource != nil { engine.asksForIdentity = true }
+            engine.asksForIdentity =
+                peer.profile.identitySource != nil || peer.profile.questions == .trustAndIdentity
             stage = .shaking(engine)
         } catch { return fail(error) }
         advance()
@@ -65,6 +75,7 @@ final class TLSHandshake: LoopChannel {
     func channelReady(_ readiness: Readiness) {
         if !readiness.isDisjoint(with: [.readable, .closed]) {
             wire.becameReadable(isClosing: !readiness.isDisjoint(with: .closed))
+            if case .shaking = stage { peer.progress.step(at: loop.now) }
         }
         advance()
     }
@@ -92,46 +103,116 @@ final class TLSHandshake: LoopChannel {
     // MARK: trust
 
     private func judge(_ trust: PeerTrust, _ engine: TLSEngine) {
+        switch peer.profile.questions {
+        case .none: break
+        case .trust, .trustAndIdentity: return ask(about: trust, engine)
+        }
         if engine.asksAboutResumption, let until = offered?.acceptedUntil, .now < until {
             acceptedUntil = until
-            return judged(.success(()), engine)
+            return judged(trust, .success(()), engine)
         }
+        inquire(about: trust, engine)
+    }
+
+    private func inquire(about trust: PeerTrust, _ engine: TLSEngine) {
         let inquiry = TrustInquiry(peer.profile, trust, on: loop) { [weak self] verdict in
             guard let self, case .judging(let engine, _) = stage else { return }
-            acceptedUntil = (try? verdict.get())?.reusableUntil
-            judged(verdict.map { _ in }, engine)
+            // Who wants to be asked wants to be asked every time (I-12.15).
+            if peer.profile.questions == .none { acceptedUntil = (try? verdict.get())?.reusableUntil }
+            judged(trust, verdict.map { _ in }, engine)
         }
         stage = .judging(engine, inquiry)
         inquiry.start()
     }
 
-    private func judged(_ verdict: Result<Void, TrustFailure>, _ engine: TLSEngine) {
+    /// Asks on behalf of the exchange that the connection is for. Also for a resumed session, whose chain it came with.
+    private func ask(about trust: PeerTrust, _ engine: TLSEngine) {
+        guard case .claimed(let asker) = claimant() else { return end(.failure(.cancelled)) }
+        guard let asker else { return inquire(about: trust, engine) }
+        stage = .asking(engine, trust)
+        setAsking(true)
+        let reply = reply(unanswered: PeerJudgement.refused(.refused("nobody has answered"))) {
+            $0.heard($1)
+        }
+        asker.judge(trust, host: peer.host, port: peer.port) { reply.give($0) }
+    }
+
+    private func heard(_ judgement: PeerJudgement) {
+        guard case .asking(let engine, let trust) = stage else { return }
+        setAsking(false)
+        switch judgement {
+        case .accepted: judged(trust, .success(()), engine)
+        case .refused(let failure): judged(trust, .failure(failure), engine)
+        case .byDefault: inquire(about: trust, engine)
+        case .cancelled: end(.failure(.cancelled))
+        }
+    }
+
+    private func judged(_ trust: PeerTrust, _ verdict: Result<Void, TrustFailure>, _ engine: TLSEngine) {
+        if case .failure(let failure) = verdict {
+            peer.profile.refusalWitness?(trust, failure, peer.host, peer.port)
+        }
         // The server may have another chain by now, which only a full handshake shows: the next one is that.
         if case .failure = verdict, engine.asksAboutResumption {
             peer.profile.forgetSessions(for: sessionPeer)
         }
+        peer.progress.step(at: loop.now)
         engine.answerTrust(verdict)
         stage = .shaking(engine)
         advance()
     }
 
+    /// Whom the connection is for. Found once: from then on the two stay together.
+    private func claimant() -> PeerClaim {
+        if let claimed { return claimed }
+        let found = claim()
+        claimed = found
+        return found
+    }
+
+    /// The way back to the loop for the answer to a question.
+    private func reply<Answer: Sendable>(
+        unanswered: Answer, _ heard: @escaping @Sendable (TLSHandshake, Answer) -> Void
+    ) -> LoopReply<Answer> {
+        let bound = LoopBound(self, on: loop)
+        return LoopReply(unanswered: unanswered) { [loop] answer in
+            _ = loop.execute { heard(bound.value, answer) }
+        }
+    }
+
     // MARK: identity
 
     private func choose(_ request: TLSIdentityRequest, _ engine: TLSEngine) {
+        if peer.profile.questions == .trustAndIdentity {
+            guard case .claimed(let asker) = claimant() else { return end(.failure(.cancelled)) }
+            guard let asker else { return chosen(nil, engine) }
+            let reply = waitForIdentity(engine)
+            return asker.identify(for: request, host: peer.host, port: peer.port) { reply.give($0) }
+        }
         guard let source = peer.profile.identitySource else { return chosen(nil, engine) }
+        let reply = waitForIdentity(engine)
+        source(request, peer.host, peer.port) { reply.give($0.map { .identity($0) } ?? .nobody) }
+    }
+
+    private func waitForIdentity(_ engine: TLSEngine) -> LoopReply<IdentityAnswer> {
         wasAskedWho = true
         stage = .choosing(engine)
-        let bound = LoopBound(self, on: loop)
-        let reply = LoopReply<TLSIdentity?>(unanswered: nil) { [loop] identity in
-            _ = loop.execute {
-                guard case .choosing(let engine) = bound.value.stage else { return }
-                bound.value.chosen(identity, engine)
-            }
+        setAsking(true)
+        return reply(unanswered: .nobody) { $0.heard($1) }
+    }
+
+    private func heard(_ answer: IdentityAnswer) {
+        guard case .choosing(let engine) = stage else { return }
+        setAsking(false)
+        switch answer {
+        case .identity(let identity): chosen(identity, engine)
+        case .nobody: chosen(nil, engine)
+        case .cancelled: end(.failure(.cancelled))
         }
-        source(request, peer.host, peer.port) { reply.give($0) }
     }
 
     private func chosen(_ identity: TLSIdentity?, _ engine: TLSEngine) {
+        peer.progress.step(at: loop.now)
         engine.answerIdentity(identity)
         stage = .shaking(engine)
         advance()
@@ -140,7 +221,7 @@ final class TLSHandshake: LoopChannel {
     // MARK: the end
 
     private func succeed(_ engine: TLSEngine) throws(TLSError) {
-        let details = TLSDetails(engine.info)
+        let details = TLSDetails(of: engine)
         // Nothing else is spoken here, whatever was offered.
         if let name = details.applicationProtocol, name != "http/1.1" { throw .protocolNotOffered(name) }
         let keeper =
@@ -149,7 +230,7 @@ final class TLSHandshake: LoopChannel {
         let channel = TLSChannel(engine, over: wire, keeper: keeper, details: details, on: loop)
         end(.success(channel))
         // Whoever was waiting has written by then, and our last flight has gone with it. What fails is seen by the reader.
-        loop.executeOnLoop { try? channel.flush() }
+        loop.executeOnLoop { try? channel.settle() }
     }
 
     private func fail(_ error: TLSError) {

@@ -16,6 +16,10 @@ package final class TLSProfile: Sendable {
             _ reply: @escaping @Sendable (TLSIdentity?) -> Void
         ) -> Void
 
+    /// Hears of peers that were refused, and why: on a loop, before whoever waits for the connection does.
+    package typealias RefusalWitness =
+        @Sendable (PeerTrust, TrustFailure, _ host: String, _ port: UInt16) -> Void
+
     /// How connections are secured.
     package let configuration: TLSConfiguration
     /// Who is trusted.
@@ -23,27 +27,44 @@ package final class TLSProfile: Sendable {
     /// What judging a chain may use beyond the chain.
     let revocation: RevocationSupport
     let identitySource: IdentitySource?
+    /// What is asked of the exchange that a connection is opened for.
+    package let questions: PeerQuestions
+    let refusalWitness: RefusalWitness?
     let settings: TLSSettings
     private let sessions = Lock(TLSSessionCache<SessionPeer>())
 
     /// A profile of its own. Nothing is loaded until the first connection is opened.
     package convenience init(
         _ configuration: TLSConfiguration, trust: TrustEvaluator, revocation: RevocationSupport = .none,
-        identitySource: IdentitySource? = nil
+        identitySource: IdentitySource? = nil, questions: PeerQuestions = .none,
+        refusalWitness: RefusalWitness? = nil
     ) {
         self.init(
-            TLSSettings(configuration), trust: trust, revocation: revocation, identitySource: identitySource)
+            TLSSettings(configuration), trust: trust, revocation: revocation, identitySource: identitySource,
+            questions: questions, refusalWitness: refusalWitness)
+    }
+
+    /// Another profile with the same configuration, loaded once for both, and the same evaluator.
+    package convenience init(
+        sharing other: TLSProfile, questions: PeerQuestions, refusalWitness: RefusalWitness? = nil
+    ) {
+        self.init(
+            other.settings, trust: other.trust, revocation: other.revocation, identitySource: nil,
+            questions: questions, refusalWitness: refusalWitness)
     }
 
     init(
         _ settings: TLSSettings, trust: TrustEvaluator, revocation: RevocationSupport,
-        identitySource: IdentitySource?
+        identitySource: IdentitySource?, questions: PeerQuestions = .none,
+        refusalWitness: RefusalWitness? = nil
     ) {
         configuration = settings.configuration
         self.settings = settings
         self.trust = trust
         self.revocation = revocation
         self.identitySource = identitySource
+        self.questions = questions
+        self.refusalWitness = refusalWitness
     }
 
     /// What to resume a connection to `peer` with, taken out where it may be offered only once.

@@ -12,13 +12,13 @@ import Testing
     static let outwards: [Machine.Outward] = [.holding, .sending, .sent]
     static let inwards: [Machine.Inward] = [.awaitingHead, .receiving, .paused]
     static let states: [Machine.State] =
-        [.idle, .draining, .upgraded, .closed]
+        [.idle, .leaving, .draining, .upgraded, .closed]
         + outwards.flatMap { outward in inwards.map { .exchanging(outward, $0) } }
     static let events: [Machine.Event] =
         outwards.map { .begin($0) } + [
             .release, .requestSent, .headReceived, .pause, .resume, .responseEnded(reusable: true),
-            .responseEnded(reusable: false), .enough(rest: .short), .enough(rest: .long), .drainedEnough,
-            .upgraded, .cancel, .broken, .close,
+            .responseEnded(reusable: false), .enough(rest: .short), .enough(rest: .long), .restIsLate,
+            .drainedEnough, .upgraded, .cancel, .broken, .close,
         ]
 
     /// A machine that has come to `state` in the way that connections do.
@@ -33,7 +33,8 @@ import Testing
         case .idle: return []
         case .closed: return [.close]
         case .upgraded: return [.begin(.sending), .requestSent, .upgraded]
-        case .draining: return [.begin(.sending), .requestSent, .headReceived, .enough(rest: .short)]
+        case .leaving: return [.begin(.sending), .requestSent, .headReceived, .enough(rest: .short)]
+        case .draining: return way(to: .leaving) + [.restIsLate]
         case .exchanging(let outward, let inward):
             let first: [Machine.Event] =
                 switch outward {
@@ -63,7 +64,8 @@ import Testing
             case .begin(let outward): return (.exchanging(outward, .awaitingHead), none)
             case .broken, .close: return (.closed, closes)
             case .release, .resume, .cancel: return (.idle, none)
-            case .requestSent, .headReceived, .pause, .responseEnded, .enough, .drainedEnough, .upgraded:
+            case .requestSent, .headReceived, .pause, .responseEnded, .enough, .restIsLate, .drainedEnough,
+                .upgraded:
                 return nil
             }
         case .exchanging(let outward, let inward):
@@ -85,29 +87,39 @@ import Testing
             case .enough(let rest):
                 guard inward == .receiving else { return nil }
                 guard outward == .sent, rest == .short else { return (.closed, succeeded) }
-                return (.draining, Machine.Actions(exchange: .succeed))
-            case .begin, .drainedEnough: return nil
+                return (.leaving, none)
+            case .begin, .restIsLate, .drainedEnough: return nil
+            }
+        case .leaving:
+            switch event {
+            case .responseEnded(reusable: true):
+                return (.idle, Machine.Actions(exchange: .succeed, connection: .giveBack))
+            case .responseEnded, .drainedEnough, .broken, .close: return (.closed, succeeded)
+            case .restIsLate: return (.draining, Machine.Actions(exchange: .succeed))
+            case .cancel: return (.draining, Machine.Actions(exchange: .fail))
+            case .release, .resume: return (.leaving, none)
+            case .begin, .requestSent, .headReceived, .pause, .enough, .upgraded: return nil
             }
         case .draining:
             switch event {
             case .responseEnded(reusable: true): return (.idle, Machine.Actions(connection: .giveBack))
             case .responseEnded, .drainedEnough, .broken, .close: return (.closed, closes)
             case .release, .resume, .cancel: return (.draining, none)
-            case .begin, .requestSent, .headReceived, .pause, .enough, .upgraded: return nil
+            case .begin, .requestSent, .headReceived, .pause, .enough, .restIsLate, .upgraded: return nil
             }
         case .upgraded:
             switch event {
             case .broken, .close, .cancel: return (.closed, closes)
             case .release, .resume: return (.upgraded, none)
-            case .begin, .requestSent, .headReceived, .pause, .responseEnded, .enough, .drainedEnough,
-                .upgraded:
+            case .begin, .requestSent, .headReceived, .pause, .responseEnded, .enough, .restIsLate,
+                .drainedEnough, .upgraded:
                 return nil
             }
         case .closed:
             switch event {
             case .release, .resume, .cancel, .broken, .close: return (.closed, none)
-            case .begin, .requestSent, .headReceived, .pause, .responseEnded, .enough, .drainedEnough,
-                .upgraded:
+            case .begin, .requestSent, .headReceived, .pause, .responseEnded, .enough, .restIsLate,
+                .drainedEnough, .upgraded:
                 return nil
             }
         }
@@ -157,7 +169,7 @@ import Testing
             }
             let actions = machine.handle(event)
             if event == .responseEnded(reusable: true),
-                [.draining, .exchanging(.sent, .receiving)].contains(before)
+                [.leaving, .draining, .exchanging(.sent, .receiving)].contains(before)
             {
                 bothDone += 1
             }
@@ -176,7 +188,9 @@ import Testing
                 require(machine.state == .closed && before != .closed, "a connection closes once")
             }
             if before == .closed { require(actions == Machine.Actions(), "nothing after the end") }
-            if case .exchanging = machine.state {
+            if machine.state == .leaving {
+                require(isUnderWay, "an exchange whose end is held back is under way")
+            } else if case .exchanging = machine.state {
                 require(isUnderWay, "an exchange is under way")
             } else {
                 require(!isUnderWay, "no exchange is forgotten")

@@ -12,7 +12,8 @@ import Testing
             let reported = Box<[TransportError?]>([])
             await loop.run {
                 let dialer = Dialer(
-                    Origin(scheme: .http, host: "127.0.0.1", port: 1), configuration: DialConfiguration(),
+                    DialProgress(to: Origin(scheme: .http, host: "127.0.0.1", port: 1), at: loop.now),
+                    configuration: DialConfiguration(),
                     resolver: Resolver(configuration: Resolver.Configuration()), loop: loop)
                 dialer.cancel(.cancelled)
                 dialer.start { outcome in

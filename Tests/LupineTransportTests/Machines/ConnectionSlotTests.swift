@@ -26,6 +26,10 @@ struct ConnectionSlotTests {
         Row(
             testDescription: "dialing, retry", events: [.dial(lastWaiter: 7), .retryDial],
             state: .dialing(.init(lastWaiter: 7, isSecondTry: true)), effect: .none),
+        Row(
+            testDescription: "dialing, claim",
+            events: [.dial(lastWaiter: 7), .claim(ExchangeID(rawValue: 3))],
+            state: .dialing(.init(lastWaiter: 7, claimant: ExchangeID(rawValue: 3))), effect: .none),
         Row(testDescription: "dialing, connected", events: open, state: .idle(until: minute), effect: .lends),
         Row(
             testDescription: "a capacity of none counts as one",

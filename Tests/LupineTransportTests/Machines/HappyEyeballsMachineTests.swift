@@ -39,7 +39,8 @@ struct HappyEyeballsMachineTests {
                 (.failed(attempt(0), 1), []), (.connected(attempt(0)), [.close(attempt(0))]),
             ]),
         Row(
-            testDescription: "the timer starts the other family, which wins", addresses: ["6a", "6b", "4a"],
+            testDescription: "[U-9.16] the timer starts the other family, which wins",
+            addresses: ["6a", "6b", "4a"],
             steps: [
                 (.start, [.connect(attempt(0), "6a"), due]),
                 (.timer, [.connect(attempt(1), "4a"), due]),
@@ -103,7 +104,7 @@ struct HappyEyeballsMachineTests {
 
     @Test(arguments: [
         Order(
-            testDescription: "IPv6 first", resolved: ["4a", "4b", "6a", "6b"], first: .ipv6,
+            testDescription: "[U-9.16] IPv6 first", resolved: ["4a", "4b", "6a", "6b"], first: .ipv6,
             order: ["6a", "4a", "6b", "4b"]),
         Order(
             testDescription: "IPv4 first", resolved: ["6a", "6b", "4a"], first: .ipv4,

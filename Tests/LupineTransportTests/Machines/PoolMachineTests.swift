@@ -31,6 +31,68 @@ struct PoolMachineTests {
         #expect(model.dialCount == 1)
     }
 
+    // MARK: dials that ask
+
+    @Test func aDialThatAsksIsTiedToTheOldestWaiter() {
+        var model = PoolModel(PoolLimits(perHost: 2, total: 9))
+        let exchanges = (0..<3).map { _ in model.submit(a) }
+        let dials = model.dialing
+        model.claim(dials[1])
+        model.claim(dials[0])
+        #expect(model.machine.claimant(of: dials[1]) == exchanges[0])
+        #expect(model.machine.claimant(of: dials[0]) == exchanges[1])
+        // In whatever order they come, each runs where it was asked.
+        model.connect(dials[0])
+        #expect(model.lastActions.contains(.run(exchanges[1], on: dials[0], reused: false)))
+        model.connect(dials[1])
+        #expect(model.lastActions.contains(.run(exchanges[0], on: dials[1], reused: false)))
+        #expect(model.waiting.count == 1)
+    }
+
+    @Test func aDialThatAsksFailsTheOneItIsTiedToAndNobodyElse() {
+        var model = PoolModel(PoolLimits(perHost: 1, total: 9))
+        let exchanges = (0..<3).map { _ in model.submit(a) }
+        for exchange in exchanges {
+            let dial = model.dialing[0]
+            model.claim(dial)
+            model.failDial(dial)
+            #expect(model.answers[exchange] == .failed(.dialFailed))
+        }
+        #expect(model.answers.count == 3 && model.dialCount == 3)
+        #expect(model.machine.keyCount == 0)
+    }
+
+    @Test func aCancelledClaimTakesItsDialAlong() {
+        var model = PoolModel(PoolLimits(perHost: 1, total: 9))
+        let first = model.submit(a)
+        let second = model.submit(a)
+        let dial = model.dialing[0]
+        model.claim(dial)
+        model.cancelClaim(dial)
+        #expect(model.answers[first] == .failed(.cancelled))
+        #expect(model.answers[second] == nil && model.dialing.count == 1 && model.dialing[0] != dial)
+        model.cancelClaim(dial)
+        #expect(model.lastActions.isEmpty)
+    }
+
+    @Test func aDialThatAsksForNobodyIsGivenUp() {
+        var model = PoolModel(PoolLimits())
+        model.submit(a)
+        let dial = model.dialing[0]
+        if let waiter = model.waiting.keys.first { model.cancel(waiter) }
+        model.claim(dial)
+        #expect(model.lastActions == [.abandonDial(dial)])
+        #expect(model.machine.openCount == 0 && model.machine.keyCount == 0)
+    }
+
+    @Test func aShutDownFailsWhoeverIsTiedToADial() {
+        var model = PoolModel(PoolLimits())
+        let exchange = model.submit(a)
+        model.claim(model.dialing[0])
+        model.shutDown()
+        #expect(model.answers[exchange] == .failed(.shutDown))
+    }
+
     @Test func theLastInIsLentFirst() {
         var model = PoolModel(PoolLimits(perHost: 3, total: 9))
         for _ in 0..<3 { model.submit(a) }
@@ -58,6 +120,47 @@ struct PoolMachineTests {
             for case .run(let exchange, _, _) in model.lastActions { order.append(exchange) }
         }
         #expect(order == Array(exchanges[2...]))
+    }
+
+    @Test("[U-9.14] waiters go by priority, and in order among equals")
+    func waitersGoByPriority() {
+        var model = PoolModel(PoolLimits(perHost: 1, total: 9))
+        model.submit(a)
+        for name in model.dialing { model.connect(name) }
+        let middle = model.submit(a)
+        let low = model.submit(a, priority: 0)
+        let high = model.submit(a, priority: 1)
+        let secondMiddle = model.submit(a)
+        let secondHigh = model.submit(a, priority: 1)
+        let between = model.submit(a, priority: 0.3)
+        #expect(order(&model) == [high, secondHigh, middle, secondMiddle, between, low])
+    }
+
+    @Test("[U-9.14] a priority changes while its exchange waits, and who waited longer stays ahead of equals")
+    func aPriorityChangesWhileWaiting() {
+        var model = PoolModel(PoolLimits(perHost: 1, total: 9))
+        model.submit(a)
+        for name in model.dialing { model.connect(name) }
+        let exchanges = (0..<5).map { _ in model.submit(a) }
+        let waiters = exchanges.compactMap { exchange in
+            model.waiting.first { $0.value.exchange == exchange }?.key
+        }
+        #expect(waiters.count == 5)
+        model.reprioritise(waiters[4], 1)
+        model.reprioritise(waiters[0], 0.1)
+        model.reprioritise(waiters[3], 1)
+        model.reprioritise(waiters[2], 0.1)
+        model.reprioritise(waiters[0], 0.5)
+        #expect(order(&model) == [exchanges[3], exchanges[4], exchanges[0], exchanges[1], exchanges[2]])
+    }
+
+    private func order(_ model: inout PoolModel) -> [ExchangeID] {
+        var order: [ExchangeID] = []
+        while !model.waiting.isEmpty {
+            finishOldest(&model)
+            for case .run(let exchange, _, _) in model.lastActions { order.append(exchange) }
+        }
+        return order
     }
 
     @Test func aCancelledWaiterFreesItsPlaceAndItsDialServesTheNext() {

@@ -9,6 +9,8 @@ struct PoolModel: ~Copyable {
     struct Connection {
         var origin: Origin
         var isDialing = true
+        /// The exchange that its dial is tied to.
+        var claimant: ExchangeID?
         var isRetiring = false
         var capacity = 1
         var exchanges: Set<ExchangeID> = []
@@ -29,6 +31,12 @@ struct PoolModel: ~Copyable {
         var origin: Origin
         var isFresh: Bool
         var place: Int
+        var priority: Float
+
+        /// Due first, or at the same time: itself.
+        func isDue(noLaterThan other: Waiter) -> Bool {
+            priority == other.priority ? place <= other.place : priority > other.priority
+        }
     }
 
     enum Answer: Hashable {
@@ -53,6 +61,8 @@ struct PoolModel: ~Copyable {
     private var retried: Set<ConnectionID> = []
     private var clock = 0
     private var peakWaiting = 0
+    /// Whose dial has just failed under it.
+    private var failedClaimant: ExchangeID?
     private var isShutDown = false
 
     init(_ limits: PoolLimits) {
@@ -63,11 +73,18 @@ struct PoolModel: ~Copyable {
     // MARK: Events
 
     @discardableResult
-    mutating func submit(_ origin: Origin, needsFresh: Bool = false) -> ExchangeID {
+    mutating func submit(
+        _ origin: Origin, needsFresh: Bool = false, priority: Float = Exchange.defaultPriority
+    ) -> ExchangeID {
         submitted += 1
         let exchange = ExchangeID(rawValue: submitted)
-        handle(.submit(exchange, to: origin, needsFresh: needsFresh))
+        handle(.submit(exchange, to: origin, needsFresh: needsFresh, priority: priority))
         return exchange
+    }
+
+    mutating func reprioritise(_ waiter: WaiterID, _ priority: Float) {
+        waiting[waiter]?.priority = priority
+        handle(.reprioritise(waiter, priority))
     }
 
     mutating func connect(_ connection: ConnectionID, capacity: Int = 1) {
@@ -96,14 +113,37 @@ struct PoolModel: ~Copyable {
         handle(.lost(connection))
     }
 
+    /// The dial has questions: it is tied to whoever it would serve, or given up.
+    mutating func claim(_ connection: ConnectionID) {
+        let queue = waiting.filter { $0.value.origin == connections[connection]?.origin }
+        let next =
+            queue.filter(\.value.isFresh).min { $0.value.isDue(noLaterThan: $1.value) }
+            ?? queue.min { $0.value.isDue(noLaterThan: $1.value) }
+        if let next, connections[connection]?.claimant == nil {
+            connections[connection]?.claimant = next.value.exchange
+            waiting[next.key] = nil
+        }
+        let claimant = connections[connection]?.claimant
+        handle(.claim(connection))
+        #expect(machine.claimant(of: connection) == claimant, "not the one that it would serve")
+        #expect((connections[connection] == nil) == (claimant == nil), "a dial for nobody goes on")
+    }
+
+    mutating func cancelClaim(_ connection: ConnectionID) {
+        handle(.cancelClaim(connection))
+        #expect(connections[connection]?.claimant == nil)
+    }
+
     mutating func failDial(_ connection: ConnectionID) {
+        failedClaimant = connections[connection]?.claimant
         connections[connection] = nil
         handle(.dialFailed(connection))
     }
 
     mutating func exhaustDescriptors(_ connection: ConnectionID) {
         let hadIdle = connections.values.contains { $0.idleUntil != nil }
-        if !hadIdle || retried.contains(connection) { connections[connection] = nil }
+        failedClaimant = connections[connection]?.claimant
+        if !hadIdle || retried.contains(connection) || failedClaimant != nil { connections[connection] = nil }
         handle(.descriptorsExhausted(connection))
     }
 
@@ -188,7 +228,7 @@ struct PoolModel: ~Copyable {
                 let lane = waiting.values.filter {
                     $0.origin == entry.value.origin && $0.isFresh == entry.value.isFresh
                 }
-                #expect(lane.allSatisfy { $0.place >= entry.value.place }, "\(action): out of turn")
+                #expect(lane.allSatisfy { entry.value.isDue(noLaterThan: $0) }, "\(action): out of turn")
                 #expect(connection.origin == entry.value.origin)
                 if entry.value.isFresh {
                     guard case .connected(let new, _) = event, new == name else {
@@ -197,7 +237,13 @@ struct PoolModel: ~Copyable {
                     }
                 }
                 waiting[entry.key] = nil
-            } else if case .submit(let fresh, let origin, let needsFresh) = event, fresh == exchange {
+            } else if connection.claimant == exchange {
+                guard case .connected(name, _) = event else {
+                    Issue.record("\(action): its dial is not over")
+                    return
+                }
+                connections[name]?.claimant = nil
+            } else if case .submit(let fresh, let origin, let needsFresh, _) = event, fresh == exchange {
                 #expect(connection.origin == origin)
                 #expect(!needsFresh)
                 #expect(
@@ -220,12 +266,15 @@ struct PoolModel: ~Copyable {
             connections[name]?.idleUntil = nil
             if connection.remaining != .max { connections[name]?.remaining -= 1 }
         case .wait(let exchange, let waiter):
-            guard case .submit(let fresh, let origin, let needsFresh) = event, fresh == exchange else {
+            guard case .submit(let fresh, let origin, let needsFresh, let priority) = event,
+                fresh == exchange
+            else {
                 Issue.record("\(action): it was not submitted")
                 return
             }
             #expect(waiterNames.insert(waiter).inserted, "a waiter's name was given out twice")
-            waiting[waiter] = Waiter(exchange: exchange, origin: origin, isFresh: needsFresh, place: clock)
+            waiting[waiter] = Waiter(
+                exchange: exchange, origin: origin, isFresh: needsFresh, place: clock, priority: priority)
             peakWaiting = max(peakWaiting, waiting.count)
         case .dial(let name, let origin):
             dialCount += 1
@@ -252,7 +301,11 @@ struct PoolModel: ~Copyable {
             #expect(connection.exchanges.isEmpty, "\(action): it carries an exchange")
             #expect(!connection.isDialing)
         case .fail(let exchange, let failure):
-            if failure == .shutDown, case .submit(exchange, _, _) = event {
+            if failure == .shutDown, case .submit(exchange, _, _, _) = event {
+                answer(exchange, .failed(failure))
+                return
+            }
+            if exchange == failedClaimant || connections.values.contains(where: { $0.claimant == exchange }) {
                 answer(exchange, .failed(failure))
                 return
             }
@@ -262,7 +315,8 @@ struct PoolModel: ~Copyable {
             }
             if failure == .dialFailed || failure == .descriptorsExhausted {
                 let queue = waiting.values.filter { $0.origin == entry.value.origin }
-                #expect(queue.allSatisfy { $0.place >= entry.value.place }, "\(action): not the oldest")
+                #expect(
+                    queue.allSatisfy { entry.value.isDue(noLaterThan: $0) }, "\(action): not the foremost")
             }
             waiting[entry.key] = nil
             answer(exchange, .failed(failure))
@@ -293,7 +347,7 @@ struct PoolModel: ~Copyable {
         #expect(machine.keyCount == origins.count, "keys leak")
         for origin in origins {
             let mine = connections.values.filter { $0.origin == origin }
-            let dials = mine.count { $0.isDialing }
+            let dials = mine.count { $0.isDialing && $0.claimant == nil }
             let queue = waiting.values.filter { $0.origin == origin }
             #expect(mine.count <= limits.perHost, "the host's limit")
             if queue.contains(where: { !$0.isFresh }) {

@@ -70,7 +70,9 @@ struct PoolModelTests {
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<33:
             guard model.waiting.count < 60, let origin = origins.randomElement(using: &random) else { return }
-            model.submit(origin, needsFresh: Int.random(in: 0..<12, using: &random) == 0)
+            model.submit(
+                origin, needsFresh: Int.random(in: 0..<12, using: &random) == 0,
+                priority: priority(&random))
         case 33..<50:
             guard let dial = model.dialing.randomElement(using: &random) else { return }
             model.connect(dial, capacity: Int.random(in: 1...largestCapacity, using: &random))
@@ -85,8 +87,16 @@ struct PoolModelTests {
             if let waiter = names.randomElement(using: &random) {
                 model.cancel(waiter)
                 model.cancel(waiter)
+                model.reprioritise(waiter, 1)
             }
-        case 84..<88:
+        case 84..<86:
+            guard let dial = model.dialing.randomElement(using: &random) else { return }
+            if model.connections[dial]?.claimant == nil || Bool.random(using: &random) {
+                model.claim(dial)
+            } else {
+                model.cancelClaim(dial)
+            }
+        case 86..<88:
             guard let dial = model.dialing.randomElement(using: &random) else { return }
             model.failDial(dial)
             gone.append(dial)
@@ -105,12 +115,28 @@ struct PoolModelTests {
             model.handle(.lost(late))
             model.handle(.finished(late, .notReusable))
             model.handle(.dialFailed(late))
+            model.handle(.claim(late))
+            model.handle(.cancelClaim(late))
             model.handle(.retire(late))
             model.handle(.connected(late, capacity: 1))
+        case 95..<97:
+            let names = model.waiting.sorted { $0.value.place < $1.value.place }.map(\.key)
+            if let waiter = names.randomElement(using: &random) {
+                model.reprioritise(waiter, priority(&random))
+            }
         case 94..<95:
             if Int.random(in: 0..<10, using: &random) == 0 { model.dropIdle() }
         case _:
             model.advance(by: .milliseconds(Int64.random(in: 1...400, using: &random)))
+        }
+    }
+
+    private func priority(_ random: inout SeededRandom) -> Float {
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0: 0.25
+        case 1: 0.75
+        case 2: Float.random(in: 0...1, using: &random)
+        case _: Exchange.defaultPriority
         }
     }
 

@@ -131,8 +131,10 @@ struct TransferDeadlinesTests {
             testDescription: "resuming what was not paused", events: [.sent, .received, .readingResumed],
             timeout: .idleRead, at: 5),
     ])
-    func next(_ row: Row) {
-        var deadlines = TransferDeadlines(Self.all, at: .zero)
+    func next(_ row: Row) { strikes(row, Self.all) }
+
+    private func strikes(_ row: Row, _ timeouts: TransferTimeouts) {
+        var deadlines = TransferDeadlines(timeouts, at: .zero)
         for (second, event) in row.events.enumerated() {
             deadlines.handle(event, at: Instant.zero + .seconds(Int64(second)))
         }
@@ -142,6 +144,67 @@ struct TransferDeadlinesTests {
         #expect(deadlines.expired(at: instant) == row.timeout)
         #expect(deadlines.expired(at: Instant(nanoseconds: instant.nanoseconds - 1)) == nil)
     }
+
+    static let idleOnly = TransferTimeouts(idle: .seconds(5), whole: .seconds(1000))
+
+    /// Any progress begins the idle time anew, and it stands still while nobody expects any.
+    @Test(
+        "[U-14.2, U-14.3] the idle time",
+        arguments: [
+            Row(testDescription: "nothing yet", events: [], timeout: .whole, at: 1000),
+            Row(testDescription: "connecting", events: [.connecting], timeout: .idle, at: 5),
+            Row(testDescription: "handshaking", events: [.connecting, .handshaking], timeout: .idle, at: 6),
+            Row(testDescription: "queued", events: [.connecting, .waiting], timeout: .whole, at: 1000),
+            Row(testDescription: "the request begins", events: [.sending], timeout: .idle, at: 5),
+            Row(testDescription: "bytes go out", events: [.sending, .wrote, .wrote], timeout: .idle, at: 7),
+            Row(
+                testDescription: "bytes go out under an early response",
+                events: [.sending, .received, .wrote],
+                timeout: .idle, at: 7),
+            Row(
+                testDescription: "our own source is dry", events: [.sending, .sourceDry], timeout: .idle,
+                at: 5),
+            Row(testDescription: "bytes come", events: [.sent, .received, .received], timeout: .idle, at: 7),
+            Row(
+                testDescription: "the consumer paused", events: [.sent, .received, .readingPaused],
+                timeout: .whole, at: 1000),
+            Row(
+                testDescription: "the consumer goes on",
+                events: [.sent, .received, .readingPaused, .readingResumed], timeout: .idle, at: 8),
+            Row(testDescription: "suspended", events: [.sent, .suspended], timeout: .whole, at: 1000),
+            Row(
+                testDescription: "suspended as bytes come", events: [.sent, .suspended, .received],
+                timeout: .whole, at: 1000),
+            Row(
+                testDescription: "taken up again", events: [.sent, .suspended, .unsuspended], timeout: .idle,
+                at: 7),
+            Row(
+                testDescription: "taken up while paused",
+                events: [.sent, .received, .readingPaused, .suspended, .unsuspended], timeout: .whole,
+                at: 1000),
+        ])
+    func idle(_ row: Row) { strikes(row, Self.idleOnly) }
+
+    /// U-6.4: the other times stand still, too, and begin anew.
+    @Test(arguments: [
+        Row(testDescription: "connecting", events: [.connecting, .suspended], timeout: .whole, at: 1000),
+        Row(
+            testDescription: "connecting again", events: [.connecting, .suspended, .unsuspended],
+            timeout: .connect, at: 3),
+        Row(
+            testDescription: "handshaking again", events: [.handshaking, .suspended, .unsuspended],
+            timeout: .tlsHandshake, at: 4),
+        Row(
+            testDescription: "sending again", events: [.sending, .suspended, .unsuspended],
+            timeout: .idleWrite, at: 7),
+        Row(
+            testDescription: "the first byte again", events: [.sent, .suspended, .unsuspended],
+            timeout: .firstByte, at: 5),
+        Row(
+            testDescription: "reading again", events: [.sent, .received, .suspended, .unsuspended],
+            timeout: .idleRead, at: 7),
+    ])
+    func suspension(_ row: Row) { strikes(row, Self.all) }
 
     @Test func withoutTimeoutsNothingStrikes() {
         var deadlines = TransferDeadlines(TransferTimeouts(), at: .zero)

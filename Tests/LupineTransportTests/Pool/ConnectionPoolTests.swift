@@ -68,6 +68,30 @@ import Testing
         }
     }
 
+    @Test("[U-9.14] exchanges get the one connection by priority, which may change while they wait")
+    func priorities() async throws {
+        let plan = ScriptPlan(
+            .expectHead, .signal("busy"), .waitForSignal("go"), .reply(), .expectHead, .reply(), .expectHead,
+            .reply(), .expectHead, .reply(), .expectHead, .reply(), .stall)
+        try await withPool(plan, limits: PoolLimits(perHost: 1)) { stage in
+            let first = try stage.exchange()
+            stage.pool.submit(first.exchange)
+            await stage.origin.gate("busy").wait()
+            let others = try ["/a", "/b", "/c", "/d"].map { try stage.exchange(.get, $0) }
+            others[1].exchange.priority = 0.75
+            for other in others { stage.pool.submit(other.exchange) }
+            others[0].exchange.priority = -1
+            others[3].exchange.priority = 7
+            others[2].exchange.priority = .nan
+            #expect(others.map(\.exchange.priority) == [0, 0.75, 0.5, 1])
+            stage.origin.gate("go").open()
+            for made in [first] + others { await made.sink.ended.wait() }
+            let heads = String(decoding: stage.origin.received(on: 0), as: UTF8.self)
+                .split(separator: "\r\n").filter { $0.hasPrefix("GET ") }
+            #expect(heads == ["/", "/d", "/b", "/c", "/a"].map { "GET \($0) HTTP/1.1" })
+        }
+    }
+
     @Test(arguments: ["Connection: close\r\n", "Connection: x, Close\r\n"])
     func aServerThatSaysClose(_ field: String) async throws {
         let plan = ScriptPlan(.expectHead, .reply("ok", field), .expectEnd, .signal("closed"), .stall)

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+
+internal import Glibc
+
+/// Files that content is kept in: made anew, gone on with, and seen to the end.
+extension Descriptor {
+    /// Makes a file that nobody else can have made, for its owner only, open for writing. Throws `EEXIST` where there is
+    /// one already, or a link.
+    package static func creating(path: String) throws(Errno) -> Descriptor {
+        Descriptor(
+            adopting: try Syscalls.open(
+                path, flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode: 0o600))
+    }
+
+    /// Opens a file to write on from `offset`; what stands behind it is cut off.
+    ///
+    /// Throws `EINVAL` where the path is no regular file, or one that is shorter than `offset`. A link is not followed.
+    package static func continuing(path: String, at offset: Int64) throws(Errno) -> Descriptor {
+        let file = Descriptor(
+            adopting: try Syscalls.open(path, flags: O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, mode: 0))
+        guard try Syscalls.isRegularFile(file.rawValue), try file.fileSize() >= offset, offset >= 0 else {
+            throw .invalidArgument
+        }
+        try Syscalls.truncate(file.rawValue, to: offset)
+        try Syscalls.seek(file.rawValue, to: offset)
+        return file
+    }
+
+    /// Makes the file system say whether it has kept what was written, as closing would; the descriptor stays open.
+    package func settle() throws(Errno) {
+        try Syscalls.closeReporting(try Syscalls.duplicate(rawValue))
+    }
+}
+
+extension FileTarget {
+    /// Makes the file system say whether it has kept what was written.
+    package func settle() throws(Errno) { try descriptor.settle() }
+}

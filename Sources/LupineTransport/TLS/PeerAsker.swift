@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+
+package import LupineTLS
+
+/// Who answers, for one exchange, what is asked when a connection is opened for it: whether its peer is trusted, and who we
+/// are where the peer wants to know.
+///
+/// An exchange that brings one (`ExchangeOptions.asker`), to an origin whose profile asks, is tied to the connection that is
+/// being opened as soon as the peer's chain has come: it runs there and nowhere else, and what its answers make of the
+/// connection befalls it alone. A connection that stands already is lent to it without a question.
+///
+/// The methods are called on a loop and may not block. Each `reply` is called once, from any thread; without an answer, the
+/// peer is refused and the identity is nobody's.
+package protocol PeerAsker: AnyObject, Sendable {
+    /// Asks whether the peer is who it says it is.
+    func judge(
+        _ peer: PeerTrust, host: String, port: UInt16, reply: @escaping @Sendable (PeerJudgement) -> Void)
+    /// Asks who we are. The peer has been accepted before.
+    func identify(
+        for request: TLSIdentityRequest, host: String, port: UInt16,
+        reply: @escaping @Sendable (IdentityAnswer) -> Void)
+}
+
+/// An answer about a peer.
+package enum PeerJudgement: Hashable, Sendable {
+    /// It is trusted, whatever its chain says.
+    case accepted
+    /// It is not.
+    case refused(TrustFailure)
+    /// What the profile's evaluator says.
+    case byDefault
+    /// The exchange is not wanted any more.
+    case cancelled
+}
+
+/// An answer to who we are.
+package enum IdentityAnswer: Hashable, Sendable {
+    /// This is who.
+    case identity(TLSIdentity)
+    /// Nobody: the handshake goes on without.
+    case nobody
+    /// The exchange is not wanted any more.
+    case cancelled
+}
+
+/// What connections under a profile ask of the exchange that they are opened for.
+package enum PeerQuestions: Hashable, Sendable {
+    /// Nothing: the evaluator and the configuration answer.
+    case none
+    /// Whether the peer is trusted.
+    case trust
+    /// Also who we are, if the peer wants to know.
+    case trustAndIdentity
+}
+
+/// Whom a connection that is being opened is for.
+enum PeerClaim {
+    /// An exchange, which is tied to it from here on, with whoever answers for it.
+    case claimed((any PeerAsker)?)
+    /// Nobody any more: it is being given up.
+    case nobodyWaits
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+import LupineOrigin
+import LupineTLS
+import Testing
+
+@testable import LupineTransport
+
+/// The idle time covers everything from the look-up on, and not the wait for a turn.
+@Suite struct IdleTimeTests {
+    private func options(_ idle: Interval) -> ExchangeOptions {
+        ExchangeOptions(timeouts: TransferTimeouts(idle: idle))
+    }
+
+    @Test func aHundredthOfASecondIsEnough() async throws {
+        try await withPool(ScriptPlan(.expectHead, .stall)) { stage in
+            let sink = try await stage.send(options: options(.milliseconds(10)))
+            #expect(sink.failure == .timedOut(host: "origin.test", .idle))
+        }
+    }
+
+    @Test("[U-14.2] a body that stops in the middle")
+    func aBodyThatStops() async throws {
+        let plan = ScriptPlan(.expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), .stall)
+        try await withPool(plan) { stage in
+            let sink = try await stage.send(options: options(.milliseconds(30)))
+            #expect(sink.failure == .timedOut(host: "origin.test", .idle) && sink.text == "abc")
+        }
+    }
+
+    @Test func aPausedConsumerIsNotTimed() async throws {
+        let clock = ManualClock()
+        let plan = ScriptPlan(.expectHead, .reply("abc"), .stall)
+        try await withPool(plan, clock: clock) { stage in
+            let sink = RecordingSink(plan: { .pause })
+            let made = try stage.exchange(options: options(.seconds(1)), sink: sink)
+            stage.pool.submit(made.exchange)
+            await sink.headCame.wait()
+            clock.advance(by: .seconds(60))
+            for loop in stage.group.loops { loop.wake() }
+            await stage.settle()
+            #expect(sink.log.value.ends == 0)
+            made.exchange.resume()
+            await sink.ended.wait()
+            #expect(sink.text == "abc" && sink.failure == nil)
+        }
+    }
+
+    /// A handshake that never goes on: the connection stands, TLS does not.
+    @Test func aHandshakeThatStalls() async throws {
+        let plan = ScriptPlan([Script([.expectBytes(1), .stall], on: .socket)])
+        try await withPool(plan) { stage in
+            let profile = TLSProfile(TLSConfiguration(), trust: .default)
+            let key = LupineTransport.Origin(
+                scheme: .https, host: "origin.test", port: stage.origin.port, tls: profile)
+            var fields = Fields()
+            try fields.append(.host, "origin.test")
+            let sink = RecordingSink()
+            stage.pool.submit(
+                Exchange(
+                    head: RequestHead(method: .get, target: .origin("/"), fields: fields), origin: key,
+                    options: options(.milliseconds(50)), sink: sink))
+            await sink.ended.wait()
+            #expect(sink.failure == .timedOut(host: "origin.test", .idle))
+        }
+    }
+
+    /// Its connection is busy with somebody else's request, and no dial is allowed.
+    @Test("[U-14.3] waiting for a turn is not timed")
+    func waitingForATurnIsNotTimed() async throws {
+        let clock = ManualClock()
+        let plan = ScriptPlan(
+            .expectHead, .signal("busy"), .waitForSignal("go"), .reply("one"), .expectHead, .reply("two"),
+            .stall)
+        try await withPool(plan, limits: PoolLimits(perHost: 1), clock: clock) { stage in
+            let first = try stage.exchange()
+            stage.pool.submit(first.exchange)
+            await stage.origin.gate("busy").wait()
+            let second = try stage.exchange(options: options(.seconds(1)))
+            stage.pool.submit(second.exchange)
+            for _ in 0..<5 {
+                clock.advance(by: .seconds(60))
+                for loop in stage.group.loops { loop.wake() }
+                await stage.settle()
+            }
+            #expect(second.sink.log.value.ends == 0)
+            stage.origin.gate("go").open()
+            await second.sink.ended.wait()
+            #expect(second.sink.text == "two" && first.sink.text == "one")
+        }
+    }
+
+    /// A listener whose queue is full answers nobody: the kernel drops what asks for a connection.
+    @Test("[U-14.6] a connect that hangs is timed", arguments: [1, 3])
+    func aConnectThatHangs(_ exchanges: Int) async throws {
+        let group = try EventLoopGroup(count: 1, name: "idle")
+        let deaf = try DeafListener()
+        var configuration = ConnectionPool.Configuration()
+        configuration.dial.timeout = nil
+        configuration.limits = PoolLimits(perHost: 1)
+        var resolution = Resolver.Configuration()
+        resolution.overrides[Resolver.Endpoint(host: "*", port: deaf.port)] = [deaf.address]
+        let pool = ConnectionPool(
+            configuration: configuration, group: group, resolver: Resolver(configuration: resolution))
+        var sinks: [RecordingSink] = []
+        for _ in 0..<exchanges {
+            var fields = Fields()
+            try fields.append(.host, "deaf.test")
+            let sink = RecordingSink()
+            sinks.append(sink)
+            pool.submit(
+                Exchange(
+                    head: RequestHead(method: .get, target: .origin("/"), fields: fields),
+                    origin: LupineTransport.Origin(scheme: .http, host: "deaf.test", port: deaf.port),
+                    options: options(.milliseconds(60)), sink: sink))
+        }
+        // Those behind the first one are timed once it is their turn.
+        for sink in sinks {
+            await sink.ended.wait()
+            #expect(sink.failure == .timedOut(host: "deaf.test", .idle))
+        }
+        await withCheckedContinuation { continuation in pool.shutDown { continuation.resume() } }
+        await group.shutdown()
+    }
+}
+
+/// A listener that nobody gets a connection from: its queue is full, and the kernel drops what asks for more.
+private final class DeafListener: Sendable {
+    let address: SocketAddress
+    var port: UInt16 { address.port ?? 0 }
+    private let listener: Handover
+    private let callers: [Handover]
+
+    init() throws {
+        let any = try #require(SocketAddress(literal: "127.0.0.1", port: 0))
+        let socket = try Socket.stream(for: any)
+        try socket.bind(to: any)
+        try socket.listen(backlog: 0)
+        address = try #require(try socket.localAddress())
+        var callers: [Handover] = []
+        for _ in 0..<4 {
+            let caller = try Socket.stream(for: address)
+            _ = try caller.connect(to: address)
+            callers.append(Handover(caller))
+        }
+        self.callers = callers
+        listener = Handover(socket)
+    }
+
+    deinit {
+        _ = listener.take()
+        for caller in callers { _ = caller.take() }
+    }
+}

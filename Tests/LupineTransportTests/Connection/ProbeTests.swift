@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+import LupineOrigin
+import LupineTLS
+import Testing
+
+@testable import LupineTransport
+
+/// When the kernel is asked to probe a silent connection: when it lies idle, or is old enough to have been silent for
+/// long, and not sooner. Seen by a fault that waits on the loop's thread for the next option set.
+@Suite struct ProbeTests {
+    /// A script that answers when the test says so.
+    private static let plan = ScriptPlan(
+        .expectHead, .signal("asked"), .waitForSignal("answer"), .reply(), .stall)
+
+    /// Runs one exchange, plants the fault while its answer is waited for, and says whether somebody has met it at the end.
+    private func isProbed(_ limits: PoolLimits = PoolLimits()) async throws -> Bool {
+        // The clock stands still: however long the test takes, no connection of it grows old.
+        try await withPool(Self.plan, limits: limits, clock: ManualClock()) { stage in
+            let (exchange, sink) = try stage.exchange()
+            stage.pool.submit(exchange)
+            await stage.origin.gate("asked").wait()
+            let loop = stage.group.loops[0]
+            await loop.run { SyscallFaults.plant([.noMemory], in: .setOption) }
+            stage.origin.gate("answer").open()
+            await sink.ended.wait()
+            await stage.settle()
+            #expect(sink.failure == nil)
+            return await loop.run { SyscallFaults.uproot(.setOption) } == 0
+        }
+    }
+
+    @Test func anIdleConnectionIsProbed() async throws { #expect(try await isProbed()) }
+
+    @Test func aConnectionThatIsClosedSoonerIsNot() async throws {
+        #expect(try await !isProbed(PoolLimits(maximumAge: .zero)))
+    }
+
+    /// A peer that is gone is noticed while an answer is waited for, with a limit that is far away or with none at all.
+    @Test(arguments: [nil, Interval.seconds(3600)])
+    func aConnectionThatWaitsForLongIsProbed(_ limit: Interval?) async throws {
+        let clock = ManualClock()
+        try await withPool(Self.plan, clock: clock) { stage in
+            let (exchange, sink) = try stage.exchange(
+                options: ExchangeOptions(timeouts: TransferTimeouts(firstByte: limit)))
+            stage.pool.submit(exchange)
+            await stage.origin.gate("asked").wait()
+            await stage.settle()
+            let loop = stage.group.loops[0]
+            await loop.run { SyscallFaults.plant([.noMemory], in: .setOption) }
+            clock.advance(by: .seconds(29))
+            loop.wake()
+            await stage.settle()
+            #expect(await loop.run { SyscallFaults.uproot(.setOption) } == 1, "it is too young")
+            await loop.run { SyscallFaults.plant([.noMemory], in: .setOption) }
+            clock.advance(by: .seconds(2))
+            loop.wake()
+            await stage.settle()
+            #expect(await loop.run { SyscallFaults.uproot(.setOption) } == 0, "it is to be probed")
+            // One that cannot be probed is used all the same.
+            stage.origin.gate("answer").open()
+            await sink.ended.wait()
+            #expect(sink.failure == nil && stage.pool.openCount == 1)
+        }
+    }
+
+    /// Without a limit nothing else would end a connect or handshake with a peer that is gone.
+    @Test(arguments: [false, true]) func aDialWithoutLimitIsProbedFromItsBeginning(_ isLimited: Bool)
+        async throws
+    {
+        let origin = try OriginServer.start()
+        try await withLoop { loop in
+            let left = Box<Int?>(nil)
+            let done = Gate()
+            await loop.run {
+                var configuration = DialConfiguration()
+                if !isLimited { configuration.tlsHandshakeTimeout = nil }
+                let dialer = Dialer(
+                    DialProgress(
+                        to: Origin(scheme: .http, host: "127.0.0.1", port: origin.port), at: loop.now),
+                    configuration: configuration,
+                    resolver: Resolver(), loop: loop)
+                dialer.start { outcome in
+                    left.update { $0 = SyscallFaults.uproot(.setOption) }
+                    if case .success(let dialed) = outcome {
+                        loop.deregister(dialed.registration)
+                        var channel = dialed.takeChannel()
+                        channel?.close()
+                    }
+                    done.open()
+                }
+                SyscallFaults.plant([.noMemory], in: .setOption)
+            }
+            await done.wait()
+            #expect(left.value == (isLimited ? 1 : 0))
+        }
+        await origin.shutdown()
+    }
+
+    /// Inside TLS the socket underneath is what is probed.
+    @Test func aSecureConnectionIsProbedToo() async throws {
+        let (near, _) = try connectedPair(.loopback)
+        let wire = SocketWire(near.take(), isDrained: true)
+        SyscallFaults.plant([.noMemory], in: .setOption)
+        wire.probe(KeepAliveProbes(idle: 60, interval: 15, count: 4))
+        #expect(SyscallFaults.uproot(.setOption) == 0)
+    }
+}

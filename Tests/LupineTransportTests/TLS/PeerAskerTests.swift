@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+import LupineOrigin
+import LupineTLS
+import LupineTestKit
+import Testing
+
+@testable import LupineTransport
+
+/// Exchanges that answer for the connections that are opened for them.
+@Suite struct PeerAskerTests {
+    /// Notes what it is asked, and answers with what it was made with, now or when it is told to.
+    final class Asker: PeerAsker {
+        struct Log: Sendable {
+            var trusts: [PeerTrust] = []
+            var requests: [TLSIdentityRequest] = []
+            var places: [String] = []
+        }
+
+        let log = Box(Log())
+        let wasAsked = Gate()
+        private let judgement: PeerJudgement?
+        private let answer: IdentityAnswer?
+        let held = Box<(@Sendable (PeerJudgement) -> Void)?>(nil)
+
+        /// Without an answer it keeps who waits for it in `held`.
+        init(_ judgement: PeerJudgement?, _ answer: IdentityAnswer? = .nobody) {
+            self.judgement = judgement
+            self.answer = answer
+        }
+
+        func judge(
+            _ peer: PeerTrust, host: String, port: UInt16,
+            reply: @escaping @Sendable (PeerJudgement) -> Void
+        ) {
+            log.update { log in
+                log.trusts.append(peer)
+                log.places.append(host)
+            }
+            if let judgement { reply(judgement) } else { held.update { $0 = reply } }
+            wasAsked.open()
+        }
+
+        func identify(
+            for request: TLSIdentityRequest, host: String, port: UInt16,
+            reply: @escaping @Sendable (IdentityAnswer) -> Void
+        ) {
+            log.update { $0.requests.append(request) }
+            if let answer { Task { reply(answer) } }
+        }
+    }
+
+    private static func profile(_ questions: PeerQuestions = .trust) -> TLSProfile {
+        TLSProfile(
+            TLSConfiguration(roots: SecureStage.roots), trust: .default, questions: questions)
+    }
+
+    private static func options(_ asker: Asker) -> ExchangeOptions {
+        ExchangeOptions(asker: asker)
+    }
+
+    /// Answers once and closes, so that each request needs a connection.
+    private static func closing(
+        _ name: String = "good", _ change: (inout TLSServerConfiguration) throws -> Void = { _ in }
+    ) throws -> OriginConfiguration {
+        try SecureStage.serving(
+            [name], ScriptPlan(.expectHead, .reply("ok", "Connection: close\r\n"), .close), change)
+    }
+
+    private static func send(
+        _ stage: SecurePool, _ asker: Asker?, host: String = "good.test", profile: TLSProfile
+    ) async throws -> RecordingSink {
+        let made = try stage.exchange(
+            "/get", host: host, profile: profile, options: ExchangeOptions(asker: asker))
+        stage.pool.submit(made.exchange)
+        await made.sink.ended.wait()
+        return made.sink
+    }
+
+    /// I-12.15: also the connections that resume a session, with the chain that was kept with it.
+    @Test(
+        "[I-12.15] every new connection asks the exchange that it is for",
+        arguments: [TLSVersion.v1_2, .v1_3])
+    func everyNewConnectionAsksTheExchangeThatItIsFor(_ version: TLSVersion) async throws {
+        try await withSecurePool(Self.closing { $0.maximumVersion = version }) { stage in
+            let profile = Self.profile()
+            for _ in 0..<4 {
+                let asker = Asker(.byDefault)
+                let sink = try await Self.send(stage, asker, profile: profile)
+                #expect(sink.failure == nil)
+                let log = asker.log.value
+                #expect(log.places == ["good.test"] && log.trusts.map(\.certificates.count) == [2])
+            }
+            #expect(stage.origin.counts.handshakesResumed == 3)
+            // A session that was accepted before is refused all the same.
+            let sink = try await Self.send(stage, Asker(.refused(.refused("no"))), profile: profile)
+            #expect(sink.failure != nil)
+        }
+    }
+
+    /// U-9.17.
+    @Test("[U-9.17] a connection that stands is lent without a question")
+    func aConnectionThatStandsIsLentWithoutAQuestion() async throws {
+        try await withSecurePool { stage in
+            let profile = Self.profile()
+            let (first, second) = (Asker(.accepted), Asker(.refused(.refused("no"))))
+            _ = try await Self.send(stage, first, profile: profile)
+            let sink = try await Self.send(stage, second, profile: profile)
+            #expect(sink.failure == nil && stage.pool.connectionsOpened == 1)
+            #expect(first.log.value.trusts.count == 1 && second.log.value.trusts.isEmpty)
+        }
+    }
+
+    /// I-12.14: the answer is final both ways.
+    @Test("[I-12.14] the answer is final both ways", arguments: [TLSVersion.v1_2, .v1_3])
+    func theAnswerIsFinal(_ version: TLSVersion) async throws {
+        try await withSecurePool(Self.closing("expired") { $0.maximumVersion = version }) { stage in
+            let sink = try await Self.send(stage, Asker(.accepted), profile: Self.profile())
+            #expect(sink.failure == nil)
+            let refused = try await Self.send(stage, Asker(.byDefault), profile: Self.profile())
+            guard case .tls("good.test", _, .untrusted(.expired)) = refused.failure else {
+                Issue.record("\(String(describing: refused.failure))")
+                return
+            }
+        }
+        try await withSecurePool(Self.closing { $0.maximumVersion = version }) { stage in
+            let sink = try await Self.send(stage, Asker(.refused(.refused("no"))), profile: Self.profile())
+            guard case .tls(_, _, .untrusted(.refused("no"))) = sink.failure else {
+                Issue.record("\(String(describing: sink.failure))")
+                return
+            }
+            #expect(stage.origin.counts.requests == 0)
+        }
+    }
+
+    @Test func theWitnessHearsOfRefusedPeersFirst() async throws {
+        let heard = Box<[String]>([])
+        let profile = TLSProfile(
+            TLSConfiguration(roots: SecureStage.roots), trust: .default,
+            refusalWitness: { peer, failure, host, _ in
+                heard.update { $0.append("\(host) \(peer.certificates.count) \(failure == .noPins)") }
+            })
+        try await withSecurePool(Self.closing("expired")) { stage in
+            _ = try await Self.send(stage, nil, profile: profile)
+            #expect(heard.value == ["good.test 2 false"])
+        }
+    }
+
+    @Test func whatBefallsOneDoesNotBefallTheOthers() async throws {
+        try await withSecurePool(Self.closing()) { stage in
+            let profile = Self.profile()
+            let askers = [
+                Asker(.cancelled), Asker(.accepted), Asker(.refused(.refused("no"))), Asker(.byDefault),
+            ]
+            let sinks = try askers.map { asker in
+                let made = try stage.exchange("/get", profile: profile, options: Self.options(asker))
+                stage.pool.submit(made.exchange)
+                return made.sink
+            }
+            for sink in sinks { await sink.ended.wait() }
+            #expect(sinks[0].failure == .cancelled)
+            #expect(sinks[1].failure == nil && sinks[3].failure == nil)
+            guard case .tls(_, _, .untrusted(.refused("no"))) = sinks[2].failure else {
+                Issue.record("\(String(describing: sinks[2].failure))")
+                return
+            }
+            for asker in askers { #expect(asker.log.value.trusts.count == 1) }
+        }
+    }
+
+    @Test func aCancelledExchangeTakesItsConnectionAlong() async throws {
+        try await withSecurePool { stage in
+            let asker = Asker(nil)
+            let made = try stage.exchange(profile: Self.profile(), options: Self.options(asker))
+            stage.pool.submit(made.exchange)
+            await asker.wasAsked.wait()
+            made.exchange.cancel(.cancelled)
+            await made.sink.ended.wait()
+            #expect(made.sink.failure == .cancelled && stage.pool.openCount == 0)
+            asker.held.value?(.accepted)
+            asker.held.update { $0 = nil }
+            await stage.settle()
+            #expect(made.sink.log.value.ends == 1 && stage.origin.counts.requests == 0)
+        }
+    }
+
+    /// Cancellations, refusals and answers in every order: each exchange ends once, and no connection is left over.
+    @Test(arguments: 1...4)
+    func everybodyEndsOnceWhateverHappens(_ seed: UInt64) async throws {
+        var random = SeededRandom(seed: seed)
+        try await withSecurePool(Self.closing()) { stage in
+            let profile = Self.profile()
+            var sinks: [RecordingSink] = []
+            for _ in 0..<60 {
+                let judgements: [PeerJudgement?] = [
+                    .accepted, .byDefault, .cancelled, .refused(.refused("no")), nil,
+                ]
+                let judgement = judgements.randomElement(using: &random) ?? nil
+                let asker = Asker(judgement)
+                let made = try stage.exchange("/get", profile: profile, options: Self.options(asker))
+                stage.pool.submit(made.exchange)
+                sinks.append(made.sink)
+                switch (judgement, Int.random(in: 0..<4, using: &random)) {
+                case (_, 0): made.exchange.cancel()
+                case (_, 1): Task { made.exchange.cancel() }
+                case (nil, _):
+                    // Thinks until the others are at it, and is then given up or answered.
+                    let accepts = Bool.random(using: &random)
+                    Task {
+                        await asker.wasAsked.wait()
+                        if accepts { asker.held.value?(.accepted) } else { made.exchange.cancel() }
+                        asker.held.update { $0 = nil }
+                    }
+                case (_?, _): break
+                }
+            }
+            for sink in sinks { await sink.ended.wait() }
+            await stage.settle()
+            #expect(sinks.allSatisfy { $0.log.value.ends == 1 })
+        }
+    }
+
+    @Test func whoForgetsToAnswerHasRefused() async throws {
+        try await withSecurePool { stage in
+            let asker = Asker(nil)
+            let made = try stage.exchange(profile: Self.profile(), options: Self.options(asker))
+            stage.pool.submit(made.exchange)
+            await asker.wasAsked.wait()
+            asker.held.update { $0 = nil }
+            await made.sink.ended.wait()
+            guard case .tls(_, _, .untrusted(.refused)) = made.sink.failure else {
+                Issue.record("\(String(describing: made.sink.failure))")
+                return
+            }
+        }
+    }
+
+    /// U-14.3: the handshake's time stands still while somebody thinks.
+    @Test("[U-14.3] thinking is not timed")
+    func thinkingIsNotTimed() async throws {
+        let clock = ManualClock()
+        let times = { (dial: inout DialConfiguration) in
+            dial.timeout = .milliseconds(50)
+            dial.tlsHandshakeTimeout = .milliseconds(100)
+        }
+        try await withSecurePool(dial: times, clock: clock) { stage in
+            let asker = Asker(nil)
+            let made = try stage.exchange("/get", profile: Self.profile(), options: Self.options(asker))
+            stage.pool.submit(made.exchange)
+            await asker.wasAsked.wait()
+            clock.advance(by: .seconds(3600))
+            await stage.settle()
+            #expect(made.sink.log.value.ends == 0)
+            asker.held.value?(.accepted)
+            asker.held.update { $0 = nil }
+            await made.sink.ended.wait()
+            #expect(made.sink.failure == nil)
+        }
+    }
+
+    // MARK: who we are
+
+    private static func asking(_ version: TLSVersion) throws -> OriginConfiguration {
+        let roots = try Certificate.pem(PKI.bytes("client-root.pem"))
+        return try closing { tls in
+            tls.clientCertificates = .requested(roots: roots)
+            tls.maximumVersion = version
+        }
+    }
+
+    @Test(arguments: [TLSVersion.v1_2, .v1_3])
+    func theExchangeSaysWhoWeAre(_ version: TLSVersion) async throws {
+        let identity = try SecureStage.identity("client-rsa")
+        let issuer = try SecureStage.certificate("client-root").subject.der
+        try await withSecurePool(Self.asking(version)) { stage in
+            let profile = Self.profile(.trustAndIdentity)
+            let answers: [(IdentityAnswer, [Certificate])] = [
+                (.identity(identity), [identity.certificate]), (.nobody, []),
+            ]
+            for (index, (answer, shown)) in answers.enumerated() {
+                let asker = Asker(.byDefault, answer)
+                let sink = try await Self.send(stage, asker, profile: profile)
+                #expect(sink.failure == nil)
+                #expect(asker.log.value.requests.map(\.acceptableIssuers) == [[issuer]])
+                let handshake = try #require(await stage.origin.handshake(on: index))
+                #expect(Array(handshake.clientCertificates.prefix(1)) == shown)
+            }
+            let cancelled = try await Self.send(stage, Asker(.byDefault, .cancelled), profile: profile)
+            #expect(cancelled.failure == .cancelled)
+            // Under a profile that asks about trust alone nobody is asked who we are.
+            let silent = Asker(.byDefault)
+            #expect(try await Self.send(stage, silent, profile: Self.profile()).failure == nil)
+            #expect(silent.log.value.requests.isEmpty)
+        }
+    }
+}
