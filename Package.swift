@@ -13,7 +13,8 @@ let houseRules: [SwiftSetting] = [
 let package = Package(
     name: "lupine",
     products: [
-        .library(name: "LupineTransport", targets: ["LupineTransport"])
+        .library(name: "LupineTransport", targets: ["LupineTransport"]),
+        .library(name: "LupineLoading", targets: ["LupineLoading"]),
     ],
     targets: [
         // C modules: module maps and tiny shims, nothing else.
@@ -76,12 +77,13 @@ let package = Package(
         .testTarget(
             name: "LupineLoadingTests",
             dependencies: [
-                "LupineLoading", "LupineTransport", "LupineHTTP", "LupineTLS", "LupineTestKit",
+                "LupineLoading", "LupineOrigin", "LupineTransport", "LupineHTTP", "LupineCoding", "LupineTLS",
+                "LupineTestKit",
                 "lupine-loading-probe",
             ],
             swiftSettings: houseRules),
         .executableTarget(
-            name: "lupine-loading-probe", dependencies: ["LupineLoading"],
+            name: "lupine-loading-probe", dependencies: ["LupineLoading", "CLupineHeap"],
             path: "Tests/LoadingProbe",
             swiftSettings: houseRules),
         .testTarget(
@@ -107,17 +109,17 @@ let package = Package(
         .testTarget(
             name: "ConformanceTests",
             dependencies: [
-                "LupineTransport", "LupineOrigin", "LupineHTTP", "LupineTLS", "LupineTestKit",
+                "LupineLoading", "LupineTransport", "LupineOrigin", "LupineHTTP", "LupineTLS", "LupineTestKit",
                 "lupine-transport-probe",
             ],
             path: "Tests/Conformance",
             swiftSettings: houseRules),
         .executableTarget(
             name: "LupineDemo",
-            dependencies: ["LupineTransport", "LupineOrigin", "LupineTLS", "LupineTestKit"],
+            dependencies: ["LupineLoading", "LupineTransport", "LupineOrigin", "LupineTLS", "LupineTestKit"],
             path: "Tests/Demo", swiftSettings: houseRules),
         .testTarget(
-            name: "Snippets", dependencies: ["LupineTransport"], path: "Tests/Snippets",
+            name: "Snippets", dependencies: ["LupineLoading", "LupineTransport"], path: "Tests/Snippets",
             swiftSettings: houseRules),
         .testTarget(
             name: "ArchitectureTests", dependencies: ["LupineOrigin"],

@@ -3,34 +3,48 @@
 import Dispatch
 import Foundation
 import Glibc
-import LupineLoading
 
-/// Writes to a store until it is killed in the middle of it: `cookies FILE MICROSECONDS`.
+/// Writes to a store: until it is killed in the middle of it (`cookies FILE MICROSECONDS`, `cache FOLDER MICROSECONDS`), or
+/// for some rounds beside other writers (`share FOLDER ROUNDS`). Or makes many sessions and looks at what they leave
+/// behind (`sessions URL COUNT`), or loads one long body and looks at its own memory (`memory URL KIBIBYTES FORM FILE`).
 ///
-/// Every round of cookies goes into the store in one call and carries the round's number, so that whoever reads the file
-/// afterwards can tell a whole round from the pieces of one. The first round is whole in any case.
+/// Every round carries its number, so that whoever reads the store afterwards can tell a whole round, or a whole entry,
+/// from the pieces of one. The first round is whole in any case.
 @main struct Probe {
-    static func main() throws {
+    static func main() async throws {
         let arguments = CommandLine.arguments
-        guard arguments.count == 4, arguments[1] == "cookies", let delay = Int(arguments[3]),
-            let url = URL(string: "https://www.example.org/")
-        else {
-            print("usage: lupine-loading-probe cookies FILE MICROSECONDS")
-            exit(2)
+        guard arguments.count >= 4, let number = Int(arguments[3]),
+            arguments.count == (arguments[1] == "memory" ? 6 : 4)
+        else { misuse() }
+        switch arguments[1] {
+        case "cookies": CookieScenario(file: arguments[2]).write(until: killer(number))
+        case "cache": CacheScenario(folder: arguments[2]).write(until: killer(number))
+        case "share": CacheScenario(folder: arguments[2]).write(rounds: number)
+        case "sessions":
+            guard let url = URL(string: arguments[2]) else { misuse() }
+            exit(try await SessionScenario(url: url, count: number).leavesNothing() ? 0 : 1)
+        case "memory":
+            guard let url = URL(string: arguments[2]), let form = MemoryScenario.Form(rawValue: arguments[4])
+            else { misuse() }
+            let scenario = MemoryScenario(
+                form: form, url: url, limit: number, file: URL(filePath: arguments[5]))
+            exit(try await scenario.staysSmall() ? 0 : 1)
+        default: misuse()
         }
-        let storage = HTTPCookieStorage(file: URL(fileURLWithPath: arguments[2]))
-        var round = (storage.cookies?.first?.value).flatMap { Int($0) } ?? 0
-        var isWarm = false
-        while true {
-            round += 1
-            let lines = (0..<50).map { "c\($0)=\(round); Max-Age=100000" }.joined(separator: ", ")
-            let cookies = HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": lines], for: url)
-            storage.setCookies(cookies, for: url, mainDocumentURL: nil)
-            let written = DispatchSemaphore(value: 0)
-            storage.flush { written.signal() }
-            written.wait()
-            if isWarm { continue }
-            isWarm = true
+    }
+
+    private static func misuse() -> Never {
+        print("usage: lupine-loading-probe cookies FILE MICROSECONDS")
+        print("       lupine-loading-probe cache FOLDER MICROSECONDS")
+        print("       lupine-loading-probe share FOLDER ROUNDS")
+        print("       lupine-loading-probe sessions URL COUNT")
+        print("       lupine-loading-probe memory URL KIBIBYTES download|delegate|bytes FILE")
+        exit(2)
+    }
+
+    /// What a scenario calls when its first round is on the disk: the process is killed so long after that.
+    private static func killer(_ delay: Int) -> () -> Void {
+        {
             DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(delay)) {
                 kill(getpid(), SIGKILL)
             }

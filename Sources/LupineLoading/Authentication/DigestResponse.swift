@@ -22,6 +22,9 @@ struct DigestResponse: Sendable {
         self.password = password
     }
 
+    /// Whether the user's name can be sent at all.
+    var canName: Bool { userParameter() != nil }
+
     /// At least 128 bits that nobody can guess, for a client's nonce.
     static func freshClientNonce() -> String {
         var source = SystemRandomNumberGenerator()
@@ -38,10 +41,16 @@ struct DigestResponse: Sendable {
     /// - Returns: Nil when `auth-int` is asked for and the content is not known, when the user's name cannot be sent, or when
     ///   every count of the nonce is used.
     mutating func field(method: String, uri: String, content: [UInt8]?, clientNonce: String) -> String? {
+        let hash = challenge.protection == .authInt ? content.flatMap(challenge.algorithm.hash.digest) : nil
+        return field(method: method, uri: uri, contentHash: hash, clientNonce: clientNonce)
+    }
+
+    /// The same where the content's hash by the challenge's function is known rather than the content.
+    mutating func field(method: String, uri: String, contentHash: [UInt8]?, clientNonce: String) -> String? {
         var tail = method + ":" + uri
         if challenge.protection == .authInt {
-            guard let content, let digest = hashed(content) else { return nil }
-            tail += ":" + digest
+            guard let contentHash else { return nil }
+            tail += ":" + Self.digits(of: contentHash)
         }
         let (next, isOver) = count.addingReportingOverflow(1)
         guard !isOver, let key = key(clientNonce), let target = hashed(tail) else { return nil }
@@ -78,10 +87,13 @@ struct DigestResponse: Sendable {
 
     /// `H()` of RFC 7616, in small hexadecimal digits.
     private func hashed(_ octets: [UInt8]) -> String? {
+        challenge.algorithm.hash.digest(of: octets).map(Self.digits)
+    }
+
+    private static func digits(of digest: [UInt8]) -> String {
         let digits = Array("0123456789abcdef".utf8)
-        return challenge.algorithm.hash.digest(of: octets).map { digest in
-            String(decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-        }
+        return String(
+            decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 
     private func hashed(_ text: String) -> String? { hashed(Array(text.utf8)) }

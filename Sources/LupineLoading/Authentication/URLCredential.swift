@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 
 public import Foundation
+internal import LupineTLS
 
-/// Who asks: a user's name and password, and how long they may be remembered.
+/// Who asks, or that a server is trusted: a user's name and password, a client's identity, or a `SecTrust` that was found good.
+/// Also how long it may be remembered.
 ///
-/// Immutable, and any thread's. A password is never written to a disk here, whatever the persistence says; an archive
+/// Immutable, and any thread's. Only names and passwords can be archived, and kept by a storage. A password is never written to a disk here, whatever the persistence says; an archive
 /// that the program itself makes does hold it.
 public final class URLCredential: NSObject, NSSecureCoding, NSCopying, Sendable {
     /// How long a credential is remembered.
@@ -19,17 +21,39 @@ public final class URLCredential: NSObject, NSSecureCoding, NSCopying, Sendable 
         case synchronizable = 3
     }
 
-    private struct Contents: Hashable, Sendable {
-        var user: String
-        var password: String
-        var persistence: Persistence
+    private enum Contents: Hashable, Sendable {
+        case password(user: String, password: String)
+        case identity(SecIdentity, certificates: [SecCertificate])
+        case trust(SecTrust)
     }
 
     private let contents: Contents
+    /// How long the credential may be remembered.
+    public let persistence: Persistence
 
     /// A name and a password.
     public init(user: String, password: String, persistence: Persistence) {
-        contents = Contents(user: user, password: password, persistence: persistence)
+        contents = .password(user: user, password: password)
+        self.persistence = persistence
+    }
+
+    /// Says that a server is trusted, whatever the certificates say: an answer to a server-trust challenge.
+    public init(trust: SecTrust) {
+        contents = .trust(trust)
+        persistence = .forSession
+    }
+
+    /// A client's identity: an answer to a client-certificate challenge.
+    ///
+    /// - Parameters:
+    ///   - identity: The certificate and its key.
+    ///   - certificates: The `SecCertificate`s of issuers to send along, in place of those that came with the identity; what
+    ///     is none is left out.
+    ///   - persistence: How long the credential may be remembered.
+    public init(identity: SecIdentity, certificates: [Any]?, persistence: Persistence) {
+        contents = .identity(
+            identity, certificates: (certificates ?? []).compactMap { $0 as? SecCertificate })
+        self.persistence = persistence
     }
 
     /// Reads a credential that was archived; nil when the archive holds something else.
@@ -40,30 +64,48 @@ public final class URLCredential: NSObject, NSSecureCoding, NSCopying, Sendable 
             let stored = UInt(exactly: coder.decodeInt64(forKey: "persistence")),
             let persistence = Persistence(rawValue: stored)
         else { return nil }
-        contents = Contents(user: user as String, password: password as String, persistence: persistence)
+        contents = .password(user: user as String, password: password as String)
+        self.persistence = persistence
     }
 
-    /// Archives all values, the password too.
+    /// Archives all values of a name and password, the password too. Of an identity and of a trust nothing is archived.
     public func encode(with coder: NSCoder) {
-        coder.encode(contents.user as NSString, forKey: "user")
-        coder.encode(contents.password as NSString, forKey: "password")
-        coder.encode(Int64(contents.persistence.rawValue), forKey: "persistence")
+        guard case .password(let user, let password) = contents else { return }
+        coder.encode(user as NSString, forKey: "user")
+        coder.encode(password as NSString, forKey: "password")
+        coder.encode(Int64(persistence.rawValue), forKey: "persistence")
     }
 
     /// Whether archives are checked as they are read: yes.
     public static var supportsSecureCoding: Bool { true }
 
     /// The user's name.
-    public var user: String? { contents.user }
+    public var user: String? { if case .password(let user, _) = contents { user } else { nil } }
 
     /// The password.
-    public var password: String? { contents.password }
+    public var password: String? { if case .password(_, let password) = contents { password } else { nil } }
 
     /// Whether there is a password.
-    public var hasPassword: Bool { true }
+    public var hasPassword: Bool { password != nil }
 
-    /// How long the credential may be remembered.
-    public var persistence: Persistence { contents.persistence }
+    /// The client's identity.
+    public var identity: SecIdentity? {
+        if case .identity(let identity, _) = contents { identity } else { nil }
+    }
+
+    /// The `SecCertificate`s of issuers to send along with the identity.
+    public var certificates: [Any] {
+        if case .identity(_, let certificates) = contents { certificates } else { [] }
+    }
+
+    /// The trust that was found good.
+    var trust: SecTrust? { if case .trust(let trust) = contents { trust } else { nil } }
+
+    /// What is presented to a server that asks for a certificate.
+    var presentedIdentity: TLSIdentity? {
+        guard case .identity(let identity, let certificates) = contents else { return nil }
+        return identity.presented(with: certificates)
+    }
 
     /// The credential itself: it is immutable.
     public override func copy() -> Any { self }
@@ -73,12 +115,19 @@ public final class URLCredential: NSObject, NSSecureCoding, NSCopying, Sendable 
 
     /// Whether the other is a credential of the same values.
     public override func isEqual(_ object: Any?) -> Bool {
-        (object as? URLCredential)?.contents == contents
+        guard let other = object as? URLCredential else { return false }
+        return other.contents == contents && other.persistence == persistence
     }
 
     /// Goes with `isEqual(_:)`.
     public override var hash: Int { contents.hashValue }
 
-    /// The user's name.
-    public override var description: String { "<URLCredential for \(contents.user)>" }
+    /// The user's name, or whom the certificate is about.
+    public override var description: String {
+        switch contents {
+        case .password(let user, _): "<URLCredential for \(user)>"
+        case .identity(let identity, _): "<URLCredential of \(identity)>"
+        case .trust: "<URLCredential of a server's trust>"
+        }
+    }
 }

@@ -23,6 +23,8 @@ public final class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, Send
     public let host: String
     /// For a challenge for a client certificate, the issuers that the server knows, as DER names.
     public let distinguishedNames: [Data]?
+    /// For the question whether a server is trusted, what it has presented. It may be used after the connection is gone.
+    public let serverTrust: SecTrust?
 
     /// A space of a server.
     ///
@@ -40,13 +42,14 @@ public final class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, Send
             authenticationMethod: authenticationMethod, distinguishedNames: nil)
     }
 
-    /// A space of a server that names the issuers of certificates it takes.
+    /// A space of a server that names the issuers of certificates it takes, or has to be trusted itself.
     package init(
         host: String, port: Int, protocol scheme: String?, realm: String?, authenticationMethod: String?,
-        distinguishedNames: [Data]?
+        distinguishedNames: [Data]?, serverTrust: SecTrust? = nil
     ) {
         self.host = host
         self.distinguishedNames = distinguishedNames
+        self.serverTrust = serverTrust
         contents = Contents(
             canonicalHost: HostName.canonical(host), port: port, scheme: scheme, realm: realm,
             method: authenticationMethod ?? NSURLAuthenticationMethodDefault, isProxy: false, proxyType: nil)
@@ -65,6 +68,7 @@ public final class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, Send
     ) {
         self.host = host
         distinguishedNames = nil
+        serverTrust = nil
         contents = Contents(
             canonicalHost: HostName.canonical(host), port: port, scheme: nil, realm: realm,
             method: authenticationMethod ?? NSURLAuthenticationMethodDefault, isProxy: true, proxyType: type)
@@ -77,6 +81,7 @@ public final class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, Send
             let method = coder.decodeObject(of: NSString.self, forKey: "method")
         else { return nil }
         self.host = host as String
+        serverTrust = nil
         distinguishedNames =
             coder.decodeObject(of: [NSArray.self, NSData.self], forKey: "distinguishedNames") as? [Data]
         contents = Contents(
@@ -89,7 +94,7 @@ public final class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, Send
             proxyType: coder.decodeObject(of: NSString.self, forKey: "proxyType") as String?)
     }
 
-    /// Archives all values.
+    /// Archives all values but the server's trust, which belongs to one connection.
     public func encode(with coder: NSCoder) {
         coder.encode(host as NSString, forKey: "host")
         coder.encode(Int64(contents.port), forKey: "port")

@@ -16,10 +16,23 @@ enum CacheRule {
         guard request.httpMethod == "GET", [200, 203, 204].contains(response.statusCode),
             request.value(forHTTPHeaderField: "Range") == nil
         else { return false }
+        if forbidsStoring(response, for: request) { return false }
+        let vary = response.value(forHTTPHeaderField: "Vary")
+        return !(vary.map { ListSyntax.contains("*", in: Array($0.utf8).span) } ?? false)
+    }
+
+    /// Whether the server or the caller said `no-store`: then nothing of it reaches a disk, whoever asks.
+    static func forbidsStoring(_ response: URLResponse, for request: URLRequest) -> Bool {
+        if CachePlan.control(of: request).noStore { return true }
+        guard let response = response as? HTTPURLResponse else { return false }
         let field = { response.value(forHTTPHeaderField: $0) }
-        let said = CacheControl(field: field("Cache-Control"), pragma: field("Pragma"))
-        guard !said.noStore, !CachePlan.control(of: request).noStore else { return false }
-        return !(field("Vary").map { ListSyntax.contains("*", in: Array($0.utf8).span) } ?? false)
+        return CacheControl(field: field("Cache-Control"), pragma: field("Pragma")).noStore
+    }
+
+    /// The key of a request; nil for one whose answers are never stored.
+    static func key(of request: URLRequest) -> String? {
+        guard request.httpMethod == "GET", let url = request.url else { return nil }
+        return key(of: url)
     }
 
     /// The fields that ask the server whether a stored response is still good (U-12.13): what it said, word for word.

@@ -2,16 +2,6 @@
 
 public import Foundation
 
-/// Where a response may be stored: what `URLCache` calls its storage policy.
-public enum CacheStoragePolicy: UInt, Sendable {
-    /// In memory and on the disk.
-    case allowed = 0
-    /// In memory only.
-    case allowedInMemoryOnly = 1
-    /// Nowhere.
-    case notAllowed = 2
-}
-
 /// A response with its content, as a cache has it. Immutable, and any thread's.
 public final class CachedURLResponse: NSObject, NSCopying, Sendable {
     /// The response.
@@ -19,7 +9,7 @@ public final class CachedURLResponse: NSObject, NSCopying, Sendable {
     /// Its content.
     public let data: Data
     /// Where it may be stored.
-    public let storagePolicy: CacheStoragePolicy
+    public let storagePolicy: URLCache.StoragePolicy
     private let keptInfo: CallerValue<[AnyHashable: Any]?>
 
     /// A response that may be stored anywhere.
@@ -36,7 +26,7 @@ public final class CachedURLResponse: NSObject, NSCopying, Sendable {
     ///   - storagePolicy: Where it may be stored.
     public init(
         response: URLResponse, data: Data, userInfo: [AnyHashable: Any]? = nil,
-        storagePolicy: CacheStoragePolicy
+        storagePolicy: URLCache.StoragePolicy
     ) {
         self.response = response
         self.data = data

@@ -68,6 +68,9 @@ public final class HTTPCookieStorage: NSObject, Sendable {
         return state.withLock { $0.jar.entries(at: now) }.map(\.cookie)
     }
 
+    /// Whether there is no cookie, ended or not.
+    package var isEmpty: Bool { state.withLock { $0.jar.count == 0 } }
+
     /// Which cookies `setCookies(_:for:mainDocumentURL:)` takes; `never` also stops `setCookie(_:)`.
     public var cookieAcceptPolicy: HTTPCookie.AcceptPolicy {
         get { state.withLock { $0.policy } }

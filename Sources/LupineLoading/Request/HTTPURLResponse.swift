@@ -176,9 +176,11 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     }
 
     private static func length(_ value: String) -> Int64? {
-        let digits = value.trimmingCharacters(in: .whitespaces)
-        guard !digits.isEmpty, digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
-        return Int64(digits)
+        func isBlank(_ octet: UInt8) -> Bool { octet == 0x20 || octet == 0x09 }
+        var digits = value.utf8.drop(while: isBlank)
+        while let last = digits.last, isBlank(last) { digits.removeLast() }
+        guard !digits.isEmpty, digits.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
+        return Int64(Substring(digits))
     }
 
     private static func contents(url: URL, type: String?, length: Int64) -> Contents {

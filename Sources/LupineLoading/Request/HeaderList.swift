@@ -6,7 +6,7 @@
 /// can say which field it refuses (U-1.4); the list is checked when the request is sent.
 package struct HeaderList: Sendable {
     /// One field.
-    package struct Field: Sendable, Hashable {
+    package struct Field: Sendable, Hashable, Codable {
         /// The name as it goes out.
         package var name: String
         /// The value as it was given.

@@ -23,7 +23,30 @@ package struct AtomicFile: Sendable {
     /// Replaces the content. The file and a folder that has to be made for it are for their owner only.
     ///
     /// Throws the error of the step that failed; the old content is then still there.
-    package func replace(with data: Data) throws {
+    ///
+    /// - Parameters:
+    ///   - data: The new content.
+    ///   - outlivesPowerLoss: Whether to wait until the content is on the disk itself. Without that only the death of the
+    ///     process is survived for certain, and whoever reads the file has to be able to tell that it is whole.
+    package func replace(with data: Data, outlivesPowerLoss: Bool = true) throws {
+        try write(data, outlivesPowerLoss: outlivesPowerLoss) { draft in
+            // Only rename replaces in one step; Foundation moves aside first.
+            guard unsafe rename(draft.path, url.path) == 0 else {
+                throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+            }
+        }
+    }
+
+    /// Makes the file with this content; throws when there is one already, which is then left as it is.
+    package func create(with data: Data) throws {
+        try write(data, outlivesPowerLoss: true) { draft in
+            try FileManager.default.linkItem(at: draft, to: url)
+            try? FileManager.default.removeItem(at: draft)
+        }
+    }
+
+    /// Writes a draft beside the file and has it put in place.
+    private func write(_ data: Data, outlivesPowerLoss: Bool, place: (URL) throws -> Void) throws {
         let folder = url.deletingLastPathComponent()
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -37,11 +60,8 @@ package struct AtomicFile: Sendable {
             defer { try? handle.close() }
             try handle.write(contentsOf: data)
             // The content has to be on the disk before the name is.
-            try handle.synchronize()
-            // Only rename replaces in one step; Foundation moves aside first.
-            guard unsafe rename(draft.path, url.path) == 0 else {
-                throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
-            }
+            if outlivesPowerLoss { try handle.synchronize() }
+            try place(draft)
         } catch {
             try? FileManager.default.removeItem(at: draft)
             throw error

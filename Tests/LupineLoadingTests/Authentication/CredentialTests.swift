@@ -104,6 +104,25 @@ struct CredentialTests {
         #expect(storage.allCredentials.isEmpty)
     }
 
+    @Test("[U-11.16] a task's methods are the storage's own")
+    func methodsForTasks() {
+        let storage = URLCredentialStorage()
+        let space = Self.space()
+        let task = URLSessionTask()
+        let first = URLCredential(user: "a", password: "1", persistence: .forSession)
+        let second = URLCredential(user: "b", password: "2", persistence: .forSession)
+        storage.set(first, for: space, task: task)
+        storage.setDefaultCredential(second, for: space, task: task)
+        var found: [String: URLCredential]?
+        var standard: URLCredential?
+        storage.getCredentials(for: space, task: task) { found = $0 }
+        storage.getDefaultCredential(for: space, task: task) { standard = $0 }
+        #expect(found == ["a": first, "b": second] && standard == second)
+        storage.remove(second, for: space, options: nil, task: task)
+        storage.remove(first, for: space, task: task)
+        #expect(storage.credentials(for: space) == nil && storage.defaultCredential(for: space) == nil)
+    }
+
     @Test func aStorageAnnouncesChanges() {
         let storage = URLCredentialStorage()
         let count = Lock(0)

@@ -218,4 +218,54 @@ struct CookieJarTests {
         let sent = jar.cookies(for: try origin("https://www.example.org/x/y/z"), at: now)
         #expect(sent.map(\.name) == ["c", "b", "d", "a", "e"])
     }
+
+    // MARK: the examples of RFC 6265 §3.1
+
+    struct Conversation: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        /// What a server says, in turn.
+        let said: [String]
+        /// What it is sent back, and what another host of the domain is.
+        let sent: String
+        var sentElsewhere = ""
+    }
+
+    static let sid = "SID=31d4d96e407aad42"
+
+    @Test(arguments: [
+        Conversation(testDescription: "a session's name", said: [sid], sent: sid),
+        Conversation(
+            testDescription: "for the whole domain", said: ["\(sid); Path=/; Domain=example.com"], sent: sid,
+            sentElsewhere: sid),
+        Conversation(
+            testDescription: "two cookies",
+            said: ["\(sid); Path=/; Secure; HttpOnly", "lang=en-US; Path=/; Domain=example.com"],
+            sent: "\(sid); lang=en-US", sentElsewhere: "lang=en-US"),
+        Conversation(
+            testDescription: "one that outlives the session",
+            said: ["\(sid); Path=/; Secure; HttpOnly", "lang=en-US; Expires=Wed, 09 Jun 2021 10:18:14 GMT"],
+            sent: "\(sid); lang=en-US"),
+        Conversation(
+            testDescription: "one that is taken away",
+            said: [
+                "\(sid); Path=/; Secure; HttpOnly", "lang=en-US; Expires=Wed, 09 Jun 2021 10:18:14 GMT",
+                "lang=; Expires=Sun, 06 Nov 1994 08:49:37 GMT",
+            ], sent: sid),
+    ])
+    func examples(_ row: Conversation) throws {
+        let jar = JarStage()
+        let url = "https://www.example.com/"
+        let admission = CookieAdmission(
+            origin: try origin(url), mainDocumentHost: nil, policy: .always, ownSuffixes: .builtIn)
+        // 2011, when the document was written.
+        let then = Date(timeIntervalSince1970: 1_303_000_000)
+        for line in row.said {
+            let cookie = try #require(SetCookieSyntax.cookie(line, from: origin(url), now: then))
+            jar.store(try #require(admission.admitted(cookie)), at: then)
+        }
+        for (host, sent) in [("www", row.sent), ("site", row.sentElsewhere)] {
+            let cookies = jar.cookies(for: try origin("https://\(host).example.com/"), at: then)
+            #expect(cookies.map { "\($0.name)=\($0.value)" }.joined(separator: "; ") == sent)
+        }
+    }
 }

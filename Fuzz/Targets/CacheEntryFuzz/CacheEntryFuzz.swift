@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Invariant: what a file of the cache says about an entry, its digest being right, is refused or makes an entry that is written and read as itself; without the digest nothing is read.
+
+import Foundation
+import FuzzKit
+import LupineLoading
+import LupineTLS
+
+private let digest = CacheEntryFile.digest(of: "http://h/a")
+private let time = Date(timeIntervalSinceReferenceDate: 1)
+
+/// The input is a choice, the length of the content, and what is known about the entry with the content behind it.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    var input = unsafe FuzzInput(start, count)
+    let isSealed = input.choice(below: 8) > 0
+    let contentCount = Int(input.octet())
+    let octets = input.rest()
+    guard isSealed else {
+        require(CacheEntryFile.entry(octets, digest: digest) == nil, "read without a digest")
+        return 0
+    }
+    let metadata = Array(octets.dropLast(contentCount))
+    let content = Array(octets.suffix(contentCount))
+    let file = CacheEntryFile.sealed(
+        metadata: metadata, content: content, digest: digest.bytes, storedTime: time)
+    guard let entry = CacheEntryFile.entry(file, digest: digest) else { return 0 }
+    require(Array(entry.response.data) == content, "another content")
+    require(entry.size >= content.count, "smaller than its content")
+    guard let written = CacheEntryFile.octets(of: entry, digest: digest) else {
+        require(false, "read, and cannot be written")
+        return 0
+    }
+    guard let again = CacheEntryFile.entry(written, digest: digest) else {
+        require(false, "written, and cannot be read")
+        return 0
+    }
+    require(
+        CacheEntryFile.octets(of: again, digest: digest) == written, "not the same when it is written again")
+    require(again.response.response == entry.response.response, "another response")
+    return 0
+}

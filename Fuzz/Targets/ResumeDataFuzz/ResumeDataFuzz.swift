@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// Invariant: resume data that is read asks for a later part of an HTTP resource by legal fields, and is written back as it was.
+
+import Foundation
+import FuzzKit
+import LupineLoading
+
+/// The input is resume data, or its part behind the first line; also a `Content-Range`.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    var input = unsafe FuzzInput(start, count)
+    let bytes = Data(input.rest())
+    for data in [bytes, Data("lupine-download-1\n".utf8) + bytes] {
+        guard let read = ResumeData(data) else { continue }
+        require(read.received > 0 && read.file.hasPrefix("/"), "goes on from nowhere: \(read)")
+        let request = read.request
+        require(
+            request.value(forHTTPHeaderField: "Range") == "bytes=\(read.received)-", "asks for another part")
+        for field in request.headerList.fields {
+            require(!(field.name + field.value).utf8.contains { $0 == 0 || $0 == 10 || $0 == 13 }, "\(field)")
+        }
+        guard let written = read.data else { continue }
+        require(ResumeData(written) == read, "reads back as another: \(read)")
+    }
+    if let range = ContentRange(String(decoding: bytes, as: UTF8.self)) {
+        require((range.start ?? 0) >= 0 && (range.total ?? 0) >= 0, "negative: \(range)")
+    }
+    return 0
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import LupineTransport
+
+/// What a session has learnt about who wants to know who we are, so that later requests say it unasked (U-11.15).
+///
+/// One for each session: nothing is known across sessions, and nothing said to one origin is ever said to another. It
+/// also keeps the answers under way, so that tasks which answer the same challenge share a nonce and its count. In
+/// memory only, of bounded size. Any thread; nothing blocks.
+final class AuthenticationMemory: Sendable {
+    /// For which addresses of an origin an answer is good.
+    private enum Scope: Hashable, Sendable {
+        /// Those at or below this directory; it ends with a slash.
+        case directory(String)
+        /// Those that begin with one of these paths.
+        case prefixes([String])
+
+        /// How much of the path it covers, where it does.
+        func depth(in path: String) -> Int? {
+            switch self {
+            case .directory(let directory): path.hasPrefix(directory) ? directory.utf8.count : nil
+            case .prefixes(let prefixes): prefixes.filter(path.hasPrefix).map(\.utf8.count).max()
+            }
+        }
+    }
+
+    private struct Entry: Sendable {
+        let scope: Scope
+        let answer: AuthenticationAnswer
+    }
+
+    private struct State: Sendable {
+        var entries: [AuthenticationCandidate.Asker: [Entry]] = [:]
+        /// The newest last.
+        var answers: [AuthenticationAnswer] = []
+    }
+
+    private static let mostAskers = 1_024
+    private static let mostEntries = 64
+    private static let mostAnswers = 256
+
+    private let state = Lock(State())
+
+    /// Knows nothing.
+    init() {}
+
+    /// Forgets everything.
+    func removeAll() { state.withLock { $0 = State() } }
+
+    /// What to say unasked to the server of an address; nil when nothing is known to be wanted.
+    func answer(for url: URL) -> AuthenticationAnswer? {
+        guard let asker = AuthenticationCandidate.Asker.server(of: url)?.canonical else { return nil }
+        return state.withLock { state in
+            // The common case: nobody ever asked.
+            guard let entries = state.entries[asker] else { return nil }
+            let path = Self.path(of: url)
+            // What climbs is somewhere else than it seems.
+            guard !path.contains("/../"), !path.hasSuffix("/..") else { return nil }
+            let covering = entries.compactMap { entry in
+                entry.scope.depth(in: path).map { (depth: $0, answer: entry.answer) }
+            }
+            return covering.max { $0.depth < $1.depth }?.answer
+        }
+    }
+
+    /// What to say unasked to a proxy.
+    func answer(for proxy: AuthenticationProxy) -> AuthenticationAnswer? {
+        let asker = proxy.asker.canonical
+        return state.withLock { $0.entries[asker]?.last?.answer }
+    }
+
+    /// The answer that a credential gives to a candidate: the one that is under way, or known, where there is one. Nil
+    /// when the credential cannot answer it.
+    func answer(
+        to candidate: AuthenticationCandidate, from asker: AuthenticationCandidate.Asker,
+        with credential: URLCredential
+    ) -> AuthenticationAnswer? {
+        let digest: DigestChallenge? = if case .digest(let challenge) = candidate { challenge } else { nil }
+        let identity = AuthenticationAnswer.Identity(
+            asker: asker.canonical, space: candidate.space(of: asker), credential: credential,
+            algorithm: digest?.algorithm, protection: digest?.protection)
+        guard let fresh = AuthenticationAnswer(candidate, identity: identity) else { return nil }
+        let answer = state.withLock { state in
+            if let known = state.answers.last(where: { $0.identity == identity }) { return known }
+            state.answers.append(fresh)
+            if state.answers.count > Self.mostAnswers { state.answers.removeFirst() }
+            return fresh
+        }
+        if let digest { answer.renew(digest) }
+        return answer
+    }
+
+    /// An answer was taken by the server of `url`.
+    func remember(_ answer: AuthenticationAnswer, for url: URL) {
+        guard let scope = Self.scope(of: answer, for: url) else { return }
+        remember(Entry(scope: scope, answer: answer))
+    }
+
+    /// An answer was taken by a proxy.
+    func remember(forProxy answer: AuthenticationAnswer) {
+        remember(Entry(scope: .directory(""), answer: answer))
+    }
+
+    /// An answer was refused: it is not said unasked any more. The uses of its nonces are still counted.
+    func forget(_ answer: AuthenticationAnswer) {
+        let asker = answer.identity.asker
+        state.withLock { state in
+            state.entries[asker]?.removeAll { $0.answer === answer }
+            if state.entries[asker]?.isEmpty == true { state.entries[asker] = nil }
+        }
+    }
+
+    private func remember(_ entry: Entry) {
+        let asker = entry.answer.identity.asker
+        state.withLock { state in
+            var entries = state.entries[asker] ?? []
+            if entries.last?.answer === entry.answer, entries.last?.scope == entry.scope { return }
+            entries.removeAll { $0.scope == entry.scope }
+            entries.append(entry)
+            if entries.count > Self.mostEntries { entries.removeFirst() }
+            if state.entries.count >= Self.mostAskers, state.entries[asker] == nil { state.entries = [:] }
+            state.entries[asker] = entries
+        }
+    }
+
+    // MARK: scopes
+
+    private static func scope(of answer: AuthenticationAnswer, for url: URL) -> Scope? {
+        guard let domain = answer.domain else {
+            let path = path(of: url)
+            let end = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.endIndex
+            return .directory(String(path[..<end]))
+        }
+        if domain.isEmpty { return .prefixes(["/"]) }
+        let prefixes = domain.compactMap { text -> String? in
+            guard let place = URL(string: text, relativeTo: url)?.absoluteURL,
+                AuthenticationCandidate.Asker.server(of: place)?.canonical == answer.identity.asker
+            else { return nil }
+            return Self.path(of: place)
+        }
+        return prefixes.isEmpty ? nil : .prefixes(prefixes)
+    }
+
+    private static func path(of url: URL) -> String {
+        let path = url.path(percentEncoded: true)
+        return path.isEmpty ? "/" : path
+    }
+}
+
+extension AuthenticationCandidate.Asker {
+    /// The form in which two ways to write one host are the same.
+    var canonical: AuthenticationCandidate.Asker {
+        switch self {
+        case .server(let host, let port, let scheme):
+            .server(host: HostName.canonical(host), port: port, scheme: scheme)
+        case .proxy(let host, let port, let type):
+            .proxy(host: HostName.canonical(host), port: port, type: type)
+        }
+    }
+}

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import LupineHTTP
+internal import LupineTransport
+
+/// Answers the challenges of servers and proxies for one task: which credential goes out with a request, and what follows
+/// from the response.
+///
+/// A value that the task's driver owns; it does no I/O and waits for nothing. For each transmission: `begin`, the
+/// content's hash if `contentHash` wants one, `fields`, and with the response `received`, or `refused` when a proxy
+/// opened no tunnel. A verdict that asks is followed by `answered`. The session's memory and storage are shared.
+struct Authenticator: Sendable {
+    /// What becomes of a response.
+    enum Verdict: Sendable {
+        /// It is the hop's final one; a tunnel's refusal is the task's error.
+        case deliver
+        /// The same hop goes out once more, with its method and body (U-11.6).
+        case resend
+        /// The task's delegate is asked; its answer goes to `answered`.
+        case ask(URLAuthenticationChallenge)
+        /// The task fails as cancelled.
+        case cancel
+    }
+
+    /// What a delegate answers, or a challenge's sender is told.
+    enum Answer: Sendable {
+        case use(URLCredential?)
+        case performDefault
+        case cancel
+        case rejectSpace
+    }
+
+    private enum Side: Sendable { case server, proxy }
+
+    /// What is known of one of those who may ask.
+    private struct Party: Sendable {
+        /// Whom it is about: what was said to one is not for another.
+        var asker: AuthenticationCandidate.Asker?
+        /// What goes out until it is refused.
+        var current: AuthenticationAnswer?
+        /// What went out last.
+        var sent = Sent.nothing
+        var failures: [URLProtectionSpace: Int] = [:]
+        var refused: [URLProtectionSpace: Set<URLCredential>] = [:]
+        /// New nonces in a row for the same credential.
+        var renewals = 0
+        /// The spaces in which the configured credential was tried.
+        var configured: Set<URLProtectionSpace> = []
+    }
+
+    private enum Sent: Sendable {
+        /// Nothing, or what this has no part in: a caller's field, a proxy's Basic credentials.
+        case nothing
+        /// What nobody was asked for: its refusal is not counted (U-11.4).
+        case unasked(AuthenticationAnswer)
+        /// The answer to a challenge.
+        case asked(AuthenticationAnswer)
+
+        var answer: AuthenticationAnswer? {
+            switch self {
+            case .nothing: nil
+            case .unasked(let answer), .asked(let answer): answer
+            }
+        }
+    }
+
+    /// A challenge that waits to be answered.
+    private struct Question: Sendable {
+        let side: Side
+        let asker: AuthenticationCandidate.Asker
+        let response: HTTPURLResponse
+        /// What can be asked for; the first is.
+        var candidates: [AuthenticationCandidate]
+        var proposal: URLCredential?
+    }
+
+    /// How often a task's delegate is asked (U-11.7).
+    static let mostChallenges = 20
+    /// How often in a row a nonce is replaced (U-11.13).
+    static let mostRenewals = 3
+
+    private let memory: AuthenticationMemory
+    private let storage: URLCredentialStorage?
+    private var message: AuthenticationMessage?
+    private var server = Party()
+    private var proxy = Party()
+    private var question: Question?
+    private var challenges = 0
+    /// The next transmission repeats the hop.
+    private var isResending = false
+
+    /// For a task of the session of `memory`; `storage` is its configuration's.
+    init(memory: AuthenticationMemory, storage: URLCredentialStorage?) {
+        self.memory = memory
+        self.storage = storage
+    }
+
+    // MARK: what goes out
+
+    /// A transmission begins.
+    mutating func begin(_ message: AuthenticationMessage) {
+        self.message = message
+        let asker = message.server
+        if !isResending || server.asker != asker { server.current = nil }
+        server.asker = asker
+        server.sent = .nothing
+        if let current = server.current {
+            server.sent = .asked(current)
+        } else if !message.hasAuthorization, let known = memory.answer(for: message.url),
+            Self.canAnswer(known, message.content)
+        {
+            server.sent = .unasked(known)
+        }
+        beginProxy(message)
+        isResending = false
+    }
+
+    private mutating func beginProxy(_ message: AuthenticationMessage) {
+        let asker = message.proxy?.asker.canonical
+        if proxy.asker != asker { proxy = Party() }
+        proxy.asker = asker
+        proxy.sent = .nothing
+        guard let place = message.proxy else { return }
+        let content = place.isTunnelled ? .none : message.content
+        if let current = proxy.current {
+            if Self.canAnswer(current, content) { proxy.sent = .asked(current) }
+        } else if let known = memory.answer(for: place), Self.canAnswer(known, content) {
+            proxy.sent = .unasked(known)
+        }
+    }
+
+    /// What has to be hashed before `fields` can be made; nil when nothing has.
+    var contentHash: ContentHash? {
+        guard let message else { return nil }
+        var answers = [server.sent.answer]
+        if message.proxy?.isTunnelled == false { answers.append(proxy.sent.answer) }
+        let functions = Set(answers.compactMap { $0?.contentFunction })
+        return functions.isEmpty
+            ? nil : ContentHash(functions: Array(functions), content: message.content)
+    }
+
+    /// What goes out with the request. Each answer is good for one transmission.
+    ///
+    /// - Parameter hashes: What `contentHash` gave.
+    mutating func fields(_ hashes: ContentHash.Result = [:]) -> AuthenticationFields {
+        var fields = AuthenticationFields()
+        guard let message else { return fields }
+        let target = message.target
+        let make = { (answer: AuthenticationAnswer) in
+            answer.field(
+                method: message.method, target: target,
+                contentHash: answer.contentFunction.flatMap { hashes[$0] })
+        }
+        if let answer = server.sent.answer {
+            fields.authorization = make(answer)
+            if fields.authorization == nil { server.sent = .nothing }
+        }
+        guard let answer = proxy.sent.answer else { return fields }
+        if message.proxy?.isTunnelled == true {
+            fields.tunnelAuthorizer = TunnelAuthorizer(answer)
+        } else {
+            fields.proxyAuthorization = make(answer)
+            if fields.proxyAuthorization == nil { proxy.sent = .nothing }
+        }
+        return fields
+    }
+
+    // MARK: what comes back
+
+    /// The final response of a transmission.
+    mutating func received(_ response: HTTPURLResponse) -> Verdict {
+        guard let message else { return .deliver }
+        switch response.statusCode {
+        case 407 where message.proxy?.isTunnelled == false:
+            return challenged(by: .proxy, response)
+        case 401:
+            accepted(by: .proxy, response)
+            return challenged(by: .server, response)
+        default:
+            accepted(by: .proxy, response)
+            accepted(by: .server, response)
+            return .deliver
+        }
+    }
+
+    /// A proxy opened no tunnel, because it wants to know who we are.
+    mutating func refused(tunnel head: ResponseHead) -> Verdict {
+        guard let message, message.proxy?.isTunnelled == true else { return .deliver }
+        return challenged(
+            by: .proxy, HTTPURLResponse(url: message.url, head: head, isDecoded: false))
+    }
+
+    /// The answer to the challenge of the last verdict.
+    mutating func answered(_ answer: Answer) -> Verdict {
+        guard var question, let candidate = question.candidates.first else { return .deliver }
+        self.question = nil
+        switch answer {
+        case .use(nil): return .deliver
+        case .use(let credential?): return use(credential, for: candidate, question)
+        case .performDefault:
+            guard let proposal = question.proposal, proposal.hasPassword else { return .deliver }
+            return use(proposal, for: candidate, question)
+        case .cancel: return .cancel
+        case .rejectSpace:
+            let space = candidate.space(of: question.asker)
+            question.candidates.removeAll { $0.space(of: question.asker) == space }
+            return ask(question)
+        }
+    }
+
+    private mutating func use(
+        _ credential: URLCredential, for candidate: AuthenticationCandidate, _ question: Question
+    ) -> Verdict {
+        guard let answer = memory.answer(to: candidate, from: question.asker, with: credential) else {
+            return .deliver
+        }
+        self[question.side].current = answer
+        isResending = true
+        return .resend
+    }
+
+    private mutating func challenged(by side: Side, _ response: HTTPURLResponse) -> Verdict {
+        guard let message, let asker = side == .server ? message.server : message.proxy?.asker else {
+            return .deliver
+        }
+        let lines = response.lines(of: side == .server ? .wwwAuthenticate : .proxyAuthenticate)
+        let content = side == .proxy && message.proxy?.isTunnelled == true ? .none : message.content
+        let candidates = AuthenticationCandidate.candidates(in: lines, from: asker).filter { candidate in
+            if case .digest(let challenge) = candidate, challenge.protection == .authInt {
+                return !content.isUnknown
+            }
+            return true
+        }
+        if renews(side, candidates) {
+            isResending = true
+            return .resend
+        }
+        refusedAnswer(of: side)
+        if triesConfigured(side, candidates, asker) {
+            isResending = true
+            return .resend
+        }
+        return ask(Question(side: side, asker: asker, response: response, candidates: candidates))
+    }
+
+    /// The credential was good, only the nonce was too old: the same goes out with the new one (U-11.13).
+    private mutating func renews(_ side: Side, _ candidates: [AuthenticationCandidate]) -> Bool {
+        guard let answer = self[side].sent.answer, self[side].renewals < Self.mostRenewals else {
+            return false
+        }
+        for case .digest(let challenge) in candidates
+        where challenge.isStale && challenge.realm == answer.space.realm
+            && challenge.algorithm == answer.identity.algorithm
+        {
+            answer.renew(challenge)
+            self[side].renewals += 1
+            self[side].current = answer
+            return true
+        }
+        return false
+    }
+
+    private mutating func refusedAnswer(of side: Side) {
+        let sent = self[side].sent
+        self[side].renewals = 0
+        self[side].current = nil
+        self[side].sent = .nothing
+        if let answer = sent.answer { memory.forget(answer) }
+        if case .asked(let answer) = sent {
+            self[side].failures[answer.space, default: 0] += 1
+            self[side].refused[answer.space, default: []].insert(answer.credential)
+        }
+    }
+
+    /// The configuration's credential for the proxy goes out before anybody is asked. As Basic it has gone out already.
+    private mutating func triesConfigured(
+        _ side: Side, _ candidates: [AuthenticationCandidate], _ asker: AuthenticationCandidate.Asker
+    ) -> Bool {
+        guard side == .proxy, let credential = message?.proxy?.credential, let candidate = candidates.first,
+            case .digest = candidate, proxy.configured.insert(candidate.space(of: asker)).inserted,
+            let answer = memory.answer(to: candidate, from: asker, with: credential)
+        else { return false }
+        proxy.current = answer
+        return true
+    }
+
+    private mutating func ask(_ question: Question) -> Verdict {
+        guard let candidate = question.candidates.first, challenges < Self.mostChallenges else {
+            return .deliver
+        }
+        challenges += 1
+        var question = question
+        let space = candidate.space(of: question.asker)
+        let party = self[question.side]
+        question.proposal = proposal(question.side, space).flatMap { credential in
+            party.refused[space]?.contains(credential) == true ? nil : credential
+        }
+        self.question = question
+        return .ask(
+            URLAuthenticationChallenge(
+                space: space, credential: question.proposal, failures: party.failures[space] ?? 0,
+                response: question.response))
+    }
+
+    private func proposal(_ side: Side, _ space: URLProtectionSpace) -> URLCredential? {
+        if side == .server, let url = message?.url, let user = url.user(percentEncoded: false),
+            let password = url.password(percentEncoded: false)
+        {
+            return URLCredential(user: user, password: password, persistence: .forSession)
+        }
+        return storage?.proposal(for: space)
+    }
+
+    /// What went out was taken: it is remembered as far as it may be (U-11.15, U-11.16).
+    private mutating func accepted(by side: Side, _ response: HTTPURLResponse) {
+        guard let message, let answer = self[side].sent.answer else { return }
+        self[side].renewals = 0
+        let name = side == .server ? "Authentication-Info" : "Proxy-Authentication-Info"
+        // A tunnel says nothing about the way that it was opened.
+        if side == .server || message.proxy?.isTunnelled == false,
+            let info = response.value(forHTTPHeaderField: name)
+        {
+            answer.take(authenticationInfo: info)
+        }
+        let isConfigured = side == .proxy && answer.credential == message.proxy?.credential
+        guard answer.credential.persistence != .none || isConfigured else { return }
+        switch side {
+        case .server: memory.remember(answer, for: message.url)
+        case .proxy: memory.remember(forProxy: answer)
+        }
+        if case .asked = self[side].sent, !isConfigured { storage?.set(answer.credential, for: answer.space) }
+    }
+
+    private static func canAnswer(
+        _ answer: AuthenticationAnswer, _ content: AuthenticationMessage.Content
+    ) -> Bool {
+        answer.contentFunction == nil || !content.isUnknown
+    }
+
+    private subscript(side: Side) -> Party {
+        get {
+            switch side {
+            case .server: server
+            case .proxy: proxy
+            }
+        }
+        set {
+            switch side {
+            case .server: server = newValue
+            case .proxy: proxy = newValue
+            }
+        }
+    }
+}
+
+extension AuthenticationMessage.Content {
+    /// Whether it cannot be hashed before it is sent.
+    var isUnknown: Bool {
+        if case .stream = self { return true }
+        return false
+    }
+}
+
+extension HTTPURLResponse {
+    /// The lines of a field, one by one where they are known.
+    fileprivate func lines(of name: FieldName) -> [String] {
+        fields?.values(of: name) ?? value(forHTTPHeaderField: name.description).map { [$0] } ?? []
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+
+package import Foundation
+internal import LupineHTTP
+
+extension CacheEntry {
+    /// The entry after its server has said, by a 304, that it is still good (RFC 9111 §4.3.4; U-12.13): the stored status
+    /// and content, the fields as the answer updates them, and a new age.
+    ///
+    /// - Parameters:
+    ///   - answer: The 304.
+    ///   - request: The request that it answers, all its fields merged.
+    ///   - requestTime: When that request was sent.
+    ///   - responseTime: When the head of the 304 arrived.
+    package func refreshed(
+        by answer: HTTPURLResponse, for request: URLRequest, requestTime: Date, responseTime: Date
+    ) -> CacheEntry {
+        guard let stored = httpResponse, (100...999).contains(stored.statusCode), let url = stored.url else {
+            return self
+        }
+        let fields = CacheRule.refreshed(Self.fields(of: stored), by: Self.fields(of: answer))
+        let head = ResponseHead(status: Status(stored.statusCode), fields: fields)
+        let refreshed = HTTPURLResponse(url: url, head: head, isDecoded: stored.expectedContentLength < 0)
+        return CacheEntry(
+            response: CachedURLResponse(
+                response: refreshed, data: response.data, userInfo: response.userInfo,
+                storagePolicy: response.storagePolicy),
+            for: request, requestTime: requestTime, responseTime: responseTime)
+    }
+
+    /// The fields as they came, or those of a response that a program made as far as they could have come.
+    private static func fields(of response: HTTPURLResponse) -> Fields {
+        if let fields = response.fields { return fields }
+        var fields = Fields()
+        let named = response.allHeaderFields.map {
+            (String(describing: $0.key), String(describing: $0.value))
+        }
+        for (name, value) in named.sorted(by: { $0.0 < $1.0 }) {
+            guard let name = try? FieldName(name) else { continue }
+            try? fields.append(name, value)
+        }
+        return fields
+    }
+}

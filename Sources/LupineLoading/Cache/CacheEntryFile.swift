@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+
+package import Foundation
+internal import LupineHTTP
+package import LupineTLS
+
+/// The octets of one stored entry, as they stand in a file of their own.
+///
+/// A head of fixed length (what it is, which version, whose entry, how long, and a digest of all the rest), what is known
+/// about the entry, and the content. Every octet is covered by the digest or compared with what it has to be: a file that was
+/// cut, extended or changed anywhere is no entry (U-12.16). The digest is no signature: it stops accidents, and whoever can
+/// write to the folder of a cache can put answers into it.
+package enum CacheEntryFile {
+    /// What the head of a file says.
+    struct Head: Sendable {
+        /// When the entry was stored.
+        var storedTime: Date
+        fileprivate var metadataCount: Int
+        fileprivate var contentCount: Int
+    }
+
+    private static let magic = Array("LupCache".utf8)
+    private static let version: UInt32 = 1
+    private static let digestCount = 32
+    /// Magic, version, digest of the key, time, two lengths, digest of the rest.
+    static let headCount = 8 + 4 + digestCount + 8 + 8 + 8 + digestCount
+
+    /// A response is one of these; the numbers are those in the files.
+    private enum Kind: UInt8 {
+        case other = 0
+        case lines = 1
+        case dictionary = 2
+    }
+
+    /// The digest that stands for a key, in a file and in its name.
+    package static func digest(of key: String) -> SHA256Digest { SHA256Digest.of(Array(key.utf8)) }
+
+    // MARK: writing
+
+    /// The octets of an entry, whose secrets have to be concealed by a hash that lasts; nil for a response that only its
+    /// program can make again.
+    package static func octets(of entry: CacheEntry, digest: SHA256Digest) -> [UInt8]? {
+        guard let metadata = metadata(of: entry) else { return nil }
+        return sealed(
+            metadata: metadata, content: Array(entry.response.data), digest: digest.bytes,
+            storedTime: entry.storedTime)
+    }
+
+    private static func metadata(of entry: CacheEntry) -> [UInt8]? {
+        var writer = OctetWriter()
+        writer.write(entry.requestTime.timeIntervalSinceReferenceDate)
+        writer.write(entry.responseTime.timeIntervalSinceReferenceDate)
+        guard write(entry.response.response, to: &writer) else { return nil }
+        let values = entry.vary.values.sorted { $0.key < $1.key }
+        writer.write(UInt32(truncatingIfNeeded: values.count))
+        for (name, value) in values {
+            writer.write(name)
+            writer.write(value)
+        }
+        writer.write(entry.writtenInfo != nil)
+        entry.writtenInfo?.write(to: &writer)
+        return writer.octets
+    }
+
+    /// False when the response is of a class of the program's, or from nowhere.
+    private static func write(_ response: URLResponse, to writer: inout OctetWriter) -> Bool {
+        guard let url = response.url?.absoluteString else { return false }
+        if let response = response as? HTTPURLResponse {
+            guard type(of: response) == HTTPURLResponse.self else { return false }
+            guard let fields = response.fields else {
+                writer.write(octet: Kind.dictionary.rawValue)
+                writer.write(url)
+                writer.write(Int64(response.statusCode))
+                let named = (response.allHeaderFields as? [String: String] ?? [:]).sorted { $0.key < $1.key }
+                writer.write(UInt32(truncatingIfNeeded: named.count))
+                for (name, value) in named {
+                    writer.write(name)
+                    writer.write(value)
+                }
+                return true
+            }
+            writer.write(octet: Kind.lines.rawValue)
+            writer.write(url)
+            writer.write(Int64(response.statusCode))
+            writer.write(response.expectedContentLength < 0)
+            writer.write(UInt32(truncatingIfNeeded: fields.count))
+            for index in 0..<fields.count {
+                writer.write(fields.name(at: index))
+                fields.withValue(at: index) { value in
+                    writer.write(UInt64(value.count))
+                    for position in value.indices { writer.write(octet: value[position]) }
+                }
+            }
+            return true
+        }
+        guard type(of: response) == URLResponse.self else { return false }
+        writer.write(octet: Kind.other.rawValue)
+        writer.write(url)
+        writer.write(response.mimeType)
+        writer.write(response.expectedContentLength)
+        writer.write(response.textEncodingName)
+        return true
+    }
+
+    /// A whole file of these parts, whatever they say.
+    package static func sealed(
+        metadata: [UInt8], content: [UInt8], digest: [UInt8], storedTime: Date
+    ) -> [UInt8] {
+        var head = OctetWriter()
+        head.write(raw: magic)
+        head.write(version)
+        head.write(raw: digest)
+        head.write(storedTime.timeIntervalSinceReferenceDate)
+        head.write(UInt64(metadata.count))
+        head.write(UInt64(content.count))
+        let covered = head.octets + metadata + content
+        head.write(raw: SHA256Digest.of(covered).bytes)
+        return head.octets + metadata + content
+    }
+
+    // MARK: reading
+
+    /// What the head of a file says; nil when it is none of ours, of another version, or of another key.
+    static func head(_ octets: [UInt8], digest: SHA256Digest) -> Head? {
+        try? readHead(octets, digest: digest)
+    }
+
+    private static func readHead(
+        _ octets: [UInt8], digest: SHA256Digest
+    ) throws(OctetReader.Damage) -> Head {
+        var reader = OctetReader(octets, in: 0..<headCount)
+        guard try reader.raw(magic.count).elementsEqual(magic), try reader.number() == version,
+            try reader.raw(digestCount).elementsEqual(digest.bytes)
+        else { throw OctetReader.Damage() }
+        let storedTime = Date(timeIntervalSinceReferenceDate: try reader.double())
+        guard let metadataCount = Int(exactly: try reader.longNumber()),
+            let contentCount = Int(exactly: try reader.longNumber())
+        else { throw OctetReader.Damage() }
+        return Head(storedTime: storedTime, metadataCount: metadataCount, contentCount: contentCount)
+    }
+
+    /// The entry that a file holds; nil when it is not whole, or not of that key.
+    package static func entry(_ octets: [UInt8], digest: SHA256Digest) -> CacheEntry? {
+        try? readEntry(octets, digest: digest)
+    }
+
+    private static func readEntry(
+        _ octets: [UInt8], digest: SHA256Digest
+    ) throws(OctetReader.Damage) -> CacheEntry {
+        let head = try readHead(octets, digest: digest)
+        guard octets.count >= headCount else { throw OctetReader.Damage() }
+        let rest = octets.count - headCount
+        guard head.metadataCount <= rest, head.contentCount == rest - head.metadataCount else {
+            throw OctetReader.Damage()
+        }
+        let sum = SHA256Digest.of(Array(octets[..<(headCount - digestCount)] + octets[headCount...]))
+        guard octets[(headCount - digestCount)..<headCount].elementsEqual(sum.bytes) else {
+            throw OctetReader.Damage()
+        }
+        let contentStart = headCount + head.metadataCount
+        var reader = OctetReader(octets, in: headCount..<contentStart)
+        let requestTime = Date(timeIntervalSinceReferenceDate: try reader.double())
+        let responseTime = Date(timeIntervalSinceReferenceDate: try reader.double())
+        let response = try readResponse(&reader)
+        var values: [String: String?] = [:]
+        for _ in 0..<(try reader.number()) {
+            let name = try reader.text()
+            values.updateValue(try reader.optionalText(), forKey: name)
+        }
+        var userInfo: [AnyHashable: Any]?
+        let writtenInfo = try reader.flag() ? try StorableValue(from: &reader) : nil
+        if let writtenInfo {
+            guard case .dictionary(let members) = writtenInfo else { throw OctetReader.Damage() }
+            userInfo = members.mapValues(\.value)
+        }
+        guard reader.isAtEnd else { throw OctetReader.Damage() }
+        return CacheEntry(
+            response: CachedURLResponse(
+                response: response, data: Data(octets[contentStart...]), userInfo: userInfo,
+                storagePolicy: .allowed),
+            requestTime: requestTime, responseTime: responseTime, storedTime: head.storedTime,
+            vary: VaryKey(values: values), writtenInfo: writtenInfo)
+    }
+
+    private static func readResponse(_ reader: inout OctetReader) throws(OctetReader.Damage) -> URLResponse {
+        guard let kind = Kind(rawValue: try reader.octet()) else { throw OctetReader.Damage() }
+        let text = try reader.text()
+        guard let url = URL(string: text), url.absoluteString == text else { throw OctetReader.Damage() }
+        switch kind {
+        case .other:
+            let mimeType = try reader.optionalText()
+            guard let length = Int(exactly: try reader.signedNumber()) else { throw OctetReader.Damage() }
+            return URLResponse(
+                url: url, mimeType: mimeType, expectedContentLength: length,
+                textEncodingName: try reader.optionalText())
+        case .lines:
+            guard let status = Int(exactly: try reader.signedNumber()), (100...999).contains(status) else {
+                throw OctetReader.Damage()
+            }
+            let isDecoded = try reader.flag()
+            var fields = Fields()
+            for _ in 0..<(try reader.number()) {
+                let name = try reader.text()
+                let value = Array(try reader.run())
+                do { try fields.append(FieldName(name), value.span) } catch { throw OctetReader.Damage() }
+            }
+            let head = ResponseHead(status: Status(status), fields: fields)
+            return HTTPURLResponse(url: url, head: head, isDecoded: isDecoded)
+        case .dictionary:
+            guard let status = Int(exactly: try reader.signedNumber()) else { throw OctetReader.Damage() }
+            var named: [String: String] = [:]
+            for _ in 0..<(try reader.number()) {
+                let name = try reader.text()
+                named[name] = try reader.text()
+            }
+            guard
+                let response = HTTPURLResponse(
+                    url: url, statusCode: status, httpVersion: nil, headerFields: named)
+            else { throw OctetReader.Damage() }
+            return response
+        }
+    }
+}

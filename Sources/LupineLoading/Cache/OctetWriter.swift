@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+
+/// Numbers, texts and runs of octets one behind the other, as `OctetReader` reads them: numbers with their least octet
+/// first, runs with their length in front.
+struct OctetWriter: Sendable {
+    /// What was written.
+    private(set) var octets: [UInt8] = []
+
+    /// Nothing yet.
+    init() {}
+
+    /// One octet.
+    mutating func write(octet: UInt8) { octets.append(octet) }
+
+    /// Yes or no.
+    mutating func write(_ flag: Bool) { octets.append(flag ? 1 : 0) }
+
+    /// A number in four octets.
+    mutating func write(_ number: UInt32) { write(number, octets: 4) }
+
+    /// A number in eight octets.
+    mutating func write(_ number: UInt64) { write(number, octets: 8) }
+
+    /// A number in eight octets.
+    mutating func write(_ number: Int64) { write(UInt64(bitPattern: number)) }
+
+    /// A number in eight octets, exactly.
+    mutating func write(_ number: Double) { write(number.bitPattern) }
+
+    /// Octets without their length.
+    mutating func write(raw run: some Sequence<UInt8>) { octets.append(contentsOf: run) }
+
+    /// Octets, their length in front.
+    mutating func write(run: some Collection<UInt8>) {
+        write(UInt64(run.count))
+        octets.append(contentsOf: run)
+    }
+
+    /// A text.
+    mutating func write(_ text: String) { write(run: text.utf8) }
+
+    /// A text or none.
+    mutating func write(_ text: String?) {
+        write(text != nil)
+        if let text { write(text) }
+    }
+
+    private mutating func write(_ number: some FixedWidthInteger, octets count: Int) {
+        for index in 0..<count { octets.append(UInt8(truncatingIfNeeded: number >> (8 * index))) }
+    }
+}

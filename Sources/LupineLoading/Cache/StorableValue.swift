@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+
+/// A value of a property list, as far as it can be written beside a stored response and read again: what of a `userInfo`
+/// outlives the process (U-12.3).
+///
+/// The form is the cache's own, so that a damaged file meets no reader but this one.
+indirect enum StorableValue: Hashable, Sendable {
+    case text(String)
+    case data(Data)
+    case date(Date)
+    case flag(Bool)
+    case integer(Int64)
+    case double(Double)
+    case array([StorableValue])
+    case dictionary([String: StorableValue])
+
+    /// Values deeper inside of others than this are not stored.
+    private static let deepest = 32
+
+    /// The value, if a property list can hold it.
+    init?(_ value: Any) { self.init(value, depth: 0) }
+
+    private init?(_ value: Any, depth: Int) {
+        guard depth < Self.deepest else { return nil }
+        // A number of Foundation's is also taken for a truth value: the type is asked for first.
+        if type(of: value) == Bool.self, let value = value as? Bool {
+            self = .flag(value)
+        } else if let value = value as? any BinaryInteger {
+            guard let value = Int64(exactly: value) else { return nil }
+            self = .integer(value)
+        } else if let value = value as? any BinaryFloatingPoint {
+            self = .double(Double(value))
+        } else if let value = value as? NSNumber {
+            self.init(number: value)
+        } else if let value = value as? String {
+            self = .text(value)
+        } else if let value = value as? Data {
+            self = .data(value)
+        } else if let value = value as? Date {
+            self = .date(value)
+        } else if let value = value as? [Any] {
+            let elements = value.compactMap { StorableValue($0, depth: depth + 1) }
+            guard elements.count == value.count else { return nil }
+            self = .array(elements)
+        } else if let value = value as? [AnyHashable: Any] {
+            var members: [String: StorableValue] = [:]
+            for (key, element) in value {
+                guard let key = key as? String, let element = StorableValue(element, depth: depth + 1) else {
+                    return nil
+                }
+                members[key] = element
+            }
+            self = .dictionary(members)
+        } else {
+            return nil
+        }
+    }
+
+    private init(number: NSNumber) {
+        let double = number.doubleValue
+        guard double.isFinite, double.magnitude < 0x1p63 else {
+            self = .double(double)
+            return
+        }
+        let integer = number.int64Value
+        self = Double(integer) == double ? .integer(integer) : .double(double)
+    }
+
+    /// The value as a program gave it.
+    var value: Any {
+        switch self {
+        case .text(let text): text
+        case .data(let data): data
+        case .date(let date): date
+        case .flag(let flag): flag
+        case .integer(let number): Int(number)
+        case .double(let number): number
+        case .array(let elements): elements.map(\.value)
+        case .dictionary(let members): members.mapValues(\.value)
+        }
+    }
+
+    // MARK: octets
+
+    /// Writes the value.
+    func write(to writer: inout OctetWriter) {
+        switch self {
+        case .text(let text):
+            writer.write(octet: 0)
+            writer.write(text)
+        case .data(let data):
+            writer.write(octet: 1)
+            writer.write(run: data)
+        case .date(let date):
+            writer.write(octet: 2)
+            writer.write(date.timeIntervalSinceReferenceDate)
+        case .flag(let flag):
+            writer.write(octet: 3)
+            writer.write(flag)
+        case .integer(let number):
+            writer.write(octet: 4)
+            writer.write(number)
+        case .double(let number):
+            writer.write(octet: 5)
+            writer.write(number)
+        case .array(let elements):
+            writer.write(octet: 6)
+            writer.write(UInt32(truncatingIfNeeded: elements.count))
+            for element in elements { element.write(to: &writer) }
+        case .dictionary(let members):
+            writer.write(octet: 7)
+            writer.write(UInt32(truncatingIfNeeded: members.count))
+            for (key, element) in members.sorted(by: { $0.key < $1.key }) {
+                writer.write(key)
+                element.write(to: &writer)
+            }
+        }
+    }
+
+    /// Reads a value.
+    init(from reader: inout OctetReader) throws(OctetReader.Damage) { try self.init(from: &reader, depth: 0) }
+
+    private init(from reader: inout OctetReader, depth: Int) throws(OctetReader.Damage) {
+        guard depth < Self.deepest else { throw OctetReader.Damage() }
+        switch try reader.octet() {
+        case 0: self = .text(try reader.text())
+        case 1: self = .data(Data(try reader.run()))
+        case 2: self = .date(Date(timeIntervalSinceReferenceDate: try reader.double()))
+        case 3: self = .flag(try reader.flag())
+        case 4: self = .integer(try reader.signedNumber())
+        case 5: self = .double(Double(bitPattern: try reader.longNumber()))
+        case 6:
+            var elements: [StorableValue] = []
+            for _ in 0..<(try reader.number()) {
+                elements.append(try StorableValue(from: &reader, depth: depth + 1))
+            }
+            self = .array(elements)
+        case 7:
+            var members: [String: StorableValue] = [:]
+            for _ in 0..<(try reader.number()) {
+                let key = try reader.text()
+                members[key] = try StorableValue(from: &reader, depth: depth + 1)
+            }
+            self = .dictionary(members)
+        default: throw OctetReader.Damage()
+        }
+    }
+}

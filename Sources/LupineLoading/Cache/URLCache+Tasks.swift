@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+
+internal import Dispatch
+internal import Foundation
+
+/// The cache under the request of a task: the one that the task is sending now, after redirects, or will send.
+extension URLCache {
+    /// Stores a response for a task's request, as `storeCachedResponse(_:for:)` does for a request.
+    public func storeCachedResponse(_ cachedResponse: CachedURLResponse, for dataTask: URLSessionDataTask) {
+        guard let request = Self.request(of: dataTask) else { return }
+        storeCachedResponse(cachedResponse, for: request)
+    }
+
+    /// Hands what is stored for a task's request, however old it is, to `completionHandler`: once, later, on a queue of the
+    /// system's. Nobody waits for the disk.
+    public func getCachedResponse(
+        for dataTask: URLSessionDataTask,
+        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        let request = Self.request(of: dataTask)
+        StorageQueue.run { [self] in
+            let response = request.flatMap(cachedResponse)
+            // The storage queue is the whole process's: a program's code may stay longer than it has time for.
+            DispatchQueue.global().async { completionHandler(response) }
+        }
+    }
+
+    /// Removes what is stored for a task's request.
+    public func removeCachedResponse(for dataTask: URLSessionDataTask) {
+        guard let request = Self.request(of: dataTask) else { return }
+        removeCachedResponse(for: request)
+    }
+
+    private static func request(of task: URLSessionDataTask) -> URLRequest? {
+        task.currentRequest ?? task.originalRequest
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import LupineTransport
+
+/// The temporary file of one download: made when there is something to store, for its owner only, and gone with the
+/// download unless somebody takes it over (U-7.9).
+///
+/// Content goes into `target`, mostly by the kernel alone. One at a time, any thread.
+struct DownloadFile: Sendable {
+    /// Where it is.
+    let path: String
+    /// Where content goes.
+    let target: FileTarget
+
+    /// Makes an empty file in `folder`.
+    static func new(in folder: URL) throws(Errno) -> DownloadFile {
+        let path = folder.appendingPathComponent("LupineDownload-\(UUID().uuidString).tmp").path
+        return DownloadFile(path: path, target: FileTarget(try Descriptor.creating(path: path)))
+    }
+
+    /// Goes on with the first `offset` bytes of a file; throws where they are not there.
+    static func continuing(_ path: String, at offset: Int64) throws(Errno) -> DownloadFile {
+        DownloadFile(path: path, target: FileTarget(try Descriptor.continuing(path: path, at: offset)))
+    }
+
+    /// Whether the file has at least so many bytes and can be gone on with.
+    static func holds(_ count: Int64, at path: String) -> Bool {
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
+            attributes[.type] as? FileAttributeType == .typeRegular,
+            let size = attributes[.size] as? NSNumber
+        else { return false }
+        return size.int64Value >= count && FileManager.default.isWritableFile(atPath: path)
+    }
+
+    /// The place as a program gets it.
+    var url: URL { URL(fileURLWithPath: path) }
+
+    /// Removes it. One that was moved away is left where it is.
+    func remove() { try? FileManager.default.removeItem(atPath: path) }
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineTransport
+
+/// The content of a download task goes into a temporary file; the delegate or a handler gets that, and it is gone
+/// afterwards unless it was moved (U-7.9 to U-7.13).
+final class DownloadSink: TaskSink {
+    typealias Handler = @Sendable (URL?, URLResponse?, (any Error)?) -> Void
+
+    private struct State: Sendable {
+        /// The whole file, as long as it is ours.
+        var file: DownloadFile?
+        /// Written, and the delegate has not been told.
+        var untold: Int64 = 0
+        /// Who wants to go on with it later.
+        var askers: [@Sendable (Data?) -> Void] = []
+        var hasEnded = false
+    }
+
+    private let store: DownloadStore
+    private let decodes: Bool
+    private let handler: Handler?
+    private let state = Lock(State())
+
+    /// - Parameters:
+    ///   - store: Where the content goes.
+    ///   - decodes: Whether the session undoes content codings.
+    ///   - handler: Called at the end in place of the delegate.
+    init(_ store: DownloadStore, decodes: Bool, _ handler: Handler?) {
+        self.store = store
+        self.decodes = decodes
+        self.handler = handler
+    }
+
+    /// The sink of a data task that becomes a download: its content comes through `received`, in order.
+    static func takingOver(_ task: TaskCore, _ response: URLResponse) -> DownloadSink {
+        let request =
+            task.currentRequest ?? task.originalRequest ?? URLRequest(url: URL(fileURLWithPath: "/"))
+        let sink = DownloadSink(DownloadStore(request), decodes: true, nil)
+        _ = sink.responded(task, response)
+        return sink
+    }
+
+    // MARK: content
+
+    func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
+        switch store.response(response, isDecoded: isDecoded(response)) {
+        case .store(let target, let resumed):
+            if let resumed {
+                call(task) { delegate, session, downloadTask in
+                    delegate.urlSession(
+                        session, downloadTask: downloadTask, didResumeAtOffset: resumed.offset,
+                        expectedTotalBytes: resumed.total)
+                }
+            }
+            return .splice(into: target)
+        case .complete: return .skip
+        case .fail(let code, let reason, let cause):
+            fail(task, code, cause, reason)
+            return .skip
+        }
+    }
+
+    private func isDecoded(_ response: URLResponse) -> Bool {
+        guard decodes, store.mayDecode, let response = response as? HTTPURLResponse,
+            let coding = response.value(forHTTPHeaderField: "Content-Encoding")
+        else { return false }
+        return coding.lowercased() != "identity"
+    }
+
+    func received(_ task: TaskCore, _ data: Data) -> Demand {
+        do throws(TransportError) {
+            try store.write(data)
+        } catch {
+            fail(task, .cannotWriteToFile, nil, "\(error)")
+            return .enough
+        }
+        return spliced(task, data.count)
+    }
+
+    func spliced(_ task: TaskCore, _ count: Int) -> Demand {
+        store.wrote(count)
+        guard handler == nil, task.hasDelegate else { return .more }
+        let isNews = state.withLock { state in
+            defer { state.untold += Int64(count) }
+            return state.untold == 0
+        }
+        if isNews { call(task) { self.tellWritten($0, $1, $2) } }
+        return .more
+    }
+
+    /// One call says all that was written since the last (U-7.10).
+    private func tellWritten(
+        _ delegate: any URLSessionDownloadDelegate, _ session: URLSession, _ task: URLSessionDownloadTask
+    ) {
+        let new = state.withLock { state in
+            defer { state.untold = 0 }
+            return state.untold
+        }
+        let count = store.count
+        delegate.urlSession(
+            session, downloadTask: task, didWriteData: new, totalBytesWritten: count.written,
+            totalBytesExpectedToWrite: count.expected)
+    }
+
+    // MARK: the end
+
+    /// Whoever asks hears once, before the task completes: what the download can be gone on with, or nil.
+    func askForResumeData(_ task: TaskCore, _ asker: @escaping @Sendable (Data?) -> Void) {
+        let isLate = state.withLock { state in
+            if !state.hasEnded { state.askers.append(asker) }
+            return state.hasEnded
+        }
+        if isLate { return task.certainly { asker(nil) } }
+        task.cancel()
+    }
+
+    func ended(_ task: TaskCore, _ error: URLError?) -> (any Error)? {
+        let askers = state.withLock { state in
+            state.hasEnded = true
+            defer { state.askers = [] }
+            return state.askers
+        }
+        guard let error else {
+            for asker in askers { asker(nil) }
+            return finish(task)
+        }
+        // A download that was given up leaves nothing behind, unless somebody asked for it.
+        let data = store.stop(keepsPart: error.code != .cancelled || !askers.isEmpty)
+        for asker in askers { asker(data) }
+        guard let data else { return error }
+        return URLError(
+            error.code,
+            userInfo: error.errorUserInfo.merging([NSURLSessionDownloadTaskResumeData: data]) { $1 })
+    }
+
+    private func finish(_ task: TaskCore) -> (any Error)? {
+        switch store.finish() {
+        case .failure(let failure):
+            return URLError.loading(
+                failure.code, url: task.currentRequest?.url,
+                underlying: NSError(domain: NSPOSIXErrorDomain, code: Int(failure.cause.rawValue)))
+        case .success(let file):
+            state.withLock { $0.file = file }
+            if handler == nil {
+                call(task) { delegate, session, downloadTask in
+                    delegate.urlSession(session, downloadTask: downloadTask, didFinishDownloadingTo: file.url)
+                    self.removeFile()
+                }
+            }
+            return nil
+        }
+    }
+
+    func completed(_ stage: TaskStage, _ error: (any Error)?) {
+        if let handler {
+            let file = error == nil ? state.withLock { $0.file } : nil
+            handler(file?.url, stage.task.response, error)
+        } else {
+            stage.delegates.task?.urlSession(stage.session, task: stage.task, didCompleteWithError: error)
+        }
+        removeFile()
+        // A task of an invalid session comes to its end without `ended`.
+        let askers = state.withLock { state in
+            state.hasEnded = true
+            defer { state.askers = [] }
+            return state.askers
+        }
+        for asker in askers { asker(nil) }
+    }
+
+    private func removeFile() {
+        let file = state.withLock { $0.file.take() }
+        file?.remove()
+    }
+
+    private func call(
+        _ task: TaskCore,
+        _ body:
+            @escaping @Sendable (any URLSessionDownloadDelegate, URLSession, URLSessionDownloadTask) -> Void
+    ) {
+        task.call { stage in
+            guard let delegate = stage.delegates.download, let task = stage.task as? URLSessionDownloadTask
+            else {
+                return
+            }
+            body(delegate, stage.session, task)
+        }
+    }
+
+    private func fail(_ task: TaskCore, _ code: URLError.Code, _ cause: Errno?, _ reason: String) {
+        let underlying = cause.map { NSError(domain: NSPOSIXErrorDomain, code: Int($0.rawValue)) }
+        task.fail(.loading(code, url: task.currentRequest?.url, underlying: underlying, reason: reason))
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineTransport
+
+/// Where the bytes of a request's body come from, found before anything is connected.
+///
+/// A file is opened here, so that one that cannot be read fails the load before it begins (U-7.3); the descriptor that was
+/// judged is the one that is sent. A stream is only named: it is opened when its first byte is wanted.
+enum BodySource: Sendable {
+    case none
+    case data(Data)
+    case file(FileSource)
+    /// A stream that the request brings; it can be read once.
+    case stream(BodyStream)
+    /// A stream that somebody supplies each time that it is needed.
+    case asked
+
+    /// The body of a hop; an empty one is none.
+    init(_ body: TaskOrder.Body, of request: URLRequest) throws(URLError) {
+        switch body {
+        case .request:
+            switch request.contents.value.body {
+            case .none: self = .none
+            case .data(let data): self = data.isEmpty ? .none : .data(data)
+            case .stream(let stream): self = .stream(stream)
+            }
+        case .data(let data): self = data.isEmpty ? .none : .data(data)
+        case .file(let url): self = try Self.file(url, for: request.url)
+        case .streamed: self = .asked
+        }
+    }
+
+    /// Whether there is anything to send.
+    var isNone: Bool {
+        switch self {
+        case .none: true
+        case .data, .file, .stream, .asked: false
+        }
+    }
+
+    private static func file(_ url: URL, for target: URL?) throws(URLError) -> BodySource {
+        let path = url.resolvingSymlinksInPath().path
+        if url.isFileURL, let attributes = try? FileManager.default.attributesOfItem(atPath: path),
+            attributes[.type] as? FileAttributeType == .typeDirectory
+        {
+            throw .loading(.fileIsDirectory, url: target)
+        }
+        do throws(Errno) {
+            guard url.isFileURL else { throw .noSuchFile }
+            let descriptor = try Descriptor.reading(path: path)
+            let size = try descriptor.fileSize()
+            return size == 0 ? .none : .file(FileSource(descriptor, offset: 0, count: size))
+        } catch {
+            let cause = TransportError.file(error)
+            switch error {
+            case .noSuchFile, Errno(rawValue: ENOTDIR):
+                throw .loading(.fileDoesNotExist, url: target, underlying: cause)
+            case .accessDenied, .notPermitted:
+                throw .loading(.noPermissionsToReadFile, url: target, underlying: cause)
+            default: throw .loading(.cannotOpenFile, url: target, underlying: cause)
+            }
+        }
+    }
+}

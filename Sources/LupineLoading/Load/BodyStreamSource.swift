@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineHTTP
+import LupineTransport
+
+/// Reads an `InputStream` for a request's body: the one place of the module that does.
+///
+/// A stream may block for as long as its producer likes, so that it is read on a queue of its own, never on a loop. One
+/// piece is read at a time, when the connection asks for it. With a length, the stream has to end right there (U-7.4);
+/// without one it goes in chunks. Where somebody supplies streams, another one is asked for when the request is sent again
+/// (U-7.5).
+final class BodyStreamSource: ContentSource {
+    /// Asks for a stream; the answer comes once, on any thread.
+    typealias Supplier = @Sendable (_ reply: @escaping @Sendable (BodyStream?) -> Void) -> Void
+
+    private struct State: Sendable {
+        var stream: BodyStream
+        var read: Int64 = 0
+        var failure: (any Error)?
+    }
+
+    /// Why the body is not what it was said to be.
+    enum Mismatch: Error, Hashable, Sendable, CustomStringConvertible {
+        case endsEarly(announced: Int64, read: Int64)
+        case goesOn(announced: Int64)
+        case unreadable
+        /// It was to be sent again, and nobody had another stream.
+        case refused
+
+        var description: String {
+            switch self {
+            case .endsEarly(let announced, let read):
+                "the body stream ended after \(read) of \(announced) announced bytes"
+            case .goesOn(let announced): "the body stream has more than the \(announced) announced bytes"
+            case .unreadable: "the body stream cannot be read"
+            case .refused: "there was no body stream to send again"
+            }
+        }
+    }
+
+    private let length: Int64?
+    private let supplier: Supplier?
+    private let state: Lock<State>
+    private let queue = DispatchQueue(label: "lupine.body-stream")
+
+    /// A body of so many bytes, or of as many as the stream has.
+    init(_ stream: BodyStream, length: Int64?, supplier: Supplier? = nil) {
+        self.length = length
+        self.supplier = supplier
+        state = Lock(State(stream: stream))
+    }
+
+    /// What the stream, or its length, has done wrong.
+    var failure: (any Error)? { state.withLock { $0.failure } }
+
+    func next(_ reply: @escaping @Sendable (ContentPiece) -> Void) {
+        queue.async { reply(self.readPiece()) }
+    }
+
+    var isReplayable: Bool { supplier != nil }
+
+    func rewind() -> Bool { false }
+
+    func rewind(_ ready: @escaping @Sendable (Bool) -> Void) {
+        guard let supplier else { return ready(false) }
+        abandon()
+        supplier { [self] stream in
+            guard let stream else {
+                state.withLock { $0.failure = Mismatch.refused }
+                return ready(false)
+            }
+            state.withLock { $0 = State(stream: stream) }
+            ready(true)
+        }
+    }
+
+    func abandon() {
+        let stream = state.withLock { $0.stream }
+        queue.async { stream.value.close() }
+    }
+
+    // MARK: on the queue
+
+    private func readPiece() -> ContentPiece {
+        let (stream, before) = state.withLock { ($0.stream, $0.read) }
+        if stream.value.streamStatus == .notOpen { stream.value.open() }
+        do {
+            let bytes = try Self.read(stream.value, atMost: ContentGatherer.pieceLimit)
+            let total = before + Int64(bytes.count)
+            state.withLock { $0.read = total }
+            if let length {
+                if bytes.isEmpty, total < length { throw Mismatch.endsEarly(announced: length, read: total) }
+                // The connection asks for no more than was announced: whether that is all is found out here.
+                if total == length, !bytes.isEmpty {
+                    guard try Self.read(stream.value, atMost: 1).isEmpty else {
+                        throw Mismatch.goesOn(announced: length)
+                    }
+                }
+                if total > length { throw Mismatch.goesOn(announced: length) }
+            }
+            return bytes.isEmpty ? .end(trailers: Fields()) : .bytes(bytes)
+        } catch {
+            state.withLock { $0.failure = error }
+            return .failed(String(describing: error))
+        }
+    }
+
+    private static func read(_ stream: InputStream, atMost limit: Int) throws -> [UInt8] {
+        var outcome = 0
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
+            guard let start = buffer.baseAddress else { return }
+            outcome = unsafe stream.read(start, maxLength: limit)
+            count = max(0, min(outcome, limit))
+        }
+        guard outcome >= 0 else { throw stream.streamError ?? Mismatch.unreadable }
+        return bytes
+    }
+}

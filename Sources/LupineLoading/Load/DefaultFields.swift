@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineCoding
+import LupineHTTP
+
+/// The header fields that a request is given where its caller has set none (U-9.1). Computed once for the process.
+enum DefaultFields {
+    /// Every coding that can be undone here.
+    static let acceptEncoding = (["gzip", "deflate"] + (ContentCoding.decodable.contains(.br) ? ["br"] : []))
+        .joined(separator: ", ")
+
+    /// The languages that the user reads, the first one most.
+    static let acceptLanguage = languages(Locale.preferredLanguages)
+
+    /// The program and its version, and ours.
+    static let userAgent = agent(
+        process: ProcessInfo.processInfo.processName,
+        version: Bundle.main.infoDictionary?["CFBundleShortVersionString"] as? String)
+
+    /// The version of this library.
+    static let version = "0.1"
+
+    /// Languages as `Accept-Language` lists them (RFC 9110 §12.5.4), six at most. What is no language tag is left out.
+    static func languages(_ preferred: [String]) -> String {
+        let tags = preferred.map { $0.replacingOccurrences(of: "_", with: "-") }.filter { tag in
+            !tag.isEmpty && tag.utf8.allSatisfy { TagOctet.isLetterOrDigit($0) || $0 == 0x2D }
+        }
+        guard !tags.isEmpty else { return "en" }
+        return tags.prefix(6).enumerated().map { index, tag in
+            index == 0 ? tag : "\(tag);q=0.\(10 - index)"
+        }.joined(separator: ", ")
+    }
+
+    /// A product for the program and one for the library (RFC 9110 §10.1.5); what a token cannot hold becomes `_`.
+    static func agent(process: String, version: String?) -> String {
+        let name = token(process)
+        return "\(name.isEmpty ? "program" : name)/\(token(version ?? "1.0")) Lupine/\(Self.version)"
+    }
+
+    private static func token(_ text: String) -> String {
+        String(
+            text.unicodeScalars.map { scalar -> Character in
+                guard scalar.isASCII,
+                    TagOctet.isLetterOrDigit(UInt8(scalar.value)) || "-._".unicodeScalars.contains(scalar)
+                else { return "_" }
+                return Character(scalar)
+            })
+    }
+}
+
+/// What the parts of default fields are made of.
+private enum TagOctet {
+    static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineCoding
+import LupineHTTP
+import LupineTransport
+
+/// The way up: what the connection reports, made into responses and pieces of content. All on the connection's loop.
+extension NetworkLoad: ExchangeSink {
+    func begins(on loop: EventLoop) { flow.withLock { $0.loop = loop } }
+
+    func willReplay(_ metrics: ExchangeMetrics) {
+        flow.withLock { flow in
+            flow.earlier.append(metrics)
+            flow.progress.restart()
+        }
+    }
+
+    func sentContent(_ total: Int64) {
+        let told = flow.withLock { flow -> Int64? in
+            guard let loop = flow.loop else { return nil }
+            return flow.progress.sent(total, at: loop.now)
+        }
+        tell(told)
+    }
+
+    /// What was sent since the client last heard of it.
+    private func tellProgress() { tell(flow.withLock { $0.progress.due() }) }
+
+    private func tell(_ total: Int64?) {
+        guard let total, !isCancelled else { return }
+        client.hopSent(self, total: total, expected: flow.withLock { $0.progress.expected } ?? -1)
+    }
+
+    // MARK: heads
+
+    func receivedInterim(_ head: ResponseHead) {
+        guard let url = hop.request.url, !isCancelled else { return }
+        client.hopInterim(self, HTTPURLResponse(url: url, head: head, isDecoded: false))
+    }
+
+    func receivedHead(_ head: ResponseHead, framing: BodyFraming) -> ContentPlan {
+        guard let url = hop.request.url, !isCancelled else { return .skip }
+        tellProgress()
+        let codings = codings(of: head, framing)
+        let response = HTTPURLResponse(url: url, head: head, isDecoded: !codings.isEmpty)
+        let shown = CallerValue(response)
+        let limit = settings.lupine.expansionLimit
+        flow.withLock { flow in
+            flow.response = shown.value
+            if !codings.isEmpty { flow.decode(codings, limit: limit) }
+        }
+        // `upgraded` tells of this one.
+        if framing == .handover { return .deliver }
+        let plan = client.hopResponse(self, response, storagePolicy: .allowed)
+        if head.status.code == 205, framing != .none { return skipped() }
+        switch plan {
+        case .deliver: return .deliver
+        case .pause: return .pause
+        case .skip: return skipped()
+        case .splice(let target):
+            return flow.withLock { flow in
+                flow.isSaved = true
+                guard flow.decodes else { return .splice(into: target) }
+                flow.file = target
+                return .deliver
+            }
+        }
+    }
+
+    private func skipped() -> ContentPlan {
+        flow.withLock { $0.hasEnough = true }
+        return .skip
+    }
+
+    /// The codings to undo (U-9.10, U-9.11): none where one of them is unknown, since then nothing can be undone, nor for a
+    /// part of a coded body, nor where there is no body.
+    private func codings(of head: ResponseHead, _ framing: BodyFraming) -> [ContentCoding] {
+        guard hop.mayDecode, settings.lupine.decodesContent, head.status.code != 206 else { return [] }
+        switch framing {
+        case .none, .handover: return []
+        case .length, .chunked, .untilClose: break
+        }
+        guard head.fields.contains(.contentEncoding) else { return [] }
+        return (try? ContentCoding.list(head.fields.values(of: .contentEncoding))) ?? []
+    }
+
+    func upgraded(_ connection: UpgradedConnection) -> any UpgradeHandler {
+        guard let response = flow.withLock({ CallerValue($0.response as? HTTPURLResponse) }).value else {
+            connection.close()
+            return NoUpgrade()
+        }
+        return client.hopUpgraded(self, connection, response)
+    }
+
+    // MARK: content
+
+    func receivedContent(_ bytes: Span<UInt8>) -> Demand {
+        let (full, decodes) = flow.withLock { flow -> (Data?, Bool) in
+            if flow.decodes { return (nil, true) }
+            let full = flow.gatherer.hasRoom(for: bytes.count) ? nil : flow.gatherer.take()
+            flow.gatherer.add(bytes)
+            return (full, false)
+        }
+        if decodes { return decode(bytes) }
+        return full.map(deliver) ?? .more
+    }
+
+    func caughtUp() -> Demand {
+        guard let piece = flow.withLock({ $0.gatherer.take() }) else { return .more }
+        return deliver(piece)
+    }
+
+    func spliced(_ count: Int) -> Demand {
+        flow.withLock { $0.delivered += Int64(count) }
+        guard !isCancelled else { return .enough }
+        return heard(client.hopSpliced(self, count))
+    }
+
+    private func deliver(_ piece: Data) -> Demand {
+        guard !isCancelled else { return .enough }
+        let file = flow.withLock { flow -> FileTarget? in
+            flow.delivered += Int64(piece.count)
+            return flow.file
+        }
+        guard let file else { return heard(client.hopReceived(self, piece)) }
+        do throws(TransportError) { try file.write(piece.span) } catch {
+            let failure = URLError.loading(.cannotWriteToFile, url: hop.request.url, underlying: error)
+            flow.withLock { $0.failure = failure }
+            return .enough
+        }
+        return heard(client.hopSpliced(self, piece.count))
+    }
+
+    private func heard(_ demand: Demand) -> Demand {
+        if case .enough = demand { flow.withLock { $0.hasEnough = true } }
+        return demand
+    }
+
+    // MARK: decoding
+
+    /// Decodes piece by piece. What the client does not take now stays coded: what a small body grows to is never held as a
+    /// whole.
+    private func decode(_ bytes: Span<UInt8>) -> Demand {
+        var start = 0
+        while true {
+            let step = flow.withLock { $0.decodeStep(bytes.extracting(droppingFirst: start)) }
+            switch step {
+            case .done: return .more
+            case .full(let consumed): start += consumed
+            case .failed(let error):
+                let piece = flow.withLock { $0.gatherer.take() }
+                if let piece, case .enough = deliver(piece) { return .enough }
+                fail(error)
+                return .enough
+            }
+            guard let piece = flow.withLock({ $0.gatherer.take() }) else { continue }
+            switch deliver(piece) {
+            case .more: continue
+            case .enough: return .enough
+            case .pause:
+                let rest = bytes.extracting(droppingFirst: start)
+                var waiting: [UInt8] = []
+                waiting.reserveCapacity(rest.count)
+                for index in rest.indices { waiting.append(rest[index]) }
+                let kept = waiting
+                flow.withLock { $0.waiting = kept }
+                return .pause
+            }
+        }
+    }
+
+    /// Goes on after a pause with what waited, and then with the connection.
+    func goOnReading(_ exchange: Exchange) {
+        if let waiting = flow.withLock({ $0.waiting.take() }) {
+            switch decode(waiting.span) {
+            case .more: break
+            case .pause: return
+            case .enough: return exchange.skip()
+            }
+        }
+        exchange.resumeNow()
+    }
+
+    private func fail(_ error: CodingError) {
+        let failure = URLError(
+            .coding(host: hop.request.url?.host(percentEncoded: false) ?? "", error), url: hop.request.url)
+        flow.withLock { $0.failure = failure }
+    }
+
+    // MARK: the end
+
+    func exchangeEnded(_ result: Result<Fields, TransportError>, _ metrics: ExchangeMetrics) {
+        tellProgress()
+        let (piece, isWhole) = flow.withLock { flow in
+            (
+                flow.hasEnough || flow.failure != nil ? nil : flow.gatherer.take(),
+                !flow.hasEnough && flow.failure == nil
+            )
+        }
+        var wantsMore = isWhole
+        if let piece, !isCancelled, case .enough = deliver(piece) { wantsMore = false }
+        if wantsMore, case .success = result, let error = flow.withLock({ $0.finishDecoding() }) {
+            fail(error)
+        }
+        finish(result, flow.withLock { $0.earlier } + [metrics])
+    }
+}
+
+/// For a connection that was handed over and that nobody has a use for.
+private final class NoUpgrade: UpgradeHandler {
+    func received(_ bytes: Span<UInt8>) -> Demand { .enough }
+    func drained() {}
+    func closed(_ error: TransportError?) {}
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineHTTP
+import LupineTransport
+
+/// One transaction over the network: a request that becomes an exchange of the transport, and what comes of it.
+///
+/// It is the exchange's sink: the client hears from it on the loop of the connection, in the loop's turn, with no hop of its
+/// own. Not for redirects, challenges or caching, which are the driver's. `NetworkLoad+Receiving` is the way up.
+final class NetworkLoad: HopLoad {
+    let hop: HopRequest
+    let client: any HopLoadClient
+    let settings: SessionSettings
+    private let engine: SessionEngine
+    private let began = Date()
+    private let life: Lock<Life>
+    /// What belongs to the response on its way up; only whoever has the turn looks at it.
+    let flow = Lock(ResponseFlow())
+
+    private struct Life: Sendable {
+        var stage = Stage.new
+        /// What it was cancelled with.
+        var cancellation: URLError?
+        var isSuspended = false
+        /// The client wanted to go on while it was suspended.
+        var owesResume = false
+        var priority: Float
+        var stream: BodyStreamSource?
+    }
+
+    private enum Stage: Sendable {
+        case new
+        /// The body's stream has been asked for.
+        case preparing
+        case running(Exchange)
+        case over
+    }
+
+    /// A load of `request` in a session.
+    convenience init(_ request: HopRequest, context: SessionContext, client: any HopLoadClient) {
+        self.init(request, settings: context.settings, engine: context.engine, client: client)
+    }
+
+    /// A load of `request` over an engine.
+    init(
+        _ request: HopRequest, settings: SessionSettings, engine: SessionEngine, client: any HopLoadClient
+    ) {
+        hop = request
+        self.client = client
+        self.settings = settings
+        self.engine = engine
+        life = Lock(Life(priority: request.priority))
+    }
+
+    // MARK: the driver's side
+
+    func start() {
+        let isFirst = life.withLock { life -> Bool in
+            guard case .new = life.stage else { return false }
+            life.stage = .preparing
+            return true
+        }
+        guard isFirst else { return }
+        do throws(URLError) {
+            let plan = try SendingPlan(hop, settings, engine)
+            switch plan.body {
+            case .none, .data, .file: send(plan, nil)
+            case .stream(let stream): send(plan, BodyStreamSource(stream, length: plan.length))
+            case .asked:
+                client.hopNeedsBodyStream(self) { stream in self.supplied(stream, for: plan) }
+            }
+        } catch { failSoon(error) }
+    }
+
+    private func supplied(_ stream: BodyStream?, for plan: SendingPlan) {
+        guard let stream else {
+            return failSoon(.loading(.requestBodyStreamExhausted, url: hop.request.url))
+        }
+        let source = BodyStreamSource(stream, length: plan.length) { [weak self] reply in
+            guard let self else { return reply(nil) }
+            client.hopNeedsBodyStream(self, reply: reply)
+        }
+        send(plan, source)
+    }
+
+    private func send(_ plan: SendingPlan, _ stream: BodyStreamSource?) {
+        let exchange = Exchange(
+            head: plan.head, content: plan.content(stream), origin: plan.origin, options: plan.options,
+            sink: self)
+        flow.withLock { $0.progress = SendProgress(expected: plan.length) }
+        let isWanted = life.withLock { life -> Bool in
+            guard case .preparing = life.stage else { return false }
+            life.stage = .running(exchange)
+            life.stream = stream
+            exchange.priority = life.priority
+            exchange.setSuspended(life.isSuspended)
+            return true
+        }
+        if isWanted { engine.submit(exchange, isWebSocket: hop.isUpgrade) } else { stream?.abandon() }
+    }
+
+    func cancel(_ error: URLError) {
+        let stage = life.withLock { life -> Stage in
+            let stage = life.stage
+            if life.cancellation == nil { life.cancellation = error }
+            return stage
+        }
+        switch stage {
+        case .new, .preparing: failSoon(error)
+        case .running(let exchange):
+            // Never inside one of the client's own calls: its end would overlap that.
+            if let loop = flow.withLock({ $0.loop }), loop.isOnLoop {
+                _ = loop.execute { exchange.cancel() }
+            } else {
+                exchange.cancel()
+            }
+        case .over: break
+        }
+    }
+
+    func resumeReading() {
+        let exchange = life.withLock { life -> Exchange? in
+            guard case .running(let exchange) = life.stage else { return nil }
+            life.owesResume = life.isSuspended
+            return life.isSuspended ? nil : exchange
+        }
+        if let exchange { goOn(exchange) }
+    }
+
+    /// In a step of its own on the loop: whether the client has paused is settled there, and what a decoder still holds
+    /// comes before anything new.
+    private func goOn(_ exchange: Exchange) {
+        guard let loop = flow.withLock({ $0.loop }) else { return }
+        _ = loop.execute { self.goOnReading(exchange) }
+    }
+
+    func skip() {
+        guard let exchange = exchange else { return }
+        flow.withLock { $0.hasEnough = true }
+        exchange.skip()
+    }
+
+    func setSuspended(_ isSuspended: Bool) {
+        let (exchange, owesResume) = life.withLock { life -> (Exchange?, Bool) in
+            life.isSuspended = isSuspended
+            guard case .running(let exchange) = life.stage else { return (nil, false) }
+            let owes = life.owesResume && !isSuspended
+            if owes { life.owesResume = false }
+            return (exchange, owes)
+        }
+        guard let exchange else { return }
+        exchange.setSuspended(isSuspended)
+        if owesResume { goOn(exchange) }
+    }
+
+    func setPriority(_ priority: Float) {
+        life.withLock { $0.priority = priority }
+        exchange?.priority = priority
+    }
+
+    private var exchange: Exchange? {
+        life.withLock { life in
+            if case .running(let exchange) = life.stage { return exchange }
+            return nil
+        }
+    }
+
+    // MARK: the end
+
+    /// Ends a load that no exchange carries: soon, on a loop, and once.
+    private func failSoon(_ error: URLError) {
+        let isFirst = life.withLock { life -> Bool in
+            switch life.stage {
+            case .new, .preparing:
+                life.stage = .over
+                return true
+            case .running, .over: return false
+            }
+        }
+        guard isFirst else { return }
+        let end = { @Sendable in self.client.hopEnded(self, error, self.metrics([])) }
+        if let group = try? EventLoopGroup.shared(), group.next().execute(end) { return }
+        end()
+    }
+
+    /// The exchange is over.
+    func finish(_ result: Result<Fields, TransportError>, _ exchanges: [ExchangeMetrics]) {
+        let (cancellation, stream) = life.withLock { life in
+            life.stage = .over
+            return (life.cancellation, life.stream)
+        }
+        let error = error(of: result, cancellation, stream?.failure)
+        client.hopEnded(self, error, metrics(exchanges))
+    }
+
+    /// Whether it was cancelled: nothing of what comes is passed on any more.
+    var isCancelled: Bool { life.withLock { $0.cancellation != nil } }
+
+    private func error(
+        of result: Result<Fields, TransportError>, _ cancellation: URLError?, _ streamFailure: (any Error)?
+    ) -> URLError? {
+        let (failure, hasEnough, isSaved) = flow.withLock { ($0.failure, $0.hasEnough, $0.isSaved) }
+        // Also where the end was faster: what came after the cancelling has not been passed on.
+        if let cancellation { return cancellation }
+        if let failure { return failure }
+        guard case .failure(let error) = result else { return nil }
+        let url = hop.request.url
+        if hasEnough, error == .cancelled { return nil }
+        if let streamFailure {
+            return .loading(.requestBodyStreamExhausted, url: url, underlying: streamFailure)
+        }
+        // Only a file that is written fails once there is a response to save.
+        if isSaved, case .file = error { return .loading(.cannotWriteToFile, url: url, underlying: error) }
+        return URLError(error, url: url).adding(engine.trust.userInfo(for: error, of: hop.taskTrust))
+    }
+
+    private func metrics(_ exchanges: [ExchangeMetrics]) -> HopMetrics {
+        let (response, delivered) = flow.withLock { ($0.response, $0.delivered) }
+        return HopMetrics(
+            request: hop.request, response: response, fetchType: .networkLoad, exchanges: exchanges,
+            fetchStart: began, end: Date(), bodyBytesBeforeEncoding: exchanges.last?.requestContentBytes ?? 0,
+            bodyBytesAfterDecoding: delivered)
+    }
+}

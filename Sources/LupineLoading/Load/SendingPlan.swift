@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineHTTP
+import LupineTransport
+
+/// What a hop puts on the wire, judged and completed before anything is connected.
+///
+/// The caller's header fields go out in their order behind `Host`, without those that are the loader's own (U-1.7), and
+/// then what they lack (U-9.1).
+struct SendingPlan: Sendable {
+    let head: RequestHead
+    let origin: Origin
+    let options: ExchangeOptions
+    let body: BodySource
+    /// How long the body is, as far as it is known.
+    let length: Int64?
+
+    /// - Throws: why the request cannot be sent.
+    init(_ hop: HopRequest, _ settings: SessionSettings, _ engine: SessionEngine) throws(URLError) {
+        let request = hop.request
+        guard let url = request.url else { throw .loading(.unsupportedURL, url: nil) }
+        let method: LupineHTTP.Method
+        do throws(URLRequestError) { method = try request.checkedMethod() } catch {
+            throw .loading(.badURL, url: url, underlying: error)
+        }
+        body = try BodySource(hop.body, of: request)
+        guard method != .get || body.isNone else {
+            throw .loading(
+                .dataLengthExceedsMaximum, url: url, reason: "resource exceeds maximum size")
+        }
+        length = Self.length(of: body, request)
+        let route: SessionEngine.Route
+        do throws(TransportError) {
+            route = try engine.route(
+                for: url, isWebSocket: hop.isUpgrade, proxyCredentials: hop.proxyCredentials,
+                tunnelAuthorizer: hop.tunnelAuthorizer, taskTrust: hop.taskTrust,
+                mayIdentify: hop.usesClientIdentity)
+        } catch { throw URLError(error, url: url) }
+        origin = route.origin
+        let fields: Fields
+        do throws(URLRequestError) {
+            fields = try Self.fields(hop, route, hasBody: !body.isNone, method, settings)
+        } catch { throw .loading(.badURL, url: url, underlying: error) }
+        head = RequestHead(method: method, target: .origin(route.target), fields: fields)
+        options = Self.options(hop, settings, fields, body, length)
+    }
+
+    // MARK: fields
+
+    private static func fields(
+        _ hop: HopRequest, _ route: SessionEngine.Route, hasBody: Bool, _ method: LupineHTTP.Method,
+        _ settings: SessionSettings
+    ) throws(URLRequestError) -> Fields {
+        // Framing is always the loader's: a length that the caller gave to a stream is announced by it, too.
+        var given = try hop.request.checkedFields(knowsLength: true)
+        var fields = Fields()
+        try fields.add(.host, given[.host] ?? route.hostField)
+        given.remove(.host)
+        if !hop.isUpgrade { given.remove(.upgrade) }
+        if !hasBody { given.remove(.expect) }
+        fields.append(contentsOf: given)
+        if let authorization = hop.proxyAuthorization, route.proxy != nil, !route.isTunnelled {
+            try fields.add(.proxyAuthorization, authorization)
+        }
+        if !fields.contains(.accept) { try fields.add(.accept, "*/*") }
+        if !fields.contains(.acceptLanguage) { try fields.add(.acceptLanguage, DefaultFields.acceptLanguage) }
+        if !fields.contains(.acceptEncoding), !hop.isUpgrade, hop.mayDecode, settings.lupine.decodesContent {
+            try fields.add(.acceptEncoding, DefaultFields.acceptEncoding)
+        }
+        if !fields.contains(.userAgent) { try fields.add(.userAgent, DefaultFields.userAgent) }
+        if hasBody, method == .post, !fields.contains(.contentType) {
+            try fields.add(.contentType, "application/x-www-form-urlencoded")
+        }
+        try fields.add(.connection, hop.isUpgrade ? "Upgrade" : "keep-alive")
+        return fields
+    }
+
+    // MARK: body
+
+    private static func length(of body: BodySource, _ request: URLRequest) -> Int64? {
+        switch body {
+        case .none: 0
+        case .data(let data): Int64(data.count)
+        case .file(let file): file.count
+        case .stream, .asked:
+            request.value(forHTTPHeaderField: "Content-Length").flatMap { value in
+                value.utf8.allSatisfy { 0x30...0x39 ~= $0 } ? Int64(value) : nil
+            }
+        }
+    }
+
+    /// The body in the transport's form; `stream` is what was supplied where it had to be asked for.
+    func content(_ stream: BodyStreamSource?) -> OutgoingContent {
+        switch body {
+        case .none: .none
+        case .data(let data): .region(DataRegion(data))
+        case .file(let file): .file(file)
+        case .stream, .asked: stream.map { .stream($0, length: length) } ?? .none
+        }
+    }
+
+    // MARK: options
+
+    private static func options(
+        _ hop: HopRequest, _ settings: SessionSettings, _ fields: Fields, _ body: BodySource, _ length: Int64?
+    ) -> ExchangeOptions {
+        var options = ExchangeOptions(
+            timeouts: TransferTimeouts(
+                idle: settings.idleTimeout(for: hop.request), whole: hop.wholeTimeout),
+            receiveRate: settings.lupine.receiveRate, sendRate: settings.lupine.sendRate, asker: hop.taskTrust
+        )
+        options.stopsSendingWhenAnswered = true
+        let isAnnounced = fields[.expect].map { $0.lowercased() == "100-continue" } ?? false
+        let isLong = settings.lupine.expectContinueThreshold.map { (length ?? .max) >= $0 } ?? false
+        if !body.isNone, isAnnounced || isLong {
+            options.continueTimeout = Interval(settings.lupine.continueTimeout)
+        }
+        return options
+    }
+}
+
+extension Fields {
+    /// Adds a field whose value has not been judged.
+    fileprivate mutating func add(_ name: FieldName, _ value: String) throws(URLRequestError) {
+        do { try append(name, value) } catch { throw .invalidFieldValue(name: name.description) }
+    }
+}

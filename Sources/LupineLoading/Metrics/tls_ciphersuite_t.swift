@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+
+// The names are Apple's, from a C header; each says what the suite is made of.
+// swift-format-ignore: TypeNamesShouldBeCapitalized, AlwaysUseLowerCamelCase, AllPublicDeclarationsHaveDocumentation
+/// A cipher suite of TLS by its number in the IANA registry, under Apple's name.
+///
+/// Not an enum, unlike Apple's: OpenSSL may agree on suites that Apple has no name for, and metrics tell those too.
+public struct tls_ciphersuite_t: RawRepresentable, Hashable, Sendable {
+    /// The number on the wire.
+    public let rawValue: UInt16
+
+    /// The suite of that number.
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    public static let RSA_WITH_3DES_EDE_CBC_SHA = tls_ciphersuite_t(rawValue: 0x000A)
+    public static let RSA_WITH_AES_128_CBC_SHA = tls_ciphersuite_t(rawValue: 0x002F)
+    public static let RSA_WITH_AES_256_CBC_SHA = tls_ciphersuite_t(rawValue: 0x0035)
+    public static let RSA_WITH_AES_128_CBC_SHA256 = tls_ciphersuite_t(rawValue: 0x003C)
+    public static let RSA_WITH_AES_256_CBC_SHA256 = tls_ciphersuite_t(rawValue: 0x003D)
+    public static let RSA_WITH_AES_128_GCM_SHA256 = tls_ciphersuite_t(rawValue: 0x009C)
+    public static let RSA_WITH_AES_256_GCM_SHA384 = tls_ciphersuite_t(rawValue: 0x009D)
+    public static let AES_128_GCM_SHA256 = tls_ciphersuite_t(rawValue: 0x1301)
+    public static let AES_256_GCM_SHA384 = tls_ciphersuite_t(rawValue: 0x1302)
+    public static let CHACHA20_POLY1305_SHA256 = tls_ciphersuite_t(rawValue: 0x1303)
+    public static let ECDHE_ECDSA_WITH_3DES_EDE_CBC_SHA = tls_ciphersuite_t(rawValue: 0xC008)
+    public static let ECDHE_ECDSA_WITH_AES_128_CBC_SHA = tls_ciphersuite_t(rawValue: 0xC009)
+    public static let ECDHE_ECDSA_WITH_AES_256_CBC_SHA = tls_ciphersuite_t(rawValue: 0xC00A)
+    public static let ECDHE_RSA_WITH_3DES_EDE_CBC_SHA = tls_ciphersuite_t(rawValue: 0xC012)
+    public static let ECDHE_RSA_WITH_AES_128_CBC_SHA = tls_ciphersuite_t(rawValue: 0xC013)
+    public static let ECDHE_RSA_WITH_AES_256_CBC_SHA = tls_ciphersuite_t(rawValue: 0xC014)
+    public static let ECDHE_ECDSA_WITH_AES_128_CBC_SHA256 = tls_ciphersuite_t(rawValue: 0xC023)
+    public static let ECDHE_ECDSA_WITH_AES_256_CBC_SHA384 = tls_ciphersuite_t(rawValue: 0xC024)
+    public static let ECDHE_RSA_WITH_AES_128_CBC_SHA256 = tls_ciphersuite_t(rawValue: 0xC027)
+    public static let ECDHE_RSA_WITH_AES_256_CBC_SHA384 = tls_ciphersuite_t(rawValue: 0xC028)
+    public static let ECDHE_ECDSA_WITH_AES_128_GCM_SHA256 = tls_ciphersuite_t(rawValue: 0xC02B)
+    public static let ECDHE_ECDSA_WITH_AES_256_GCM_SHA384 = tls_ciphersuite_t(rawValue: 0xC02C)
+    public static let ECDHE_RSA_WITH_AES_128_GCM_SHA256 = tls_ciphersuite_t(rawValue: 0xC02F)
+    public static let ECDHE_RSA_WITH_AES_256_GCM_SHA384 = tls_ciphersuite_t(rawValue: 0xC030)
+    public static let ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256 = tls_ciphersuite_t(rawValue: 0xCCA8)
+    public static let ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256 = tls_ciphersuite_t(rawValue: 0xCCA9)
+}

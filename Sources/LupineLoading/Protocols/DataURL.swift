@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+
+/// What a `data:` address holds (RFC 2397), read: a type, an encoding, and the content itself (U-18.2).
+///
+/// Pure; any text may be given.
+package struct DataURL: Hashable, Sendable {
+    /// The type in small letters, without parameters.
+    package let mimeType: String
+    /// The encoding of text, as it was given; what goes without saying where no type is given.
+    package let charset: String?
+    /// The content.
+    package let content: [UInt8]
+
+    /// Nil when the text is no such address: another scheme, no comma, or base64 that is none.
+    package init?(_ text: String) {
+        let whole = Array(text.utf8)
+        let scheme = Array("data:".utf8)
+        guard whole.count >= scheme.count,
+            whole[..<scheme.count].elementsEqual(scheme, by: { Self.lowercased($0) == $1 })
+        else { return nil }
+        // A fragment is about the content, not of it.
+        let rest = whole[scheme.count...].prefix { $0 != 0x23 }
+        guard let comma = rest.firstIndex(of: 0x2C) else { return nil }
+        var parts = rest[..<comma].split(separator: 0x3B, omittingEmptySubsequences: false)
+            .map { Self.trimmed(Self.percentDecoded($0)) }
+        let isBase64 = parts.count > 1 && parts.last.map { Self.small($0) == "base64" } == true
+        if isBase64 { parts.removeLast() }
+        let type = parts.first.flatMap(Self.word)?.lowercased()
+        var charset: String?
+        for part in parts.dropFirst() where charset == nil {
+            guard let equals = part.firstIndex(of: 0x3D), Self.small(Array(part[..<equals])) == "charset"
+            else { continue }
+            charset = Self.word(part[(equals + 1)...].filter { $0 != 0x22 })
+        }
+        mimeType = type ?? "text/plain"
+        self.charset = charset ?? (type == nil ? "US-ASCII" : nil)
+        let octets = Self.percentDecoded(rest[(comma + 1)...])
+        guard isBase64 else {
+            content = octets
+            return
+        }
+        guard let decoded = Self.base64Decoded(octets) else { return nil }
+        content = decoded
+    }
+
+    private static func lowercased(_ octet: UInt8) -> UInt8 {
+        0x41...0x5A ~= octet ? octet + 0x20 : octet
+    }
+
+    private static func small(_ octets: [UInt8]) -> String {
+        String(decoding: octets.map(lowercased), as: UTF8.self)
+    }
+
+    /// A text of visible ASCII characters; nil for what is none, and so says nothing.
+    private static func word(_ octets: [UInt8]) -> String? {
+        let word = trimmed(octets)
+        guard !word.isEmpty, word.allSatisfy({ 0x21...0x7E ~= $0 }) else { return nil }
+        return String(decoding: word, as: UTF8.self)
+    }
+
+    private static func isBlank(_ octet: UInt8) -> Bool {
+        octet == 0x20 || octet == 0x09 || octet == 0x0A || octet == 0x0C || octet == 0x0D
+    }
+
+    private static func trimmed(_ octets: [UInt8]) -> [UInt8] {
+        let start = octets.firstIndex { !isBlank($0) } ?? octets.endIndex
+        let end = octets.lastIndex { !isBlank($0) }.map { $0 + 1 } ?? start
+        return Array(octets[start..<end])
+    }
+
+    /// A percent sign without two digits behind it stands for itself.
+    private static func percentDecoded(_ octets: ArraySlice<UInt8>) -> [UInt8] {
+        guard octets.contains(0x25) else { return Array(octets) }
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(octets.count)
+        var index = octets.startIndex
+        while index < octets.endIndex {
+            if octets[index] == 0x25, octets.endIndex - index > 2, let high = digit(octets[index + 1]),
+                let low = digit(octets[index + 2])
+            {
+                decoded.append(high << 4 | low)
+                index += 3
+            } else {
+                decoded.append(octets[index])
+                index += 1
+            }
+        }
+        return decoded
+    }
+
+    private static func digit(_ octet: UInt8) -> UInt8? {
+        switch octet {
+        case 0x30...0x39: octet - 0x30
+        case 0x41...0x46: octet - 0x41 + 10
+        case 0x61...0x66: octet - 0x61 + 10
+        default: nil
+        }
+    }
+
+    /// RFC 4648 §4, as browsers take it: blanks do not count, padding may be missing.
+    private static func base64Decoded(_ octets: [UInt8]) -> [UInt8]? {
+        var letters = octets.filter { !isBlank($0) }
+        if letters.count % 4 == 0 {
+            for _ in 0..<2 where letters.last == 0x3D { letters.removeLast() }
+        }
+        guard letters.count % 4 != 1 else { return nil }
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(letters.count / 4 * 3 + 2)
+        var bits: UInt32 = 0
+        var count = 0
+        for letter in letters {
+            guard let value = sextet(letter) else { return nil }
+            bits = bits << 6 | UInt32(value)
+            count += 6
+            if count >= 8 {
+                count -= 8
+                decoded.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+            }
+        }
+        return decoded
+    }
+
+    private static func sextet(_ letter: UInt8) -> UInt8? {
+        switch letter {
+        case 0x41...0x5A: letter - 0x41
+        case 0x61...0x7A: letter - 0x61 + 26
+        case 0x30...0x39: letter - 0x30 + 52
+        case 0x2B: 62
+        case 0x2F: 63
+        default: nil
+        }
+    }
+}

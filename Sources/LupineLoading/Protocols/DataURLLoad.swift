@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+
+/// A hop whose address holds the answer: `data:` (U-18.2). Never cached.
+final class DataURLLoad: HopLoad {
+    private let request: URLRequest
+    private let outlet: HopOutlet
+
+    /// A load of that address.
+    init(_ request: URLRequest, client: any HopLoadClient) {
+        self.request = request
+        outlet = HopOutlet(request, client: client)
+    }
+
+    func start() {
+        outlet.open(for: self)
+        // Never in the stack of whoever starts it; and the address may be long.
+        StorageQueue.files.async { [self] in read() }
+    }
+
+    private func read() {
+        guard let url = request.url, let data = DataURL(url.absoluteString) else {
+            return outlet.say(
+                .end(.loading(.badURL, url: request.url, reason: "this is no valid data: address")))
+        }
+        outlet.say(
+            .response(
+                URLResponse(
+                    url: url, mimeType: data.mimeType, expectedContentLength: data.content.count,
+                    textEncodingName: data.charset), .notAllowed))
+        outlet.say(.content(Data(data.content)))
+        outlet.say(.end(nil))
+    }
+
+    func cancel(_ error: URLError) {
+        outlet.finish(error)
+        outlet.open(for: self)
+    }
+
+    func resumeReading() { outlet.resumeReading() }
+    func skip() { outlet.finish(nil) }
+    func setSuspended(_ isSuspended: Bool) { outlet.setSuspended(isSuspended) }
+    func setPriority(_ priority: Float) {}
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import LupineTransport
+
+/// A hop that a protocol of the program's carries out.
+///
+/// The protocol is made, started and stopped on the serial context of its task; it talks from any thread, through a
+/// `ProtocolVoice`. It cannot be held back: what it says while the client has paused is kept.
+final class ProtocolLoad: HopLoad {
+    private struct State: Sendable {
+        /// The protocol, from its start to its stop; used on the context only.
+        var instance: CallerValue<URLProtocol>?
+        var wasStarted = false
+        var isOver = false
+        /// Its questions that are open: nobody expects anything of it meanwhile.
+        var questions: Set<ObjectIdentifier> = []
+        var lastSign = Instant.zero
+        var alarm: LoadClock.Cancel?
+    }
+
+    private let type: URLProtocol.Type
+    private let request: URLRequest
+    private let task: URLSessionTask
+    private let idleTimeout: Interval?
+    private let clock: LoadClock
+    private let outlet: HopOutlet
+    private let state = Lock(State())
+
+    /// A load of `canonical` by an instance of `type`.
+    init(
+        _ type: URLProtocol.Type, canonical: URLRequest, task: URLSessionTask, idleTimeout: Interval?,
+        clock: LoadClock, client: any HopLoadClient
+    ) {
+        self.type = type
+        request = canonical
+        self.task = task
+        self.idleTimeout = idleTimeout
+        self.clock = clock
+        outlet = HopOutlet(canonical, client: client)
+    }
+
+    private var context: ProtocolContext { task.core.protocols }
+
+    // MARK: the client's half
+
+    func start() {
+        let source = HopOutlet.Source(ended: { [self] in stop() })
+        outlet.open(for: self, source)
+        if outlet.isClosed { return }
+        state.withLock { $0.lastSign = clock.now() }
+        setAlarm()
+        context.run { [self] in
+            let isWanted = state.withLock { state in
+                if state.isOver { return false }
+                state.wasStarted = true
+                return true
+            }
+            guard isWanted else { return }
+            let voice = ProtocolVoice(self)
+            let made = type.init(task: task, cachedResponse: nil, client: voice)
+            made.settle(request, task)
+            state.withLock { $0.instance = CallerValue(made) }
+            made.startLoading()
+        }
+    }
+
+    func cancel(_ error: URLError) {
+        outlet.finish(error)
+        // Harmless where it was opened before; else the client hears the end now.
+        outlet.open(for: self)
+    }
+
+    func resumeReading() {
+        state.withLock { $0.lastSign = clock.now() }
+        outlet.resumeReading()
+    }
+
+    func skip() { outlet.finish(nil) }
+
+    func setSuspended(_ isSuspended: Bool) {
+        state.withLock { $0.lastSign = clock.now() }
+        outlet.setSuspended(isSuspended)
+    }
+
+    func setPriority(_ priority: Float) {}
+
+    /// The end: the protocol is stopped, once, if it was started.
+    private func stop() {
+        let alarm = state.withLock { state in
+            state.isOver = true
+            return state.alarm.take()
+        }
+        alarm?()
+        context.run { [self] in
+            let (wasStarted, instance) = state.withLock { state in
+                (state.wasStarted, state.instance.take())
+            }
+            if wasStarted { instance?.value.stopLoading() }
+        }
+    }
+
+    // MARK: the protocol's half
+
+    /// The protocol says something, on any thread.
+    func say(_ item: HopOutlet.Item) {
+        state.withLock { $0.lastSign = clock.now() }
+        outlet.say(item)
+    }
+
+    /// The protocol asks; the answer goes to the challenge's sender.
+    func ask(_ challenge: URLAuthenticationChallenge) {
+        state.withLock { _ = $0.questions.insert(ObjectIdentifier(challenge)) }
+        say(
+            .challenge(challenge) { [self] disposition, credential in
+                guard withdraw(challenge) else { return }
+                context.run { Self.answer(challenge, disposition, credential) }
+            })
+    }
+
+    /// The answer is not wanted any more, or has come. Returns whether it was still wanted.
+    @discardableResult
+    func withdraw(_ challenge: URLAuthenticationChallenge) -> Bool {
+        state.withLock { state in
+            state.lastSign = clock.now()
+            return state.questions.remove(ObjectIdentifier(challenge)) != nil && !state.isOver
+        }
+    }
+
+    private static func answer(
+        _ challenge: URLAuthenticationChallenge, _ disposition: URLSession.AuthChallengeDisposition,
+        _ credential: URLCredential?
+    ) {
+        guard let sender = challenge.sender else { return }
+        switch (disposition, credential) {
+        case (.useCredential, let credential?): sender.use(credential, for: challenge)
+        case (.useCredential, nil): sender.continueWithoutCredential(for: challenge)
+        case (.performDefaultHandling, _): sender.performDefaultHandling(for: challenge)
+        case (.cancelAuthenticationChallenge, _): sender.cancel(challenge)
+        case (.rejectProtectionSpace, _): sender.rejectProtectionSpaceAndContinue(with: challenge)
+        }
+    }
+
+    // MARK: the idle time-out (U-17.7)
+
+    private func setAlarm() {
+        guard let idleTimeout else { return }
+        let last = state.withLock { $0.lastSign }
+        let alarm = clock.alarm(last + idleTimeout) { [weak self] in self?.ring(idleTimeout) }
+        let isLate = state.withLock { state in
+            if !state.isOver { state.alarm = alarm }
+            return state.isOver
+        }
+        if isLate { alarm() }
+    }
+
+    private func ring(_ idleTimeout: Interval) {
+        let now = clock.now()
+        let isExpected = outlet.isWaitingForSource
+        let isDue = state.withLock { state in
+            if state.isOver { return false }
+            // Time that somebody else is waited for does not count.
+            if !isExpected || !state.questions.isEmpty { state.lastSign = now }
+            return state.lastSign + idleTimeout <= now
+        }
+        if isDue {
+            outlet.finish(
+                .loading(.timedOut, url: request.url, reason: "the protocol said nothing in time"))
+        } else {
+            setAlarm()
+        }
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+
+/// What a protocol of the program's has as its client: hands what it is told to the load, in order.
+final class ProtocolVoice: NSObject, URLProtocolClient, Sendable {
+    /// Weak behind a constant: a protocol may outlive its load.
+    private struct Load: Sendable {
+        weak let load: ProtocolLoad?
+    }
+
+    private let owner: Load
+
+    init(_ load: ProtocolLoad) { owner = Load(load: load) }
+
+    func urlProtocol(
+        _ protocol: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse
+    ) {
+        owner.load?.say(.redirect(request, redirectResponse))
+    }
+
+    func urlProtocol(_ protocol: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse) {
+        owner.load?.say(.response(cachedResponse.response, .notAllowed))
+        owner.load?.say(.content(cachedResponse.data))
+    }
+
+    func urlProtocol(
+        _ protocol: URLProtocol, didReceive response: URLResponse,
+        cacheStoragePolicy policy: URLCache.StoragePolicy
+    ) {
+        owner.load?.say(.response(response, policy))
+    }
+
+    func urlProtocol(_ protocol: URLProtocol, didLoad data: Data) { owner.load?.say(.content(data)) }
+
+    func urlProtocolDidFinishLoading(_ protocol: URLProtocol) { owner.load?.say(.end(nil)) }
+
+    func urlProtocol(_ protocol: URLProtocol, didFailWithError error: any Error) {
+        let error =
+            error as? URLError
+            ?? URLError.loading(.unknown, url: `protocol`.request.url, underlying: error)
+        owner.load?.say(.end(error))
+    }
+
+    func urlProtocol(_ protocol: URLProtocol, didReceive challenge: URLAuthenticationChallenge) {
+        owner.load?.ask(challenge)
+    }
+
+    func urlProtocol(_ protocol: URLProtocol, didCancel challenge: URLAuthenticationChallenge) {
+        owner.load?.withdraw(challenge)
+    }
+}

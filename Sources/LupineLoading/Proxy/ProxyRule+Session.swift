@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineTransport
+
+/// Which proxies a session uses: those of its configuration's dictionary, or, when it has none, of the environment.
+///
+/// Read once for each session. Automatic configuration is not supported: its keys are ignored, as is every key that is not
+/// known.
+extension ProxyRule {
+    /// The rule of a session.
+    ///
+    /// - Parameters:
+    ///   - dictionary: The configuration's; nil for the environment's, empty for no proxy.
+    ///   - variable: Gives the value of an environment variable.
+    /// - Throws: What is wrong with the first proxy that is asked for and cannot be used.
+    init(
+        session dictionary: [AnyHashable: Any]?,
+        environment variable: (String) -> String? = { ProcessInfo.processInfo.environment[$0] }
+    ) throws(ProxyURLError) {
+        guard let dictionary else {
+            try self.init(environment: variable)
+            bypassesLoopback = true
+            return
+        }
+        let settings = ProxyDictionary(dictionary)
+        let socks = try settings.socks()
+        self.init(
+            http: try settings.server("HTTP", defaultPort: 80) ?? socks,
+            https: try settings.server("HTTPS", defaultPort: 443) ?? socks,
+            bypass: NoProxyList(settings.exceptions), bypassesSimpleNames: settings.excludesSimpleNames)
+    }
+}
+
+/// The keys of Apple's proxy settings.
+private struct ProxyDictionary {
+    private let values: [String: Any]
+
+    init(_ dictionary: [AnyHashable: Any]) {
+        values = Dictionary(
+            dictionary.compactMap { key, value in (key.base as? String).map { ($0, value) } },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The proxy under `HTTPEnable`, `HTTPProxy`, `HTTPPort`, or those of `HTTPS`: spoken to in plain HTTP.
+    func server(_ name: String, defaultPort: UInt16) throws(ProxyURLError) -> ProxyServer? {
+        try server(
+            name, .http, defaultPort: defaultPort,
+            credentials: credentials(user: "kCFProxyUsernameKey", password: "kCFProxyPasswordKey"))
+    }
+
+    /// The proxy under `SOCKSEnable` and so on; it resolves the names.
+    func socks() throws(ProxyURLError) -> ProxyServer? {
+        try server(
+            "SOCKS", .socks5, defaultPort: 1080,
+            credentials: credentials(user: "SOCKSUser", password: "SOCKSPassword")
+                ?? credentials(user: "kCFProxyUsernameKey", password: "kCFProxyPasswordKey"))
+    }
+
+    var exceptions: String { (values["ExceptionsList"] as? [String] ?? []).joined(separator: ",") }
+    var excludesSimpleNames: Bool { isOn("ExcludeSimpleHostnames") }
+
+    private func server(
+        _ name: String, _ kind: ProxyServer.Kind, defaultPort: UInt16, credentials: ProxyServer.Credentials?
+    ) throws(ProxyURLError) -> ProxyServer? {
+        guard isOn(name + "Enable"), let host = values[name + "Proxy"] as? String else { return nil }
+        // The reader of proxies' URLs judges the name.
+        let isBareIPv6 = host.utf8.contains(0x3A) && !host.hasPrefix("[")
+        let named = try ProxyServer(url: isBareIPv6 ? "http://[\(host)]" : "http://\(host)")
+        var port = defaultPort
+        if let given = values[name + "Port"] {
+            guard let number = Self.integer(given).flatMap(UInt16.init(exactly:)), number > 0 else {
+                throw .malformedPort(offset: 0)
+            }
+            port = number
+        }
+        return ProxyServer(kind: kind, host: named.host, port: port, credentials: credentials)
+    }
+
+    private func credentials(user: String, password: String) -> ProxyServer.Credentials? {
+        guard let user = values[user] as? String, !user.isEmpty else { return nil }
+        return ProxyServer.Credentials(
+            user: Array(user.utf8), password: Array((values[password] as? String ?? "").utf8))
+    }
+
+    private func isOn(_ key: String) -> Bool { values[key].flatMap(Self.integer) ?? 0 != 0 }
+
+    private static func integer(_ value: Any) -> Int? {
+        switch value {
+        case let flag as Bool: flag ? 1 : 0
+        case let number as Int: number
+        case let number as NSNumber: number.intValue
+        case let text as String: Int(text)
+        case let number as any BinaryInteger: Int(exactly: number)
+        default: nil
+        }
+    }
+}

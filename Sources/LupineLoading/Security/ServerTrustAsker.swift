@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+
+/// Who takes a connection's challenges to the program: whether a server is trusted, and who the client is.
+///
+/// Called on a loop, so it must not block; `reply` is called once, from any thread. Whether a challenge goes to the session's
+/// delegate or to the task's is decided behind it (U-5.9).
+protocol ServerTrustAsker: AnyObject, Sendable {
+    /// Asks the program.
+    func evaluate(
+        _ challenge: URLAuthenticationChallenge,
+        reply: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
+}

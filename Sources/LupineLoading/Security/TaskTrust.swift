@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineTLS
+import LupineTransport
+
+/// Answers for one task what is asked when a connection is opened for it: makes challenges of the questions, and answers of
+/// the dispositions (the table of spec section 11).
+///
+/// It remembers what the task has chosen to be, place by place, so that no later exchange of the task travels on a connection
+/// of somebody else's identity (U-11.20). A task whose delegate wants no challenges has none. Any thread.
+final class TaskTrust: PeerAsker {
+    /// Where a choice was made: an origin that speaks TLS.
+    private struct Place: Hashable, Sendable {
+        let host: String
+        let port: UInt16
+    }
+
+    /// Who the task has chosen to be.
+    enum Choice: Hashable, Sendable {
+        case identity(TLSIdentity)
+        case nobody
+    }
+
+    private struct State: Sendable {
+        var choices: [Place: Choice] = [:]
+        /// What was asked about last.
+        var trusts: [Place: SecTrust] = [:]
+    }
+
+    /// Not held: it owns the exchange that holds this.
+    private weak let asker: (any ServerTrustAsker)?
+    private let revocation: RevocationSupport
+    private let state = Lock(State())
+
+    /// Answers through `asker`. `TrustBridge.trust(asking:)` makes it.
+    init(asking asker: any ServerTrustAsker, revocation: RevocationSupport) {
+        self.asker = asker
+        self.revocation = revocation
+    }
+
+    /// Who the task has chosen to be at this origin; nil when it was not asked.
+    func choice(host: String, port: UInt16) -> Choice? {
+        state.withLock { $0.choices[Place(host: host, port: port)] }
+    }
+
+    /// What the delegate was asked about last at this origin.
+    func trust(host: String, port: UInt16) -> SecTrust? {
+        state.withLock { $0.trusts[Place(host: host, port: port)] }
+    }
+
+    // MARK: questions
+
+    func judge(
+        _ peer: PeerTrust, host: String, port: UInt16, reply: @escaping @Sendable (PeerJudgement) -> Void
+    ) {
+        guard let asker else { return reply(.cancelled) }
+        let trust = SecTrust(peer, revocation: revocation)
+        let place = Place(host: host, port: port)
+        state.withLock { $0.trusts[place] = trust }
+        let space = URLProtectionSpace(
+            host: host, port: Int(port), protocol: NSURLProtectionSpaceHTTPS, realm: nil,
+            authenticationMethod: NSURLAuthenticationMethodServerTrust, distinguishedNames: nil,
+            serverTrust: trust)
+        asker.evaluate(Self.challenge(space)) { reply(Self.judgement($0, $1)) }
+    }
+
+    func identify(
+        for request: TLSIdentityRequest, host: String, port: UInt16,
+        reply: @escaping @Sendable (IdentityAnswer) -> Void
+    ) {
+        guard let asker else { return reply(.cancelled) }
+        let space = URLProtectionSpace(
+            host: host, port: Int(port), protocol: NSURLProtectionSpaceHTTPS, realm: nil,
+            authenticationMethod: NSURLAuthenticationMethodClientCertificate,
+            distinguishedNames: request.acceptableIssuers.map { Data($0) })
+        let place = Place(host: host, port: port)
+        asker.evaluate(Self.challenge(space)) { [self] disposition, credential in
+            let answer = Self.identityAnswer(disposition, credential)
+            state.withLock { state in
+                switch answer {
+                case .identity(let identity): state.choices[place] = .identity(identity)
+                case .nobody: state.choices[place] = .nobody
+                case .cancelled: break
+                }
+            }
+            reply(answer)
+        }
+    }
+
+    /// The first of its kind, always: a connection is judged once.
+    private static func challenge(_ space: URLProtectionSpace) -> URLAuthenticationChallenge {
+        URLAuthenticationChallenge(space: space, credential: nil, failures: 0, response: nil)
+    }
+
+    // MARK: answers
+
+    /// What a disposition says about a server's trust.
+    static func judgement(
+        _ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?
+    ) -> PeerJudgement {
+        switch disposition {
+        case .useCredential: credential?.trust == nil ? .byDefault : .accepted
+        case .performDefaultHandling: .byDefault
+        case .cancelAuthenticationChallenge: .cancelled
+        case .rejectProtectionSpace: .refused(.refused("the protection space was rejected"))
+        }
+    }
+
+    /// What a disposition says about who we are.
+    static func identityAnswer(
+        _ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?
+    ) -> IdentityAnswer {
+        switch disposition {
+        case .useCredential: credential?.presentedIdentity.map { .identity($0) } ?? .nobody
+        case .performDefaultHandling, .rejectProtectionSpace: .nobody
+        case .cancelAuthenticationChallenge: .cancelled
+        }
+    }
+}

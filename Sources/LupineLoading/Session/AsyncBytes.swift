@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+
+extension URLSession {
+    /// The bytes of a response as they come. Made by `URLSession.bytes(for:)`.
+    ///
+    /// Reading stops while bytes wait to be taken. When nobody holds the sequence or an iterator of it any more, the
+    /// transfer is cancelled. It is meant to be iterated over once: iterators take from the same bytes.
+    public struct AsyncBytes: AsyncSequence, Sendable {
+        public typealias Element = UInt8
+        public typealias Failure = any Error
+
+        @usableFromInline let source: ByteSource
+
+        init(_ source: ByteSource) { self.source = source }
+
+        /// The task whose content this is.
+        public var task: URLSessionDataTask { source.task }
+
+        /// An iterator over the bytes that have not been taken yet.
+        @inlinable public func makeAsyncIterator() -> Iterator { Iterator(source) }
+
+        /// Takes the bytes one by one out of the piece that came last.
+        public struct Iterator: AsyncIteratorProtocol {
+            public typealias Element = UInt8
+            public typealias Failure = any Error
+
+            @usableFromInline var piece: [UInt8] = []
+            @usableFromInline var position = 0
+            @usableFromInline let source: ByteSource
+
+            @inlinable
+            init(_ source: ByteSource) { self.source = source }
+
+            /// The next byte; nil at the end.
+            ///
+            /// - Throws: The error that the task completed with.
+            @inlinable @inline(__always)
+            public mutating func next() async throws -> UInt8? {
+                if position < piece.count {
+                    defer { position &+= 1 }
+                    return piece[position]
+                }
+                return try await nextPiece()
+            }
+
+            @usableFromInline
+            mutating func nextPiece() async throws -> UInt8? {
+                guard let next = try await source.next(), let first = next.first else {
+                    (piece, position) = ([], 0)
+                    return nil
+                }
+                (piece, position) = (next, 1)
+                return first
+            }
+        }
+    }
+}
+
+/// What a sequence of bytes and its iterators share; with the last of them the transfer ends.
+@usableFromInline
+final class ByteSource: Sendable {
+    let task: URLSessionDataTask
+    private let sink: ByteSink
+
+    init(_ sink: ByteSink, _ task: URLSessionDataTask) {
+        self.sink = sink
+        self.task = task
+    }
+
+    deinit { task.cancel() }
+
+    /// The next bytes; nil at the end.
+    func next() async throws -> [UInt8]? { try await sink.next(task) }
+}

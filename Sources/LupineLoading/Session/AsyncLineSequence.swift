@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+
+/// Lines of text out of a sequence of bytes, read as UTF-8.
+///
+/// A line ends with LF, CR, CR LF, VT, FF, NEL, LS or PS, which are not part of it. Lines without anything in them are
+/// left out, as Apple's sequence of this name does.
+public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.Element == UInt8 {
+    public typealias Element = String
+
+    private let base: Base
+
+    init(_ base: Base) { self.base = base }
+
+    /// An iterator over the lines.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base.makeAsyncIterator()) }
+
+    /// Collects bytes up to the end of a line.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        public typealias Element = String
+
+        private var bytes: Base.AsyncIterator
+        private var line: [UInt8] = []
+
+        init(_ bytes: Base.AsyncIterator) { self.bytes = bytes }
+
+        /// The next line; nil at the end.
+        public mutating func next() async throws -> String? {
+            while let byte = try await bytes.next() {
+                line.append(byte)
+                guard let end = Self.lengthOfEnd(line) else { continue }
+                line.removeLast(end)
+                if let text = take() { return text }
+            }
+            return take()
+        }
+
+        private mutating func take() -> String? {
+            if line.isEmpty { return nil }
+            defer { line.removeAll(keepingCapacity: true) }
+            return String(decoding: line, as: UTF8.self)
+        }
+
+        /// How many bytes at the end are the end of a line; nil for none. CR LF comes out as two ends, of which the second
+        /// ends an empty line.
+        private static func lengthOfEnd(_ line: [UInt8]) -> Int? {
+            switch line.last {
+            case 0x0A?, 0x0B?, 0x0C?, 0x0D?: return 1
+            case 0x85? where line.count >= 2 && line[line.count - 2] == 0xC2: return 2
+            case 0xA8? where line.suffix(3).starts(with: [0xE2, 0x80]): return 3
+            case 0xA9? where line.suffix(3).starts(with: [0xE2, 0x80]): return 3
+            default: return nil
+            }
+        }
+    }
+}
+
+extension AsyncLineSequence: Sendable where Base: Sendable {}
+
+extension AsyncSequence where Element == UInt8 {
+    /// The lines of text that the bytes are, as UTF-8.
+    public var lines: AsyncLineSequence<Self> { AsyncLineSequence(self) }
+}

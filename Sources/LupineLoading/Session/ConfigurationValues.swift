@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import LupineTransport
+
+/// What a `URLSessionConfiguration` holds, as a value.
+struct ConfigurationValues: Sendable {
+    static let defaultRequestTimeout: TimeInterval = 60
+    static let defaultResourceTimeout: TimeInterval = 604_800
+    /// As much as the cache of the process keeps in memory.
+    private static let ephemeralCacheBytes = 4 << 20
+
+    var identifier: String?
+    var requestCachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
+    var timeoutIntervalForRequest = Self.defaultRequestTimeout
+    var timeoutIntervalForResource = Self.defaultResourceTimeout
+    var networkServiceType = URLRequest.NetworkServiceType.default
+    var allowsCellularAccess = true
+    var allowsExpensiveNetworkAccess = true
+    var allowsConstrainedNetworkAccess = true
+    var requiresDNSSECValidation = false
+    var waitsForConnectivity = false
+    var isDiscretionary = false
+    var sessionSendsLaunchEvents = false
+    var sharedContainerIdentifier: String?
+    var shouldUseExtendedBackgroundIdleMode = false
+    var connectionProxyDictionary = CallerValue<[AnyHashable: Any]?>(nil)
+    var tlsMinimumSupportedProtocolVersion = tls_protocol_version_t.TLSv12
+    var tlsMaximumSupportedProtocolVersion = tls_protocol_version_t.TLSv13
+    var httpShouldUsePipelining = false
+    var httpShouldSetCookies = true
+    var httpCookieAcceptPolicy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
+    var httpAdditionalHeaders = CallerValue<[AnyHashable: Any]?>(nil)
+    var httpMaximumConnectionsPerHost = 6
+    var httpCookieStorage: HTTPCookieStorage?
+    var urlCredentialStorage: URLCredentialStorage?
+    var urlCache: URLCache?
+    /// Those that are registered when the configuration is made (U-17.1).
+    var protocolClasses: [AnyClass]? = ProtocolRegistry.defaultClasses
+    var multipathServiceType = URLSessionConfiguration.MultipathServiceType.none
+    var usesClassicLoadingMode = true
+    var lupine = URLSessionConfiguration.LupineOptions()
+
+    /// The defaults, with the stores of the process.
+    static func standard() -> ConfigurationValues {
+        var values = ConfigurationValues()
+        values.httpCookieStorage = .shared
+        values.urlCredentialStorage = .shared
+        values.urlCache = .shared
+        return values
+    }
+
+    /// The defaults, with stores of their own that are in memory only.
+    static func ephemeral() -> ConfigurationValues {
+        var values = ConfigurationValues()
+        values.httpCookieStorage = HTTPCookieStorage(file: nil)
+        values.urlCredentialStorage = URLCredentialStorage()
+        values.urlCache = URLCache(memoryCapacity: ephemeralCacheBytes, diskCapacity: 0)
+        return values
+    }
+}
+
+/// The values of a configuration behind a lock: the whole state of the class.
+final class ConfigurationCore: Sendable {
+    private let state: Lock<ConfigurationValues>
+
+    init(_ values: ConfigurationValues) { state = Lock(values) }
+
+    var values: ConfigurationValues { state.withLock { $0 } }
+
+    subscript<Value: Sendable>(path: WritableKeyPath<ConfigurationValues, Value>) -> Value {
+        get { state.withLock { $0[keyPath: path] } }
+        set { state.withLock { $0[keyPath: path] = newValue } }
+    }
+}

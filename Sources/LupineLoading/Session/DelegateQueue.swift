@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import LupineTransport
+
+/// Where a session calls back.
+///
+/// Tasks hand in themselves, not single calls: each turn on the queue runs everything that is ready, of all tasks that are.
+/// A queue that runs one operation at a time calls one task after the other even when the dispatch queue under it is
+/// concurrent. An operation queue with an underlying dispatch queue is served by that directly, without operations; its
+/// `isSuspended` then does not count.
+final class DelegateQueue: Sendable {
+    private struct State {
+        var ready: [@Sendable () -> Void] = []
+        var isScheduled = false
+    }
+
+    /// So many jobs run in one turn before others on the queue have theirs.
+    private static let turn = 64
+
+    /// The queue as the program sees it.
+    let operations: OperationQueue
+    private let dispatch: DispatchQueue?
+    private let isSerial: Bool
+    private let state = Lock(State())
+
+    /// Serves that queue, or one of its own that calls one after the other.
+    init(_ queue: OperationQueue?) {
+        if let queue {
+            operations = queue
+            unsafe dispatch = queue.underlyingQueue
+            isSerial = queue.maxConcurrentOperationCount == 1
+        } else {
+            let own = DispatchQueue(label: "lupine.session.delegate")
+            operations = OperationQueue()
+            operations.maxConcurrentOperationCount = 1
+            unsafe operations.underlyingQueue = own
+            dispatch = own
+            isSerial = true
+        }
+    }
+
+    /// Runs the job on the queue, after those that were added before by the same thread.
+    func add(_ job: @escaping @Sendable () -> Void) {
+        guard isSerial else { return send(job) }
+        let isFirst = state.withLock { state in
+            state.ready.append(job)
+            defer { state.isScheduled = true }
+            return !state.isScheduled
+        }
+        if isFirst { send { self.run() } }
+    }
+
+    private func run() {
+        var count = 0
+        while count < Self.turn {
+            let jobs = state.withLock { state in
+                defer { state.ready = [] }
+                if state.ready.isEmpty { state.isScheduled = false }
+                return state.ready
+            }
+            if jobs.isEmpty { return }
+            for job in jobs { job() }
+            count += jobs.count
+        }
+        send { self.run() }
+    }
+
+    private func send(_ job: @escaping @Sendable () -> Void) {
+        if let dispatch {
+            dispatch.async(execute: job)
+        } else {
+            operations.addOperation(job)
+        }
+    }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// A delegate and all that it can be asked: whether it conforms to a protocol is looked up once, not at every call.
+final class DelegateSet: Sendable {
+    let session: any URLSessionDelegate
+    let task: (any URLSessionTaskDelegate)?
+    let data: (any URLSessionDataDelegate)?
+    let download: (any URLSessionDownloadDelegate)?
+    let stream: (any URLSessionStreamDelegate)?
+    let webSocket: (any URLSessionWebSocketDelegate)?
+
+    /// A delegate of a session's or of a task's.
+    init(_ delegate: any URLSessionDelegate) {
+        session = delegate
+        task = delegate as? any URLSessionTaskDelegate
+        data = delegate as? any URLSessionDataDelegate
+        download = delegate as? any URLSessionDownloadDelegate
+        stream = delegate as? any URLSessionStreamDelegate
+        webSocket = delegate as? any URLSessionWebSocketDelegate
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+
+public import LupineCoding
+public import LupineHTTP
+public import LupineTransport
+
+extension URLSessionConfiguration {
+    /// What a session can be told beyond Apple's configuration: `configuration.lupine`.
+    ///
+    /// A value. The defaults change nothing: a session made with them behaves as Apple's documentation says.
+    public struct LupineOptions: Sendable {
+        /// A host and port as they stand in a URL; the host `*` stands for every host.
+        public typealias HostAndPort = HTTPClient.HostAndPort
+
+        // MARK: where connections go
+
+        /// Addresses to use instead of a look-up. Names in the URL, in `Host` and in TLS stay as they are.
+        public var addressOverrides: [HostAndPort: [SocketAddress]] = [:]
+        /// The path of a Unix-domain socket that all connections go to, whatever host a URL names; no proxy is used.
+        public var unixSocketPath: String?
+        /// The local address or the interface that connections leave from.
+        public var localBinding: String?
+
+        // MARK: how long, how many
+
+        /// Look-up, connecting and a proxy's tunnel together, without TLS; nil leaves it to the time-outs of the request
+        /// and of the configuration.
+        public var connectTimeout: Duration?
+        /// Connections to all hosts at the same time.
+        public var totalConnections = 512
+        /// How long a connection is kept without use.
+        public var idleConnectionTimeout: Duration = .seconds(60)
+        /// How old a connection may grow before it carries no further request; nil for any age.
+        public var maximumConnectionAge: Duration?
+        /// Event loops of the session's own, as many, which end with the session; nil shares the loops of the process.
+        public var ownEventLoops: Int?
+
+        // MARK: how fast
+
+        /// Bytes of response bodies per second and request; nil for no limit.
+        public var receiveRate: Int?
+        /// Bytes of request bodies per second and request; nil for no limit.
+        public var sendRate: Int?
+
+        // MARK: TLS
+
+        /// How connections are secured.
+        public var tls = TLS()
+
+        // MARK: messages
+
+        /// Whether content codings are undone, and `Accept-Encoding` is sent to ask for them. Without it a body is
+        /// delivered as it came.
+        public var decodesContent = true
+        /// How far a body may grow while its content codings are undone.
+        public var expansionLimit = ExpansionLimit.standard
+        /// The most bytes of a body that are collected in memory, for completion handlers and `data(for:)`; 1 GiB at first.
+        /// Bodies that are streamed or saved have no such limit.
+        public var collectedBodyLimit = 1 << 30
+        /// From this many bytes on a request's body is announced by `Expect: 100-continue` and waits for the answer; nil
+        /// never announces. A body of unknown length is always long enough.
+        public var expectContinueThreshold: Int64?
+        /// How long an announced body waits for an answer before it is sent anyhow.
+        public var continueTimeout: Duration = .seconds(1)
+        /// How much of the head and framing of a response is taken.
+        public var parserLimits = ParserLimits()
+        /// What the head of a response may get away with.
+        public var leniency = Leniency.client
+
+        // MARK: web sockets
+
+        /// Whether web sockets offer to compress messages (permessage-deflate, RFC 7692).
+        public var offersWebSocketCompression = false
+
+        /// The defaults.
+        public init() {}
+    }
+}

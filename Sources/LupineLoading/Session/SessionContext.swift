@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import LupineTransport
+
+/// What the loads of one session share: its settings, its way to the network, what it knows of who asked whom.
+///
+/// Made by the session. Any thread; it has no state of its own.
+final class SessionContext: Sendable {
+    let settings: SessionSettings
+    let engine: SessionEngine
+    let authentication = AuthenticationMemory()
+    /// What carries out each hop.
+    let loads: HopSource
+    /// Measures the time that a whole load may take.
+    let clock: LoadClock
+    /// Tells when it is worth trying again.
+    let network: NetworkWatch
+
+    /// - Parameters:
+    ///   - settings: The session's configuration.
+    ///   - engine: The session's; by default one made for these settings.
+    init(
+        _ settings: SessionSettings, engine: SessionEngine? = nil, loads: HopSource = .standard,
+        clock: LoadClock = .system, network: NetworkWatch = .system
+    ) {
+        self.settings = settings
+        self.engine = engine ?? SessionEngine(settings)
+        self.loads = loads
+        self.clock = clock
+        self.network = network
+    }
+}
+
+/// Finds what carries out a hop: the network, or a protocol.
+struct HopSource: Sendable {
+    /// A hop that is ready to start.
+    struct Hop: Sendable {
+        let load: any HopLoad
+        /// Whether it speaks HTTP itself: redirects, challenges and cookies are then the driver's to see to. A protocol of the
+        /// program's says itself what it wants (U-17.5).
+        let isTransaction: Bool
+    }
+
+    /// Makes the hop; nil when nothing knows the scheme. Called on the thread that goes on with the load.
+    let make: @Sendable (HopRequest, SessionContext, any TaskDriverClient, any HopLoadClient) -> Hop?
+
+    /// The configuration's protocols, then the built-in places.
+    static let standard = HopSource { request, context, task, client in
+        ProtocolSelection.load(
+            request, classes: context.settings.protocolClasses ?? [], context: context, task: task,
+            client: client)
+    }
+
+    /// The same for the shared session: all protocols that are registered at the moment.
+    static let shared = HopSource { request, context, task, client in
+        ProtocolSelection.load(
+            request, classes: ProtocolRegistry.classes, context: context, task: task, client: client)
+    }
+}

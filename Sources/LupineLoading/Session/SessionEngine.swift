@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineHTTP
+import LupineTLS
+import LupineTransport
+
+/// What a session owns of the transport: its pools, its resolver, its share of event loops, its proxies and TLS profiles.
+///
+/// Made by `URLSession.init`, which cannot fail: what went wrong is thrown by every `route`. Web sockets have a pool of
+/// their own, so that they do not count against the limit for a host (U-8.12) and pass HTTP proxies through a tunnel only.
+/// Any thread.
+final class SessionEngine: Sendable {
+    /// How a request reaches its origin.
+    struct Route: Sendable {
+        /// The pool's key.
+        let origin: Origin
+        /// Path and query as they stand in the URL; what goes into `RequestTarget.origin`.
+        let target: String
+        /// The value of `Host` unless the caller has set one.
+        let hostField: String
+        /// The proxy in between; nil for none.
+        let proxy: ProxyServer?
+        /// The proxy does not read the request: what is meant for it must not be sent.
+        let isTunnelled: Bool
+    }
+
+    /// How a stream task's connection is opened: outside of the pools, on a loop of its own choice.
+    struct StreamRoute: Sendable {
+        let origin: Origin
+        let dialing: DialConfiguration
+        let resolver: Resolver
+        let loop: EventLoop
+        /// For TLS, when the program wants it.
+        let profile: TLSProfile
+    }
+
+    private struct Parts: Sendable {
+        let group: EventLoopGroup
+        let ownsGroup: Bool
+        let proxies: ProxyRule
+        let pool: ConnectionPool
+        let webSockets: ConnectionPool
+        let revocation: RevocationClient
+        let trust: TrustBridge
+        /// The same for stream tasks: they say nothing about the protocol inside, and share nothing with HTTP.
+        let streamTrust: TrustBridge
+        let resolver: Resolver
+        let dialing: DialConfiguration
+        let proxyProfile: TLSProfile
+        let options: URLSessionConfiguration.LupineOptions
+
+        /// Lets what runs come to its end, then releases everything.
+        func finish(_ done: @escaping @Sendable () -> Void) {
+            let pools = CountDown(2) { revocation.retire { release(done) } }
+            pool.retire { pools.arrive() }
+            webSockets.retire { pools.arrive() }
+        }
+
+        func shutDown(_ done: @escaping @Sendable () -> Void) {
+            let pools = CountDown(2) { revocation.shutDown { release(done) } }
+            pool.shutDown { pools.arrive() }
+            webSockets.shutDown { pools.arrive() }
+        }
+
+        private func release(_ done: @escaping @Sendable () -> Void) {
+            guard ownsGroup else { return done() }
+            Task {
+                await group.shutdown()
+                done()
+            }
+        }
+    }
+
+    private let parts: Result<Parts, TransportError>
+    /// Who judges the peers of https origins, and who the session is there.
+    let trust: TrustBridge
+
+    /// The engine of a session with these settings.
+    ///
+    /// - Parameters:
+    ///   - trust: Whom https origins have to satisfy.
+    ///   - proxyTrust: Whom https proxies have to satisfy.
+    init(
+        _ settings: SessionSettings, trust: TrustEvaluator = .default, proxyTrust: TrustEvaluator = .default
+    ) {
+        do throws(TransportError) {
+            let made = try Self.parts(settings, trust: trust, proxyTrust: proxyTrust)
+            self.trust = made.trust
+            parts = .success(made)
+        } catch {
+            self.trust = TrustBridge(settings.tls, evaluator: trust)
+            parts = .failure(error)
+        }
+    }
+
+    deinit { finish {} }
+
+    private static func parts(
+        _ settings: SessionSettings, trust: TrustEvaluator, proxyTrust: TrustEvaluator
+    ) throws(TransportError) -> Parts {
+        let options = settings.lupine
+        let proxies: ProxyRule
+        do throws(ProxyURLError) {
+            proxies = try ProxyRule(session: settings.proxyDictionary?.value)
+        } catch { throw .proxy(error) }
+        let group: EventLoopGroup
+        do throws(Errno) {
+            if let count = options.ownEventLoops {
+                group = try EventLoopGroup(count: max(1, count), name: "lupine-session")
+            } else {
+                group = try EventLoopGroup.shared()
+            }
+        } catch { throw .system(error) }
+        var resolution = Resolver.Configuration()
+        for (endpoint, addresses) in options.addressOverrides {
+            resolution.overrides[Resolver.Endpoint(host: endpoint.host, port: endpoint.port)] = addresses
+        }
+        let resolver = Resolver(configuration: resolution)
+        var pooling = ConnectionPool.Configuration()
+        pooling.limits = PoolLimits(
+            perHost: settings.maximumConnectionsPerHost, total: options.totalConnections,
+            idleTimeout: Interval(options.idleConnectionTimeout),
+            maximumAge: options.maximumConnectionAge.map { Interval($0) })
+        pooling.dial.timeout = options.connectTimeout.map { Interval($0) } ?? settings.idleTimeout
+        pooling.dial.tlsHandshakeTimeout = options.tls.handshakeTimeout.map { Interval($0) }
+        pooling.parserLimits = options.parserLimits
+        pooling.leniency = options.leniency
+        var tunnelling = pooling
+        tunnelling.limits.perHost = Int(Int32.max)
+        tunnelling.limits.total = Int(Int32.max)
+        tunnelling.dial.tunnelsEverything = true
+        let revocation = RevocationClient(group: group, resolver: resolver, proxies: proxies)
+        let support = RevocationSupport(fetcher: revocation, cache: RevocationMemory())
+        var anonymous = settings.tls
+        anonymous.identity = nil
+        var streaming = settings.tls
+        streaming.applicationProtocols = []
+        return Parts(
+            group: group, ownsGroup: options.ownEventLoops != nil, proxies: proxies,
+            pool: ConnectionPool(configuration: pooling, group: group, resolver: resolver),
+            webSockets: ConnectionPool(configuration: tunnelling, group: group, resolver: resolver),
+            revocation: revocation,
+            trust: TrustBridge(settings.tls, evaluator: trust, revocation: support),
+            streamTrust: TrustBridge(streaming, evaluator: trust, revocation: support), resolver: resolver,
+            dialing: tunnelling.dial,
+            proxyProfile: TLSProfile(anonymous, trust: proxyTrust, revocation: support), options: options)
+    }
+
+    // MARK: for the loader
+
+    /// Where a request for `url` goes.
+    ///
+    /// - Parameters:
+    ///   - isWebSocket: The URL has a web socket's scheme, and the connection will leave HTTP.
+    ///   - proxyCredentials: Who we are to the proxy, in the place of what the configuration says.
+    ///   - tunnelAuthorizer: Answers the proxy when it is asked for a tunnel.
+    ///   - taskTrust: What the task brings along whose delegate wants to be asked about connections; the exchange has to
+    ///     have it as its `asker`, too.
+    ///   - mayIdentify: Whether a server that asks may learn who we are; not after a redirect to another origin.
+    /// - Throws: `TransportError.url` for a URL that cannot be sent to; what kept the engine from being made.
+    func route(
+        for url: URL, isWebSocket: Bool, proxyCredentials: ProxyServer.Credentials? = nil,
+        tunnelAuthorizer: TunnelAuthorizer? = nil, taskTrust: TaskTrust? = nil, mayIdentify: Bool = true
+    ) throws(TransportError) -> Route {
+        let parts = try parts.get()
+        let place = try RouteURL(url, isWebSocket: isWebSocket)
+        var proxy = Self.proxy(for: place, parts)
+        if let proxyCredentials { proxy?.credentials = proxyCredentials }
+        if let tunnelAuthorizer { proxy?.tunnelAuthorizer = tunnelAuthorizer }
+        let profile =
+            place.scheme == .https
+            ? trust.profile(host: place.host, port: place.port, for: taskTrust, mayIdentify: mayIdentify)
+            : nil
+        let origin = Origin(
+            scheme: place.scheme, host: place.host, port: place.port, unixPath: parts.options.unixSocketPath,
+            proxy: proxy,
+            tls: profile,
+            proxyTLS: proxy?.kind == .https ? parts.proxyProfile : nil,
+            localBinding: parts.options.localBinding)
+        return Route(
+            origin: origin, target: place.target, hostField: place.hostField, proxy: proxy,
+            isTunnelled: proxy.map { $0.kind == .socks5 || place.scheme == .https || isWebSocket } ?? false)
+    }
+
+    /// The proxy that `route` has for `url`; nil also for an address that cannot be sent to. Where the session has no proxy at
+    /// all, the address is not looked at.
+    func proxy(for url: URL, isWebSocket: Bool) -> ProxyServer? {
+        guard case .success(let parts) = parts, parts.proxies.hasServer,
+            let place = try? RouteURL(url, isWebSocket: isWebSocket)
+        else { return nil }
+        return Self.proxy(for: place, parts)
+    }
+
+    private static func proxy(for place: RouteURL, _ parts: Parts) -> ProxyServer? {
+        guard parts.options.unixSocketPath == nil else { return nil }
+        return parts.proxies.proxy(for: place.scheme, host: place.nameWithoutZone, port: place.port)
+    }
+
+    // MARK: for stream tasks
+
+    /// Who judges the peers of stream tasks; nil when the engine could not be made.
+    var streamTrust: TrustBridge? { (try? parts.get())?.streamTrust }
+
+    /// A loop for what is to be done in order without a connection; nil when the engine could not be made.
+    var anyLoop: EventLoop? { (try? parts.get())?.group.next() }
+
+    /// Where a stream task's connection goes. A proxy is asked for a tunnel, as for https.
+    ///
+    /// - Parameter trust: What the task brings along whose delegate wants to be asked about the peer.
+    /// - Throws: `TransportError.url` for a host or a port that there is not; what kept the engine from being made.
+    func streamRoute(
+        host: String, port: Int, for trust: TaskTrust?
+    ) throws(TransportError) -> StreamRoute {
+        let parts = try parts.get()
+        let place = try Self.place(host, port)
+        let name = place.zone.map { place.host + "%" + $0 } ?? place.host
+        let socket = parts.options.unixSocketPath
+        let proxy =
+            socket == nil ? parts.proxies.proxy(for: .https, host: place.host, port: place.port) : nil
+        let origin = Origin(
+            scheme: .http, host: name, port: place.port, unixPath: socket, proxy: proxy,
+            proxyTLS: proxy?.kind == .https ? parts.proxyProfile : nil,
+            localBinding: parts.options.localBinding)
+        return StreamRoute(
+            origin: origin, dialing: parts.dialing, resolver: parts.resolver, loop: parts.group.next(),
+            profile: parts.streamTrust.profile(host: name, port: place.port, for: trust))
+    }
+
+    /// The strict reader of URLs judges the host; what would end it in a URL is none of it.
+    private static func place(_ host: String, _ port: Int) throws(TransportError) -> TransportURL {
+        do throws(TransportURLError) {
+            if let (offset, byte) = host.utf8.enumerated().first(where: { "/?#@\\".utf8.contains($0.element) }
+            ) {
+                throw .illegalByte(byte, offset: offset)
+            }
+            guard !host.utf8.contains(0x3A), !host.hasPrefix("[") else {
+                let address = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+                let parts = address.split(separator: "%", maxSplits: 1)
+                return try TransportURL("http://[\(parts.joined(separator: "%25"))]:\(port)")
+            }
+            return try TransportURL("http://\(HostName.canonical(host)):\(port)")
+        } catch { throw .url(error) }
+    }
+
+    // MARK: exchanges
+
+    /// Takes an exchange whose origin came from `route`; its sink hears the rest.
+    ///
+    /// - Parameter isWebSocket: As `route` was told.
+    func submit(_ exchange: Exchange, isWebSocket: Bool = false) {
+        switch parts {
+        case .success(let parts): (isWebSocket ? parts.webSockets : parts.pool).submit(exchange)
+        case .failure: preconditionFailure("an exchange has a route, and this engine gives none")
+        }
+    }
+
+    /// Closes the connections that carry nothing.
+    func closeIdleConnections() {
+        guard case .success(let parts) = parts else { return }
+        parts.pool.dropIdle()
+        parts.webSockets.dropIdle()
+    }
+
+    // MARK: the end
+
+    /// Lets the exchanges that run come to their end and takes no new ones; those that still wait for a connection fail with
+    /// `shutDown`, so a session calls this when its last task is over. `done` is called, on some thread, when the last
+    /// connection is closed and the session's own loops, if it has any, are gone.
+    func finish(_ done: @escaping @Sendable () -> Void) {
+        guard case .success(let parts) = parts else { return done() }
+        parts.finish(done)
+    }
+
+    /// Ends everything at once, also after `finish`: exchanges fail with `shutDown`. `done` as there.
+    func shutDown(_ done: @escaping @Sendable () -> Void) {
+        guard case .success(let parts) = parts else { return done() }
+        parts.shutDown(done)
+    }
+}
+
+/// Calls back when so many have arrived.
+private final class CountDown: Sendable {
+    private let missing: Lock<Int>
+    private let whenDone: @Sendable () -> Void
+
+    init(_ count: Int, _ whenDone: @escaping @Sendable () -> Void) {
+        missing = Lock(count)
+        self.whenDone = whenDone
+    }
+
+    func arrive() {
+        let isLast = missing.withLock { missing in
+            missing -= 1
+            return missing == 0
+        }
+        if isLast { whenDone() }
+    }
+}

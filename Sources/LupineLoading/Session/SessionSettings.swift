@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineTLS
+import LupineTransport
+
+/// What a session works with: its configuration as it was when the session was made, in the form that the loader needs.
+///
+/// A value without locks: every task reads it. The stores are shared by reference. Nothing fails here: what cannot be
+/// carried out is reported by the first task that needs it.
+struct SessionSettings: Sendable {
+    /// The policy for requests that leave it open.
+    let requestCachePolicy: URLRequest.CachePolicy
+    /// For requests that were given no time-out; nil for none.
+    let idleTimeout: Interval?
+    /// From the first `resume` to the end of a task; nil for none.
+    let resourceTimeout: Interval?
+    let networkServiceType: URLRequest.NetworkServiceType
+    let allowsCellularAccess: Bool
+    let allowsExpensiveNetworkAccess: Bool
+    let allowsConstrainedNetworkAccess: Bool
+    let waitsForConnectivity: Bool
+    /// Nil takes the proxies from the environment.
+    let proxyDictionary: CallerValue<[AnyHashable: Any]>?
+    /// How origins are spoken to.
+    let tls: TLSConfiguration
+    let shouldSetCookies: Bool
+    let cookieAcceptPolicy: HTTPCookie.AcceptPolicy
+    let cookieStorage: HTTPCookieStorage?
+    let credentialStorage: URLCredentialStorage?
+    let cache: URLCache?
+    /// Fields for requests that lack them, by name in alphabetical order.
+    let additionalHeaders: HeaderList
+    /// At least 1.
+    let maximumConnectionsPerHost: Int
+    /// Protocols of the program's; nil leaves it to the built-in ones.
+    let protocolClasses: [AnyClass]?
+    let lupine: URLSessionConfiguration.LupineOptions
+
+    /// The configuration as it is now.
+    init(_ configuration: URLSessionConfiguration) {
+        let values = configuration.values
+        requestCachePolicy = values.requestCachePolicy
+        idleTimeout = Self.interval(
+            values.timeoutIntervalForRequest, default: ConfigurationValues.defaultRequestTimeout)
+        resourceTimeout = Self.interval(
+            values.timeoutIntervalForResource, default: ConfigurationValues.defaultResourceTimeout)
+        networkServiceType = values.networkServiceType
+        allowsCellularAccess = values.allowsCellularAccess
+        allowsExpensiveNetworkAccess = values.allowsExpensiveNetworkAccess
+        allowsConstrainedNetworkAccess = values.allowsConstrainedNetworkAccess
+        waitsForConnectivity = values.waitsForConnectivity
+        proxyDictionary = values.connectionProxyDictionary.value.map(CallerValue.init)
+        tls = Self.tls(values)
+        shouldSetCookies = values.httpShouldSetCookies
+        cookieAcceptPolicy = values.httpCookieAcceptPolicy
+        cookieStorage = values.httpCookieStorage
+        credentialStorage = values.urlCredentialStorage
+        cache = values.urlCache
+        additionalHeaders = Self.headers(values.httpAdditionalHeaders.value ?? [:])
+        maximumConnectionsPerHost = max(1, values.httpMaximumConnectionsPerHost)
+        protocolClasses = values.protocolClasses
+        lupine = values.lupine
+    }
+
+    // MARK: for one request
+
+    /// How long a request may go without progress: its own time-out if it was given one, else the configuration's; nil
+    /// for as long as it takes.
+    func idleTimeout(for request: URLRequest) -> Interval? {
+        guard let own = request.explicitTimeoutInterval else { return idleTimeout }
+        return Self.interval(own, default: URLRequest.defaultTimeout)
+    }
+
+    /// The policy that counts for a request.
+    func cachePolicy(for request: URLRequest) -> URLRequest.CachePolicy {
+        request.cachePolicy == .useProtocolCachePolicy ? requestCachePolicy : request.cachePolicy
+    }
+
+    /// The request with the additional fields that it lacks.
+    func addingHeaders(to request: URLRequest) -> URLRequest {
+        let present = request.headerList
+        let missing = additionalHeaders.fields.filter { present[$0.name] == nil }
+        if missing.isEmpty { return request }
+        var request = request
+        request.headerList = HeaderList(present.fields + missing)
+        return request
+    }
+
+    // MARK: reading the configuration
+
+    /// A time-out in seconds: nil for infinity, the default for what is no length of time.
+    static func interval(_ seconds: TimeInterval, default defaultSeconds: TimeInterval) -> Interval? {
+        if seconds == .infinity { return nil }
+        let seconds = seconds > 0 ? seconds : defaultSeconds
+        guard let nanoseconds = Int64(exactly: (seconds * 1e9).rounded(.up)) else { return nil }
+        return Interval(nanoseconds: nanoseconds)
+    }
+
+    private static func headers(_ dictionary: [AnyHashable: Any]) -> HeaderList {
+        let given = dictionary.map { ("\($0.key.base)", "\($0.value)") }.sorted { $0.0 < $1.0 }
+        var fields: [HeaderList.Field] = []
+        for (name, value) in given where !fields.contains(where: { HeaderList.isSame($0.name, name) }) {
+            fields.append(HeaderList.Field(name: name, value: value))
+        }
+        return HeaderList(fields)
+    }
+
+    private static func tls(_ values: ConfigurationValues) -> TLSConfiguration {
+        let options = values.lupine.tls
+        return TLSConfiguration(
+            minimumVersion: options.minimumVersion
+                ?? values.tlsMinimumSupportedProtocolVersion.version ?? .v1_2,
+            maximumVersion: options.maximumVersion
+                ?? values.tlsMaximumSupportedProtocolVersion.version ?? .v1_3,
+            cipherList: options.cipherList, cipherSuites: options.cipherSuites, groups: options.groups,
+            roots: options.roots, intermediates: options.intermediates, identity: options.identity,
+            resumesSessions: options.resumesSessions, keyLogPath: options.keyLogPath)
+    }
+}

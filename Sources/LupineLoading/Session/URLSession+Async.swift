@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+
+public import Foundation
+
+/// The forms that are waited for. Cancelling the one who waits cancels the transfer, and `URLError.cancelled` is thrown
+/// (U-4.7). The delegate of a call is asked as a task's own delegate is.
+extension URLSession {
+    /// Loads all content into memory.
+    public func data(
+        for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (Data, URLResponse) {
+        try await content(TaskOrder(kind: .data, request: request, body: .request), delegate)
+    }
+
+    /// Loads all content into memory.
+    public func data(
+        from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (Data, URLResponse) {
+        try await data(for: URLRequest(url: url), delegate: delegate)
+    }
+
+    /// Sends data and loads the answer into memory.
+    public func upload(
+        for request: URLRequest, from bodyData: Data, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (Data, URLResponse) {
+        try await content(TaskOrder(kind: .upload, request: request, body: .data(bodyData)), delegate)
+    }
+
+    /// Sends a file and loads the answer into memory.
+    public func upload(
+        for request: URLRequest, fromFile fileURL: URL, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (Data, URLResponse) {
+        try await content(TaskOrder(kind: .upload, request: request, body: .file(fileURL)), delegate)
+    }
+
+    private func content(
+        _ order: TaskOrder, _ delegate: (any URLSessionTaskDelegate)?
+    ) async throws -> (Data, URLResponse) {
+        let awaiter = TaskAwaiter<(Data, URLResponse)>()
+        let sink = AwaitedSink(limit: core.context.settings.lupine.collectedBodyLimit, awaiter)
+        let own = delegate.map { DelegateSet($0) }
+        let task =
+            order.kind == .upload
+            ? upload(order, sink, delegate: own) as URLSessionTask : data(order, sink, delegate: own)
+        return try await awaiter.value(of: task)
+    }
+
+    /// Loads content into a file, which is the caller's to remove.
+    public func download(
+        for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (URL, URLResponse) {
+        try await file(delegate) { download(request, handler: $0, delegate: $1) }
+    }
+
+    /// Loads content into a file, which is the caller's to remove.
+    public func download(
+        from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (URL, URLResponse) {
+        try await download(for: URLRequest(url: url), delegate: delegate)
+    }
+
+    /// Goes on with a download that another task began; the file is the caller's to remove.
+    public func download(
+        resumeFrom resumeData: Data, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (URL, URLResponse) {
+        try await file(delegate) { download(resuming: resumeData, handler: $0, delegate: $1) }
+    }
+
+    private func file(
+        _ delegate: (any URLSessionTaskDelegate)?,
+        _ make: (@escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void, DelegateSet?) ->
+            URLSessionDownloadTask
+    ) async throws -> (URL, URLResponse) {
+        let awaiter = TaskAwaiter<(URL, URLResponse)>()
+        let task = make({ awaiter.give(Self.kept($0, $1, $2)) }, delegate.map { DelegateSet($0) })
+        return try await awaiter.value(of: task)
+    }
+
+    /// The file is gone when the handler returns: what is to stay is moved away.
+    private static func kept(
+        _ file: URL?, _ response: URLResponse?, _ error: (any Error)?
+    ) -> Result<(URL, URLResponse), any Error> {
+        if let error { return .failure(error) }
+        guard let file, let response else {
+            return .failure(URLError.loading(.badServerResponse, url: response?.url))
+        }
+        let place = file.deletingLastPathComponent()
+            .appendingPathComponent("lupine-\(UUID().uuidString).download")
+        do {
+            try FileManager.default.moveItem(at: file, to: place)
+        } catch {
+            return .failure(URLError.loading(.cannotMoveFile, url: response.url, underlying: error))
+        }
+        return .success((place, response))
+    }
+
+    /// Loads content byte by byte. Returns when the response is there; reading stops while bytes wait to be taken.
+    public func bytes(
+        for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (AsyncBytes, URLResponse) {
+        let awaiter = TaskAwaiter<URLResponse>()
+        let sink = ByteSink(awaiter)
+        let task = data(
+            TaskOrder(kind: .data, request: request, body: .request), sink,
+            delegate: delegate.map { DelegateSet($0) })
+        let response = try await awaiter.value(of: task)
+        return (AsyncBytes(ByteSource(sink, task)), response)
+    }
+
+    /// Loads content byte by byte. Returns when the response is there; reading stops while bytes wait to be taken.
+    public func bytes(
+        from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (AsyncBytes, URLResponse) {
+        try await bytes(for: URLRequest(url: url), delegate: delegate)
+    }
+}

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: MIT
+
+public import Foundation
+
+/// Makes tasks and keeps what they share: configuration, connections, credentials, delegate.
+///
+/// Any thread may call. Callbacks come on the delegate queue. The delegate is kept until the session has been invalidated
+/// and has said so; a session that is dropped without that lives on while a task of its is not finished, and then goes
+/// with everything that it holds. It can be subclassed, so the compiler cannot see that it is `Sendable`: all it stores is
+/// one constant, the core.
+open class URLSession: NSObject, @unchecked Sendable {
+    /// What is to become of a challenge.
+    public enum AuthChallengeDisposition: Int, Sendable {
+        /// The credential that comes along is used; without one the load goes on without.
+        case useCredential = 0
+        /// What happens without a delegate.
+        case performDefaultHandling = 1
+        /// The task ends as cancelled.
+        case cancelAuthenticationChallenge = 2
+        /// This way of proving oneself is left out; the next that the server offers is asked about.
+        case rejectProtectionSpace = 3
+    }
+
+    /// What is to become of a response's content.
+    public enum ResponseDisposition: Int, Sendable {
+        /// The task ends as cancelled.
+        case cancel = 0
+        /// The content is delivered.
+        case allow = 1
+        /// The task goes on as a download task.
+        case becomeDownload = 2
+        /// The task goes on as a stream task.
+        case becomeStream = 3
+    }
+
+    /// What is to become of a task that was to begin later.
+    public enum DelayedRequestDisposition: Int, Sendable {
+        /// It begins with its request.
+        case continueLoading = 0
+        /// It begins with another request.
+        case useNewRequest = 1
+        /// It is cancelled.
+        case cancel = 2
+    }
+
+    let core: SessionCore
+
+    /// The session of the process: the default configuration, no delegate. It cannot be invalidated.
+    public static let shared = URLSession(SessionCore(.default, delegate: nil, queue: nil, isShared: true))
+
+    /// A session without a delegate.
+    public init(configuration: URLSessionConfiguration) {
+        core = SessionCore(configuration, delegate: nil, queue: nil, isShared: false)
+        super.init()
+    }
+
+    /// A session of the default configuration, for subclasses that answer by themselves.
+    public override init() {
+        core = SessionCore(.default, delegate: nil, queue: nil, isShared: false)
+        super.init()
+    }
+
+    /// A session.
+    ///
+    /// - Parameters:
+    ///   - configuration: Copied; later changes have no effect.
+    ///   - delegate: Kept until the session has told it that it is invalid.
+    ///   - queue: Where delegate and completion handlers are called: on its underlying dispatch queue when it has one, else
+    ///     as operations. Nil makes a queue that calls one after the other.
+    public init(
+        configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
+        delegateQueue queue: OperationQueue?
+    ) {
+        core = SessionCore(configuration, delegate: delegate, queue: queue, isShared: false)
+        super.init()
+    }
+
+    init(_ core: SessionCore) {
+        self.core = core
+        super.init()
+    }
+
+    /// A copy of the session's configuration.
+    open var configuration: URLSessionConfiguration { core.copyOfConfiguration() }
+
+    /// Who is asked; nil when the session has become invalid.
+    open var delegate: (any URLSessionDelegate)? { core.delegates?.session }
+
+    /// Where callbacks come.
+    open var delegateQueue: OperationQueue { core.queue.operations }
+
+    /// For the program's use.
+    open var sessionDescription: String? {
+        get { core.sessionDescription }
+        set { core.sessionDescription = newValue }
+    }
+
+    /// Lets the tasks finish, then tells the delegate that the session is invalid and drops it. No effect on `shared`.
+    open func finishTasksAndInvalidate() { core.invalidate(self, cancelling: false) }
+
+    /// Cancels all tasks, then tells the delegate that the session is invalid and drops it. No effect on `shared`.
+    open func invalidateAndCancel() { core.invalidate(self, cancelling: true) }
+
+    /// Empties the stores of cookies, responses and credentials and closes the connections that carry nothing. The
+    /// handler comes on the delegate queue.
+    open func reset(completionHandler: @escaping @Sendable () -> Void) {
+        core.reset(self, completionHandler)
+    }
+
+    /// Has the stores write to disk and closes the connections that carry nothing. The handler comes on the delegate queue.
+    open func flush(completionHandler: @escaping @Sendable () -> Void) {
+        core.flush(self, completionHandler)
+    }
+
+    /// Gives all unfinished tasks, also those never resumed. The handler comes on the delegate queue.
+    open func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
+        core.queue.add { [self] in completionHandler(core.unfinishedTasks()) }
+    }
+
+    /// Gives the unfinished data, upload and download tasks. The handler comes on the delegate queue.
+    open func getTasksWithCompletionHandler(
+        _ completionHandler:
+            @escaping @Sendable (
+                [URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]
+            ) -> Void
+    ) {
+        core.queue.add { [self] in
+            let tasks = core.unfinishedTasks()
+            let uploads = tasks.compactMap { $0 as? URLSessionUploadTask }
+            let data = tasks.compactMap { $0 as? URLSessionDataTask }.filter { !($0 is URLSessionUploadTask) }
+            completionHandler(data, uploads, tasks.compactMap { $0 as? URLSessionDownloadTask })
+        }
+    }
+
+    /// The unfinished data, upload and download tasks.
+    public var tasks: ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]) {
+        get async {
+            await withCheckedContinuation { waiting in
+                getTasksWithCompletionHandler { waiting.resume(returning: ($0, $1, $2)) }
+            }
+        }
+    }
+
+    /// All unfinished tasks, also those never resumed.
+    public var allTasks: [URLSessionTask] {
+        get async {
+            await withCheckedContinuation { waiting in
+                getAllTasks { waiting.resume(returning: $0) }
+            }
+        }
+    }
+
+    // MARK: tasks
+
+    // All tasks are suspended at first. Nothing fails here: a request that cannot be loaded fails its task when that is
+    // resumed (U-16.3). A task of an invalid session does nothing but complete as cancelled (U-4.4).
+
+    /// A data task whose content goes to the delegate.
+    open func dataTask(with request: URLRequest) -> URLSessionDataTask {
+        data(TaskOrder(kind: .data, request: request, body: .request), DelegateSink())
+    }
+
+    /// A data task whose content goes to the delegate.
+    open func dataTask(with url: URL) -> URLSessionDataTask { dataTask(with: URLRequest(url: url)) }
+
+    /// A data task that ends with a call of the handler, on the delegate queue.
+    open func dataTask(
+        with request: URLRequest,
+        completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDataTask {
+        data(TaskOrder(kind: .data, request: request, body: .request), collecting(completionHandler))
+    }
+
+    /// A data task that ends with a call of the handler, on the delegate queue.
+    open func dataTask(
+        with url: URL, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDataTask {
+        dataTask(with: URLRequest(url: url), completionHandler: completionHandler)
+    }
+
+    /// An upload task for data.
+    open func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask {
+        upload(TaskOrder(kind: .upload, request: request, body: .data(bodyData)), DelegateSink())
+    }
+
+    /// An upload task for a file.
+    open func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask {
+        upload(TaskOrder(kind: .upload, request: request, body: .file(fileURL)), DelegateSink())
+    }
+
+    /// An upload task for a stream that the delegate is asked for.
+    open func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask {
+        upload(TaskOrder(kind: .upload, request: request, body: .streamed), DelegateSink())
+    }
+
+    /// An upload task for data that ends with a call of the handler, on the delegate queue.
+    open func uploadTask(
+        with request: URLRequest, from bodyData: Data?,
+        completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionUploadTask {
+        upload(
+            TaskOrder(kind: .upload, request: request, body: .data(bodyData ?? Data())),
+            collecting(completionHandler))
+    }
+
+    /// An upload task for a file that ends with a call of the handler, on the delegate queue.
+    open func uploadTask(
+        with request: URLRequest, fromFile fileURL: URL,
+        completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionUploadTask {
+        upload(
+            TaskOrder(kind: .upload, request: request, body: .file(fileURL)), collecting(completionHandler))
+    }
+
+    /// An upload task in the place of one that was cancelled. No upload leaves anything to go on from
+    /// (`URLSessionUploadTask.cancel(byProducingResumeData:)` gives nil): whatever the data is, the task completes with
+    /// `unsupportedURL`, and the program uploads anew.
+    open func uploadTask(withResumeData resumeData: Data) -> URLSessionUploadTask {
+        uploadFromNowhere(DelegateSink())
+    }
+
+    /// The same, which ends with a call of the handler, on the delegate queue.
+    open func uploadTask(
+        withResumeData resumeData: Data,
+        completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionUploadTask {
+        uploadFromNowhere(collecting(completionHandler))
+    }
+
+    /// A download task whose file goes to the delegate.
+    open func downloadTask(with request: URLRequest) -> URLSessionDownloadTask {
+        download(request, handler: nil)
+    }
+
+    /// A download task whose file goes to the delegate.
+    open func downloadTask(with url: URL) -> URLSessionDownloadTask {
+        downloadTask(with: URLRequest(url: url))
+    }
+
+    /// A download task that ends with a call of the handler, on the delegate queue. The file is gone when it returns.
+    open func downloadTask(
+        with request: URLRequest,
+        completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDownloadTask {
+        download(request, handler: completionHandler)
+    }
+
+    /// A download task that ends with a call of the handler, on the delegate queue. The file is gone when it returns.
+    open func downloadTask(
+        with url: URL, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDownloadTask {
+        downloadTask(with: URLRequest(url: url), completionHandler: completionHandler)
+    }
+
+    /// A download task that goes on where another one ended.
+    open func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
+        download(resuming: resumeData, handler: nil)
+    }
+
+    /// A download task that goes on where another one ended, and ends with a call of the handler.
+    open func downloadTask(
+        withResumeData resumeData: Data,
+        completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDownloadTask {
+        download(resuming: resumeData, handler: completionHandler)
+    }
+
+    /// A WebSocket task.
+    open func webSocketTask(with url: URL) -> URLSessionWebSocketTask {
+        webSocketTask(with: URLRequest(url: url))
+    }
+
+    /// A WebSocket task that offers protocols.
+    open func webSocketTask(with url: URL, protocols: [String]) -> URLSessionWebSocketTask {
+        var request = URLRequest(url: url)
+        if !protocols.isEmpty {
+            request.setValue(protocols.joined(separator: ", "), forHTTPHeaderField: "Sec-WebSocket-Protocol")
+        }
+        return webSocketTask(with: request)
+    }
+
+    /// A WebSocket task; protocols to offer stand in the request's fields.
+    open func webSocketTask(with request: URLRequest) -> URLSessionWebSocketTask { webSocket(request) }
+
+    /// A stream task: a connection to that host and port.
+    open func streamTask(withHostName hostname: String, port: Int) -> URLSessionStreamTask {
+        stream(hostname, port)
+    }
+
+    // MARK: for the module
+
+    /// Ends with a call of the handler, with all content.
+    private func collecting(
+        _ handler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> any TaskSink {
+        CollectingSink(limit: core.context.settings.lupine.collectedBodyLimit, handler)
+    }
+
+    func data(
+        _ order: TaskOrder, _ sink: any TaskSink, delegate: DelegateSet? = nil
+    ) -> URLSessionDataTask {
+        let task = core.makeTask(order, sink: sink)
+        return task.begin(as: URLSessionDataTask(task), in: self, delegate: delegate)
+    }
+
+    func upload(
+        _ order: TaskOrder, _ sink: any TaskSink, delegate: DelegateSet? = nil
+    ) -> URLSessionUploadTask {
+        let task = core.makeTask(order, sink: sink)
+        return task.begin(as: URLSessionUploadTask(task), in: self, delegate: delegate)
+    }
+
+    /// An upload of which nothing is known (U-7.14).
+    private func uploadFromNowhere(_ sink: any TaskSink) -> URLSessionUploadTask {
+        let task = core.makeTask(originalRequest: nil, sink: sink) { task in
+            FailedLoad(
+                .loading(.unsupportedURL, url: nil, reason: "uploads leave no resume data"),
+                created: task.created, client: task)
+        }
+        return task.begin(as: URLSessionUploadTask(task), in: self, delegate: nil)
+    }
+
+    /// Whom a default implementation has to pass a call on to: the session's delegate, when `delegate` is the task's own and
+    /// another one; else nobody.
+    func successor(of delegate: any URLSessionDelegate, for task: URLSessionTask) -> DelegateSet? {
+        guard task.core.ownDelegates?.session === delegate else { return nil }
+        guard let next = core.delegates, next.session !== delegate else { return nil }
+        return next
+    }
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+
+public import Foundation
+
+// The default implementations. Each asks the session's delegate when it is called for the delegate of one task (see
+// `URLSession.successor(of:for:)`), and otherwise does what happens without a delegate.
+
+extension URLSessionDelegate {
+    /// Does nothing.
+    public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {}
+
+    /// Passes the challenge on to the method for tasks.
+    public func urlSession(
+        _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        completionHandler(.performDefaultHandling, URLCredential.notImplemented)
+    }
+}
+
+extension URLSessionTaskDelegate {
+    /// Does nothing.
+    public func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
+        session.successor(of: self, for: task)?.task?.urlSession(session, didCreateTask: task)
+    }
+
+    /// Goes on with the request as it is.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
+    ) {
+        guard let next = session.successor(of: self, for: task)?.task else {
+            return completionHandler(.continueLoading, nil)
+        }
+        next.urlSession(
+            session, task: task, willBeginDelayedRequest: request, completionHandler: completionHandler)
+    }
+
+    /// Does nothing.
+    public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
+        session.successor(of: self, for: task)?.task?.urlSession(session, taskIsWaitingForConnectivity: task)
+    }
+
+    /// Follows the redirect.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        guard let next = session.successor(of: self, for: task)?.task else {
+            return completionHandler(request)
+        }
+        next.urlSession(
+            session, task: task, willPerformHTTPRedirection: response, newRequest: request,
+            completionHandler: completionHandler)
+    }
+
+    /// Has the challenge handled as without a delegate.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        completionHandler(.performDefaultHandling, URLCredential.notImplemented)
+    }
+
+    /// Has no stream.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        guard let next = session.successor(of: self, for: task)?.task else {
+            return completionHandler(nil)
+        }
+        next.urlSession(session, task: task, needNewBodyStream: completionHandler)
+    }
+
+    /// Asks for the stream from its first byte on, where that is what is needed.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64,
+        completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        guard offset == 0 else { return completionHandler(nil) }
+        urlSession(session, task: task, needNewBodyStream: completionHandler)
+    }
+
+    /// Does nothing.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        session.successor(of: self, for: task)?.task?
+            .urlSession(
+                session, task: task, didSendBodyData: bytesSent, totalBytesSent: totalBytesSent,
+                totalBytesExpectedToSend: totalBytesExpectedToSend)
+    }
+
+    /// Does nothing.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask,
+        didReceiveInformationalResponse response: HTTPURLResponse
+    ) {
+        session.successor(of: self, for: task)?.task?
+            .urlSession(session, task: task, didReceiveInformationalResponse: response)
+    }
+
+    /// Does nothing.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+    ) {
+        session.successor(of: self, for: task)?.task?
+            .urlSession(session, task: task, didFinishCollecting: metrics)
+    }
+
+    /// Does nothing.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
+    ) {
+        session.successor(of: self, for: task)?.task?
+            .urlSession(session, task: task, didCompleteWithError: error)
+    }
+}
+
+extension URLSessionDataDelegate {
+    /// Allows the content.
+    public func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        guard let next = session.successor(of: self, for: dataTask)?.data else {
+            return completionHandler(.allow)
+        }
+        next.urlSession(
+            session, dataTask: dataTask, didReceive: response, completionHandler: completionHandler)
+    }
+
+    /// Does nothing.
+    public func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask
+    ) {
+        session.successor(of: self, for: dataTask)?.data?
+            .urlSession(session, dataTask: dataTask, didBecome: downloadTask)
+    }
+
+    /// Does nothing.
+    public func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didBecome streamTask: URLSessionStreamTask
+    ) {
+        session.successor(of: self, for: dataTask)?.data?
+            .urlSession(session, dataTask: dataTask, didBecome: streamTask)
+    }
+
+    /// Does nothing.
+    public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        session.successor(of: self, for: dataTask)?.data?
+            .urlSession(session, dataTask: dataTask, didReceive: data)
+    }
+
+    /// Stores the response as it is.
+    public func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask,
+        willCacheResponse proposedResponse: CachedURLResponse,
+        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        guard let next = session.successor(of: self, for: dataTask)?.data else {
+            return completionHandler(proposedResponse)
+        }
+        next.urlSession(
+            session, dataTask: dataTask, willCacheResponse: proposedResponse,
+            completionHandler: completionHandler)
+    }
+}
+
+extension URLSessionDownloadDelegate {
+    /// Does nothing.
+    public func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
+        totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
+    ) {
+        session.successor(of: self, for: downloadTask)?.download?
+            .urlSession(
+                session, downloadTask: downloadTask, didWriteData: bytesWritten,
+                totalBytesWritten: totalBytesWritten, totalBytesExpectedToWrite: totalBytesExpectedToWrite)
+    }
+
+    /// Does nothing.
+    public func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
+        expectedTotalBytes: Int64
+    ) {
+        session.successor(of: self, for: downloadTask)?.download?
+            .urlSession(
+                session, downloadTask: downloadTask, didResumeAtOffset: fileOffset,
+                expectedTotalBytes: expectedTotalBytes)
+    }
+}
+
+extension URLSessionStreamDelegate {
+    /// Does nothing.
+    public func urlSession(_ session: URLSession, readClosedFor streamTask: URLSessionStreamTask) {
+        session.successor(of: self, for: streamTask)?.stream?.urlSession(session, readClosedFor: streamTask)
+    }
+
+    /// Does nothing.
+    public func urlSession(_ session: URLSession, writeClosedFor streamTask: URLSessionStreamTask) {
+        session.successor(of: self, for: streamTask)?.stream?.urlSession(session, writeClosedFor: streamTask)
+    }
+
+    /// Does nothing.
+    public func urlSession(_ session: URLSession, betterRouteDiscoveredFor streamTask: URLSessionStreamTask) {
+        session.successor(of: self, for: streamTask)?.stream?
+            .urlSession(session, betterRouteDiscoveredFor: streamTask)
+    }
+
+    /// Does nothing.
+    public func urlSession(
+        _ session: URLSession, streamTask: URLSessionStreamTask, didBecome inputStream: InputStream,
+        outputStream: OutputStream
+    ) {
+        session.successor(of: self, for: streamTask)?.stream?
+            .urlSession(session, streamTask: streamTask, didBecome: inputStream, outputStream: outputStream)
+    }
+}
+
+extension URLSessionWebSocketDelegate {
+    /// Does nothing.
+    public func urlSession(
+        _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?
+    ) {
+        session.successor(of: self, for: webSocketTask)?.webSocket?
+            .urlSession(session, webSocketTask: webSocketTask, didOpenWithProtocol: `protocol`)
+    }
+
+    /// Does nothing.
+    public func urlSession(
+        _ session: URLSession, webSocketTask: URLSessionWebSocketTask,
+        didCloseWith closeCode: URLSessionWebSocketTask.CloseCode, reason: Data?
+    ) {
+        session.successor(of: self, for: webSocketTask)?.webSocket?
+            .urlSession(session, webSocketTask: webSocketTask, didCloseWith: closeCode, reason: reason)
+    }
+}
+
+extension URLCredential {
+    /// Goes with `.performDefaultHandling` when it is a default implementation that answers a challenge: nobody has been
+    /// asked yet. The session then asks the next one who could answer.
+    ///
+    /// A delegate that wraps another and hands its own handler down passes the pair on without knowing, and everyone else
+    /// sees the disposition that Apple's system would have taken.
+    static let notImplemented = URLCredential(user: "", password: "", persistence: .none)
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineTransport
+
+/// The pair of streams that `captureStreams()` gives: made on the loop of their wire, handed to the delegate.
+///
+/// They wait on the thread that reads or writes, call no delegate and are served by no run loop. When both are closed, or
+/// gone, the connection closes.
+struct CapturedStreams: Sendable {
+    private let pair: CallerValue<(input: InputStream, output: OutputStream)>
+
+    /// - Parameter keeper: Lives as long as the streams.
+    init(_ wire: any StreamWire, on loop: EventLoop, keeping keeper: (any Sendable)?) {
+        let pump = StreamPump(wire, on: loop, keeping: keeper)
+        let bound = LoopBound(pump, on: loop)
+        let wake: @Sendable () -> Void = { _ = loop.execute { bound.value.move() } }
+        pair = CallerValue(
+            (CapturedInputStream(pump.input, wake), CapturedOutputStream(pump.output, wake)))
+    }
+
+    /// Gives them to the delegate of the task.
+    func tell(_ task: TaskCore) {
+        task.call { [pair] stage in
+            guard let task = stage.task as? URLSessionStreamTask else { return }
+            stage.delegates.stream?.urlSession(
+                stage.session, streamTask: task, didBecome: pair.value.input, outputStream: pair.value.output)
+        }
+    }
+}
+
+/// Where a captured stream stands.
+private final class CapturedStatus: Sendable {
+    private let status = Lock(Stream.Status.notOpen)
+
+    var current: Stream.Status { status.withLock { $0 } }
+    var isOpen: Bool { current == .open }
+
+    func open() { status.withLock { if $0 == .notOpen { $0 = .open } } }
+
+    /// Whether it was not closed before.
+    func close() -> Bool {
+        status.withLock { status in
+            defer { status = .closed }
+            return status != .closed
+        }
+    }
+}
+
+/// Reads what a captured connection brings.
+private final class CapturedInputStream: InputStream {
+    private let pipe: BytePipe
+    private let wake: @Sendable () -> Void
+    private let status = CapturedStatus()
+
+    init(_ pipe: BytePipe, _ wake: @escaping @Sendable () -> Void) {
+        self.pipe = pipe
+        self.wake = wake
+        super.init(data: Data())
+    }
+
+    deinit { close() }
+
+    override func open() {
+        status.open()
+        wake()
+    }
+
+    override func close() {
+        guard status.close() else { return }
+        pipe.end(.closed)
+        wake()
+    }
+
+    /// Waits for bytes: how many came, 0 at the end, -1 when it failed.
+    override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength len: Int) -> Int {
+        guard status.isOpen else { return -1 }
+        guard len > 0 else { return 0 }
+        pipe.waitForBytes()
+        let wasFull = pipe.room == 0
+        let bytes = pipe.take(len)
+        if bytes.isEmpty {
+            if case .finished? = pipe.ending { return 0 }
+            return -1
+        }
+        for (offset, byte) in bytes.enumerated() { unsafe buffer[offset] = byte }
+        if wasFull { wake() }
+        return bytes.count
+    }
+
+    override func getBuffer(
+        _ buffer: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, length len: UnsafeMutablePointer<Int>
+    ) -> Bool { false }
+
+    override var hasBytesAvailable: Bool { status.isOpen && (pipe.count > 0 || pipe.ending != nil) }
+
+    override var streamStatus: Stream.Status {
+        guard status.isOpen, pipe.count == 0 else { return status.current }
+        switch pipe.ending {
+        case .finished?: return .atEnd
+        case .failed?: return .error
+        case .closed?, nil: return .open
+        }
+    }
+
+    override var streamError: (any Error)? {
+        if case .failed(let error)? = pipe.ending { error } else { nil }
+    }
+
+    override func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
+    override func remove(from aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
+}
+
+/// Writes to a captured connection.
+private final class CapturedOutputStream: OutputStream {
+    private let pipe: BytePipe
+    private let wake: @Sendable () -> Void
+    private let status = CapturedStatus()
+
+    init(_ pipe: BytePipe, _ wake: @escaping @Sendable () -> Void) {
+        self.pipe = pipe
+        self.wake = wake
+        super.init(toMemory: ())
+    }
+
+    /// A stream to nowhere: it is closed.
+    required init(toMemory: ()) {
+        pipe = BytePipe()
+        wake = {}
+        super.init(toMemory: ())
+        pipe.end(.closed)
+    }
+
+    deinit { close() }
+
+    override func open() { status.open() }
+
+    /// What was written before still goes.
+    override func close() {
+        guard status.close() else { return }
+        pipe.end(.finished)
+        wake()
+    }
+
+    /// Waits for room: how many bytes were taken, -1 when it failed.
+    override func write(_ buffer: UnsafePointer<UInt8>, maxLength len: Int) -> Int {
+        guard status.isOpen else { return -1 }
+        guard len > 0 else { return 0 }
+        pipe.waitForRoom()
+        let count = min(len, pipe.room)
+        let bytes = unsafe Array(UnsafeBufferPointer(start: buffer, count: count))
+        let taken = pipe.put(bytes[...])
+        if taken == 0 { return -1 }
+        wake()
+        return taken
+    }
+
+    override var hasSpaceAvailable: Bool { status.isOpen && pipe.room > 0 }
+
+    override var streamStatus: Stream.Status {
+        guard status.isOpen, case .failed? = pipe.ending else { return status.current }
+        return .error
+    }
+
+    override var streamError: (any Error)? {
+        if case .failed(let error)? = pipe.ending { error } else { nil }
+    }
+
+    override func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
+    override func remove(from aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
+}

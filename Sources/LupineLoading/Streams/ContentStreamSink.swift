@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineTransport
+
+/// A data task's answer that became a stream: its content waits to be read (spec section 7.4), and the load is held back by
+/// whoever does not read it.
+///
+/// It completes when all has come, which may be before all was read. The task holds it, so it holds neither the task nor the
+/// stream.
+final class ContentStreamSink: TaskSink, StreamOwner {
+    private weak let task: TaskCore?
+    private weak let stream: StreamCore?
+    private let buffer: ContentBuffer
+
+    init(_ task: TaskCore, _ stream: StreamCore) {
+        self.task = task
+        self.stream = stream
+        buffer = ContentBuffer { [weak task] in task?.resumeReading() }
+    }
+
+    /// The stream begins, on that loop.
+    func begin(on loop: EventLoop) {
+        let conversation = LoopBound(
+            sending: StreamConversation(on: loop, for: self, writeFault: .onlyContent), to: loop)
+        _ = loop.execute { [buffer] in conversation.value.open(ContentWire(buffer, on: loop)) }
+        stream?.begin(conversation, on: loop)
+    }
+
+    // MARK: the load's side
+
+    func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan { .deliver }
+
+    /// What came before the conversation began waits in the task's queue, and this goes behind it.
+    func received(_ task: TaskCore, _ data: Data) -> Demand {
+        switch buffer.demand {
+        case .enough: return .enough
+        case .pause:
+            _ = task.queue(data)
+            return .pause
+        case .more: return task.queue(data)
+        }
+    }
+
+    func delivers(_ data: Data, _ stage: TaskStage) { buffer.put(data) }
+
+    func ended(_ task: TaskCore, _ error: URLError?) -> (any Error)? {
+        buffer.end(error)
+        return error
+    }
+
+    // MARK: the stream's side
+
+    func post(_ job: @escaping @Sendable () -> Void) { stream?.post(job) }
+
+    /// The load has counted it.
+    func streamMoved(received: Int, sent: Int) {}
+
+    func streamClosed(_ half: StreamMachine.Half) {
+        task?.call { stage in
+            guard half == .reading, let task = stage.task as? URLSessionStreamTask else { return }
+            stage.delegates.stream?.urlSession(stage.session, readClosedFor: task)
+        }
+    }
+
+    func streamCaptured(_ streams: CapturedStreams) {
+        if let task { streams.tell(task) }
+        stream?.end(StreamFault.closed.error)
+    }
+
+    func streamEnded(_ fault: StreamFault?, isReadToEnd: Bool) {
+        stream?.end((fault ?? .closed).error, isReadToEnd: isReadToEnd)
+        switch fault {
+        case nil, .ended?: break
+        case .timedOut?, .closed?, .onlyContent?, .cannotSecure?, .lost?:
+            // First: a load that is no longer wanted would end in order.
+            task?.fail((fault ?? .closed).error)
+        }
+        buffer.close()
+    }
+
+    var streamKeeper: (any Sendable)? { nil }
+
+    func error(for fault: StreamFault) -> URLError { fault.error }
+}

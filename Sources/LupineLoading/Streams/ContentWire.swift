@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineTransport
+
+/// The content of a response between the load that brings it and the stream that reads it. Any thread.
+///
+/// The load is to stop while much waits, and goes on when that has been read.
+final class ContentBuffer: Sendable {
+    private struct State: Sendable {
+        var pieces: [Data] = []
+        var next = 0
+        var count = 0
+        var isPaused = false
+        var ending: Result<Void, StreamEnding>?
+        var isClosed = false
+    }
+
+    private let state = Lock(State())
+    private let wake = Lock<(@Sendable () -> Void)?>(nil)
+    private let resume: @Sendable () -> Void
+
+    /// - Parameter resume: Has the load go on after a pause.
+    init(resume: @escaping @Sendable () -> Void) { self.resume = resume }
+
+    /// Who hears that there is more, on any thread.
+    func attach(_ wake: @escaping @Sendable () -> Void) { self.wake.withLock { $0 = wake } }
+
+    // MARK: the load's side
+
+    /// What the load is to do next.
+    var demand: Demand {
+        state.withLock { state in
+            if state.isClosed { return .enough }
+            if state.count > TaskDelivery.highMark { state.isPaused = true }
+            return state.isPaused ? .pause : .more
+        }
+    }
+
+    func put(_ data: Data) {
+        state.withLock { state in
+            guard !state.isClosed else { return }
+            state.pieces.append(data)
+            state.count += data.count
+        }
+        wake.withLock { $0 }?()
+    }
+
+    /// Nothing more comes: that was all, or why not.
+    func end(_ error: URLError?) {
+        state.withLock { state in
+            state.ending = error.map { .failure(StreamEnding(error: $0)) } ?? .success(())
+            // What was cancelled is not wanted any more.
+            if error?.code == .cancelled { (state.pieces, state.next, state.count) = ([], 0, 0) }
+        }
+        wake.withLock { $0 }?()
+    }
+
+    // MARK: the reader's side
+
+    /// So many bytes at most; nil at the end, empty when there are none yet.
+    func take(_ limit: Int) throws(StreamEnding) -> Data? {
+        let (result, resumes) = state.withLock { state -> (Result<Data?, StreamEnding>, Bool) in
+            guard state.next < state.pieces.count else {
+                return (state.ending.map { $0.map { nil } } ?? .success(Data()), false)
+            }
+            let piece = state.pieces[state.next]
+            let taken = piece.prefix(limit)
+            if taken.count == piece.count {
+                state.pieces[state.next] = Data()
+                state.next += 1
+                if state.next == state.pieces.count { (state.pieces, state.next) = ([], 0) }
+            } else {
+                state.pieces[state.next] = piece.dropFirst(limit)
+            }
+            state.count -= taken.count
+            let resumes = state.isPaused && state.count <= TaskDelivery.lowMark
+            if resumes { state.isPaused = false }
+            return (.success(taken), resumes)
+        }
+        if resumes { resume() }
+        return try result.get()
+    }
+
+    /// Nobody reads any more: what still comes is not wanted.
+    func close() {
+        let resumes = state.withLock { state in
+            state.isClosed = true
+            (state.pieces, state.next, state.count) = ([], 0, 0)
+            defer { state.isPaused = false }
+            return state.isPaused
+        }
+        if resumes { resume() }
+    }
+}
+
+/// Reads the content of a response as a stream; nothing can be written. It belongs to its loop.
+final class ContentWire: StreamWire {
+    weak var handler: (any RawConnectionHandler)?
+    private let buffer: ContentBuffer
+
+    private struct Weakly {
+        weak var wire: ContentWire?
+    }
+
+    /// Reads from `buffer`, on that loop.
+    init(_ buffer: ContentBuffer, on loop: EventLoop) {
+        self.buffer = buffer
+        let bound = LoopBound(Weakly(wire: self), on: loop)
+        buffer.attach { _ = loop.execute { bound.value.wire?.handler?.connectionIsReady() } }
+    }
+
+    var peerIsClosing: Bool { false }
+
+    func receive(into space: inout MutableSpan<UInt8>) throws(StreamFault) -> ReadOutcome {
+        let data: Data?
+        do throws(StreamEnding) { data = try buffer.take(space.count) } catch { throw .ended(error) }
+        guard let data else { return .end }
+        for (offset, byte) in data.enumerated() { space[offset] = byte }
+        return data.isEmpty ? .wouldBlock : .bytes(data.count)
+    }
+
+    func send(_ bytes: Span<UInt8>) throws(StreamFault) -> WriteOutcome { throw .onlyContent }
+    func flush() throws(StreamFault) -> Bool { true }
+    func closeWriting() {}
+    /// What still comes is not wanted: the load ends in order.
+    func closeGently() {
+        close()
+        buffer.close()
+    }
+    func startTLS() { handler?.connectionEnded(.unsupported("TLS inside the content of a response")) }
+
+    /// Of a stream that failed; its owner has the load fail, too.
+    func close() { handler = nil }
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineTransport
+
+/// Whom a stream's conversation works for. Called on its loop; nothing here may block.
+protocol StreamOwner: AnyObject, Sendable {
+    /// Runs something on the delegate queue, behind what was posted before.
+    func post(_ job: @escaping @Sendable () -> Void)
+    /// So many bytes more have come, or gone.
+    func streamMoved(received: Int, sent: Int)
+    /// Nothing more can be read, or written.
+    func streamClosed(_ half: StreamMachine.Half)
+    /// The program has its streams; the conversation has ended.
+    func streamCaptured(_ streams: CapturedStreams)
+    /// It is over, and the wire closed; once, and not after the streams were captured. `isReadToEnd`: what the peer has sent
+    /// was read to its end.
+    func streamEnded(_ fault: StreamFault?, isReadToEnd: Bool)
+    /// What has to live as long as the streams that the program is given.
+    var streamKeeper: (any Sendable)? { get }
+    /// What the program is told of a fault.
+    func error(for fault: StreamFault) -> URLError
+}
+
+/// Carries out a stream task's operations, in the order that `StreamMachine` decides, on the loop of its wire.
+final class StreamConversation: RawConnectionHandler {
+    typealias Reader = @Sendable (Data?, Bool, (any Error)?) -> Void
+    typealias Writer = @Sendable ((any Error)?) -> Void
+
+    /// What the program asks for.
+    enum Order: Sendable {
+        case read(minimum: Int, maximum: Int, timeout: Interval?, Reader)
+        case write([UInt8], timeout: Interval?, Writer)
+        case barrier(StreamMachine.Barrier)
+    }
+
+    private let loop: EventLoop
+    private let owner: any StreamOwner
+    private var machine: StreamMachine
+    private var dial: RawDial?
+    private var wire: (any StreamWire)?
+    private var readers: [Int: (handler: Reader, bytes: [UInt8])] = [:]
+    private var writers: [Int: (handler: Writer, bytes: [UInt8])] = [:]
+    private var timers: [StreamMachine.Half: EventLoop.TimerToken] = [:]
+    private var lastID = 0
+    private var isMoving = false
+    private var hasChanged = false
+
+    /// How much is read before other connections of the loop get their turn.
+    private static let turns = 16
+
+    /// - Parameter writeFault: Why nothing can be written; nil where that is possible.
+    init(on loop: EventLoop, for owner: any StreamOwner, writeFault: StreamFault? = nil) {
+        self.loop = loop
+        self.owner = owner
+        machine = StreamMachine(writeFault: writeFault)
+    }
+
+    // MARK: beginning
+
+    /// Waits for a dial that is about to be started.
+    func dial(_ dial: RawDial, _ secure: @escaping (RawConnection) -> ConnectionWire) {
+        guard machine.phase == .connecting else { return }
+        self.dial = dial
+        dial.start { [self] outcome in
+            self.dial = nil
+            switch outcome {
+            case .success(let connection):
+                guard machine.phase == .connecting else { return connection.close() }
+                open(secure(connection))
+            case .failure(let error): fail(.lost(error))
+            }
+        }
+    }
+
+    /// Speaks over this wire from here on.
+    func open(_ wire: any StreamWire) {
+        self.wire = wire
+        wire.handler = self
+        handle(.connected)
+        move()
+    }
+
+    // MARK: the task's side
+
+    /// Takes an order of the program's.
+    func take(_ order: Order) {
+        lastID += 1
+        switch order {
+        case .read(let minimum, let maximum, let timeout, let handler):
+            readers[lastID] = (handler, [])
+            handle(.read(.init(lastID, minimum: minimum, maximum: maximum, timeout: timeout)))
+        case .write(let bytes, let timeout, let handler):
+            writers[lastID] = (handler, bytes)
+            handle(.write(.init(id: lastID, count: bytes.count, timeout: timeout)))
+        case .barrier(let barrier): handle(.barrier(barrier))
+        }
+        move()
+    }
+
+    /// While held, no bytes move.
+    func setHeld(_ isHeld: Bool) {
+        handle(.held(isHeld))
+        move()
+    }
+
+    /// Ends because of that.
+    func fail(_ fault: StreamFault) { handle(.failed(fault)) }
+
+    // MARK: the wire's side
+
+    func connectionIsReady() {
+        if wire?.peerIsClosing == true { handle(.peerCloses) }
+        move()
+    }
+
+    func connectionIsSecure() {
+        handle(.secured)
+        move()
+    }
+
+    func connectionEnded(_ error: TransportError) { fail(.lost(error)) }
+
+    // MARK: bytes
+
+    /// Moves what can be moved, both ways, until nothing more can.
+    private func move() {
+        guard !isMoving else { return }
+        isMoving = true
+        repeat {
+            hasChanged = false
+            push()
+            pull()
+        } while hasChanged
+        isMoving = false
+    }
+
+    private func push() {
+        while let (id, start) = machine.writePlace, let wire, let writer = writers[id] {
+            do throws(StreamFault) {
+                if start == writer.bytes.count {
+                    guard try wire.flush() else { return }
+                    handle(.flushed)
+                } else {
+                    guard case .bytes(let count) = try wire.send(writer.bytes.span.extracting(start...))
+                    else {
+                        return
+                    }
+                    owner.streamMoved(received: 0, sent: count)
+                    handle(.wrote(count))
+                }
+                hasChanged = true
+            } catch { failWriting(error) }
+        }
+        // What TLS keeps goes also when nobody writes.
+        do throws(StreamFault) { _ = try wire?.flush() } catch { failWriting(error) }
+    }
+
+    /// A connection that takes no more bytes may have brought some before.
+    private func failWriting(_ fault: StreamFault) {
+        if case .lost(.connectionLost) = fault { handle(.writeFailed(fault)) } else { fail(fault) }
+    }
+
+    private func pull() {
+        guard machine.readPlace != nil else { return }
+        var buffer = loop.borrowReadBuffer()
+        defer { loop.giveBack(readBuffer: buffer) }
+        var turns = 0
+        while let (id, room) = machine.readPlace, let wire {
+            turns += 1
+            if turns > Self.turns {
+                let bound = LoopBound(self, on: loop)
+                loop.executeOnLoop { bound.value.move() }
+                hasChanged = false
+                return
+            }
+            do throws(StreamFault) {
+                let outcome: ReadOutcome
+                do {
+                    var whole = buffer.mutableSpan
+                    var space = whole._mutatingExtracting(first: min(room, whole.count))
+                    outcome = try wire.receive(into: &space)
+                }
+                switch outcome {
+                case .bytes(let count):
+                    readers[id]?.bytes.append(contentsOf: buffer[..<count])
+                    owner.streamMoved(received: count, sent: 0)
+                    handle(.received(count))
+                    hasChanged = true
+                case .wouldBlock:
+                    handle(.readDry)
+                    // The next one may be content with less.
+                    if machine.readPlace?.id == id { return }
+                    hasChanged = true
+                case .end:
+                    handle(.receivedEnd)
+                    hasChanged = true
+                }
+            } catch { fail(error) }
+        }
+    }
+
+    // MARK: what the machine wants
+
+    private func handle(_ event: StreamMachine.Event) {
+        for action in machine.handle(event, at: loop.now) { perform(action) }
+    }
+
+    private func perform(_ action: StreamMachine.Action) {
+        switch action {
+        case .finishRead(let id, let isAtEnd):
+            guard let reader = readers.removeValue(forKey: id) else { return }
+            // At the end there may be nothing left.
+            let data = isAtEnd && reader.bytes.isEmpty ? nil : Data(reader.bytes)
+            owner.post { [handler = reader.handler] in handler(data, isAtEnd, nil) }
+        case .failRead(let id, let fault):
+            guard let reader = readers.removeValue(forKey: id) else { return }
+            let error = owner.error(for: fault)
+            owner.post { [handler = reader.handler] in handler(nil, false, error) }
+        case .finishWrite(let id):
+            guard let writer = writers.removeValue(forKey: id) else { return }
+            owner.post { [handler = writer.handler] in handler(nil) }
+        case .failWrite(let id, let fault):
+            guard let writer = writers.removeValue(forKey: id) else { return }
+            let error = owner.error(for: fault)
+            owner.post { [handler = writer.handler] in handler(error) }
+        case .setTimer(let half, let instant):
+            timers[half] = loop.schedule(at: instant) { [weak self] reason in
+                guard let self else { return }
+                timers[half] = nil
+                guard reason == .due else { return }
+                handle(.timeout(half))
+                move()
+            }
+        case .cancelTimer(let half):
+            if let timer = timers.removeValue(forKey: half) { loop.cancel(timer) }
+        case .tellReadClosed: owner.streamClosed(.reading)
+        case .tellWriteClosed: owner.streamClosed(.writing)
+        case .closeWriting: wire?.closeWriting()
+        case .startTLS: wire?.startTLS()
+        case .capture:
+            guard let wire = wire.take() else { return }
+            owner.streamCaptured(CapturedStreams(wire, on: loop, keeping: owner.streamKeeper))
+        case .end(let fault):
+            let dial = dial.take()
+            let wire = wire.take()
+            dial?.cancel(.cancelled)
+            if fault == nil { wire?.closeGently() } else { wire?.close() }
+            owner.streamEnded(fault, isReadToEnd: machine.isReadToEnd)
+        }
+    }
+}

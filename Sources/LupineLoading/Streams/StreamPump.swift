@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+
+import LupineTransport
+
+/// Moves the bytes of a wire whose streams the program has, on its loop: as far as the program reads, and as fast as the
+/// peer does.
+final class StreamPump: RawConnectionHandler {
+    /// What has come.
+    let input = BytePipe()
+    /// What is to go.
+    let output = BytePipe()
+    private let wire: any StreamWire
+    private let loop: EventLoop
+    /// What the loop and the connection live by.
+    private let keeper: (any Sendable)?
+    private var taken: [UInt8] = []
+    private var sent = 0
+    private var hasClosedWriting = false
+    private var isOver = false
+
+    init(_ wire: any StreamWire, on loop: EventLoop, keeping keeper: (any Sendable)?) {
+        self.wire = wire
+        self.loop = loop
+        self.keeper = keeper
+        wire.handler = self
+    }
+
+    func connectionIsReady() { move() }
+    func connectionIsSecure() {}
+
+    func connectionEnded(_ error: TransportError) { fail(.lost(error)) }
+
+    /// Moves what can be moved, both ways.
+    func move() {
+        guard !isOver else { return }
+        push()
+        pull()
+        endIfOver()
+    }
+
+    private func push() {
+        do throws(StreamFault) {
+            while true {
+                if sent == taken.count {
+                    taken = output.take(64 * 1024)
+                    sent = 0
+                    if taken.isEmpty { break }
+                }
+                guard case .bytes(let count) = try wire.send(taken.span.extracting(sent...)) else { return }
+                sent += count
+            }
+            guard try wire.flush(), output.ending != nil, !hasClosedWriting else { return }
+            hasClosedWriting = true
+            wire.closeWriting()
+        } catch {
+            // What the peer has sent can still be read.
+            (taken, sent) = ([], 0)
+            hasClosedWriting = true
+            output.end(.failed(error.error))
+        }
+    }
+
+    private func pull() {
+        guard input.room > 0 else { return }
+        var buffer = loop.borrowReadBuffer()
+        defer { loop.giveBack(readBuffer: buffer) }
+        do throws(StreamFault) {
+            while true {
+                let room = input.room
+                if room == 0 { return }
+                let outcome: ReadOutcome
+                do {
+                    var whole = buffer.mutableSpan
+                    var space = whole._mutatingExtracting(first: min(room, whole.count))
+                    outcome = try wire.receive(into: &space)
+                }
+                switch outcome {
+                case .bytes(let count): _ = input.put(buffer[..<count])
+                case .wouldBlock: return
+                case .end: return input.end(.finished)
+                }
+            }
+        } catch { fail(error) }
+    }
+
+    private func fail(_ fault: StreamFault) {
+        input.end(.failed(fault.error))
+        output.end(.failed(fault.error))
+        (taken, sent) = ([], 0)
+        hasClosedWriting = true
+        endIfOver()
+    }
+
+    /// Nothing more will be read, and nothing waits to be sent.
+    private func endIfOver() {
+        guard !isOver, input.ending != nil, hasClosedWriting, sent == taken.count else { return }
+        isOver = true
+        wire.closeGently()
+    }
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineTLS
+import LupineTransport
+
+/// Making stream tasks.
+extension URLSession {
+    func stream(_ host: String, _ port: Int) -> URLSessionStreamTask {
+        let stream = StreamCore()
+        let task = core.makeTask(originalRequest: nil, sink: StreamSink(stream)) { [core] task in
+            StreamLoad(stream, host: host, port: port, task: task, context: core.context)
+        }
+        stream.attach { [weak task] job in task?.certainly(job) }
+        return task.begin(as: URLSessionStreamTask(task, stream), in: self)
+    }
+}

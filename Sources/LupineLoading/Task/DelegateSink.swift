@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineTransport
+
+/// Content goes to the delegate, piece by piece as it came (T-7), once the delegate has allowed it (U-5.5).
+final class DelegateSink: TaskSink {
+    func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
+        guard task.hasDelegate else { return .deliver }
+        task.ask(fallback: .allow) { stage, answer in
+            guard let delegate = stage.delegates.data, let dataTask = stage.task as? URLSessionDataTask else {
+                return answer(URLSession.ResponseDisposition.allow)
+            }
+            delegate.urlSession(
+                stage.session, dataTask: dataTask, didReceive: response, completionHandler: answer)
+        } taken: { disposition in
+            switch disposition {
+            case .allow: break
+            case .cancel: task.cancel()
+            case .becomeDownload: task.becomeDownload(response)
+            case .becomeStream: task.becomeStream(response)
+            }
+        }
+        return .deliver
+    }
+
+    func received(_ task: TaskCore, _ data: Data) -> Demand {
+        task.hasDelegate ? task.queue(data) : .more
+    }
+
+    func delivers(_ data: Data, _ stage: TaskStage) {
+        guard let dataTask = stage.task as? URLSessionDataTask else { return }
+        stage.delegates.data?.urlSession(stage.session, dataTask: dataTask, didReceive: data)
+    }
+
+    func caches(
+        _ task: TaskCore, _ proposal: CachedURLResponse,
+        reply: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        guard task.hasDelegate else { return reply(proposal) }
+        task.ask(fallback: nil) { stage, answer in
+            guard let delegate = stage.delegates.data, let dataTask = stage.task as? URLSessionDataTask else {
+                return answer(proposal)
+            }
+            delegate.urlSession(
+                stage.session, dataTask: dataTask, willCacheResponse: proposal, completionHandler: answer)
+        } taken: {
+            reply($0)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import LupineHTTP
+
+/// The request of one hop as it goes out, but for what answers challenges and what the cache asks (U-3.3, U-13.12,
+/// U-17.3): the program's own, the configuration's fields, the cookies of the moment.
+struct HopAssembly: Sendable {
+    /// The program's request, or the answer to a redirect.
+    let request: URLRequest
+    let kind: TaskOrder.Kind
+    let body: TaskOrder.Body
+    /// Whether a redirect has led to a server that may not hear what was meant for the first one (U-10.5).
+    let hasLeftOrigin: Bool
+    let settings: SessionSettings
+
+    /// The request, if it can be sent at all.
+    func assembled() throws(URLError) -> URLRequest {
+        guard let url = request.url else { throw .loading(.unsupportedURL, url: nil) }
+        guard let scheme = url.scheme?.lowercased(), !scheme.isEmpty else {
+            throw .loading(.unsupportedURL, url: url)
+        }
+        if kind == .webSocket, scheme != "ws" && scheme != "wss" || request.httpMethod != "GET" {
+            throw .loading(.unsupportedURL, url: url)
+        }
+        if request.httpMethod == "GET", hasBody, scheme == "http" || scheme == "https" {
+            throw .loading(.dataLengthExceedsMaximum, url: url, reason: "resource exceeds maximum size")
+        }
+        var assembled = withAdditionalHeaders
+        do {
+            if assembled.httpMethod != "GET" { _ = try assembled.checkedMethod() }
+            if !assembled.headerList.isEmpty { _ = try assembled.checkedFields(knowsLength: true) }
+        } catch { throw .loading(.badURL, url: url, underlying: error) }
+        if let cookies = cookies(for: url) {
+            assembled.headerList.set("Cookie", cookies)
+        }
+        return assembled
+    }
+
+    private var withAdditionalHeaders: URLRequest {
+        let added = settings.additionalHeaders.fields
+        if added.isEmpty { return request }
+        guard hasLeftOrigin else { return settings.addingHeaders(to: request) }
+        var complete = settings.addingHeaders(to: request)
+        for name in RedirectRule.secrets where request.headerList[name] == nil {
+            complete.headerList.set(name, nil)
+        }
+        return complete
+    }
+
+    /// Whether there is content to send (U-7.1): empty data is none.
+    private var hasBody: Bool {
+        switch body {
+        case .data(let data): return !data.isEmpty
+        case .file, .streamed: return true
+        case .request:
+            switch request.contents.value.body {
+            case .none: return false
+            case .data(let data): return !data.isEmpty
+            case .stream: return true
+            }
+        }
+    }
+
+    /// The value of `Cookie`; nil where the storage has none to send and a field of the caller's stands.
+    private func cookies(for url: URL) -> String? {
+        guard settings.shouldSetCookies, request.httpShouldHandleCookies,
+            let storage = settings.cookieStorage, !storage.isEmpty
+        else { return nil }
+        let cookies = storage.cookies(
+            for: url, mainDocumentURL: request.mainDocumentURL, method: request.httpMethod ?? "GET")
+        if cookies.isEmpty { return nil }
+        return HTTPCookie.requestHeaderFields(with: cookies)["Cookie"]
+    }
+
+    // MARK: what a response sets
+
+    /// Stores what a response sets, line by line (U-13.1, U-13.13).
+    static func storeCookies(
+        of response: HTTPURLResponse, to request: URLRequest, _ settings: SessionSettings
+    ) {
+        guard request.httpShouldHandleCookies, settings.cookieAcceptPolicy != .never,
+            let storage = settings.cookieStorage, let fields = response.fields, fields.contains(.setCookie),
+            let url = response.url, let origin = CookieOrigin(url)
+        else { return }
+        let now = Date()
+        let cookies = fields.values(of: .setCookie).compactMap { line in
+            SetCookieSyntax.cookie(line, from: origin, now: now)
+        }
+        storage.store(
+            cookies, from: url, mainDocumentURL: request.mainDocumentURL, policy: settings.cookieAcceptPolicy)
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+
+internal import LupineTransport
+
+/// Tells a load that waits for a way to the network when it is worth trying again (U-14.7).
+struct NetworkWatch: Sendable {
+    /// Ends a watch: nothing is heard after this has returned and what runs has ended.
+    typealias End = @Sendable () -> Void
+
+    /// Calls back, on some thread, once the watch stands, and after that whenever links, addresses or routes change. What
+    /// changed before the watch stood is so not missed.
+    let begin: @Sendable (_ changed: @escaping @Sendable () -> Void) -> End
+
+    /// The kernel's word, heard on one of the loops that everybody shares.
+    static let system = NetworkWatch { changed in
+        guard let loop = try? EventLoopGroup.shared().next() else { return {} }
+        let watch = LoopWatch(loop)
+        watch.open(changed)
+        return { watch.close() }
+    }
+}
+
+/// A `RouteWatcher` that any thread may open and close.
+private final class LoopWatch: Sendable {
+    private enum State: Sendable {
+        case none
+        case open(LoopBound<RouteWatcher>)
+        case closed
+    }
+
+    private let loop: EventLoop
+    /// Changed on the loop only.
+    private let state = Lock(State.none)
+
+    init(_ loop: EventLoop) { self.loop = loop }
+
+    func open(_ changed: @escaping @Sendable () -> Void) {
+        _ = loop.execute { [self] in
+            if case .closed = state.withLock({ $0 }) { return }
+            let watcher = try? RouteWatcher.open(on: loop) { notice in
+                switch notice {
+                case .event, .lost: changed()
+                case .ended: break
+                }
+            }
+            if let watcher {
+                let bound = LoopBound(watcher, on: loop)
+                state.withLock { $0 = .open(bound) }
+            }
+            changed()
+        }
+    }
+
+    func close() {
+        _ = loop.execute { [self] in
+            let found = state.withLock { state in
+                defer { state = .closed }
+                return state
+            }
+            if case .open(let watcher) = found { watcher.value.close() }
+        }
+    }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineTransport
+
+/// Calling back: what waits in the task's delivery is run on the delegate queue.
+extension TaskCore {
+    /// Has the delegate called, in its turn. Dropped when the task is cancelled before.
+    func call(_ call: @escaping @Sendable (TaskStage) -> Void) {
+        if state.withLock({ $0.delivery.add(.call(call)) }) { askForTurn() }
+    }
+
+    /// Runs something on the delegate queue in its turn, whatever becomes of the task.
+    func certainly(_ call: @escaping @Sendable () -> Void) {
+        if state.withLock({ $0.delivery.add(.certain(call)) }) { askForTurn() }
+    }
+
+    /// Has the delegate asked, in its turn. What comes later waits for the answer.
+    ///
+    /// - Parameters:
+    ///   - fallback: The answer when the task is cancelled before there is one.
+    ///   - question: Calls the delegate with a completion handler.
+    ///   - taken: Takes the answer: once, on any thread, and before anything that stands behind the question.
+    func ask<Answer: Sendable>(
+        fallback: Answer,
+        _ question: @escaping @Sendable (TaskStage, @escaping @Sendable (Answer) -> Void) -> Void,
+        taken: @escaping @Sendable (Answer) -> Void
+    ) {
+        let open = OpenQuestion(self, fallback: fallback, question: question, taken: taken)
+        let (isIn, needsTurn) = state.withLock { state in state.delivery.ask(open) }
+        if !isIn { open.abandon() }
+        if needsTurn { askForTurn() }
+    }
+
+    /// A question has been answered: what stands behind it comes.
+    func answered(_ question: any TaskQuestion) {
+        if state.withLock({ $0.delivery.answered(question) }) { askForTurn() }
+    }
+
+    /// Queues a piece of content, which the sink delivers in its turn (`TaskSink.delivers`).
+    func queue(_ data: Data) -> Demand {
+        let (needsTurn, pauses) = state.withLock { $0.delivery.add(data) }
+        if needsTurn { askForTurn() }
+        return pauses ? .pause : .more
+    }
+
+    /// The load ended by force while the delegate was being asked: nothing waits for the answer.
+    func breakQuestion() {
+        let (abandoned, needsTurn) = state.withLock { $0.delivery.breakQuestion() }
+        for question in abandoned { question.abandon() }
+        if needsTurn { askForTurn() }
+    }
+
+    /// After a cancellation only the end is told (U-5.3).
+    func dropCalls() {
+        let (abandoned, needsTurn) = state.withLock { $0.delivery.cancel() }
+        for question in abandoned { question.abandon() }
+        if needsTurn { askForTurn() }
+    }
+
+    private func askForTurn() { queue?.add { self.runTurn() } }
+
+    /// Whether there is anybody to be called.
+    var hasDelegate: Bool {
+        let (own, session) = state.withLock { ($0.own, $0.session) }
+        return own != nil || session?.core.delegates != nil
+    }
+
+    /// The load is over. Where nobody is to be called, whoever waits for the task hears of it here and now.
+    func end(_ error: URLError?, _ metrics: URLSessionTaskMetrics) {
+        let needsQueue = hasDelegate
+        let (needsTurn, isDirect, asks) = state.withLock { state in
+            guard state.outcome == nil else { return (false, false, false) }
+            state.outcome = Outcome(cause: error, metrics: metrics)
+            let asks = state.delivery.asks
+            return (state.delivery.end(), !needsQueue && state.sink.completesAnywhere, asks)
+        }
+        if asks { watchTime() }
+        if !needsTurn { return }
+        if isDirect { runTurn() } else { askForTurn() }
+    }
+
+    /// The load has ended, and the delegate has not answered: only the time for the whole load ends that (U-5.10).
+    private func watchTime() {
+        guard let load = state.withLock({ $0.load }) else { return }
+        let cancel = load.whenTimeIsUp { [weak self] error in self?.timeIsUp(error) }
+        let isLate = state.withLock { state in
+            if state.load == nil { return true }
+            state.alarm = cancel
+            return false
+        }
+        if isLate { cancel() }
+    }
+
+    private func timeIsUp(_ error: URLError) {
+        let (abandoned, needsTurn) = state.withLock { state in
+            if state.delivery.asks { state.outcome?.cause = error }
+            return state.delivery.expire()
+        }
+        for question in abandoned { question.abandon() }
+        if needsTurn { askForTurn() }
+    }
+
+    /// Who takes part, as long as the task is not finished.
+    private static func stage(_ state: State) -> TaskStage? {
+        guard let session = state.session, let face = state.face else { return nil }
+        return TaskStage(session: session, task: face, delegates: DelegateChain(own: state.own))
+    }
+
+    /// Everything that is ready, on the delegate queue.
+    private func runTurn() {
+        var stage: TaskStage?
+        while true {
+            let (turn, sink, current) = state.withLock { state in
+                (state.delivery.take(), state.sink, Self.stage(state))
+            }
+            if let current, stage?.task !== current.task {
+                stage = current
+                stage?.delegates.session = current.session.core.delegates
+            }
+            switch turn {
+            case .certain(let call): call()
+            case .stop: return
+            case .call(let call): if let stage { call(stage) }
+            case .question(let question): if let stage { question.ask(stage) }
+            case .data(let data, let resumes):
+                if resumes { resumeReading() }
+                if let stage { sink.delivers(data, stage) }
+            case .end:
+                let cause = state.withLock { $0.outcome?.cause }
+                let error = sink.ended(self, cause)
+                state.withLock { $0.outcome?.error = error }
+            case .finish: if let stage { finish(stage) }
+            }
+        }
+    }
+
+    /// The last two calls (U-5.1), and the end of the task for the session.
+    private func finish(_ stage: TaskStage) {
+        let (metrics, error, sink, progress, alarm) = state.withLock { state in
+            var error = state.outcome?.error
+            if state.machine.handle(.finish) == .completeCancelled {
+                error = state.sink.errorOfCancelled(
+                    error, URLError.loading(.cancelled, url: state.currentRequest?.url))
+            }
+            state.error = error
+            state.load = nil
+            return (state.outcome?.metrics, error, state.sink, state.progress, state.alarm.take())
+        }
+        alarm?()
+        progress.map(Self.complete)
+        if let metrics {
+            stage.delegates.task?.urlSession(stage.session, task: stage.task, didFinishCollecting: metrics)
+        }
+        sink.completed(stage, error)
+        let (face, session) = state.withLock { state in
+            defer { (state.face, state.session) = (nil, nil) }
+            return (state.face, state.session)
+        }
+        if face != nil { session?.core.taskFinished(identifier, of: stage.session) }
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineTransport
+
+/// What the program does with a task. Nothing is called back before these return (T-1).
+extension TaskCore {
+    /// Starts the task, or lets it go on.
+    func resume() {
+        let (action, isOrphan) = state.withLock { state in (state.machine.handle(.resume), state.isOrphan) }
+        switch action {
+        case .start:
+            if isOrphan { endOrphan() } else { startLoad() }
+        case .hold: passSuspension()
+        case .none, .stop, .endUnstarted, .complete, .completeCancelled: break
+        }
+    }
+
+    /// Holds the task.
+    func suspend() {
+        let action = state.withLock { $0.machine.handle(.suspend) }
+        if case .hold = action { passSuspension() }
+    }
+
+    /// Ends the task as cancelled.
+    ///
+    /// - Parameter first: Called on the delegate queue before the task completes, also when it has completed already.
+    func cancel(first: (@Sendable () -> Void)? = nil) {
+        if let first { certainly(first) }
+        let (action, load, isOrphan) = state.withLock { state in
+            (state.machine.handle(.cancel), state.load, state.isOrphan)
+        }
+        switch action {
+        case .stop:
+            dropCalls()
+            load?.cancel(cancellation)
+        case .endUnstarted:
+            dropCalls()
+            if isOrphan { endOrphan() } else { endUnstarted() }
+        case .none, .start, .hold, .complete, .completeCancelled: break
+        }
+    }
+
+    /// Ends the task so that another can go on where it ended.
+    func askForResumeData(_ asker: @escaping @Sendable (Data?) -> Void) {
+        state.withLock { $0.sink }.askForResumeData(self, asker)
+    }
+
+    /// Ends the load with an error that is not the program's doing: the task completes with it.
+    func fail(_ error: URLError) { state.withLock { $0.load }?.cancel(error) }
+
+    /// The load goes on reading after a sink has answered `.pause`.
+    func resumeReading() { state.withLock { $0.load }?.resumeReading() }
+
+    var priority: Float {
+        get { state.withLock { $0.priority } }
+        set {
+            guard !newValue.isNaN else { return }
+            let priority = min(max(newValue, 0), 1)
+            let load = state.withLock { state in
+                state.priority = priority
+                return state.load
+            }
+            load?.setPriority(priority)
+        }
+    }
+
+    /// What a cancelled task completes with.
+    var cancellation: URLError { URLError.loading(.cancelled, url: currentRequest?.url) }
+
+    // MARK: the load
+
+    private func startLoad() {
+        let load = makeLoad(self)
+        let (priority, isCancelled) = state.withLock { state in
+            state.load = load
+            return (state.priority, state.machine.state == .cancelling)
+        }
+        if priority != URLSessionTask.defaultPriority { load.setPriority(priority) }
+        if isCancelled { load.cancel(cancellation) }
+        load.start()
+        passSuspension(hasPassed: false)
+    }
+
+    /// Tells the load what holds now. Whoever tells last has looked after telling: calls that cross end up right.
+    private func passSuspension(hasPassed: Bool? = nil) {
+        var passed = hasPassed
+        while true {
+            let (load, isHeld) = state.withLock { state in (state.load, state.machine.state == .held) }
+            guard let load, isHeld != passed else { return }
+            load.setSuspended(isHeld)
+            passed = isHeld
+        }
+    }
+
+    /// Never started, and cancelled: the sink and the delegate hear of the end all the same (T-4).
+    private func endUnstarted() {
+        driverEnded(
+            cancellation,
+            URLSessionTaskMetrics(hops: [], redirectCount: 0, created: created, completed: Date()))
+    }
+
+    /// A task of an invalid session: only whoever waits for the task alone hears of it (U-4.4).
+    private func endOrphan() {
+        let error = cancellation
+        let (sink, face, session) = state.withLock { state in
+            _ = state.machine.handle(.finish)
+            state.error = error
+            defer { (state.face, state.session) = (nil, nil) }
+            return (state.sink, state.face, state.session)
+        }
+        guard let face, let session else { return }
+        certainly {
+            sink.completed(
+                TaskStage(session: session, task: face, delegates: DelegateChain()), error)
+        }
+    }
+}

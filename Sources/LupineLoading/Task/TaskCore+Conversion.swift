@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineTransport
+
+/// A data task that goes on as another kind of task, as the answer to its response asked (U-7.15, section 7.4).
+///
+/// The new face stands before the same core, so that identifier, state and the load itself are the data task's. Content
+/// still goes through the delivery: it may be there before the answer is.
+extension TaskCore {
+    /// Goes on as a download.
+    func becomeDownload(_ response: URLResponse) {
+        convert(to: ConvertedSink(DownloadSink.takingOver(self, response)), as: URLSessionDownloadTask(self))
+        {
+            stage, dataTask, downloadTask in
+            stage.delegates.data?.urlSession(stage.session, dataTask: dataTask, didBecome: downloadTask)
+        }
+    }
+
+    /// Goes on as a stream whose reads give the content.
+    func becomeStream(_ response: URLResponse) {
+        guard let loop = state.withLock({ $0.session })?.core.context.engine.anyLoop else { return cancel() }
+        let stream = StreamCore()
+        stream.attach { [weak self] job in self?.certainly(job) }
+        let sink = ContentStreamSink(self, stream)
+        convert(to: sink, as: URLSessionStreamTask(self, stream)) { stage, dataTask, streamTask in
+            stage.delegates.data?.urlSession(stage.session, dataTask: dataTask, didBecome: streamTask)
+        }
+        sink.begin(on: loop)
+    }
+
+    func convert<Face: URLSessionTask>(
+        to sink: any TaskSink, as newFace: Face,
+        _ tell: @escaping @Sendable (TaskStage, URLSessionDataTask, Face) -> Void
+    ) {
+        state.withLock { state in
+            guard let dataTask = state.face as? URLSessionDataTask else { return }
+            state.face = newFace
+            state.sink = sink
+            state.delivery.insert(.call { stage in tell(stage, dataTask, newFace) })
+        }
+    }
+}
+
+/// Hands content on in its turn on the delegate queue, because what came before the conversion waits there.
+private final class ConvertedSink: TaskSink {
+    private let sink: any TaskSink
+
+    init(_ sink: any TaskSink) { self.sink = sink }
+
+    func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan { .deliver }
+    func received(_ task: TaskCore, _ data: Data) -> Demand { task.queue(data) }
+    func delivers(_ data: Data, _ stage: TaskStage) { _ = sink.received(stage.task.core, data) }
+    func ended(_ task: TaskCore, _ error: URLError?) -> (any Error)? { sink.ended(task, error) }
+    func errorOfCancelled(_ error: (any Error)?, _ cancellation: URLError) -> (any Error)? {
+        sink.errorOfCancelled(error, cancellation)
+    }
+    func askForResumeData(_ task: TaskCore, _ asker: @escaping @Sendable (Data?) -> Void) {
+        sink.askForResumeData(task, asker)
+    }
+    func completed(_ stage: TaskStage, _ error: (any Error)?) { sink.completed(stage, error) }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineTransport
+
+/// What the driver tells and asks. The sink decides what becomes of the content, the delegate answers the questions.
+extension TaskCore: TaskDriverClient {
+    /// A driver works between `begin` and the end: the face is there. A stranger stands in for it at any other time.
+    var driverTask: URLSessionTask { face ?? URLSessionTask(self) }
+
+    var driverAsker: (any ServerTrustAsker)? { hasDelegate ? self : nil }
+
+    func driverSends(_ request: URLRequest) { state.withLock { $0.currentRequest = request } }
+
+    func driverWaitsForConnectivity() {
+        guard hasDelegate else { return }
+        call { $0.delegates.task?.urlSession($0.session, taskIsWaitingForConnectivity: $0.task) }
+    }
+
+    func driverRedirects(
+        _ response: HTTPURLResponse, to request: URLRequest, reply: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        guard hasDelegate else { return reply(request) }
+        ask(fallback: nil) { stage, answer in
+            guard let delegate = stage.delegates.task else { return answer(request) }
+            delegate.urlSession(
+                stage.session, task: stage.task, willPerformHTTPRedirection: response, newRequest: request,
+                completionHandler: answer)
+        } taken: {
+            reply($0)
+        }
+    }
+
+    func driverChallenged(
+        _ challenge: URLAuthenticationChallenge,
+        reply: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        guard hasDelegate, let queue else { return reply(.performDefaultHandling, nil) }
+        ask(fallback: ChallengeAnswer(disposition: .cancelAuthenticationChallenge)) { stage, answer in
+            ChallengeRoute(challenge, stage: stage, queue: queue, answer: answer).ask()
+        } taken: {
+            reply($0.disposition, $0.credential)
+        }
+    }
+
+    func driverNeedsBodyStream(reply: @escaping @Sendable (BodyStream?) -> Void) {
+        guard hasDelegate else { return reply(nil) }
+        ask(fallback: nil) { stage, answer in
+            guard let delegate = stage.delegates.task else { return answer(nil) }
+            delegate.urlSession(stage.session, task: stage.task) { answer($0.map { BodyStream($0) }) }
+        } taken: {
+            reply($0)
+        }
+    }
+
+    func driverSent(total: Int64, expected: Int64) {
+        let hasDelegate = hasDelegate
+        let (isNews, progress) = state.withLock { state in
+            state.counts.sent = total
+            state.counts.expectedToSend = expected
+            let isNews = state.untoldSent == nil
+            state.untoldSent = SentReport(total: total, expected: expected)
+            return (isNews, Self.shown(state))
+        }
+        progress?.show()
+        guard isNews, hasDelegate else { return }
+        call { $0.task.core.tellSent($0) }
+    }
+
+    /// One call says all that was sent since the last (U-7.7).
+    private func tellSent(_ stage: TaskStage) {
+        let (report, told) = state.withLock { state in
+            defer {
+                state.toldSent = state.untoldSent?.total ?? state.toldSent
+                state.untoldSent = nil
+            }
+            return (state.untoldSent, state.toldSent)
+        }
+        guard let report else { return }
+        // Less than before: the body is being sent again, from its beginning.
+        let new = report.total >= told ? report.total - told : report.total
+        stage.delegates.task?.urlSession(
+            stage.session, task: stage.task, didSendBodyData: new, totalBytesSent: report.total,
+            totalBytesExpectedToSend: report.expected)
+    }
+
+    func driverInterim(_ response: HTTPURLResponse) {
+        guard hasDelegate else { return }
+        call {
+            $0.delegates.task?.urlSession(
+                $0.session, task: $0.task, didReceiveInformationalResponse: response)
+        }
+    }
+
+    func driverResponse(_ response: URLResponse) -> HopPlan {
+        let (sink, progress) = state.withLock { state in
+            state.response = response
+            state.counts.expectedToReceive =
+                state.currentRequest?.httpMethod == "HEAD" ? 0 : response.expectedContentLength
+            return (state.sink, Self.shown(state))
+        }
+        progress?.show()
+        return sink.responded(self, response)
+    }
+
+    func driverReceived(_ data: Data) -> Demand {
+        count(data.count).received(self, data)
+    }
+
+    func driverSpliced(_ count: Int) -> Demand {
+        self.count(count).spliced(self, count)
+    }
+
+    private func count(_ bytes: Int) -> any TaskSink {
+        let (sink, progress) = state.withLock { state in
+            state.counts.received += Int64(bytes)
+            return (state.sink, Self.shown(state))
+        }
+        progress?.show()
+        return sink
+    }
+
+    func driverCaches(
+        _ proposal: CachedURLResponse, reply: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        state.withLock { $0.sink }.caches(self, proposal, reply: reply)
+    }
+
+    func driverUpgraded(_ connection: UpgradedConnection, _ response: HTTPURLResponse) -> any UpgradeHandler {
+        let sink = state.withLock { state in
+            state.response = response
+            return state.sink
+        }
+        return sink.upgraded(self, connection, response)
+    }
+
+    func driverEnded(_ error: URLError?, _ metrics: URLSessionTaskMetrics) {
+        // Only these two come while somebody is asked: nothing waits for the answer any more (U-5.10).
+        if let error, error.code == .timedOut || error.code == .cancelled { breakQuestion() }
+        end(error, metrics)
+    }
+}
+
+/// What is asked about a connection goes the way of all challenges.
+extension TaskCore: ServerTrustAsker {
+    func evaluate(
+        _ challenge: URLAuthenticationChallenge,
+        reply: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) { driverChallenged(challenge, reply: reply) }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineTransport
+
+/// A task, behind its open class: where it stands, what it knows, and the calls that wait for the delegate queue.
+///
+/// One lock guards all of it; nothing is called under that. The core keeps its face and its session from `begin` to the
+/// last call of the task, and the load from `resume` to its end: an unfinished task lives even if nobody else holds it.
+final class TaskCore: Sendable {
+    /// Byte counts as the program sees them.
+    struct Counts: Sendable {
+        var received: Int64 = 0
+        var sent: Int64 = 0
+        var expectedToReceive: Int64 = NSURLSessionTransferSizeUnknown
+        var expectedToSend: Int64 = 0
+    }
+
+    /// What the program may note on a task, without effect here.
+    struct Hints: Sendable {
+        var countOfBytesToReceive: Int64 = NSURLSessionTransferSizeUnknown
+        var countOfBytesToSend: Int64 = NSURLSessionTransferSizeUnknown
+        var earliestBeginDate: Date?
+        var prefersIncrementalDelivery = true
+        var description: String?
+    }
+
+    struct State {
+        var machine = TaskMachine()
+        var delivery = TaskDelivery()
+        var face: URLSessionTask?
+        var session: URLSession?
+        /// Made in a session that was invalid already (U-4.4).
+        var isOrphan = false
+        var sink: any TaskSink
+        var load: (any TaskLoad)?
+        var currentRequest: URLRequest?
+        var response: URLResponse?
+        var error: (any Error)?
+        var own: DelegateSet?
+        var priority = URLSessionTask.defaultPriority
+        var counts = Counts()
+        var hints = Hints()
+        var progress: Progress?
+        /// How the load ended, until the task has finished.
+        var outcome: Outcome?
+        /// Set when the load has ended and the delegate is being asked: nobody else counts then.
+        var alarm: LoadClock.Cancel?
+        /// What the delegate has not been told yet of what was sent.
+        var untoldSent: SentReport?
+        /// How much of this transmission the delegate knows of.
+        var toldSent: Int64 = 0
+    }
+
+    /// How a load ended, and what its sink makes of that.
+    struct Outcome: Sendable {
+        var cause: URLError?
+        var metrics: URLSessionTaskMetrics
+        var error: (any Error)?
+    }
+
+    /// How much of the body has been sent, of how much.
+    struct SentReport: Sendable {
+        var total: Int64
+        var expected: Int64
+    }
+
+    let identifier: Int
+    let originalRequest: URLRequest?
+    let created: Date
+    let queue: DelegateQueue?
+    let makeLoad: @Sendable (TaskCore) -> any TaskLoad
+    let state: Lock<State>
+    /// Where protocols of the program's are called for this task.
+    let protocols = ProtocolContext()
+
+    init(
+        _ identifier: Int, originalRequest: URLRequest?, queue: DelegateQueue?, sink: any TaskSink,
+        bodyLength: Int64 = 0, created: Date = Date(),
+        makeLoad: @escaping @Sendable (TaskCore) -> any TaskLoad
+    ) {
+        self.identifier = identifier
+        self.originalRequest = originalRequest
+        self.queue = queue
+        self.created = created
+        self.makeLoad = makeLoad
+        state = Lock(
+            State(
+                sink: sink, currentRequest: originalRequest, counts: Counts(expectedToSend: bodyLength)))
+    }
+
+    /// The core of a task that no session made.
+    static func ofNoSession() -> TaskCore {
+        TaskCore(0, originalRequest: nil, queue: nil, sink: DelegateSink()) { task in
+            FailedLoad(URLError(.unsupportedURL), created: task.created, client: task)
+        }
+    }
+
+    /// The task begins to exist for the session and its delegate.
+    func begin<Face: URLSessionTask>(as face: Face, in session: URLSession, delegate: DelegateSet? = nil)
+        -> Face
+    {
+        state.withLock { state in
+            state.face = face
+            state.session = session
+            state.own = delegate
+        }
+        if session.core.admit(self) {
+            if delegate != nil || session.core.delegates != nil {
+                call { $0.delegates.task?.urlSession($0.session, didCreateTask: $0.task) }
+            }
+        } else {
+            state.withLock { $0.isOrphan = true }
+        }
+        return face
+    }
+
+    // MARK: what the program asks
+
+    var face: URLSessionTask? { state.withLock { $0.face } }
+    var taskState: URLSessionTask.State { state.withLock { $0.machine.shown } }
+    var currentRequest: URLRequest? { state.withLock { $0.currentRequest } }
+    var response: URLResponse? { state.withLock { $0.response } }
+    var error: (any Error)? { state.withLock { $0.error } }
+    var counts: Counts { state.withLock { $0.counts } }
+    var ownDelegates: DelegateSet? { state.withLock { $0.own } }
+
+    var hints: Hints {
+        get { state.withLock { $0.hints } }
+        set { state.withLock { $0.hints = newValue } }
+    }
+
+    var taskDescription: String? {
+        get { hints.description }
+        set { state.withLock { $0.hints.description = newValue } }
+    }
+
+    var delegate: (any URLSessionTaskDelegate)? {
+        get { ownDelegates?.task }
+        set {
+            let new = newValue.map { DelegateSet($0) }
+            let old = state.withLock { state -> DelegateSet? in
+                guard state.machine.state == .fresh else { return new }
+                defer { state.own = new }
+                return state.own
+            }
+            _ = old
+        }
+    }
+}

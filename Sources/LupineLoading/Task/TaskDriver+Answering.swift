@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import LupineTransport
+
+/// The work between hop and client: responses, questions and their answers, what the cache answers and what it is given.
+extension TaskDriver {
+    /// Hands the response on. What is not to be delivered as it comes is not collected for the cache either; an answer that
+    /// cannot be stored leaves nothing behind of what it supersedes (U-12.13).
+    func respond() -> HopPlan {
+        let (response, voided) = state.withLock { ($0.response, $0.isTransaction ? $0.cache.voided : nil) }
+        guard let response else { return .skip }
+        if let voided { context.settings.cache?.invalidate(voided) }
+        let plan = client.driverResponse(response)
+        switch plan {
+        case .deliver, .pause: break
+        case .skip, .splice: state.withLock { $0.cache.giveUp() }
+        }
+        return plan
+    }
+
+    // MARK: questions
+
+    /// Asks what the response raises. The answer may come at once.
+    func ask() {
+        let (question, number) = state.withLock { state in
+            state.questions += 1
+            return (state.question, state.questions)
+        }
+        setAlarm()
+        switch question {
+        case .redirect(let response, let proposal)?:
+            client.driverRedirects(response, to: proposal.request) { [self] request in
+                redirected(number, to: request)
+            }
+        case .protocolRedirect(let response as HTTPURLResponse, let request)?:
+            client.driverRedirects(response, to: request) { [self] request in
+                redirected(number, to: request)
+            }
+        case .protocolRedirect(_, let request)?: redirected(number, to: request)
+        case .challenge(let challenge, _)?:
+            client.driverChallenged(challenge) { [self] disposition, credential in
+                challenged(number, disposition, credential)
+            }
+        case nil: break
+        }
+    }
+
+    /// The question that is open, if it is the one that is answered; it is not any more then.
+    private func takeQuestion(_ number: Int) -> (question: Question, authenticator: Authenticator)? {
+        state.withLock { state in
+            guard state.questions == number, state.machine.isThinking, let question = state.question else {
+                return nil
+            }
+            state.question = nil
+            return (question, state.authenticator)
+        }
+    }
+
+    private func redirected(_ number: Int, to request: URLRequest?) {
+        guard let (question, _) = takeQuestion(number) else { return }
+        switch (question, request) {
+        case (.redirect, nil): handle(.decided(.deliver))
+        case (.redirect(_, let proposal), let request?): follow(request, proposal)
+        case (.protocolRedirect, nil): handle(.decided(.deliverAlone))
+        case (.protocolRedirect, let request?): follow(request, nil)
+        case (.challenge, _): break
+        }
+    }
+
+    /// The next hop is the program's request, as it is (U-10.8).
+    private func follow(_ request: URLRequest, _ proposal: RedirectRule.Proposal?) {
+        let keepsBody = proposal?.keepsBody ?? true
+        let isAsProposed = request.httpMethod == (proposal?.request ?? request).httpMethod
+        let target = WebOrigin(request.url)
+        let credential = target == WebOrigin(proposal?.request.url) ? proposal?.credential : nil
+        handle(.decided(.again)) { state in
+            let leaves = target == nil || target != WebOrigin(state.request.url)
+            state.hasLeftOrigin = state.hasLeftOrigin || leaves
+            state.request = request
+            if !keepsBody || !isAsProposed { state.body = .request }
+            state.redirectCredential = credential
+            state.redirectCount += 1
+            state.response = nil
+        }
+    }
+
+    private func challenged(
+        _ number: Int, _ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?
+    ) {
+        guard let (question, found) = takeQuestion(number), case .challenge(_, let refusal) = question else {
+            return
+        }
+        var authenticator = found
+        let answer: Authenticator.Answer =
+            switch disposition {
+            case .useCredential: .use(credential)
+            case .performDefaultHandling: .performDefault
+            case .cancelAuthenticationChallenge: .cancel
+            case .rejectProtectionSpace: .rejectSpace
+            }
+        let verdict = authenticator.answered(answer)
+        let (judgement, next) = Self.judgement(of: verdict, refusal)
+        handle(.decided(judgement)) { [authenticator] state in
+            state.authenticator = authenticator
+            state.question = next
+        }
+    }
+
+    // MARK: what the cache answers
+
+    /// The most that is handed on in one piece.
+    private static let pieceSize = 64 << 10
+
+    /// Hands on what the cache has, as if the network had it (U-12.15).
+    func answerFromCache() {
+        let now = Date()
+        let (response, request) = state.withLock { state in
+            state.answersSince = now
+            state.response = state.cache.answer?.response.response
+            // The client may say that it can take more before it has said that it cannot.
+            state.isPaused = true
+            return (state.response, state.announced)
+        }
+        guard let response else { return handle(.answered) }
+        client.driverSends(request)
+        switch client.driverResponse(response) {
+        case .deliver, .splice: state.withLock { $0.isPaused = false }
+        case .pause: break
+        case .skip: return handle(.answered)
+        }
+        pump()
+    }
+
+    /// What comes next of the cache's answer.
+    private enum Piece: Sendable {
+        case data(Data)
+        case wait
+        case end
+    }
+
+    /// Hands on the cache's content, piece by piece, while the client takes it.
+    func pump() {
+        while true {
+            switch state.withLock({ Self.piece(&$0) }) {
+            case .end: return handle(.answered)
+            case .wait: return setAlarm()
+            case .data(let data):
+                switch client.driverReceived(data) {
+                case .more: state.withLock { $0.isPaused = false }
+                case .pause: break
+                case .enough: return handle(.answered)
+                }
+            }
+        }
+    }
+
+    private static func piece(_ state: inout State) -> Piece {
+        guard state.machine.isAnswering, !state.isPaused, !state.isSuspended,
+            let data = state.cache.answer?.response.data
+        else { return .wait }
+        let count = min(pieceSize, data.count - state.handedOn)
+        if count <= 0 { return .end }
+        let start = data.startIndex + state.handedOn
+        state.handedOn += count
+        state.isPaused = true
+        return .data(count == data.count ? data : data.subdata(in: start..<start + count))
+    }
+
+    // MARK: what the cache is given
+
+    /// Asks what is to be stored, and stores it before the load ends (U-12.6).
+    func offer() {
+        let (use, asked, number) = state.withLock { state in
+            state.questions += 1
+            return (state.cache, state.fetchStart, state.questions)
+        }
+        guard let proposal = use.proposal, let request = use.storesFor, let cache = context.settings.cache
+        else { return handle(.stored) }
+        setAlarm()
+        client.driverCaches(proposal.response) { [self] response in
+            let isFirst = state.withLock { state in
+                defer { state.questions += 1 }
+                return state.questions == number && !state.machine.isOver
+            }
+            guard isFirst else { return }
+            if let response {
+                let entry = CacheEntry(
+                    response: response, for: request, requestTime: asked, responseTime: proposal.arrival)
+                cache.store(entry, for: request)
+            }
+            handle(.stored)
+        }
+    }
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import LupineHTTP
+internal import LupineTransport
+
+/// What a hop says: final answers go on to the client, what they lead to is judged, everything else is passed on.
+///
+/// The calls of one hop never overlap, so nothing here competes with the machine's work: that is done where no hop runs or
+/// where it waits. A hop that is not the current one any more is not heard.
+extension TaskDriver: HopLoadClient {
+    // MARK: before the response
+
+    func hopNeedsBodyStream(_ hop: any HopLoad, reply: @escaping @Sendable (BodyStream?) -> Void) {
+        guard isHeard(hop) else { return reply(nil) }
+        setAlarm()
+        client.driverNeedsBodyStream(reply: reply)
+    }
+
+    func hopSent(_ hop: any HopLoad, total: Int64, expected: Int64) {
+        if isHeard(hop) { client.driverSent(total: total, expected: expected) }
+    }
+
+    func hopInterim(_ hop: any HopLoad, _ response: HTTPURLResponse) {
+        if isHeard(hop) { client.driverInterim(response) }
+    }
+
+    func hopChallenged(
+        _ hop: any HopLoad, _ challenge: URLAuthenticationChallenge,
+        reply: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        guard isHeard(hop) else { return reply(.cancelAuthenticationChallenge, nil) }
+        setAlarm()
+        client.driverChallenged(challenge, reply: reply)
+    }
+
+    func hopUpgraded(_ hop: any HopLoad, _ connection: UpgradedConnection, _ response: HTTPURLResponse)
+        -> any UpgradeHandler
+    {
+        guard isHeard(hop) else {
+            connection.close()
+            return UnwantedUpgrade()
+        }
+        return client.driverUpgraded(connection, response)
+    }
+
+    private func isHeard(_ hop: any HopLoad) -> Bool {
+        state.withLock { $0.hop === hop && $0.machine.isRunning }
+    }
+
+    // MARK: the response
+
+    /// What a response is judged by.
+    private struct Situation: Sendable {
+        let request: URLRequest
+        let cache: CacheUse
+        let fetchStart: Date
+        let redirectCount: Int
+        let isTransaction: Bool
+        /// Where an answer to a challenge went out, or a challenge comes in.
+        let authenticator: Authenticator?
+    }
+
+    /// What a response leads to, and what changes with that.
+    private struct Verdict {
+        var judgement = HopMachine.Judgement.deliver
+        var authenticator: Authenticator?
+        var question: Question?
+        var cache: CacheUse?
+    }
+
+    func hopResponse(_ hop: any HopLoad, _ response: URLResponse, storagePolicy: URLCache.StoragePolicy)
+        -> HopPlan
+    {
+        let status = (response as? HTTPURLResponse)?.statusCode
+        let situation = state.withLock { state -> Situation? in
+            guard state.hop === hop, state.machine.awaitsResponse else { return nil }
+            let isAsked = state.isTransaction && (state.hasAnswered || status == 401 || status == 407)
+            return Situation(
+                request: state.request, cache: state.cache, fetchStart: state.fetchStart,
+                redirectCount: state.redirectCount, isTransaction: state.isTransaction,
+                authenticator: isAsked ? state.authenticator : nil)
+        }
+        guard let situation else { return .skip }
+        let verdict = judge(response, situation, storagePolicy)
+        let actions = state.withLock { state -> HopMachine.Actions in
+            if let authenticator = verdict.authenticator { state.authenticator = authenticator }
+            if let cache = verdict.cache { state.cache = cache }
+            state.question = verdict.question
+            state.response = response
+            let actions = state.machine.handle(.judged(verdict.judgement))
+            if case .ask? = actions.work.first { (state.isPerforming, state.holdsOrders) = (true, true) }
+            return actions
+        }
+        if case .ask? = actions.work.first { return ask(first: actions, hop) }
+        var plan: HopPlan?
+        for work in actions.work { plan = perform(work) ?? plan }
+        return obeyed(actions.order, hop, plan ?? .skip)
+    }
+
+    /// Asks while the hop waits for its answer: if that comes at once, the hop need not stop.
+    private func ask(first actions: HopMachine.Actions, _ hop: any HopLoad) -> HopPlan {
+        var answer = HopPlan.pause
+        var actions: HopMachine.Actions? = actions
+        while let current = actions {
+            var plan: HopPlan?
+            for work in current.work { plan = perform(work) ?? plan }
+            answer = obeyed(current.order, hop, plan ?? answer)
+            actions = state.withLock { Self.next(&$0) }?.actions
+        }
+        return answer
+    }
+
+    /// What the hop is told, as the answer to its response.
+    private func obeyed(_ order: HopMachine.Order, _ hop: any HopLoad, _ plan: HopPlan) -> HopPlan {
+        switch order {
+        case .none, .start, .proceed: return plan
+        case .skip: return .skip
+        case .cancel(let error):
+            hop.cancel(error)
+            return .skip
+        }
+    }
+
+    private func judge(
+        _ response: URLResponse, _ situation: Situation, _ policy: URLCache.StoragePolicy
+    ) -> Verdict {
+        var verdict = Verdict()
+        guard let response = response as? HTTPURLResponse else { return verdict }
+        if situation.isTransaction {
+            // Before anything is decided: the next hop is to have them (U-10.6).
+            HopAssembly.storeCookies(of: response, to: situation.request, context.settings)
+            judgeChallenge(response, situation, &verdict)
+            if case .deliver = verdict.judgement { judgeRedirect(response, situation, &verdict) }
+        }
+        if let cache = context.settings.cache { judgeCaching(response, situation, policy, cache, &verdict) }
+        return verdict
+    }
+
+    private func judgeChallenge(_ response: HTTPURLResponse, _ situation: Situation, _ verdict: inout Verdict)
+    {
+        guard var authenticator = situation.authenticator else { return }
+        (verdict.judgement, verdict.question) = Self.judgement(of: authenticator.received(response), nil)
+        verdict.authenticator = authenticator
+    }
+
+    /// What an authenticator's verdict means for the hop.
+    static func judgement(of verdict: Authenticator.Verdict, _ refusal: URLError?)
+        -> (HopMachine.Judgement, Question?)
+    {
+        switch verdict {
+        case .deliver: (refusal.map { .fail($0) } ?? .deliver, nil)
+        case .resend: (.again, nil)
+        case .ask(let challenge): (.ask, .challenge(challenge, refusal: refusal))
+        case .cancel: (.fail(.loading(.cancelled, url: nil)), nil)
+        }
+    }
+
+    private func judgeRedirect(_ response: HTTPURLResponse, _ situation: Situation, _ verdict: inout Verdict)
+    {
+        switch RedirectRule.verdict(
+            on: response, to: situation.request, followed: situation.redirectCount,
+            isWebSocket: order.kind == .webSocket)
+        {
+        case .none: break
+        case .proposal(let proposal):
+            verdict.judgement = .ask
+            verdict.question = .redirect(response, proposal)
+        case .failure(let code):
+            verdict.judgement = .fail(.loading(code, url: situation.request.url))
+        }
+    }
+
+    private func judgeCaching(
+        _ response: HTTPURLResponse, _ situation: Situation, _ policy: URLCache.StoragePolicy,
+        _ cache: URLCache, _ verdict: inout Verdict
+    ) {
+        for url in CacheRule.voided(by: situation.request, response: response) { cache.invalidate(url) }
+        guard case .deliver = verdict.judgement else { return }
+        var use = situation.cache
+        if let entry = use.revalidates {
+            use.revalidates = nil
+            if response.statusCode == 304 {
+                let request = use.storesFor ?? situation.request
+                let refreshed = entry.refreshed(
+                    by: response, for: request, requestTime: situation.fetchStart, responseTime: Date())
+                if use.storesFor != nil { cache.update(refreshed, for: request) }
+                verdict.judgement = .cached
+                verdict.cache = CacheUse(answer: refreshed)
+                return
+            }
+        }
+        guard use.storesFor != nil else { return }
+        if use.collect(response, policy, for: cache, at: Date()) { verdict.cache = use }
+    }
+
+    // MARK: the content
+
+    func hopReceived(_ hop: any HopLoad, _ data: Data) -> Demand {
+        let (isWanted, voided) = state.withLock { state -> (Bool, URL?) in
+            guard state.hop === hop, state.machine.isRunning else { return (false, nil) }
+            return (true, state.cache.take(data) ? nil : state.cache.voided)
+        }
+        guard isWanted else { return .enough }
+        if let voided { context.settings.cache?.invalidate(voided) }
+        return answered(client.driverReceived(data))
+    }
+
+    func hopSpliced(_ hop: any HopLoad, _ count: Int) -> Demand {
+        guard isHeard(hop) else { return .enough }
+        return answered(client.driverSpliced(count))
+    }
+
+    /// What the client does not want is not whole.
+    private func answered(_ demand: Demand) -> Demand {
+        switch demand {
+        case .more, .pause: break
+        case .enough: state.withLock { $0.cache.giveUp() }
+        }
+        return demand
+    }
+
+    // MARK: elsewhere, and the end
+
+    func hopRedirected(_ hop: any HopLoad, to request: URLRequest, response: URLResponse) {
+        let count = state.withLock { $0.redirectCount }
+        let isAllowed = count < RedirectRule.limit
+        let judgement: HopMachine.Judgement =
+            isAllowed ? .ask : .fail(.loading(.httpTooManyRedirects, url: response.url ?? request.url))
+        handle(.judged(judgement)) { state in
+            guard state.hop === hop, state.machine.awaitsResponse else { return }
+            state.response = response
+            state.question = .protocolRedirect(response, request)
+        }
+    }
+
+    func hopEnded(_ hop: any HopLoad, _ error: URLError?, _ metrics: HopMetrics) {
+        var authenticator: Authenticator?
+        var refusal: (HopMachine.Judgement, Question?)?
+        if let error, let head = Self.refusedTunnel(error),
+            var found = state.withLock({ $0.machine.awaitsResponse ? $0.authenticator : nil })
+        {
+            refusal = Self.judgement(of: found.refused(tunnel: head), error)
+            authenticator = found
+        }
+        let end = error.map(HopMachine.HopEnd.failure) ?? .success
+        let (actions, _) = state.withLock { state -> (HopMachine.Actions?, Bool) in
+            guard state.hop === hop else { return (nil, false) }
+            state.hop = nil
+            state.hops.append(metrics)
+            state.hasConnected = state.hasConnected || metrics.hasConnected
+            var meaning = HopMachine.Meaning.end
+            if let refusal, let authenticator {
+                state.authenticator = authenticator
+                state.question = refusal.1
+                meaning = .refused(refusal.0)
+            } else if let error {
+                let waits = context.settings.waitsForConnectivity && state.isTransaction
+                if waits, error.code == .notConnectedToInternet, !state.hasConnected { meaning = .noNetwork }
+            } else if state.cache.isCollecting {
+                meaning = .storable
+            }
+            return (Self.take(state.machine.handle(.hopEnded(end, meaning)), &state), true)
+        }
+        if let actions { perform(actions, nil) }
+    }
+
+    /// The head by which a proxy has refused to open a tunnel because it wants to know who we are (U-11.17).
+    private static func refusedTunnel(_ error: URLError) -> ResponseHead? {
+        guard let cause = error.userInfo[NSUnderlyingErrorKey] as? TransportError,
+            case .tunnel(_, .authenticationRequired(let head)) = cause
+        else { return nil }
+        return head
+    }
+}
+
+extension HopMetrics {
+    /// Whether there was a connection.
+    fileprivate var hasConnected: Bool {
+        exchanges.contains { $0.isReused || $0.requestStart != nil || $0.dial?.connectEnd != nil }
+    }
+}
+
+/// Nobody speaks the other protocol.
+private final class UnwantedUpgrade: UpgradeHandler {
+    func received(_ bytes: Span<UInt8>) -> Demand { .enough }
+    func drained() {}
+    func closed(_ error: TransportError?) {}
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import LupineTLS
+internal import LupineTransport
+
+/// Makes the next hop: the request as it goes out, what the cache has for it, and what carries it out.
+extension TaskDriver {
+    /// What the next hop is made of.
+    private struct Plan: Sendable {
+        var request: URLRequest
+        var body: TaskOrder.Body
+        var hasLeftOrigin: Bool
+        var credential: URLCredential?
+        var streams: Set<ObjectIdentifier>
+        var deadline: Instant?
+        var priority: Float
+        var isSuspended: Bool
+        var authenticator: Authenticator
+    }
+
+    /// The end of the preparation, which is the beginning of a hop.
+    func prepare() {
+        let plan = state.withLock { state in
+            Plan(
+                request: state.request, body: state.body, hasLeftOrigin: state.hasLeftOrigin,
+                credential: state.redirectCredential, streams: state.streams, deadline: state.deadline,
+                priority: state.priority, isSuspended: state.isSuspended,
+                authenticator: state.authenticator)
+        }
+        if let deadline = plan.deadline, deadline <= context.clock.now() { return fail(timeOut) }
+        if let stream = Self.spentStream(plan) {
+            return fail(.loading(.requestBodyStreamExhausted, url: plan.request.url, reason: stream))
+        }
+        let assembly = HopAssembly(
+            request: plan.request, kind: order.kind, body: plan.body, hasLeftOrigin: plan.hasLeftOrigin,
+            settings: context.settings)
+        do throws(URLError) {
+            authorize(try assembly.assembled(), plan)
+        } catch { fail(error) }
+    }
+
+    /// Goes on when what was waited for is there, unless the load has ended meanwhile.
+    private func go(on step: @escaping @Sendable () -> Void) {
+        handle(.ready) { state in
+            // What is left behind after the end would never be let go.
+            if state.machine.isPreparing { state.next = step }
+        }
+    }
+
+    /// Never in the stack of whoever began or goes on with the load.
+    private func fail(_ error: URLError) { handle(.prepared(.fail(error)), elsewhere: true) }
+
+    /// A stream goes out once: what was read of it is gone (U-10.7).
+    private static func spentStream(_ plan: Plan) -> String? {
+        guard case .request = plan.body, case .stream(let stream) = plan.request.contents.value.body,
+            plan.streams.contains(ObjectIdentifier(stream.value)), stream.value.streamStatus != .notOpen
+        else { return nil }
+        return "the body stream was sent already"
+    }
+
+    // MARK: answers to challenges
+
+    /// Adds what servers and proxies have asked for, as far as it is known.
+    private func authorize(_ request: URLRequest, _ plan: Plan) {
+        guard let url = Self.url(of: request, with: plan.credential) else {
+            return fail(.loading(.unsupportedURL, url: nil))
+        }
+        let proxy = context.engine.authenticationProxy(for: url, isWebSocket: order.kind == .webSocket)
+        let message = AuthenticationMessage(request, body: plan.body, url: url, proxy: proxy)
+        var plan = plan
+        plan.authenticator.begin(message)
+        guard let hash = plan.authenticator.contentHash else { return lookUp(request, [:], plan) }
+        hash.make { [self, plan] hashes in go { self.lookUp(request, hashes, plan) } }
+    }
+
+    /// The address with the user whom a redirect named.
+    private static func url(of request: URLRequest, with credential: URLCredential?) -> URL? {
+        guard let url = request.url, let credential,
+            var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
+        else { return request.url }
+        (parts.user, parts.password) = (credential.user, credential.password)
+        return parts.url ?? url
+    }
+
+    // MARK: the cache
+
+    private func lookUp(_ request: URLRequest, _ hashes: [MessageDigest: [UInt8]], _ plan: Plan) {
+        var plan = plan
+        let fields = plan.authenticator.fields(hashes)
+        var sent = request
+        if let value = fields.authorization { sent.headerList.set("Authorization", value) }
+        let hop = Prepared(announced: request, sent: sent, fields: fields)
+        switch (order.kind, sent.url?.scheme?.lowercased()) {
+        case (.webSocket, _), (_, "file"), (_, "data"): return load(hop, plan, CacheUse())
+        case (.data, _), (.upload, _), (.download, _): break
+        }
+        let policy = context.settings.requestCachePolicy
+        guard let cache = context.settings.cache,
+            CacheDecision.needsEntry(for: sent, configuration: policy)
+        else { return decide(hop, plan, nil, policy, mayBeStored: true) }
+        switch cache.lookUpAtHand(sent) {
+        case .known(let entry): decide(hop, plan, entry, policy, mayBeStored: entry != nil)
+        case .onDisk:
+            cache.lookUp(sent) { [self, plan] entry in
+                go { self.decide(hop, plan, entry, policy, mayBeStored: entry != nil) }
+            }
+        }
+    }
+
+    /// A request on its way from what the program gave to what goes out.
+    private struct Prepared: Sendable {
+        /// What the program sees as the current request: no answers to challenges, none of the cache's questions.
+        let announced: URLRequest
+        var sent: URLRequest
+        let fields: AuthenticationFields
+
+        /// The same with these fields set.
+        func setting(_ added: [HeaderList.Field]) -> Prepared {
+            var hop = self
+            for field in added { hop.sent.headerList.set(field.name, field.value) }
+            return hop
+        }
+    }
+
+    /// - Parameter mayBeStored: Whether something is stored for the request, as far as anybody has looked.
+    private func decide(
+        _ hop: Prepared, _ plan: Plan, _ entry: CacheEntry?, _ policy: URLRequest.CachePolicy,
+        mayBeStored: Bool
+    ) {
+        let stored = mayStore ? hop.sent : nil
+        switch CacheDecision(for: hop.sent, configuration: policy, entry: entry, at: Date()) {
+        case .use(let entry):
+            handle(.prepared(.answer), elsewhere: true) { state in
+                guard state.machine.isPreparing else { return }
+                state.sent = hop.announced
+                state.announced = hop.announced
+                state.cache = CacheUse(answer: entry)
+            }
+        case .fail:
+            fail(.loading(.resourceUnavailable, url: hop.sent.url, reason: "the cache has no answer"))
+        case .revalidate(let entry, let added):
+            load(
+                hop.setting(added), plan,
+                CacheUse(storesFor: stored, supersedes: hop.sent.url, revalidates: entry))
+        case .load(let added):
+            let isKept = CacheRule.key(of: hop.sent) != nil
+            load(
+                hop.setting(added), plan,
+                CacheUse(
+                    storesFor: stored, supersedes: isKept && mayBeStored ? stored?.url : nil))
+        case .bypass:
+            load(hop, plan, CacheUse())
+        }
+    }
+
+    /// Whether the task is one whose answers are stored (U-12.4).
+    private var mayStore: Bool {
+        context.settings.cache != nil && (order.kind == .data || order.kind == .upload)
+    }
+
+    // MARK: the hop
+
+    private func load(_ hop: Prepared, _ plan: Plan, _ cache: CacheUse) {
+        var sent = hop.sent
+        order.dress?(&sent)
+        var request = HopRequest(
+            request: sent, body: plan.body, isUpgrade: order.kind == .webSocket,
+            mayDecode: context.settings.lupine.decodesContent && order.mayDecode,
+            wholeTimeout: plan.deadline.map { $0 - context.clock.now() }, priority: plan.priority,
+            usesClientIdentity: !plan.hasLeftOrigin)
+        request.proxyAuthorization = hop.fields.proxyAuthorization
+        request.tunnelAuthorizer = hop.fields.tunnelAuthorizer
+        request.taskTrust = trust
+        guard let made = context.loads.make(request, context, client, self) else {
+            return fail(.loading(.unsupportedURL, url: sent.url))
+        }
+        let hasAnswered =
+            hop.fields.authorization != nil || hop.fields.proxyAuthorization != nil
+            || hop.fields.tunnelAuthorizer != nil
+        let sentStream: ObjectIdentifier? =
+            if case .stream(let stream) = sent.contents.value.body { ObjectIdentifier(stream.value) } else {
+                nil
+            }
+        if plan.isSuspended { made.load.setSuspended(true) }
+        let wantsAlarm = !made.isTransaction
+        let now = Date()
+        var (isSuspended, priority) = (plan.isSuspended, plan.priority)
+        handle(.prepared(.load)) { state in
+            // A hop that nobody wants any more is never started.
+            guard state.machine.isPreparing else { return }
+            state.hop = made.load
+            state.isTransaction = made.isTransaction
+            state.sent = sent
+            state.announced = hop.announced
+            state.hasAnswered = hasAnswered
+            state.cache = cache
+            state.authenticator = plan.authenticator
+            state.response = nil
+            state.fetchStart = now
+            if let sentStream { state.streams.insert(sentStream) }
+            (isSuspended, priority) = (state.isSuspended, state.priority)
+        }
+        // What moved between. From here on the load is told as it moves; it starts when the preparation is over.
+        if isSuspended != plan.isSuspended { made.load.setSuspended(isSuspended) }
+        if priority != plan.priority { made.load.setPriority(priority) }
+        if wantsAlarm { setAlarm() }
+    }
+
+    /// The request that goes out is the task's current one.
+    func announce() {
+        let request = state.withLock { $0.announced }
+        client.driverSends(request)
+    }
+
+    // MARK: the network
+
+    /// Parks the load until there is a way to the network, or as long as the whole of it may take.
+    func waitForNetwork() {
+        let (isFirst, hasWatch, hasChanged) = state.withLock { state in
+            defer {
+                state.saidOffline = true
+                state.networkHasChanged = false
+            }
+            return (!state.saidOffline, state.watch != nil, state.networkHasChanged)
+        }
+        if isFirst { client.driverWaitsForConnectivity() }
+        setAlarm()
+        if hasWatch {
+            if hasChanged { handle(.online) }
+            return
+        }
+        let end = context.network.begin { [weak self] in
+            self?.handle(.online, elsewhere: true) { state in
+                if !state.machine.isOffline { state.networkHasChanged = true }
+            }
+        }
+        let isLate = state.withLock { state in
+            if state.machine.isOver { return true }
+            state.watch = end
+            return false
+        }
+        if isLate { end() }
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// What carries a task out: the driver, or another kind of load for tasks that are no HTTP. Any thread; nothing blocks.
+/// The rules are those of `TaskDriverClient`.
+protocol TaskLoad: AnyObject, Sendable {
+    /// Begins. Called once; `cancel` may have been called before.
+    func start()
+    /// Ends with that error. The client still hears `driverEnded`, once.
+    func cancel(_ error: URLError)
+    /// Goes on after a `.pause`.
+    func resumeReading()
+    /// Whether bytes may move.
+    func setSuspended(_ isSuspended: Bool)
+    /// Which of those that wait for a connection goes first.
+    func setPriority(_ priority: Float)
+    /// For a load that has ended, and whose task has not: calls back with the error when the time for the whole is over, once,
+    /// unless that is taken back before.
+    func whenTimeIsUp(_ ring: @escaping @Sendable (URLError) -> Void) -> LoadClock.Cancel
+}
+
+extension TaskLoad {
+    func whenTimeIsUp(_ ring: @escaping @Sendable (URLError) -> Void) -> LoadClock.Cancel { {} }
+}
+
+extension TaskDriver: TaskLoad {}
+
+/// Makes the load of a task.
+typealias LoadMaker = @Sendable (TaskOrder, SessionContext, any TaskDriverClient) -> any TaskLoad
+
+/// A load that fails as soon as it begins.
+final class FailedLoad: TaskLoad {
+    private let error: URLError
+    private let client: OneAnswer<URLError>
+
+    /// - Parameter created: When the task was made.
+    init(_ error: URLError, created: Date, client: any TaskDriverClient) {
+        self.error = error
+        self.client = OneAnswer { error in
+            client.driverEnded(
+                error,
+                URLSessionTaskMetrics(hops: [], redirectCount: 0, created: created, completed: Date()))
+        }
+    }
+
+    func start() { client.give(error) }
+    func cancel(_ error: URLError) { client.give(error) }
+    func resumeReading() {}
+    func setSuspended(_ isSuspended: Bool) {}
+    func setPriority(_ priority: Float) {}
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineTransport
+
+/// A task's progress, made when it is first asked for (U-6.8).
+extension TaskCore {
+    /// What is to be shown, and where: read under the lock, shown outside.
+    struct TaskProgress: Sendable {
+        let progress: Progress
+        let counts: Counts
+
+        /// Sent and received together; not known where either is not.
+        func show() {
+            let isKnown = counts.expectedToSend >= 0 && counts.expectedToReceive >= 0
+            progress.totalUnitCount = isKnown ? counts.expectedToSend + counts.expectedToReceive : -1
+            progress.completedUnitCount = counts.sent + counts.received
+        }
+    }
+
+    static func shown(_ state: borrowing State) -> TaskProgress? {
+        guard let progress = state.progress else { return nil }
+        return TaskProgress(progress: progress, counts: state.counts)
+    }
+
+    /// The task's progress. Cancelling it cancels the task.
+    var progress: Progress {
+        let new = Progress(totalUnitCount: -1)
+        new.cancellationHandler = { [weak self] in self?.cancel() }
+        let (shown, isOver) = state.withLock { state in
+            if state.progress == nil { state.progress = new }
+            return (
+                TaskProgress(progress: state.progress ?? new, counts: state.counts),
+                state.machine.state == .completed
+            )
+        }
+        if shown.progress === new {
+            shown.show()
+            if isOver { Self.complete(new) }
+        }
+        return shown.progress
+    }
+
+    /// All of it, however much that is.
+    static func complete(_ progress: Progress) {
+        if progress.totalUnitCount < 0 { progress.totalUnitCount = max(progress.completedUnitCount, 1) }
+        progress.completedUnitCount = progress.totalUnitCount
+    }
+}

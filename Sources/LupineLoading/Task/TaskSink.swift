@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineTransport
+
+/// What becomes of a task's answer: there is one for each kind of task and way to wait for it.
+///
+/// The first calls come from the driver, on any thread and never two at once: they must not block. What is to be called
+/// back goes through the core (`call`, `queue`, `ask`), which calls on the delegate queue.
+protocol TaskSink: AnyObject, Sendable {
+    /// The final response; the core holds it already. The answer says how its content flows.
+    func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan
+    /// A piece of the content, never empty. The core has counted it.
+    func received(_ task: TaskCore, _ data: Data) -> Demand
+    /// So many bytes went straight into the file that `responded` named. The core has counted them.
+    func spliced(_ task: TaskCore, _ count: Int) -> Demand
+    /// The connection has left HTTP.
+    func upgraded(_ task: TaskCore, _ connection: UpgradedConnection, _ response: HTTPURLResponse)
+        -> any UpgradeHandler
+    /// A piece of content that the sink has queued (`TaskCore.queue`) has come to its turn, on the delegate queue.
+    func delivers(_ data: Data, _ stage: TaskStage)
+    /// A response that may be cached; the answer is what is to be stored.
+    func caches(
+        _ task: TaskCore, _ proposal: CachedURLResponse,
+        reply: @escaping @Sendable (CachedURLResponse?) -> Void)
+    /// The load is over and what was queued has been delivered; once, always, on the delegate queue. What is called or
+    /// queued from here on comes before the metrics.
+    ///
+    /// - Returns: The error that the task completes with.
+    func ended(_ task: TaskCore, _ error: URLError?) -> (any Error)?
+    /// What a task completes with that has been cancelled, where `ended` had answered `error`.
+    func errorOfCancelled(_ error: (any Error)?, _ cancellation: URLError) -> (any Error)?
+    /// Ends the task for somebody who wants to go on with it later; `asker` hears once, on the delegate queue, before the
+    /// task completes.
+    func askForResumeData(_ task: TaskCore, _ asker: @escaping @Sendable (Data?) -> Void)
+    /// Whether `ended` and `completed` may come on any thread when the task has no delegate: they call nothing of the
+    /// program's.
+    var completesAnywhere: Bool { get }
+    /// The last call of all, on the delegate queue, when the metrics have been told.
+    func completed(_ stage: TaskStage, _ error: (any Error)?)
+}
+
+extension TaskSink {
+    func spliced(_ task: TaskCore, _ count: Int) -> Demand { .more }
+    func upgraded(_ task: TaskCore, _ connection: UpgradedConnection, _ response: HTTPURLResponse)
+        -> any UpgradeHandler
+    {
+        connection.close()
+        return ClosedUpgrade()
+    }
+    func delivers(_ data: Data, _ stage: TaskStage) {}
+    func caches(
+        _ task: TaskCore, _ proposal: CachedURLResponse,
+        reply: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) { reply(proposal) }
+    func ended(_ task: TaskCore, _ error: URLError?) -> (any Error)? { error }
+    func errorOfCancelled(_ error: (any Error)?, _ cancellation: URLError) -> (any Error)? {
+        (error as? URLError)?.code == .cancelled ? error : cancellation
+    }
+    func askForResumeData(_ task: TaskCore, _ asker: @escaping @Sendable (Data?) -> Void) {
+        task.cancel(first: { asker(nil) })
+    }
+    var completesAnywhere: Bool { false }
+    func completed(_ stage: TaskStage, _ error: (any Error)?) {
+        stage.delegates.task?.urlSession(stage.session, task: stage.task, didCompleteWithError: error)
+    }
+}
+
+/// Nobody speaks the other protocol.
+private final class ClosedUpgrade: UpgradeHandler {
+    func received(_ bytes: Span<UInt8>) -> Demand { .enough }
+    func drained() {}
+    func closed(_ error: TransportError?) {}
+}
+
+/// Who takes part in a call back: made anew for each batch of them.
+struct TaskStage: Sendable {
+    let session: URLSession
+    let task: URLSessionTask
+    var delegates: DelegateChain
+}
+
+/// Whom a task asks: its own delegate first, then the session's. A default implementation of the first passes on to the
+/// second (`URLSession.successor(of:for:)`), so that only the first that conforms is to be called.
+struct DelegateChain: Sendable {
+    var own: DelegateSet?
+    var session: DelegateSet?
+
+    var isEmpty: Bool { own == nil && session == nil }
+    var task: (any URLSessionTaskDelegate)? { own?.task ?? session?.task }
+    var data: (any URLSessionDataDelegate)? { own?.data ?? session?.data }
+    var download: (any URLSessionDownloadDelegate)? { own?.download ?? session?.download }
+    var stream: (any URLSessionStreamDelegate)? { own?.stream ?? session?.stream }
+    var webSocket: (any URLSessionWebSocketDelegate)? { own?.webSocket ?? session?.webSocket }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+
+public import Foundation
+
+/// One load of a session's.
+///
+/// A task begins suspended; `resume()` starts it. Any thread may call. None of its methods calls back before it returns;
+/// callbacks come on the session's delegate queue. It can be subclassed, so the compiler cannot see that it is
+/// `Sendable`: all it stores is one constant, the core.
+open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
+    /// Where a task stands.
+    public enum State: Int, Sendable {
+        case running = 0
+        case suspended = 1
+        case canceling = 2
+        case completed = 3
+    }
+
+    /// A priority below the usual one.
+    public static let lowPriority: Float = 0.25
+    /// The priority that a task has unless it is given another.
+    public static let defaultPriority: Float = 0.5
+    /// A priority above the usual one.
+    public static let highPriority: Float = 0.75
+
+    let core: TaskCore
+
+    /// A task of no session: it does nothing. Tasks are made by sessions.
+    public override init() {
+        core = TaskCore.ofNoSession()
+        super.init()
+    }
+
+    init(_ core: TaskCore) {
+        self.core = core
+        super.init()
+    }
+
+    /// The task itself (U-6.9).
+    open override func copy() -> Any { self }
+
+    /// The task itself.
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+
+    /// The number of the task in its session, from 1.
+    open var taskIdentifier: Int { core.identifier }
+
+    /// For the program's use.
+    open var taskDescription: String? {
+        get { core.taskDescription }
+        set { core.taskDescription = newValue }
+    }
+
+    /// The request that the task was made for; nil where there was none.
+    open var originalRequest: URLRequest? { core.originalRequest }
+
+    /// The request of the latest hop.
+    open var currentRequest: URLRequest? { core.currentRequest }
+
+    /// The response, when it has come.
+    open var response: URLResponse? { core.response }
+
+    /// Why the task failed; nil while it runs and when it succeeded.
+    open var error: (any Error)? { core.error }
+
+    /// Where the task stands.
+    open var state: State { core.taskState }
+
+    /// Who is asked before the session's delegate. To be set before the first `resume()`; later settings are ignored.
+    open var delegate: (any URLSessionTaskDelegate)? {
+        get { core.delegate }
+        set { core.delegate = newValue }
+    }
+
+    /// Starts a suspended task, or lets it go on. Nothing happens once the task was cancelled or has completed.
+    open func resume() { core.resume() }
+
+    /// Holds the task: no bytes move until `resume()`. However often it is called, one `resume()` undoes it.
+    open func suspend() { core.suspend() }
+
+    /// Ends the task with `URLError.cancelled`. Returns at once; the completion follows on the delegate queue.
+    open func cancel() { core.cancel() }
+
+    /// Which of the tasks that wait for a connection goes first: 0...1.
+    open var priority: Float {
+        get { core.priority }
+        set { core.priority = newValue }
+    }
+
+    /// How far the task is, sent and received bytes together. Cancelling it cancels the task.
+    open var progress: Progress { core.progress }
+
+    /// How many bytes of content have come, decoded.
+    open var countOfBytesReceived: Int64 { core.counts.received }
+
+    /// How many bytes of the body have been sent.
+    open var countOfBytesSent: Int64 { core.counts.sent }
+
+    /// How many bytes of content will come; -1 when that is not known.
+    open var countOfBytesExpectedToReceive: Int64 { core.counts.expectedToReceive }
+
+    /// How many bytes the body has; -1 when that is not known, 0 without a body.
+    open var countOfBytesExpectedToSend: Int64 { core.counts.expectedToSend }
+
+    /// A hint of the program's; without effect.
+    open var countOfBytesClientExpectsToReceive: Int64 {
+        get { core.hints.countOfBytesToReceive }
+        set { core.hints.countOfBytesToReceive = newValue }
+    }
+
+    /// A hint of the program's; without effect.
+    open var countOfBytesClientExpectsToSend: Int64 {
+        get { core.hints.countOfBytesToSend }
+        set { core.hints.countOfBytesToSend = newValue }
+    }
+
+    /// A hint of the program's; tasks on Linux begin when they are resumed.
+    open var earliestBeginDate: Date? {
+        get { core.hints.earliestBeginDate }
+        set { core.hints.earliestBeginDate = newValue }
+    }
+
+    /// A hint of the program's; content is always delivered as it comes.
+    open var prefersIncrementalDelivery: Bool {
+        get { core.hints.prefersIncrementalDelivery }
+        set { core.hints.prefersIncrementalDelivery = newValue }
+    }
+
+    /// The number of the task and where it stands.
+    open override var description: String { "<\(type(of: self)) \(taskIdentifier), \(state)>" }
+}
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// A number of bytes that is not known.
+public let NSURLSessionTransferSizeUnknown: Int64 = -1

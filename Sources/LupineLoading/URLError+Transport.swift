@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import LupineCoding
+internal import LupineHTTP
+internal import LupineTLS
+internal import LupineTransport
+
+/// Where errors of the transport become those of the URL loading system: the one place.
+///
+/// Each carries the failing URL under both of its keys (U-6.6), the transport's error under `NSUnderlyingErrorKey`, and a
+/// description that names host, step and cause. Errors of the loader's own are made by `loading`.
+extension URLError {
+    /// The value of `NSURLErrorFailingURLStringErrorKey`, which is deprecated but still looked for.
+    private static let failingURLStringKey = "NSErrorFailingURLStringKey"
+
+    /// The error of a load that the transport could not carry out.
+    init(_ error: TransportError, url: URL?) {
+        self = .loading(error.code, url: url, underlying: error)
+    }
+
+    /// An error of the loader's own.
+    ///
+    /// - Parameters:
+    ///   - underlying: What lies beneath, if anything does.
+    ///   - reason: What happened, where the underlying error does not say it.
+    static func loading(
+        _ code: URLError.Code, url: URL?, underlying: (any Error)? = nil, reason: String? = nil
+    ) -> URLError {
+        var information: [String: Any] = [:]
+        if let url {
+            information[NSURLErrorFailingURLErrorKey] = url
+            information[failingURLStringKey] = url.absoluteString
+        }
+        if let underlying { information[NSUnderlyingErrorKey] = underlying }
+        if code == .cancelled {
+            information[NSLocalizedDescriptionKey] = "cancelled"
+        } else if let text = reason ?? underlying.map({ String(describing: $0) }) {
+            information[NSLocalizedDescriptionKey] = text
+        }
+        return URLError(code, userInfo: information)
+    }
+
+    /// The error with more to its user info.
+    func adding(_ information: [String: Any]) -> URLError {
+        information.isEmpty
+            ? self : URLError(code, userInfo: userInfo.merging(information) { _, added in added })
+    }
+}
+
+extension TransportError {
+    /// The code under which the URL loading system reports it.
+    var code: URLError.Code {
+        switch self {
+        case .url(let error): error.code
+        case .resolution(_, let error): error.code
+        case .connect(_, let error): error.codeOfConnecting
+        case .unreachable(_, let failures): Self.code(of: failures.map(\.error))
+        case .tunnel(_, let error): error.code
+        case .socks(_, let error): error.code
+        case .tls(_, _, let error): error.code
+        case .connectionLost(_, let error): error == .timedOut ? .timedOut : .networkConnectionLost
+        case .http(_, let error): error.code
+        case .coding(_, let error): error.code
+        case .proxy: .cannotConnectToHost
+        case .content: .requestBodyStreamExhausted
+        case .file(let error): error.codeOfFile
+        case .outOfDescriptors, .system: .unknown
+        case .timedOut: .timedOut
+        case .contentTooLong: .dataLengthExceedsMaximum
+        case .tooManyRedirects: .httpTooManyRedirects
+        case .redirect(.unsupportedScheme): .unsupportedURL
+        case .redirect: .redirectToNonExistentLocation
+        case .unsupported: .unsupportedURL
+        case .cancelled, .shutDown: .cancelled
+        }
+    }
+
+    /// What all addresses together say: without any network if none was reached through one, late if nothing answered, else
+    /// refused.
+    private static func code(of errors: [Errno]) -> URLError.Code {
+        let codes = Set(errors.map(\.codeOfConnecting))
+        if codes == [.notConnectedToInternet] { return .notConnectedToInternet }
+        return !codes.isEmpty && codes.isSubset(of: [.notConnectedToInternet, .timedOut])
+            ? .timedOut : .cannotConnectToHost
+    }
+}
+
+extension TransportURLError {
+    fileprivate var code: URLError.Code {
+        switch self {
+        case .missingScheme, .unsupportedScheme: .unsupportedURL
+        case .tooLong, .illegalByte, .missingAuthority, .userinfo, .emptyHost, .malformedIPLiteral,
+            .malformedZone, .malformedPercentEncoding, .percentEncodedHost, .malformedPort,
+            .malformedSocketPath, .socketPathTooLong:
+            .badURL
+        }
+    }
+}
+
+extension ResolutionError {
+    fileprivate var code: URLError.Code {
+        switch self {
+        case .nameNotFound, .noAddress, .invalidName: .cannotFindHost
+        case .resolverUnavailable, .resolverFailed, .tooManyHungLookUps, .timedOut: .dnsLookupFailed
+        case .shutDown: .cancelled
+        }
+    }
+}
+
+extension Errno {
+    /// Of the attempt to connect to one address.
+    fileprivate var codeOfConnecting: URLError.Code {
+        switch POSIXErrorCode(rawValue: rawValue) {
+        case .ETIMEDOUT?: .timedOut
+        case .ENETUNREACH?, .ENETDOWN?: .notConnectedToInternet
+        default: .cannotConnectToHost
+        }
+    }
+
+    /// Of a file that content is read from or written to.
+    fileprivate var codeOfFile: URLError.Code {
+        switch POSIXErrorCode(rawValue: rawValue) {
+        case .ENOENT?, .ENOTDIR?: .fileDoesNotExist
+        case .EISDIR?: .fileIsDirectory
+        case .EACCES?, .EPERM?: .noPermissionsToReadFile
+        case .ENOSPC?, .EDQUOT?, .EFBIG?, .EROFS?: .cannotWriteToFile
+        default: .unknown
+        }
+    }
+}
+
+extension TunnelError {
+    fileprivate var code: URLError.Code {
+        switch self {
+        case .authenticationRequired, .refused, .colonInUser: .cannotConnectToHost
+        case .http(let error): error.code
+        }
+    }
+}
+
+extension SocksError {
+    fileprivate var code: URLError.Code {
+        switch self {
+        case .generalFailure, .notAllowed, .networkUnreachable, .hostUnreachable, .connectionRefused,
+            .timeToLiveExpired, .commandNotSupported, .addressTypeNotSupported, .unknownReply,
+            .noAcceptableMethod, .authenticationRefused, .unusableHost, .unusableCredentials:
+            .cannotConnectToHost
+        case .unexpectedVersion, .unofferedMethod, .reservedByteSet, .unknownAddressType, .unsolicitedBytes:
+            .badServerResponse
+        case .closed: .networkConnectionLost
+        }
+    }
+}
+
+extension TLSError {
+    fileprivate var code: URLError.Code {
+        switch self {
+        case .untrusted: .serverCertificateUntrusted
+        case .clientCertificateRequired: .clientCertificateRequired
+        case .clientCertificateRejected: .clientCertificateRejected
+        case .truncated, .wireFailed: .networkConnectionLost
+        case .configuration, .credentials, .alert, .versionNotShared, .cipherNotShared, .notTLS,
+            .protocolNotOffered, .closedInHandshake, .renegotiation, .protocolViolation, .onlyControlMessages,
+            .answersNotRead:
+            .secureConnectionFailed
+        }
+    }
+}
+
+extension HTTPError {
+    fileprivate var code: URLError.Code {
+        switch self {
+        case .notHTTP, .http2Preface, .unsupportedVersion, .malformedStartLine, .malformedTarget,
+            .invalidStatusCode, .missingReason, .bareLineFeed, .bareCarriageReturn, .foldedLine,
+            .invalidFieldName, .whitespaceBeforeColon, .invalidFieldValue, .invalidContentLength,
+            .conflictingContentLengths, .invalidTransferEncoding, .ambiguousFraming,
+            .transferEncodingInHTTP10,
+            .invalidHost, .malformedChunkSize, .chunkSizeOverflow, .malformedChunkExtension,
+            .malformedChunkEnd, .unexpectedBytes, .unexpectedUpgrade:
+            .badServerResponse
+        case .limitExceeded(let limit, _):
+            switch limit {
+            case .headBytes, .fieldCount, .lineBytes, .trailerBytes: .dataLengthExceedsMaximum
+            case .interimHeads, .chunkExtensionBytes: .badServerResponse
+            }
+        case .truncated: .networkConnectionLost
+        case .invalidMethod, .invalidTarget, .invalidAuthority, .invalidNameToSend, .invalidValueToSend,
+            .framingFieldToSend, .missingHostToSend, .repeatedHostToSend, .trailerWithoutChunks,
+            .forbiddenTrailerToSend:
+            .badURL
+        case .unknownLengthInHTTP10, .bodyLengthMismatch: .requestBodyStreamExhausted
+        }
+    }
+}
+
+extension CodingError {
+    fileprivate var code: URLError.Code {
+        switch self {
+        case .unknownCoding, .tooManyCodings, .corrupt, .outputLimit, .ratioLimit, .memoryLimit:
+            .cannotDecodeRawData
+        case .cutShort: .cannotDecodeContentData
+        }
+    }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// Making web socket tasks.
+extension URLSession {
+    func webSocket(_ request: URLRequest) -> URLSessionWebSocketTask {
+        let socket = WebSocketCore()
+        let sink = WebSocketSink()
+        let order = TaskOrder(kind: .webSocket, request: request, body: .request)
+        let task = core.makeTask(originalRequest: request, sink: sink) { [core] task in
+            WebSocketLoad(
+                socket, sink, task,
+                offersCompression: core.context.settings.lupine.offersWebSocketCompression
+            ) { client, dress in
+                var order = order
+                order.dress = dress
+                return core.load(order, for: client)
+            }
+        }
+        socket.attach { [weak task] job in task?.certainly(job) }
+        return task.begin(as: URLSessionWebSocketTask(task, socket), in: self)
+    }
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+
+import LupineCoding
+import LupineHTTP
+import LupineTransport
+
+/// Whom a conversation reports to, on its loop. Nothing here may block.
+protocol WebSocketOwner: AnyObject, Sendable {
+    /// A whole message. `.pause` stops the reading until `resume()`.
+    func webSocketReceived(_ message: WebSocketMessage) -> Demand
+    /// A pong, asked for or not.
+    func webSocketReceivedPong()
+    /// Everything handed over up to that number has been given to the kernel.
+    func webSocketWrote(through number: Int)
+    /// No more messages come and none can be sent; once. The error says why a connection was lost.
+    func webSocketEnded(_ outcome: WebSocketClosing.Outcome, _ error: TransportError?)
+}
+
+/// A web socket behind its handshake: the client's end of RFC 6455 §5 to §7 and RFC 7692, on the loop of its connection.
+///
+/// It answers pings, checks and decompresses messages, and carries the closing handshake to its end, also when the owner
+/// has gone. Sends are numbered by the owner, from 1.
+final class WebSocketConversation: UpgradeHandler {
+    private let wire: any WebSocketWire
+    private let owner: any WebSocketOwner
+    private var codec: WebSocketCodec
+    private let compressor: MessageDeflater?
+    private let decompressor: MessageInflater?
+    /// Bytes that came and wait for the owner.
+    private var held: [UInt8] = []
+    private var isPaused = false
+    /// The last send that has not been given to the kernel yet.
+    private var unwritten: Int?
+    private var hasOutput = false
+    private var closesWhenDrained = false
+    private var isClosed = false
+    /// The last ping that could not be answered yet; only the last one needs an answer (§5.5.3).
+    private var unanswered: [UInt8]?
+
+    /// Messages below this size are sent as they are: compressing them costs more than it saves.
+    private static let worthCompressing = 64
+
+    /// A conversation on a connection whose handshake was just agreed on.
+    init(
+        over wire: any WebSocketWire, _ agreement: WebSocketAgreement, messageLimit: Int,
+        owner: any WebSocketOwner
+    ) {
+        self.wire = wire
+        self.owner = owner
+        codec = WebSocketCodec(
+            .client, messageLimit: messageLimit, allowsCompression: agreement.deflate != nil)
+        decompressor = agreement.deflate.map { MessageInflater(keepsContext: !$0.serverNoContextTakeover) }
+        compressor = agreement.deflate.flatMap { deflate in
+            guard deflate.clientMaxWindowBits >= 9 else { return nil }
+            return try? MessageDeflater(
+                windowBits: deflate.clientMaxWindowBits, keepsContext: !deflate.clientNoContextTakeover)
+        }
+    }
+
+    // MARK: the owner's side
+
+    /// The largest message that is taken from here on.
+    func setMessageLimit(_ limit: Int) { codec.messageLimit = max(0, limit) }
+
+    /// Sends a message; false when the closing handshake has begun.
+    func send(_ message: WebSocketMessage, number: Int) -> Bool {
+        guard codec.maySend else { return false }
+        var output: [UInt8] = []
+        if let compressor, message.octets.count >= Self.worthCompressing {
+            var compressed: [UInt8] = []
+            compressor.deflate(message.octets.span, into: &compressed)
+            output.reserveCapacity(compressed.count + 14)
+            codec.send(message.kind, compressed.span, isCompressed: true, mask: .fresh(), into: &output)
+        } else {
+            output.reserveCapacity(message.octets.count + 14)
+            codec.send(message.kind, message.octets.span, mask: .fresh(), into: &output)
+        }
+        unwritten = number
+        write(output)
+        return true
+    }
+
+    /// Sends a ping; false when the closing handshake has begun.
+    func ping() -> Bool {
+        guard codec.maySend else { return false }
+        var output: [UInt8] = []
+        let nothing: [UInt8] = []
+        codec.sendPing(nothing.span, mask: .fresh(), into: &output)
+        write(output)
+        return true
+    }
+
+    /// Begins the closing handshake.
+    func close(_ closure: WebSocketClosure) { move(.close(closure), nil) }
+
+    /// Ends without a word.
+    func abort() {
+        guard !isClosed else { return }
+        isClosed = true
+        wire.close()
+    }
+
+    /// The owner takes no messages for now.
+    func hold() { isPaused = true }
+
+    /// The owner takes messages again.
+    func resume() {
+        guard isPaused else { return }
+        isPaused = false
+        let bytes = held
+        held = []
+        if case .pause = read(bytes.span) { return }
+        wire.resume()
+    }
+
+    // MARK: the connection's side
+
+    func received(_ bytes: Span<UInt8>) -> Demand {
+        guard !isPaused else {
+            held.append(bytes, 0..<bytes.count)
+            return .pause
+        }
+        return read(bytes)
+    }
+
+    func drained() {
+        hasOutput = false
+        wroteEverything()
+        if let payload = unanswered.take() { pong(payload) }
+        if closesWhenDrained, !hasOutput { move(.ended, nil) }
+    }
+
+    func closed(_ error: TransportError?) {
+        guard !isClosed else { return }
+        move(.ended, error)
+    }
+
+    // MARK: reading
+
+    private func read(_ bytes: Span<UInt8>) -> Demand {
+        var start = 0
+        while !isClosed {
+            do throws(WebSocketError) {
+                let (event, consumed) = try codec.next(bytes.extracting(start...))
+                start += consumed
+                switch event {
+                case .needMore: return .more
+                case .message(let message):
+                    guard case .pause = owner.webSocketReceived(try plain(message)) else { continue }
+                    isPaused = true
+                    held.append(bytes, start..<bytes.count)
+                    return .pause
+                case .ping(let payload): pong(payload)
+                case .pong: owner.webSocketReceivedPong()
+                case .close(let closure): move(.received(closure), nil)
+                }
+            } catch {
+                move(.failed(error), nil)
+            }
+        }
+        return .more
+    }
+
+    /// The message as it was before it was compressed, checked as the codec checks one that was not.
+    private func plain(_ message: WebSocketMessage) throws(WebSocketError) -> WebSocketMessage {
+        guard message.isCompressed, let decompressor else { return message }
+        let octets: [UInt8]
+        do throws(CodingError) {
+            octets = try decompressor.inflate(message.octets.span, limit: codec.messageLimit)
+        } catch {
+            if case .outputLimit = error { throw .messageTooBig(limit: codec.messageLimit) }
+            throw .invalidCompression
+        }
+        if message.kind == .text {
+            var progress = UTF8Progress()
+            if let offset = progress.take(octets.span) { throw .invalidUTF8(offset: offset) }
+            guard progress.isBetweenCharacters else { throw .invalidUTF8(offset: octets.count) }
+        }
+        return WebSocketMessage(message.kind, octets)
+    }
+
+    private func pong(_ payload: [UInt8]) {
+        guard !hasOutput else {
+            unanswered = payload
+            return
+        }
+        var output: [UInt8] = []
+        codec.sendPong(payload.span, mask: .fresh(), into: &output)
+        if !output.isEmpty { write(output) }
+    }
+
+    // MARK: writing and closing
+
+    private func write(_ output: [UInt8]) {
+        guard !isClosed else { return }
+        hasOutput = wire.send(output) > 0
+        if !hasOutput { wroteEverything() }
+    }
+
+    private func wroteEverything() {
+        if let number = unwritten.take() { owner.webSocketWrote(through: number) }
+    }
+
+    private func move(_ event: WebSocketClosing.Event, _ error: TransportError?) {
+        var output: [UInt8] = []
+        let actions = codec.close(event, mask: .fresh(), into: &output)
+        if !output.isEmpty { write(output) }
+        switch actions.timer {
+        case .keep: break
+        case .start: wire.startTimer { [weak self] in self?.move(.timedOut, nil) }
+        case .cancel: wire.cancelTimer()
+        }
+        switch actions.wire {
+        case .keep: break
+        case .closeWhenSent:
+            if hasOutput { closesWhenDrained = true } else { end() }
+        case .close: end()
+        }
+        if let outcome = actions.outcome { owner.webSocketEnded(outcome, error) }
+    }
+
+    private func end() {
+        guard !isClosed else { return }
+        isClosed = true
+        held = []
+        wire.close()
+    }
+}
+
+extension WebSocketMask {
+    /// A mask that nobody can guess (§10.3).
+    static func fresh() -> WebSocketMask { WebSocketMask(key: UInt32.random(in: .min ... .max)) }
+}

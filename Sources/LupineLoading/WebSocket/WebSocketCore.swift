@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import LupineHTTP
+internal import LupineTransport
+
+/// What a web socket task does behind its face: sends that wait for the connection, messages that wait for a receiver,
+/// receivers that wait for a message, pings that wait for a pong (U-8.4 to U-8.11).
+///
+/// Any thread may call. Every handler is called exactly once, on the delegate queue, in order: by `post`, which runs what
+/// it is given there one after the other. Messages that came before the end can still be received after it.
+final class WebSocketCore: WebSocketOwner {
+    typealias Receiver = @Sendable (Result<WebSocketMessage, any Error>) -> Void
+    typealias Sender = @Sendable ((any Error)?) -> Void
+
+    /// How the socket ended.
+    enum Ending: Sendable {
+        /// By a close frame, the peer's or ours.
+        case closed(Closure)
+        case failed(any Error)
+    }
+
+    /// What a close frame said, as programs see it.
+    struct Closure: Hashable, Sendable {
+        var code = URLSessionWebSocketTask.CloseCode.invalid
+        var reason: Data?
+    }
+
+    /// What is to be done on the loop.
+    private enum Order: Sendable {
+        case send(WebSocketMessage, Int)
+        case ping
+        case close(WebSocketClosure)
+        case limit(Int)
+        case resume
+        case hold
+        case abort
+    }
+
+    private enum Phase: Sendable {
+        case connecting
+        case open(EventLoop, LoopBound<WebSocketConversation>)
+        case ended(any Error)
+    }
+
+    private struct State: Sendable {
+        var phase = Phase.connecting
+        var orders: [Order] = []
+        var hasTurn = false
+        var isClosing = false
+        var isHeld = false
+        var closure = Closure()
+        var messages: [WebSocketMessage] = []
+        var messageBytes = 0
+        var isPaused = false
+        var receivers: [Receiver] = []
+        var sends: [(number: Int, handler: Sender)] = []
+        var lastSend = 0
+        var pings: [Sender] = []
+        var limit = WebSocketCodec.usualMessageLimit
+
+        /// Why nothing more can be sent.
+        var closedError: (any Error)? {
+            guard case .ended(let error) = phase else { return nil }
+            return error
+        }
+    }
+
+    typealias Poster = @Sendable (@escaping @Sendable () -> Void) -> Void
+
+    /// In a struct: a closure that is itself the value of a lock is wrapped once more by each look at it.
+    private struct Links: Sendable {
+        var post: Poster?
+        var onEnd: (@Sendable (Ending) -> Void)?
+    }
+
+    private let links = Lock(Links())
+    private let state = Lock(State())
+
+    /// Before the first call of anything else: how something is run on the delegate queue, behind what was posted before.
+    func attach(_ post: @escaping Poster) { links.withLock { $0.post = post } }
+
+    /// Who is told of the end, once, on the delegate queue, unless `abort` ended it.
+    func attach(onEnd: @escaping @Sendable (Ending) -> Void) { links.withLock { $0.onEnd = onEnd } }
+
+    private func post(_ job: @escaping @Sendable () -> Void) { links.withLock { $0.post }?(job) }
+
+    // MARK: the task's side
+
+    /// The largest message that is received.
+    var messageLimit: Int {
+        get { state.withLock { $0.limit } }
+        set {
+            order(.limit(newValue)) { $0.limit = newValue }
+        }
+    }
+
+    /// Sends a message; the handler hears when it was written.
+    func send(_ message: WebSocketMessage, _ handler: @escaping Sender) {
+        let failure = state.withLock { state -> (any Error)? in
+            if let error = state.closedError { return error }
+            state.lastSend += 1
+            state.sends.append((state.lastSend, handler))
+            state.orders.append(.send(message, state.lastSend))
+            return nil
+        }
+        if let failure { return post { handler(failure) } }
+        turn()
+    }
+
+    /// Sends a ping; the handler hears of a pong.
+    func ping(_ handler: @escaping Sender) {
+        let failure = state.withLock { state -> (any Error)? in
+            if let error = state.closedError { return error }
+            state.pings.append(handler)
+            state.orders.append(.ping)
+            return nil
+        }
+        if let failure { return post { handler(failure) } }
+        turn()
+    }
+
+    /// Waits for the next message.
+    func receive(_ handler: @escaping Receiver) {
+        state.withLock { $0.receivers.append(handler) }
+        post { self.deliver() }
+    }
+
+    /// What the connection was closed with.
+    var closure: Closure { state.withLock { $0.closure } }
+
+    /// Begins the closing handshake behind what is to be sent; false where there is no connection to close so. What cannot
+    /// be sent is left out.
+    func close(_ code: URLSessionWebSocketTask.CloseCode, reason: Data?) -> Bool {
+        let reason = reason.map { Self.sendable(Array($0)) } ?? []
+        let frame =
+            (try? WebSocketClosure(WebSocketCloseCode(rawValue: UInt16(code.rawValue)), reason: reason))
+            ?? .empty
+        let isOpen = state.withLock { state -> Bool in
+            if case .ended = state.phase { return false }
+            if !state.isClosing { state.closure = Closure(code: code, reason: Self.shown(frame.reason)) }
+            guard case .open = state.phase, !state.isClosing else { return state.isClosing }
+            state.isClosing = true
+            state.orders.append(.close(frame))
+            // The peer's close frame may stand behind messages that nobody takes any more.
+            state.isPaused = false
+            state.orders.append(.resume)
+            return true
+        }
+        if isOpen { turn() }
+        return isOpen
+    }
+
+    /// The longest part of a reason that a close frame has room for, in whole characters; nothing of what is not UTF-8.
+    private static func sendable(_ reason: [UInt8]) -> [UInt8] {
+        var progress = UTF8Progress()
+        return progress.take(reason.span) == nil && progress.isBetweenCharacters ? reason : []
+    }
+
+    private static func shown(_ reason: [UInt8]) -> Data? { reason.isEmpty ? nil : Data(reason) }
+
+    /// While held nothing is sent and, beyond what is on its way already, nothing read.
+    func setHeld(_ isHeld: Bool) {
+        state.withLock { state in
+            state.orders.append(isHeld ? .hold : .resume)
+            if !isHeld { state.isHeld = false }
+        }
+        turn()
+        if isHeld { state.withLock { $0.isHeld = true } }
+    }
+
+    /// Ends at once: what waits hears `error`. Harmless after the end.
+    func abort(_ error: any Error) {
+        let isFirst = state.withLock { state -> Bool in
+            if case .ended = state.phase { return false }
+            return true
+        }
+        guard isFirst else { return }
+        order(.abort) { _ in }
+        end(error, nil)
+    }
+
+    // MARK: the loop's side
+
+    /// The handshake is done. On the loop.
+    func open(_ conversation: WebSocketConversation, on loop: EventLoop) {
+        let isWanted = state.withLock { state -> Bool in
+            guard case .connecting = state.phase else { return false }
+            state.phase = .open(loop, LoopBound(conversation, on: loop))
+            return true
+        }
+        guard isWanted else { return conversation.abort() }
+        conversation.setMessageLimit(messageLimit)
+        work(conversation)
+    }
+
+    func webSocketReceived(_ message: WebSocketMessage) -> Demand {
+        let (demand, wakes) = state.withLock { state -> (Demand, Bool) in
+            if case .ended = state.phase { return (.more, false) }
+            let isFull = state.messageBytes > max(state.limit, 1 << 20) || state.messages.count >= 1024
+            // While closing nobody has to wait for a receiver that may never come.
+            if state.isClosing, isFull { return (.more, false) }
+            state.messages.append(message)
+            state.messageBytes += message.octets.count
+            state.isPaused =
+                !state.isClosing && state.receivers.isEmpty
+                && (state.messageBytes > Self.manyBytes || state.messages.count >= Self.manyMessages)
+            return (state.isPaused ? .pause : .more, !state.receivers.isEmpty)
+        }
+        if wakes { post { self.deliver() } }
+        return demand
+    }
+
+    func webSocketReceivedPong() {
+        let handler = state.withLock { $0.pings.isEmpty ? nil : $0.pings.removeFirst() }
+        if let handler { post { handler(nil) } }
+    }
+
+    func webSocketWrote(through number: Int) {
+        let handlers = state.withLock { state -> [Sender] in
+            let written = state.sends.prefix { $0.number <= number }
+            state.sends.removeFirst(written.count)
+            return written.map(\.handler)
+        }
+        if !handlers.isEmpty { post { for handler in handlers { handler(nil) } } }
+    }
+
+    func webSocketEnded(_ outcome: WebSocketClosing.Outcome, _ error: TransportError?) {
+        switch outcome {
+        case .peerClosed(let closure), .weClosed(let closure, answer: _):
+            let closure = Self.closure(closure)
+            state.withLock { if !$0.isClosing { $0.closure = closure } }
+            end(Self.lost(nil), .closed(self.closure))
+        case .failed(.messageTooBig):
+            let error = NSError(domain: NSPOSIXErrorDomain, code: Int(POSIXErrorCode.EMSGSIZE.rawValue))
+            end(error, .failed(error))
+        case .failed(let fault):
+            let error = URLError.loading(.badServerResponse, url: nil, underlying: fault)
+            end(error, .failed(error))
+        case .lost:
+            let error = Self.lost(error)
+            end(error, .failed(error))
+        }
+    }
+
+    // MARK: on the delegate queue
+
+    /// Gives messages to receivers, looking again after each, because a receiver asks for the next one in its handler.
+    private func deliver() {
+        while let (receiver, result) = nextPair() {
+            receiver(result)
+        }
+    }
+
+    private func nextPair() -> (Receiver, Result<WebSocketMessage, any Error>)? {
+        var resumes = false
+        let pair = state.withLock { state -> (Receiver, Result<WebSocketMessage, any Error>)? in
+            guard !state.receivers.isEmpty else { return nil }
+            if state.messages.isEmpty {
+                guard case .ended(let error) = state.phase else { return nil }
+                return (state.receivers.removeFirst(), .failure(error))
+            }
+            let message = state.messages.removeFirst()
+            state.messageBytes -= message.octets.count
+            if state.isPaused, state.messageBytes <= Self.manyBytes / 2 {
+                state.isPaused = false
+                state.orders.append(.resume)
+                resumes = true
+            }
+            return (state.receivers.removeFirst(), .success(message))
+        }
+        if resumes { turn() }
+        return pair
+    }
+
+    /// - Parameter ending: What the task is told; nil when it knows.
+    private func end(_ error: any Error, _ ending: Ending?) {
+        let isFirst = state.withLock { state -> Bool in
+            if case .ended = state.phase { return false }
+            state.phase = .ended(error)
+            return true
+        }
+        guard isFirst else { return }
+        post {
+            self.deliver()
+            let waiting = self.state.withLock { state -> [Sender] in
+                defer {
+                    state.sends = []
+                    state.pings = []
+                }
+                return state.sends.map(\.handler) + state.pings
+            }
+            for handler in waiting { handler(error) }
+            if let ending { self.links.withLock { $0.onEnd }?(ending) }
+        }
+    }
+
+    /// What a program sees of a close frame: a code that it has no name for is `invalid` (U-8.8).
+    private static func closure(_ frame: WebSocketClosure) -> Closure {
+        let code = frame.code.map {
+            URLSessionWebSocketTask.CloseCode(rawValue: Int($0.rawValue)) ?? .invalid
+        }
+        return Closure(code: code ?? .noStatusReceived, reason: shown(frame.reason))
+    }
+
+    // MARK: crossing to the loop
+
+    private func order(_ order: Order, _ change: (inout State) -> Void) {
+        let isWanted = state.withLock { state -> Bool in
+            if case .ended = state.phase { return false }
+            change(&state)
+            state.orders.append(order)
+            return true
+        }
+        if isWanted { turn() }
+    }
+
+    /// Has the orders carried out, all that there are by then at once.
+    private func turn() {
+        let place = state.withLock { state -> (EventLoop, LoopBound<WebSocketConversation>)? in
+            guard case .open(let loop, let conversation) = state.phase, !state.hasTurn, !state.isHeld else {
+                return nil
+            }
+            state.hasTurn = true
+            return (loop, conversation)
+        }
+        guard let (loop, conversation) = place else { return }
+        _ = loop.execute { self.work(conversation.value) }
+    }
+
+    private func work(_ conversation: WebSocketConversation) {
+        while true {
+            let orders = state.withLock { state -> [Order] in
+                state.hasTurn = !state.orders.isEmpty
+                defer { state.orders = [] }
+                return state.orders
+            }
+            if orders.isEmpty { return }
+            for order in orders { carryOut(order, conversation) }
+        }
+    }
+
+    private func carryOut(_ order: Order, _ conversation: WebSocketConversation) {
+        switch order {
+        case .send(let message, let number):
+            if !conversation.send(message, number: number) { refuse(number) }
+        case .ping: _ = conversation.ping()
+        case .close(let closure): conversation.close(closure)
+        case .limit(let limit): conversation.setMessageLimit(limit)
+        case .resume: conversation.resume()
+        case .hold: conversation.hold()
+        case .abort: conversation.abort()
+        }
+    }
+
+    /// A message came behind the close frame.
+    private func refuse(_ number: Int) {
+        let handler = state.withLock { state -> Sender? in
+            guard let index = state.sends.firstIndex(where: { $0.number == number }) else { return nil }
+            return state.sends.remove(at: index).handler
+        }
+        if let handler { post { handler(Self.lost(nil)) } }
+    }
+
+    private static func lost(_ cause: TransportError?) -> URLError {
+        URLError.loading(.networkConnectionLost, url: nil, underlying: cause)
+    }
+
+    /// So much may wait for receivers before the reading stops.
+    private static let manyBytes = 1 << 20
+    private static let manyMessages = 256
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineHTTP
+import LupineTransport
+
+/// Carries a web socket task out: the handshake is a driver's, with redirects, challenges and cookies as for any request;
+/// behind it the socket lives until one side closes. It stands between the driver and the task, whose end is the socket's.
+///
+/// Any thread.
+final class WebSocketLoad: TaskLoad, TaskDriverClient {
+    private enum Stage: Sendable {
+        case handshake
+        /// Answered with another status than 101, or with one that does not fit.
+        case refused(WebSocketError)
+        case open(URLSessionTaskMetrics?)
+        case ended
+    }
+
+    private let socket: WebSocketCore
+    private let client: TaskCore
+    private let driver = Lock<(any TaskLoad)?>(nil)
+    private let stage = Lock(Stage.handshake)
+    private let url: URL?
+    private let sink: WebSocketSink
+    private let offersCompression: Bool
+    /// The handshake of the hop that was sent last: keys are used once.
+    private let handshake = Lock<WebSocketHandshake?>(nil)
+
+    /// - Parameters:
+    ///   - socket: The task's socket.
+    ///   - sink: What the task completes with.
+    ///   - task: The task.
+    ///   - offersCompression: Whether permessage-deflate is offered.
+    ///   - makeDriver: Makes what does the handshake, for a client, with what each hop's request is to be given.
+    init(
+        _ socket: WebSocketCore, _ sink: WebSocketSink, _ task: TaskCore, offersCompression: Bool,
+        makeDriver: (any TaskDriverClient, @escaping @Sendable (inout URLRequest) -> Void) -> any TaskLoad
+    ) {
+        self.offersCompression = offersCompression
+        self.socket = socket
+        self.sink = sink
+        client = task
+        url = task.originalRequest?.url
+        socket.attach(onEnd: { [weak self] ending in self?.ended(ending) })
+        let made = makeDriver(self) { [weak self] request in self?.dress(&request) }
+        driver.withLock { $0 = made }
+    }
+
+    // MARK: the task's side
+
+    func start() { driver.withLock { $0 }?.start() }
+
+    func cancel(_ error: URLError) {
+        socket.abort(error)
+        let metrics = stage.withLock { stage -> URLSessionTaskMetrics?? in
+            guard case .open(let metrics) = stage else { return nil }
+            stage = .ended
+            return .some(metrics)
+        }
+        switch metrics {
+        case .some(let metrics): finish(error, metrics)
+        case nil: driver.withLock { $0 }?.cancel(error)
+        }
+    }
+
+    func resumeReading() {}
+    func setSuspended(_ isSuspended: Bool) {
+        driver.withLock { $0 }?.setSuspended(isSuspended)
+        socket.setHeld(isSuspended)
+    }
+    func setPriority(_ priority: Float) { driver.withLock { $0 }?.setPriority(priority) }
+
+    // MARK: the driver's side
+
+    var driverTask: URLSessionTask { client.driverTask }
+    var driverAsker: (any ServerTrustAsker)? { client.driverAsker }
+    func driverSends(_ request: URLRequest) { client.driverSends(request) }
+    func driverWaitsForConnectivity() { client.driverWaitsForConnectivity() }
+    func driverRedirects(
+        _ response: HTTPURLResponse, to request: URLRequest, reply: @escaping @Sendable (URLRequest?) -> Void
+    ) { client.driverRedirects(response, to: request, reply: reply) }
+    func driverChallenged(
+        _ challenge: URLAuthenticationChallenge,
+        reply: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) { client.driverChallenged(challenge, reply: reply) }
+    func driverNeedsBodyStream(reply: @escaping @Sendable (BodyStream?) -> Void) { reply(nil) }
+    func driverSent(total: Int64, expected: Int64) {}
+    func driverInterim(_ response: HTTPURLResponse) { client.driverInterim(response) }
+    func driverReceived(_ data: Data) -> Demand { .enough }
+    func driverSpliced(_ count: Int) -> Demand { .enough }
+    func driverCaches(
+        _ proposal: CachedURLResponse, reply: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) { reply(nil) }
+
+    /// No web socket (U-8.3): the response tells why, for whoever decides on another attempt.
+    func driverResponse(_ response: URLResponse) -> HopPlan {
+        stage.withLock {
+            $0 = .refused(.notSwitched(status: (response as? HTTPURLResponse)?.statusCode ?? 0))
+        }
+        _ = client.driverResponse(response)
+        return .skip
+    }
+
+    /// Gives a request what makes it a handshake. Of the extensions only what is ours stays (U-8.1).
+    private func dress(_ request: inout URLRequest) {
+        let key = WebSocketKey(UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max))
+        var handshake = WebSocketHandshake(key, deflate: offersCompression ? DeflateOffer() : nil)
+        var fields = Fields()
+        request.headerList.set("Sec-WebSocket-Extensions", nil)
+        do throws(HTTPError) {
+            if let offered = request.headerList["Sec-WebSocket-Protocol"] {
+                try fields.append(.secWebSocketProtocol, offered)
+            }
+            try handshake.prepare(&fields)
+        } catch {
+            // A field that cannot be sent: the load says so when it sends the request.
+        }
+        for index in 0..<fields.count {
+            request.headerList.set(fields.fieldName(at: index).description, fields.value(at: index))
+        }
+        self.handshake.withLock { $0 = handshake }
+    }
+
+    func driverUpgraded(_ connection: UpgradedConnection, _ response: HTTPURLResponse) -> any UpgradeHandler {
+        let agreement: WebSocketAgreement
+        do throws(WebSocketError) {
+            guard let handshake = handshake.withLock({ $0 }) else { throw .notAnUpgradeRequest }
+            agreement = try handshake.agreement(
+                ResponseHead(status: Status(101), fields: response.fields ?? Fields()))
+        } catch {
+            _ = client.driverResponse(response)
+            stage.withLock { $0 = .refused(error) }
+            connection.close()
+            return RefusedConversation()
+        }
+        stage.withLock { if case .handshake = $0 { $0 = .open(nil) } }
+        _ = client.driverResponse(response)
+        client.call { stage in
+            guard let task = stage.task as? URLSessionWebSocketTask else { return }
+            stage.delegates.webSocket?.urlSession(
+                stage.session, webSocketTask: task, didOpenWithProtocol: agreement.subprotocol)
+        }
+        let conversation = WebSocketConversation(
+            over: UpgradedWire(connection, patience: .seconds(5)), agreement,
+            messageLimit: socket.messageLimit, owner: socket)
+        socket.open(conversation, on: connection.loop)
+        return conversation
+    }
+
+    /// The handshake is over. With a socket that is open the task goes on.
+    func driverEnded(_ error: URLError?, _ metrics: URLSessionTaskMetrics) {
+        driver.withLock { $0 = nil }
+        let failure = stage.withLock { stage -> URLError? in
+            switch stage {
+            case .open:
+                stage = .open(metrics)
+                return nil
+            case .ended: return nil
+            case .refused(let fault):
+                stage = .ended
+                return .loading(.badServerResponse, url: url, underlying: fault)
+            case .handshake:
+                stage = .ended
+                guard let error, error.code != .networkConnectionLost else {
+                    return .loading(.badServerResponse, url: url, underlying: error)
+                }
+                return error
+            }
+        }
+        guard let failure else { return }
+        socket.abort(failure)
+        client.driverEnded(failure, metrics)
+    }
+
+    /// The socket is over, on the delegate queue.
+    private func ended(_ ending: WebSocketCore.Ending) {
+        let found = stage.withLock { stage -> URLSessionTaskMetrics?? in
+            guard case .open(let metrics) = stage else { return nil }
+            stage = .ended
+            return .some(metrics)
+        }
+        guard case .some(let metrics) = found else { return }
+        switch ending {
+        case .closed(let closure):
+            client.call { stage in
+                guard let task = stage.task as? URLSessionWebSocketTask else { return }
+                stage.delegates.webSocket?.urlSession(
+                    stage.session, webSocketTask: task, didCloseWith: closure.code,
+                    reason: closure.reason)
+            }
+            finish(nil, metrics)
+        case .failed(let error):
+            finish(error, metrics)
+        }
+    }
+
+    private func finish(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics?) {
+        sink.fail(error)
+        let metrics =
+            metrics?.lasting(until: Date())
+            ?? URLSessionTaskMetrics(hops: [], redirectCount: 0, created: client.created, completed: Date())
+        client.driverEnded(error as? URLError, metrics)
+    }
+}
+
+/// What a web socket task completes with. Its content goes another way.
+final class WebSocketSink: TaskSink {
+    private let failure = Lock<(any Error)?>(nil)
+
+    /// An error that is no `URLError`, too.
+    func fail(_ error: (any Error)?) { failure.withLock { $0 = error } }
+
+    func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan { .skip }
+    func received(_ task: TaskCore, _ data: Data) -> Demand { .enough }
+    func ended(_ task: TaskCore, _ error: URLError?) -> (any Error)? { failure.withLock { $0 } ?? error }
+}
+
+/// Nobody listens: the server's answer was none that a web socket can begin with.
+private final class RefusedConversation: UpgradeHandler {
+    func received(_ bytes: Span<UInt8>) -> Demand { .enough }
+    func drained() {}
+    func closed(_ error: TransportError?) {}
+}

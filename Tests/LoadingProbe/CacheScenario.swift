@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import LupineLoading
+
+/// Rounds of responses, for the same addresses in each: header and content carry the round's number.
+struct CacheScenario {
+    let folder: String
+
+    private static let addresses = (0..<20).compactMap {
+        URL(string: "http://example.org/item/\($0)?q=\($0)")
+    }
+
+    /// Writes without end, and calls `isWarm` after the first round.
+    func write(until isWarm: () -> Void) {
+        let cache = cache(diskCapacity: 64 << 20)
+        // Higher than the number of any round before.
+        var round = Int(Date().timeIntervalSince1970 * 1_000_000)
+        write(round, to: cache)
+        isWarm()
+        while true {
+            round += 1
+            write(round, to: cache)
+        }
+    }
+
+    /// Writes so many rounds, into a cache that is too small for one.
+    func write(rounds: Int) {
+        let cache = cache(diskCapacity: 200_000)
+        for round in 0..<rounds { write(round, to: cache) }
+    }
+
+    private func cache(diskCapacity: Int) -> URLCache {
+        let folder = URL(fileURLWithPath: folder, isDirectory: true)
+        return URLCache(
+            memoryCapacity: 0, diskCapacity: diskCapacity, directory: folder,
+            keyFile: folder.appendingPathComponent("key"))
+    }
+
+    private func write(_ round: Int, to cache: URLCache) {
+        let content = Data(String(repeating: "\(round),", count: 1_000).utf8)
+        for url in Self.addresses {
+            guard
+                let response = HTTPURLResponse(
+                    url: url, statusCode: 200, httpVersion: nil, headerFields: ["Round": String(round)])
+            else { continue }
+            var request = URLRequest(url: url)
+            request.setValue("secret", forHTTPHeaderField: "Authorization")
+            cache.storeCachedResponse(CachedURLResponse(response: response, data: content), for: request)
+        }
+        let written = DispatchSemaphore(value: 0)
+        cache.flush { written.signal() }
+        written.wait()
+    }
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineTransport
+import Testing
+
+@testable import LupineLoading
+
+/// What a session says unasked, and what its storage keeps.
+struct AuthenticationMemoryTests {
+    typealias Scene = ChallengeScene
+
+    static func says(_ memory: AuthenticationMemory, _ url: String) throws -> String? {
+        var scene = Scene(memory)
+        return try scene.send(Scene.request(url)).authorization
+    }
+
+    static let directories: [(url: String, isSaid: Bool)] = [
+        ("http://origin.test/a/b", true), ("http://origin.test/a/", true),
+        ("http://ORIGIN.test:80/a/c/d?q", true),
+        ("http://origin.test/a", false), ("http://origin.test/ab/c", false), ("http://origin.test/", false),
+        ("http://origin.test/a/../x", false), ("http://origin.test/a/..", false),
+        ("http://origin.test:81/a/b", false), ("https://origin.test/a/b", false),
+        ("http://other.test/a/b", false), ("http://sub.origin.test/a/b", false),
+    ]
+
+    @Test(
+        "[U-11.15] Basic is said at and below the directory of an address that took it",
+        arguments: directories)
+    func basicDirectory(url: String, isSaid: Bool) throws {
+        let memory = AuthenticationMemory()
+        var scene = Scene(memory)
+        try scene.pass("http://origin.test/a/b?x=/y/z", Scene.basic)
+        #expect(try Self.says(memory, url) == (isSaid ? "Basic TXVmYXNhOkNpcmNsZSBvZiBMaWZl" : nil))
+    }
+
+    static let domains: [(domain: String, url: String, isSaid: Bool)] = [
+        ("", "http://origin.test/", true), ("", "http://origin.test/x/y", true),
+        ("", "http://origin.test", true), ("", "https://origin.test/", false),
+        ("/p http://origin.test/q/ http://other.test/r", "http://origin.test/p/1", true),
+        ("/p http://origin.test/q/ http://other.test/r", "http://origin.test/q/1", true),
+        ("/p http://origin.test/q/ http://other.test/r", "http://origin.test/a/b", false),
+        ("/p http://origin.test/q/ http://other.test/r", "http://other.test/r", false),
+        ("/p http://origin.test/q/ http://other.test/r", "http://origin.test/r", false),
+        ("http://other.test/", "http://origin.test/a/b", false),
+    ]
+
+    @Test("[U-11.15] Digest is said where the domain list says, else to the whole origin", arguments: domains)
+    func digestDomain(domain: String, url: String, isSaid: Bool) throws {
+        let memory = AuthenticationMemory()
+        var scene = Scene(memory)
+        try scene.pass(
+            "http://origin.test/a/b", Scene.digest("n", domain.isEmpty ? "" : "domain=\"\(domain)\""))
+        let said = try Self.says(memory, url)
+        #expect((said != nil) == isSaid)
+        if let said { #expect(try DigestTests.parameters(said)["nc"] == "00000002") }
+    }
+
+    @Test("[U-11.15] nothing is known across sessions")
+    func sessions() throws {
+        let memory = AuthenticationMemory()
+        var scene = Scene(memory)
+        try scene.pass("http://origin.test/a/b", Scene.digest())
+        #expect(try Self.says(memory, "http://origin.test/") != nil)
+        #expect(try Self.says(AuthenticationMemory(), "http://origin.test/") == nil)
+        memory.removeAll()
+        #expect(try Self.says(memory, "http://origin.test/") == nil)
+    }
+
+    @Test("[U-11.15] a refusal clears what was known", arguments: [Scene.basic, Scene.digest("m")])
+    func refusalClears(_ line: String) throws {
+        let memory = AuthenticationMemory()
+        var first = Scene(memory)
+        try first.pass("http://origin.test/a/b", line)
+        var second = Scene(memory)
+        #expect(try second.send(Scene.request()).authorization != nil)
+        #expect(try second.receive(401, line) == "ask")
+        #expect(try Self.says(memory, "http://origin.test/a/b") == nil)
+    }
+
+    @Test("[U-11.15] the deepest directory counts")
+    func deepest() throws {
+        let memory = AuthenticationMemory()
+        let inner = URLCredential(user: "inner", password: "p", persistence: .forSession)
+        var scene = Scene(memory)
+        try scene.pass("http://origin.test/x", "Basic realm=\"outer\"")
+        // Refused where the outer one was said; what is known of it goes.
+        var other = Scene(memory)
+        #expect(try other.send(Scene.request("http://origin.test/d/x")).authorization != nil)
+        #expect(try other.receive(401, "Basic realm=\"inner\"") == "ask")
+        #expect(other.answer(.use(inner)) == "resend")
+        try other.send(Scene.request("http://origin.test/d/x"))
+        #expect(try other.receive(200) == "deliver")
+        var again = Scene(memory)
+        try again.pass("http://origin.test/x", "Basic realm=\"outer\"")
+        #expect(try Self.says(memory, "http://origin.test/d/y")?.hasPrefix("Basic aW5uZXI6") == true)
+        #expect(try Self.says(memory, "http://origin.test/y")?.hasPrefix("Basic TXVm") == true)
+    }
+
+    @Test("[U-11.15] what is remembered is bounded")
+    func bounds() throws {
+        let memory = AuthenticationMemory()
+        for index in 0..<80 {
+            var scene = Scene(memory)
+            try scene.pass("http://origin.test/\(index)/x", "Basic realm=\"\(index)\"")
+        }
+        #expect(try Self.says(memory, "http://origin.test/0/x") == nil)
+        #expect(try Self.says(memory, "http://origin.test/79/x") != nil)
+    }
+
+    // MARK: nonces
+
+    @Test("[U-11.11] tasks that share a nonce count its uses together, also at once")
+    func sharedCounts() async throws {
+        let memory = AuthenticationMemory()
+        let counts = try await withThrowingTaskGroup(of: [String].self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    var scene = Scene(memory)
+                    var counts: [String] = []
+                    // Who finds the session knowing already is not asked.
+                    if try scene.send(Scene.request()).authorization != nil {
+                        #expect(try scene.receive(200) == "deliver")
+                    } else if try scene.receive(401, Scene.digest()) == "ask" {
+                        #expect(scene.answer(.use(Scene.credential)) == "resend")
+                    }
+                    for _ in 0..<20 {
+                        let sent = try scene.send(Scene.request())
+                        counts.append(try DigestTests.parameters(sent.authorization)["nc"] ?? "")
+                        #expect(try scene.receive(200) == "deliver")
+                    }
+                    return counts
+                }
+            }
+            var all: [String] = []
+            for try await counts in group { all += counts }
+            return all
+        }
+        #expect(Set(counts).count == counts.count)
+        #expect(counts.count == 160)
+    }
+
+    @Test("[U-11.11] a nonce that comes again is counted on")
+    func returningNonce() throws {
+        let memory = AuthenticationMemory()
+        var counts: [String?] = []
+        for nonce in ["a", "a", "b", "a"] {
+            var scene = Scene(memory)
+            try scene.send(
+                Scene.request("http://origin.test/\(counts.count)") {
+                    // Not said unasked, so that each is asked.
+                    $0.setValue("x", forHTTPHeaderField: "Authorization")
+                })
+            #expect(try scene.receive(401, Scene.digest(nonce)) == "ask")
+            #expect(scene.answer(.use(Scene.credential)) == "resend")
+            let sent = try DigestTests.parameters(try scene.send(Scene.request()).authorization)
+            #expect(sent["nonce"] == "\"\(nonce)\"")
+            counts.append(sent["nc"])
+        }
+        #expect(counts == ["00000001", "00000002", "00000001", "00000003"])
+    }
+
+    @Test("[U-11.13] a stale nonce is replaced without asking, three times in a row")
+    func stale() throws {
+        var scene = Scene()
+        try scene.send(Scene.request())
+        #expect(try scene.receive(401, Scene.digest("0")) == "ask")
+        #expect(scene.answer(.use(Scene.credential)) == "resend")
+        for round in 1...3 {
+            try scene.send(Scene.request())
+            #expect(try scene.receive(401, Scene.digest("\(round)", "stale=true")) == "resend")
+        }
+        let sent = try DigestTests.parameters(try scene.send(Scene.request()).authorization)
+        #expect(sent["nonce"] == "\"3\"" && sent["nc"] == "00000001")
+        #expect(scene.asked.count == 1)
+        #expect(try scene.receive(401, Scene.digest("4", "stale=true")) == "ask")
+        #expect(scene.lastChallenge?.previousFailureCount == 1)
+    }
+
+    @Test("[U-11.13] stale of what was said unasked, and stale before anything was said")
+    func staleUnasked() throws {
+        let memory = AuthenticationMemory()
+        var first = Scene(memory)
+        try first.pass("http://origin.test/", Scene.digest("1"))
+        var second = Scene(memory)
+        try second.send(Scene.request())
+        #expect(try second.receive(401, Scene.digest("2", "stale=TRUE")) == "resend")
+        let sent = try DigestTests.parameters(try second.send(Scene.request()).authorization)
+        #expect(sent["nonce"] == "\"2\"")
+        #expect(try second.receive(200) == "deliver" && second.asked.isEmpty)
+        var third = Scene()
+        try third.send(Scene.request())
+        #expect(try third.receive(401, Scene.digest("1", "stale=true")) == "ask")
+        #expect(third.lastChallenge?.previousFailureCount == 0)
+    }
+
+    @Test("[U-11.13] the next nonce is the one that the server names")
+    func nextNonce() throws {
+        let memory = AuthenticationMemory()
+        var scene = Scene(memory)
+        try scene.send(Scene.request())
+        #expect(try scene.receive(401, Scene.digest("1")) == "ask")
+        #expect(scene.answer(.use(Scene.credential)) == "resend")
+        try scene.send(Scene.request())
+        let response = try Scene.response(200, ["rspauth=\"wrong\", nextnonce=\"2\""], "Authentication-Info")
+        #expect(scene.note(scene.authenticator.received(response)) == "deliver")
+        let sent = try DigestTests.parameters(try Self.says(memory, "http://origin.test/"))
+        #expect(sent["nonce"] == "\"2\"" && sent["nc"] == "00000001")
+    }
+
+    // MARK: persistence
+
+    static let persistences: [(URLCredential.Persistence, isSaid: Bool, isStored: Bool)] = [
+        (.none, false, false), (.forSession, true, true), (.permanent, true, true),
+        (.synchronizable, true, false),
+    ]
+
+    @Test("[U-11.16] what becomes of a credential that was taken", arguments: persistences)
+    func persistence(_ persistence: URLCredential.Persistence, isSaid: Bool, isStored: Bool) throws {
+        let memory = AuthenticationMemory()
+        let storage = URLCredentialStorage()
+        let credential = URLCredential(user: "u", password: "p", persistence: persistence)
+        var scene = Scene(memory, storage: storage)
+        try scene.send(Scene.request())
+        #expect(try scene.receive(401, Scene.basic) == "ask")
+        let space = try #require(scene.lastChallenge?.protectionSpace)
+        #expect(scene.answer(.use(credential)) == "resend")
+        try scene.send(Scene.request())
+        #expect(storage.allCredentials.isEmpty, "not before it is taken")
+        #expect(try scene.receive(403) == "deliver")
+        #expect((try Self.says(memory, "http://origin.test/a/b") != nil) == isSaid)
+        #expect(storage.defaultCredential(for: space) == (isStored ? credential : nil))
+    }
+
+    @Test("[U-11.16] what was refused is not stored")
+    func refusedIsNotStored() throws {
+        let storage = URLCredentialStorage()
+        var scene = Scene(storage: storage)
+        try scene.send(Scene.request())
+        #expect(try scene.receive(401, Scene.basic) == "ask")
+        #expect(scene.answer(.use(Scene.credential)) == "resend")
+        try scene.send(Scene.request())
+        #expect(try scene.receive(401, Scene.basic) == "ask")
+        #expect(scene.answer(.use(nil)) == "deliver")
+        #expect(storage.allCredentials.isEmpty)
+    }
+
+    @Test("[U-11.16] the storage's credential answers by default")
+    func storedDefault() throws {
+        let storage = URLCredentialStorage()
+        let space = URLProtectionSpace(
+            host: "origin.test", port: 80, protocol: "http", realm: "r",
+            authenticationMethod: NSURLAuthenticationMethodHTTPDigest)
+        storage.setDefaultCredential(Scene.credential, for: space)
+        var scene = Scene(storage: storage)
+        try scene.send(Scene.request())
+        #expect(try scene.receive(401, Scene.digest()) == "ask")
+        #expect(scene.lastChallenge?.proposedCredential == Scene.credential)
+        #expect(scene.answer(.performDefault) == "resend")
+        #expect(try scene.send(Scene.request()).authorization?.contains("Mufasa") == true)
+    }
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineHTTP
+import LupineOrigin
+import LupineTransport
+import Testing
+
+@testable import LupineLoading
+
+/// Challenges through whole sessions.
+@Suite struct AuthenticationSessionTests {
+    /// Answers challenges as the test says.
+    private final class Answerer: NSObject, URLSessionDataDelegate, Sendable {
+        let counts = Noted<[Int]>([])
+        let methods = Noted<[String]>([])
+        private let answer:
+            @Sendable (URLAuthenticationChallenge) -> (URLSession.AuthChallengeDisposition, URLCredential?)
+
+        init(
+            _ answer:
+                @escaping @Sendable (URLAuthenticationChallenge) -> (
+                    URLSession.AuthChallengeDisposition, URLCredential?
+                )
+        ) { self.answer = answer }
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler:
+                @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            counts.update { $0.append(challenge.previousFailureCount) }
+            methods.update { $0.append(challenge.protectionSpace.authenticationMethod) }
+            let (disposition, credential) = answer(challenge)
+            completionHandler(disposition, credential)
+        }
+    }
+
+    private static let credential = URLCredential(
+        user: "Mufasa", password: "Circle of Life", persistence: .forSession)
+    private static let digest = "/digest-auth/auth-int/Mufasa/Circle%20of%20Life/SHA-256"
+    private static let basic = "/basic-auth/Mufasa/Circle%20of%20Life"
+
+    private func withSession(
+        _ delegate: Answerer? = nil,
+        configure: (URLSessionConfiguration, LupineOrigin.Origin) -> Void = { _, _ in },
+        serving: OriginConfiguration = OriginConfiguration(),
+        _ body: (URLSession, LupineOrigin.Origin) async throws -> Void
+    ) async throws {
+        var serving = serving
+        serving.recordedBytes = 1 << 20
+        let origin = try LupineOrigin.Origin.start(configuration: serving)
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.connectionProxyDictionary = [:]
+        // No time-out may answer for a test that a busy machine holds up.
+        configuration.timeoutIntervalForRequest = 3_600
+        configure(configuration, origin)
+        let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(session, origin)) } catch { result = .failure(error) }
+        session.invalidateAndCancel()
+        await origin.shutdown()
+        try result.get()
+    }
+
+    private func load(
+        _ session: URLSession, _ text: String, _ change: (inout URLRequest) -> Void = { _ in }
+    ) async throws -> (Int, String) {
+        var request = URLRequest(url: try #require(URL(string: text)))
+        change(&request)
+        let (data, response) = try await session.data(for: request)
+        return ((response as? HTTPURLResponse)?.statusCode ?? 0, String(decoding: data, as: UTF8.self))
+    }
+
+    @Test(
+        "[U-11.6, U-11.10] a delegate's credential answers; method and body go out again, on the same connection"
+    )
+    func answers() async throws {
+        let delegate = Answerer { _ in (.useCredential, Self.credential) }
+        for path in [Self.digest, Self.basic] {
+            // With room for a second connection the resend may find that one ready before the first has been drained.
+            let configure = { (configuration: URLSessionConfiguration, _: LupineOrigin.Origin) in
+                configuration.httpMaximumConnectionsPerHost = 1
+            }
+            try await withSession(delegate, configure: configure) { session, origin in
+                let (status, text) = try await load(session, origin.url + path) {
+                    $0.httpMethod = "POST"
+                    $0.httpBody = Data("what is protected".utf8)
+                }
+                #expect(status == 200 && text.contains("Mufasa"))
+                let wire = String(decoding: origin.received(on: 0), as: UTF8.self)
+                #expect(wire.components(separatedBy: "what is protected").count == 3)
+                #expect(wire.components(separatedBy: "POST ").count == 3)
+            }
+        }
+        #expect(delegate.counts.value == [0, 0])
+    }
+
+    @Test("[U-11.15] what a session knows it says unasked")
+    func unasked() async throws {
+        let delegate = Answerer { _ in (.useCredential, Self.credential) }
+        try await withSession(delegate) { session, origin in
+            for _ in 0..<3 {
+                let (status, _) = try await load(session, origin.url + Self.digest)
+                #expect(status == 200)
+            }
+        }
+        #expect(delegate.counts.value == [0])
+    }
+
+    @Test("[U-11.4, U-11.5] a wrong password ends with the 401 as an ordinary response")
+    func wrong() async throws {
+        let wrong = URLCredential(user: "Mufasa", password: "x", persistence: .forSession)
+        let delegate = Answerer { challenge in
+            challenge.previousFailureCount == 0 ? (.useCredential, wrong) : (.rejectProtectionSpace, nil)
+        }
+        try await withSession(delegate) { session, origin in
+            let (status, _) = try await load(session, origin.url + Self.basic)
+            #expect(status == 401)
+        }
+        #expect(delegate.counts.value == [0, 1])
+    }
+
+    @Test("[U-11.5] a cancelled challenge fails the task as cancelled")
+    func cancelled() async throws {
+        let delegate = Answerer { _ in (.cancelAuthenticationChallenge, nil) }
+        try await withSession(delegate) { session, origin in
+            let error = await #expect(throws: URLError.self) {
+                _ = try await load(session, origin.url + Self.basic)
+            }
+            #expect(error?.code == .cancelled)
+        }
+    }
+
+    @Test("[U-11.4, U-11.16] without a delegate the address' user answers, and is stored")
+    func user() async throws {
+        try await withSession { session, origin in
+            let named = origin.url.replacing("http://", with: "http://Mufasa:Circle%20of%20Life@")
+            let (status, _) = try await load(session, named + Self.basic)
+            #expect(status == 200)
+            let stored = session.configuration.urlCredentialStorage?.allCredentials ?? [:]
+            #expect(stored.values.map { Array($0.keys) } == [["Mufasa"]])
+            // The next session of that storage answers by default.
+            let next = URLSession(configuration: session.configuration)
+            let (again, _) = try await load(next, origin.url + Self.basic)
+            #expect(again == 200)
+            next.invalidateAndCancel()
+        }
+    }
+
+    @Test("[U-11.17] a proxy that reads requests asks, and is answered with its own field")
+    func proxy() async throws {
+        let delegate = Answerer { challenge in
+            #expect(challenge.protectionSpace.isProxy() && challenge.protectionSpace.host == "127.0.0.1")
+            return (.useCredential, Self.credential)
+        }
+        try await withSession(delegate) { configuration, origin in
+            configuration.connectionProxyDictionary = [
+                "HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": Int(origin.port),
+            ]
+        } _: { session, origin in
+            origin.route("GET", "/behind") { request throws(Refusal) in
+                let given = request.field("proxy-authorization") ?? ""
+                guard given.contains("uri=\"http://far.test/behind\"") else {
+                    var refusal = OriginResponse(407)
+                    try refusal.add("Proxy-Authenticate", "Digest realm=\"p\", nonce=\"n\", qop=auth")
+                    return refusal
+                }
+                return OriginResponse(200)
+            }
+            let (status, _) = try await load(session, "http://far.test/behind")
+            #expect(status == 200)
+        }
+        #expect(delegate.counts.value == [0])
+    }
+
+    @Test(
+        "[U-11.17] a tunnel is refused, answered by Digest in a new CONNECT; refused for good it fails the task"
+    )
+    func tunnel() async throws {
+        let challenge = Script([
+            .expectHead,
+            .send("HTTP/1.1 407 No\r\nProxy-Authenticate: Digest realm=\"p\", nonce=\"n\", qop=auth\r\n\r\n"),
+        ])
+        let refusal = Script([.expectHead, .send("HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n")])
+        var serving = OriginConfiguration()
+        serving.script = ScriptPlan([challenge, refusal])
+        let delegate = Answerer { _ in (.useCredential, Self.credential) }
+        let configure = { (configuration: URLSessionConfiguration, origin: LupineOrigin.Origin) in
+            configuration.connectionProxyDictionary = [
+                "HTTPSEnable": 1, "HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(origin.port),
+            ]
+        }
+        try await withSession(delegate, configure: configure, serving: serving) { session, origin in
+            let error = await #expect(throws: URLError.self) {
+                _ = try await load(session, "https://far.test/")
+            }
+            #expect(error?.code == .cannotConnectToHost)
+            let connect = String(decoding: origin.received(on: 1), as: UTF8.self)
+            #expect(connect.hasPrefix("CONNECT far.test:443 HTTP/1.1\r\n"))
+            #expect(connect.contains("uri=\"far.test:443\"") && connect.contains("nc=00000001"))
+            let cause = (error?.userInfo[NSUnderlyingErrorKey]).map { "\($0)" } ?? ""
+            #expect(cause.contains("403"))
+        }
+        #expect(delegate.counts.value == [0])
+    }
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineHTTP
+import LupineTLS
+import Testing
+
+@testable import LupineLoading
+
+/// What follows from a challenge and its answer, without a network.
+struct AuthenticatorTests {
+    typealias Scene = ChallengeScene
+
+    // MARK: dispositions
+
+    struct Row: CustomTestStringConvertible, Sendable {
+        var testDescription: String
+        var answer: Authenticator.Answer
+        var verdict: String
+        /// The method that is asked for next.
+        var method: String?
+    }
+
+    static let rows = [
+        Row(testDescription: "a credential", answer: .use(Scene.credential), verdict: "resend"),
+        Row(testDescription: "no credential", answer: .use(nil), verdict: "deliver"),
+        Row(testDescription: "the default without a proposal", answer: .performDefault, verdict: "deliver"),
+        Row(testDescription: "cancelled", answer: .cancel, verdict: "cancel"),
+        Row(
+            testDescription: "the space is rejected", answer: .rejectSpace, verdict: "ask",
+            method: NSURLAuthenticationMethodHTTPBasic),
+    ]
+
+    @Test("[U-11.5, U-11.6] each disposition", arguments: rows)
+    func dispositions(_ row: Row) throws {
+        var scene = Scene()
+        try scene.send(Scene.request())
+        #expect(try scene.receive(401, Scene.basic, Scene.digest()) == "ask")
+        #expect(
+            scene.lastChallenge?.protectionSpace.authenticationMethod == NSURLAuthenticationMethodHTTPDigest)
+        #expect(scene.answer(row.answer) == row.verdict)
+        if let method = row.method {
+            #expect(scene.lastChallenge?.protectionSpace.authenticationMethod == method)
+            #expect(scene.answer(.rejectSpace) == "deliver", "none is left")
+        }
+    }
+
+    @Test("[U-11.3] candidates are asked for by strength, spaces that were rejected are left out")
+    func candidates() throws {
+        var scene = Scene()
+        try scene.send(Scene.request())
+        let lines = [
+            "Negotiate, Basic realm=\"b\", Digest realm=\"r\", nonce=\"1\", algorithm=MD5",
+            "Digest realm=\"r\", nonce=\"2\", algorithm=SHA-256",
+            "Digest realm=\"s\", nonce=\"3\", algorithm=SHA-512-256",
+        ]
+        var verdict = scene.note(scene.authenticator.received(try Scene.response(401, lines)))
+        var realms: [String?] = []
+        while verdict == "ask" {
+            realms.append(scene.lastChallenge?.protectionSpace.realm)
+            verdict = scene.answer(.rejectSpace)
+        }
+        #expect(realms == ["s", "r", "b"] && verdict == "deliver")
+    }
+
+    @Test(
+        "[U-11.3] a response that asks for nothing known is the final one",
+        arguments: [
+            [], ["Negotiate"], ["NTLM abc="], ["Digest realm=\"r\", nonce=\"n\", algorithm=SHA-3"],
+        ])
+    func nothingUsable(_ lines: [String]) throws {
+        var scene = Scene()
+        try scene.send(Scene.request())
+        let verdict = scene.note(scene.authenticator.received(try Scene.response(401, lines)))
+        #expect(verdict == "deliver" && scene.asked.isEmpty)
+    }
+
+    @Test("[U-11.2] the space of a challenge")
+    func spaces() throws {
+        let rows: [(String, String, URLProtectionSpace)] = [
+            (
+                "http://Origin.test/x", "Basic",
+                URLProtectionSpace(
+                    host: "origin.test", port: 80, protocol: "http", realm: "origin.test",
+                    authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+            ),
+            (
+                "https://origin.test:8443/", "Basic realm=\"\"",
+                URLProtectionSpace(
+                    host: "origin.test", port: 8443, protocol: "https", realm: "",
+                    authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+            ),
+        ]
+        for (url, line, space) in rows {
+            var scene = Scene()
+            try scene.send(Scene.request(url))
+            #expect(try scene.receive(401, line) == "ask")
+            #expect(scene.lastChallenge?.protectionSpace == space)
+            #expect((scene.lastChallenge?.failureResponse as? HTTPURLResponse)?.statusCode == 401)
+        }
+    }
+
+    // MARK: counts and proposals
+
+    @Test("[U-11.4] what was refused is counted by space, and not proposed again")
+    func failures() throws {
+        let storage = URLCredentialStorage()
+        var scene = Scene(storage: storage)
+        try scene.send(Scene.request())
+        #expect(try scene.receive(401, Scene.basic) == "ask")
+        #expect(scene.lastChallenge?.previousFailureCount == 0)
+        let space = try #require(scene.lastChallenge?.protectionSpace)
+        #expect(scene.lastChallenge?.proposedCredential == nil)
+        storage.set(Scene.credential, for: space)
+        #expect(scene.answer(.use(Scene.credential)) == "resend")
+        try scene.send(Scene.request())
+        #expect(try scene.receive(401, Scene.basic) == "ask")
+        #expect(scene.lastChallenge?.previousFailureCount == 1)
+        #expect(scene.lastChallenge?.proposedCredential == nil)
+        #expect(scene.answer(.use(URLCredential(user: "u", password: "p", persistence: .none))) == "resend")
+        try scene.send(Scene.request())
+        // Another space begins at nought.
+        #expect(try scene.receive(401, "Basic realm=\"other\"") == "ask")
+        #expect(scene.lastChallenge?.previousFailureCount == 0)
+        #expect(scene.answer(.use(Scene.credential)) == "resend")
+        try scene.send(Scene.request())
+        #expect(try scene.receive(401, Scene.basic) == "ask")
+        #expect(scene.lastChallenge?.previousFailureCount == 2)
+        #expect(scene.answer(.performDefault) == "deliver")
+    }
+
+    @Test("[U-11.4] the address' user is proposed first, then the default, then the first by name")
+    func proposals() throws {
+        let space = URLProtectionSpace(
+            host: "origin.test", port: 80, protocol: "http", realm: "r",
+            authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+        let storage = URLCredentialStorage()
+        for user in ["m", "b"] {
+            storage.set(URLCredential(user: user, password: "x", persistence: .forSession), for: space)
+        }
+        let ask = { (url: String) throws -> URLAuthenticationChallenge? in
+            var scene = Scene(storage: storage)
+            try scene.send(Scene.request(url))
+            #expect(try scene.receive(401, Scene.basic) == "ask")
+            return scene.lastChallenge
+        }
+        let named = try ask("http://J%C3%A4s:p%40ss@origin.test/")?.proposedCredential
+        #expect(named?.user == "Jäs" && named?.password == "p@ss")
+        #expect(try ask("http://origin.test/")?.proposedCredential?.user == "m")
+        let first = try #require(storage.defaultCredential(for: space))
+        storage.remove(first, for: space)
+        storage.set(URLCredential(user: "a", password: "x", persistence: .forSession), for: space)
+        #expect(storage.defaultCredential(for: space) == nil)
+        #expect(try ask("http://origin.test/")?.proposedCredential?.user == "a")
+    }
+
+    @Test("[U-11.4] what was sent unasked, or by the caller, is not counted when it is refused")
+    func unaskedIsNotCounted() throws {
+        let memory = AuthenticationMemory()
+        var first = Scene(memory)
+        try first.pass("http://origin.test/a/b", Scene.basic)
+        var second = Scene(memory)
+        #expect(try second.send(Scene.request()).authorization != nil)
+        #expect(try second.receive(401, Scene.basic) == "ask")
+        #expect(second.lastChallenge?.previousFailureCount == 0)
+        var third = Scene()
+        let request = try Scene.request { $0.setValue("Basic x", forHTTPHeaderField: "Authorization") }
+        #expect(try third.send(request).authorization == nil)
+        #expect(try third.receive(401, Scene.basic) == "ask")
+        #expect(third.lastChallenge?.previousFailureCount == 0)
+        // The answer takes the place of the caller's field.
+        #expect(third.answer(.use(Scene.credential)) == "resend")
+        #expect(try third.send(request).authorization?.hasPrefix("Basic TXVm") == true)
+    }
+
+    @Test("[U-11.4] a caller's field is not replaced unasked")
+    func callersFieldStays() throws {
+        let memory = AuthenticationMemory()
+        var first = Scene(memory)
+        try first.pass("http://origin.test/a/b", Scene.basic)
+        var second = Scene(memory)
+        let request = try Scene.request { $0.setValue("Bearer x", forHTTPHeaderField: "Authorization") }
+        #expect(try second.send(request).authorization == nil)
+    }
+
+    @Test("[U-11.7] a task is asked twenty times; the next response is delivered")
+    func limit() throws {
+        var scene = Scene()
+        var verdict = ""
+        repeat {
+            try scene.send(Scene.request())
+            verdict = try scene.receive(401, Scene.basic)
+            if verdict == "ask" {
+                #expect(scene.lastChallenge?.previousFailureCount == scene.asked.count - 1)
+                verdict = scene.answer(.use(Scene.credential))
+            }
+        } while verdict == "resend"
+        #expect(verdict == "deliver" && scene.asked.count == 20)
+    }
+
+    @Test("[U-11.8] a user that cannot be sent is no credential")
+    func unsendableUser() throws {
+        for (line, user, verdict) in [
+            (Scene.basic, "a:b", "deliver"), (Scene.basic, "a\u{7}", "deliver"),
+            (Scene.digest(), "a\nb", "deliver"),
+            (Scene.digest(), "a:b", "resend"),
+        ] {
+            var scene = Scene()
+            try scene.send(Scene.request())
+            #expect(try scene.receive(401, line) == "ask")
+            let credential = URLCredential(user: user, password: "p", persistence: .none)
+            #expect(scene.answer(.use(credential)) == verdict, "\(user.debugDescription)")
+        }
+    }
+
+    // MARK: what Digest protects
+
+    @Test("[U-11.10] the target is the request line's: origin form, and absolute form for a proxy")
+    func targets() throws {
+        let server = ProxyServerFixture.plain
+        let rows: [(String, Bool, String)] = [
+            ("http://origin.test", false, "/"), ("http://origin.test?q=%20", false, "/?q=%20"),
+            ("http://u:p@origin.test/a%2Fb?x=1#f", false, "/a%2Fb?x=1"),
+            ("http://Origin.test:80/a", true, "http://origin.test/a"),
+            ("http://u:p@origin.test:8080/a?b", true, "http://origin.test:8080/a?b"),
+            ("http://[::1]:81/", true, "http://[::1]:81/"), ("https://origin.test/s", true, "/s"),
+        ]
+        for (text, isProxied, target) in rows {
+            let url = try #require(URL(string: text))
+            let proxy = isProxied ? AuthenticationProxy(server, for: url) : nil
+            let message = AuthenticationMessage(
+                URLRequest(url: url), body: .request, url: url, proxy: proxy)
+            #expect(message.target == target)
+        }
+    }
+
+    @Test("[U-11.10] auth-int protects the body, and cannot protect a stream")
+    func bodies() throws {
+        let line = "Digest realm=\"r\", nonce=\"n\", qop=\"auth-int\""
+        var scene = Scene()
+        let request = try Scene.request { $0.httpMethod = "POST" }
+        try scene.send(request, body: .streamed)
+        #expect(try scene.receive(401, line) == "deliver", "the challenge is unusable")
+        try scene.send(request, body: .streamed)
+        #expect(try scene.receive(401, line, Scene.basic) == "ask")
+        #expect(
+            scene.lastChallenge?.protectionSpace.authenticationMethod == NSURLAuthenticationMethodHTTPBasic)
+        var other = Scene()
+        let body = Data("what is sent".utf8)
+        try other.send(request, body: .data(body))
+        #expect(try other.receive(401, line) == "ask")
+        #expect(other.answer(.use(Scene.credential)) == "resend")
+        let sent = try DigestTests.parameters(try other.send(request, body: .data(body)).authorization)
+        let hash = { (text: String) in Self.digits(MessageDigest.md5.digest(of: Array(text.utf8))) }
+        let content = hash("what is sent")
+        let expected = hash(
+            "\(hash("Mufasa:r:Circle of Life")):n:00000001:\(Self.unquoted(sent["cnonce"])):auth-int:"
+                + hash("POST:/a/b:\(content)"))
+        #expect(sent["response"] == "\"\(expected)\"")
+    }
+
+    @Test("[U-11.10] a file is hashed away from the caller, piece by piece")
+    func files() async throws {
+        let octets = (0..<700_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        let file = FileManager.default.temporaryDirectory.appending(path: "lupine-hash-\(UUID().uuidString)")
+        try Data(octets).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let functions = MessageDigest.allCases
+        for content in [AuthenticationMessage.Content.file(file), .data(Data(octets))] {
+            let hashes = await withCheckedContinuation { continuation in
+                ContentHash(functions: functions, content: content).make {
+                    continuation.resume(returning: $0)
+                }
+            }
+            for function in functions { #expect(hashes[function] == function.digest(of: octets)) }
+        }
+        let none = await withCheckedContinuation { continuation in
+            ContentHash(functions: functions, content: .file(file.appending(path: "none"))).make {
+                continuation.resume(returning: $0)
+            }
+        }
+        #expect(none.isEmpty)
+    }
+
+    static func digits(_ digest: [UInt8]?) -> String {
+        (digest ?? []).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    }
+
+    static func unquoted(_ text: String?) -> String { (text ?? "").replacing("\"", with: "") }
+}

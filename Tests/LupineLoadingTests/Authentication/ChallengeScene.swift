@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineHTTP
+import LupineTLS
+import Testing
+
+@testable import LupineLoading
+
+/// Plays the driver of one task and those who ask it, without a network.
+struct ChallengeScene {
+    var authenticator: Authenticator
+    /// The challenges so far.
+    var asked: [URLAuthenticationChallenge] = []
+    /// What went out so far.
+    var sent: [AuthenticationFields] = []
+
+    init(
+        _ memory: AuthenticationMemory = AuthenticationMemory(), storage: URLCredentialStorage? = nil
+    ) {
+        authenticator = Authenticator(memory: memory, storage: storage)
+    }
+
+    static let credential = URLCredential(
+        user: "Mufasa", password: "Circle of Life", persistence: .forSession)
+    static let basic = "Basic realm=\"r\""
+
+    static func digest(_ nonce: String = "n", _ more: String = "") -> String {
+        "Digest realm=\"r\", nonce=\"\(nonce)\", qop=\"auth\"" + (more.isEmpty ? "" : ", " + more)
+    }
+
+    static func request(
+        _ url: String = "http://origin.test/a/b", _ change: (inout URLRequest) -> Void = { _ in }
+    )
+        throws -> URLRequest
+    {
+        var request = URLRequest(url: try #require(URL(string: url)))
+        change(&request)
+        return request
+    }
+
+    static func response(_ status: Int, _ lines: [String] = [], _ name: String = "WWW-Authenticate") throws
+        -> HTTPURLResponse
+    {
+        var fields = Fields()
+        for line in lines { try fields.append(FieldName(name), line) }
+        let head = ResponseHead(status: Status(status), fields: fields)
+        return HTTPURLResponse(
+            url: try #require(URL(string: "http://origin.test/")), head: head, isDecoded: false)
+    }
+
+    /// Begins a transmission and says what goes out.
+    @discardableResult
+    mutating func send(
+        _ request: URLRequest, body: TaskOrder.Body = .request, proxy: AuthenticationProxy? = nil
+    ) throws -> AuthenticationFields {
+        let url = try #require(request.url)
+        authenticator.begin(AuthenticationMessage(request, body: body, url: url, proxy: proxy))
+        var hashes: [MessageDigest: [UInt8]] = [:]
+        if let work = authenticator.contentHash {
+            #expect(!work.content.isUnknown)
+            // What is short is hashed at once.
+            let made = Noted<[MessageDigest: [UInt8]]>([:])
+            work.make { made.set($0) }
+            hashes = made.value
+        }
+        let fields = authenticator.fields(hashes)
+        sent.append(fields)
+        return fields
+    }
+
+    /// A response comes.
+    mutating func receive(_ status: Int, _ lines: String...) throws -> String {
+        note(authenticator.received(try Self.response(status, lines)))
+    }
+
+    /// The delegate answers.
+    mutating func answer(_ answer: Authenticator.Answer) -> String { note(authenticator.answered(answer)) }
+
+    mutating func note(_ verdict: Authenticator.Verdict) -> String {
+        switch verdict {
+        case .deliver: return "deliver"
+        case .resend: return "resend"
+        case .cancel: return "cancel"
+        case .ask(let challenge):
+            asked.append(challenge)
+            return "ask"
+        }
+    }
+
+    var lastChallenge: URLAuthenticationChallenge? { asked.last }
+
+    /// Sends, is asked, answers and is taken.
+    mutating func pass(
+        _ url: String, _ line: String, as credential: URLCredential = Self.credential
+    ) throws {
+        let request = try Self.request(url)
+        try send(request)
+        #expect(try receive(401, line) == "ask")
+        #expect(answer(.use(credential)) == "resend")
+        try send(request)
+        #expect(try receive(200) == "deliver")
+    }
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineHTTP
+import LupineTLS
+import LupineTransport
+import Testing
+
+@testable import LupineLoading
+
+/// Proxies that ask who we are.
+struct ProxyAuthenticationTests {
+    typealias Scene = ChallengeScene
+
+    static func proxy(_ server: ProxyServer, _ url: String) throws -> AuthenticationProxy {
+        let place = try #require(URL(string: url))
+        return try #require(AuthenticationProxy(server, for: place))
+    }
+
+    /// A 407 of a proxy that reads requests.
+    static func refuse(_ scene: inout Scene, _ lines: [String]) throws -> String {
+        scene.note(
+            scene.authenticator.received(try Scene.response(407, lines, "Proxy-Authenticate")))
+    }
+
+    /// A 407 to a CONNECT.
+    static func refuseTunnel(_ scene: inout Scene, _ lines: [String]) throws -> String {
+        var fields = Fields()
+        for line in lines { try fields.append(.proxyAuthenticate, line) }
+        return scene.note(
+            scene.authenticator.refused(tunnel: ResponseHead(status: Status(407), fields: fields)))
+    }
+
+    @Test("[U-11.17] a plain proxied request is answered with the proxy's space and its own field")
+    func plain() throws {
+        let memory = AuthenticationMemory()
+        let storage = URLCredentialStorage()
+        let proxy = try Self.proxy(ProxyServerFixture.plain, "http://origin.test/a")
+        let request = try Scene.request("http://origin.test/a")
+        var scene = Scene(memory, storage: storage)
+        try scene.send(request, proxy: proxy)
+        #expect(try Self.refuse(&scene, [Scene.digest()]) == "ask")
+        let space = try #require(scene.lastChallenge?.protectionSpace)
+        #expect(space.isProxy() && space.host == "proxy.test" && space.port == 3128)
+        #expect(space.proxyType == NSURLProtectionSpaceHTTPProxy && space.realm == "r")
+        #expect((scene.lastChallenge?.failureResponse as? HTTPURLResponse)?.statusCode == 407)
+        #expect(scene.answer(.use(Scene.credential)) == "resend")
+        let fields = try scene.send(request, proxy: proxy)
+        #expect(fields.authorization == nil && fields.tunnelAuthorizer == nil)
+        let sent = try DigestTests.parameters(fields.proxyAuthorization)
+        #expect(sent["uri"] == "\"http://origin.test/a\"")
+        // The server asks as well: both answers go out.
+        #expect(try scene.receive(401, Scene.basic) == "ask")
+        #expect(scene.lastChallenge?.protectionSpace.isProxy() == false)
+        #expect(scene.answer(.use(Scene.credential)) == "resend")
+        let both = try scene.send(request, proxy: proxy)
+        #expect(both.authorization?.hasPrefix("Basic ") == true)
+        #expect(try DigestTests.parameters(both.proxyAuthorization)["nc"] == "00000002")
+        #expect(try scene.receive(200) == "deliver")
+        #expect(storage.defaultCredential(for: space) == Scene.credential)
+        // Another task says it unasked, to any origin behind that proxy.
+        var other = Scene(memory)
+        let elsewhere = try other.send(try Scene.request("http://else.test/"), proxy: proxy)
+        #expect(try DigestTests.parameters(elsewhere.proxyAuthorization)["nc"] == "00000003")
+        #expect(elsewhere.authorization == nil)
+    }
+
+    @Test("[U-11.17] a refused answer is counted, and forgotten")
+    func refused() throws {
+        let memory = AuthenticationMemory()
+        let proxy = try Self.proxy(ProxyServerFixture.plain, "http://origin.test/a")
+        var scene = Scene(memory)
+        try scene.send(Scene.request(), proxy: proxy)
+        #expect(try Self.refuse(&scene, [Scene.basic]) == "ask")
+        #expect(scene.answer(.use(Scene.credential)) == "resend")
+        #expect(try scene.send(Scene.request(), proxy: proxy).proxyAuthorization?.hasPrefix("Basic ") == true)
+        #expect(try Self.refuse(&scene, [Scene.basic]) == "ask")
+        #expect(scene.lastChallenge?.previousFailureCount == 1)
+        #expect(scene.answer(.rejectSpace) == "deliver")
+        #expect(try scene.send(Scene.request(), proxy: proxy).proxyAuthorization == nil)
+    }
+
+    @Test(
+        "[U-11.17] a tunnel's Digest uses CONNECT and host:port, counts each, and its field stays out of the tunnel"
+    )
+    func tunnel() throws {
+        let proxy = try Self.proxy(ProxyServerFixture.plain, "https://origin.test/a")
+        let request = try Scene.request("https://origin.test/a")
+        var scene = Scene()
+        try scene.send(request, proxy: proxy)
+        #expect(try Self.refuseTunnel(&scene, [Scene.digest()]) == "ask")
+        #expect(scene.lastChallenge?.protectionSpace.proxyType == NSURLProtectionSpaceHTTPSProxy)
+        #expect(scene.answer(.use(Scene.credential)) == "resend")
+        let fields = try scene.send(request, proxy: proxy)
+        #expect(fields.proxyAuthorization == nil && fields.authorization == nil)
+        let source = try #require(fields.tunnelAuthorizer?.source)
+        for count in ["00000001", "00000002"] {
+            let sent = try DigestTests.parameters(source.authorization(forTunnelTo: "origin.test:443"))
+            let hash = { (text: String) in
+                AuthenticatorTests.digits(MessageDigest.md5.digest(of: Array(text.utf8)))
+            }
+            let client = AuthenticatorTests.unquoted(sent["cnonce"])
+            let expected = hash(
+                "\(hash("Mufasa:r:Circle of Life")):n:\(count):\(client):auth:"
+                    + hash("CONNECT:origin.test:443"))
+            #expect(sent["uri"] == "\"origin.test:443\"" && sent["nc"] == count)
+            #expect(sent["response"] == "\"\(expected)\"")
+        }
+        #expect(try scene.receive(200) == "deliver")
+        // The same authorizer again, so that its tunnels are found again.
+        #expect(try scene.send(request, proxy: proxy).tunnelAuthorizer == fields.tunnelAuthorizer)
+    }
+
+    @Test("[U-11.17] a tunnel is protected as having no content, whatever the request sends")
+    func tunnelWithoutContent() throws {
+        let proxy = try Self.proxy(ProxyServerFixture.plain, "https://origin.test/a")
+        let request = try Scene.request("https://origin.test/a") { $0.httpMethod = "POST" }
+        var scene = Scene()
+        try scene.send(request, body: .streamed, proxy: proxy)
+        let line = "Digest realm=\"r\", nonce=\"n\", qop=\"auth-int\""
+        #expect(try Self.refuseTunnel(&scene, [line]) == "ask")
+        #expect(scene.answer(.use(Scene.credential)) == "resend")
+        let fields = try scene.send(request, body: .streamed, proxy: proxy)
+        let sent = fields.tunnelAuthorizer?.source.authorization(forTunnelTo: "origin.test:443")
+        #expect(try DigestTests.parameters(sent)["qop"] == "auth-int")
+    }
+
+    @Test("[U-11.17] the configuration's credential goes first: as Basic by the transport, as Digest unasked")
+    func configured() throws {
+        let memory = AuthenticationMemory()
+        for url in ["http://origin.test/a", "https://origin.test/a"] {
+            let proxy = try Self.proxy(ProxyServerFixture.named, url)
+            let request = try Scene.request(url)
+            let storage = URLCredentialStorage()
+            var scene = Scene(memory, storage: storage)
+            #expect(try scene.send(request, proxy: proxy).proxyAuthorization == nil)
+            let refuse = proxy.isTunnelled ? Self.refuseTunnel : Self.refuse
+            #expect(try refuse(&scene, [Scene.digest()]) == "resend")
+            let fields = try scene.send(request, proxy: proxy)
+            let sent =
+                fields.proxyAuthorization ?? fields.tunnelAuthorizer?.source.authorization(forTunnelTo: "x:1")
+            #expect(try DigestTests.parameters(sent)["username"] == "\"Mufasa\"")
+            #expect(try scene.receive(200) == "deliver" && scene.asked.isEmpty)
+            #expect(storage.allCredentials.isEmpty)
+            var next = Scene(memory)
+            let unasked = try next.send(request, proxy: proxy)
+            #expect((unasked.proxyAuthorization != nil) == !proxy.isTunnelled)
+            #expect((unasked.tunnelAuthorizer != nil) == proxy.isTunnelled)
+        }
+    }
+
+    @Test("[U-11.17] the delegate is asked when the configuration's credential is refused")
+    func configuredIsRefused() throws {
+        let proxy = try Self.proxy(ProxyServerFixture.named, "http://origin.test/a")
+        let request = try Scene.request("http://origin.test/a")
+        var scene = Scene()
+        try scene.send(request, proxy: proxy)
+        // It has gone out as Basic already.
+        #expect(try Self.refuse(&scene, [Scene.basic]) == "ask")
+        #expect(scene.lastChallenge?.previousFailureCount == 0)
+        #expect(scene.answer(.use(nil)) == "deliver")
+        var other = Scene()
+        try other.send(request, proxy: proxy)
+        #expect(try Self.refuse(&other, [Scene.digest()]) == "resend")
+        try other.send(request, proxy: proxy)
+        #expect(try Self.refuse(&other, [Scene.digest("m")]) == "ask")
+        #expect(other.answer(.use(Scene.credential)) == "resend")
+    }
+
+    @Test("[U-11.17] a 407 of an origin is an ordinary response")
+    func noProxyAsked() throws {
+        var direct = Scene()
+        try direct.send(Scene.request())
+        #expect(try Self.refuse(&direct, [Scene.basic]) == "deliver")
+        var tunnelled = Scene()
+        let proxy = try Self.proxy(ProxyServerFixture.plain, "https://origin.test/a")
+        try tunnelled.send(Scene.request("https://origin.test/a"), proxy: proxy)
+        #expect(try Self.refuse(&tunnelled, [Scene.basic]) == "deliver")
+        let url = try #require(URL(string: "http://origin.test/"))
+        #expect(AuthenticationProxy(ProxyServerFixture.socks, for: url) == nil)
+    }
+
+    @Test("[U-11.13, U-11.17] a proxy's stale nonce is replaced without asking")
+    func stale() throws {
+        let proxy = try Self.proxy(ProxyServerFixture.plain, "https://origin.test/a")
+        let request = try Scene.request("https://origin.test/a")
+        var scene = Scene()
+        try scene.send(request, proxy: proxy)
+        #expect(try Self.refuseTunnel(&scene, [Scene.digest("1")]) == "ask")
+        #expect(scene.answer(.use(Scene.credential)) == "resend")
+        try scene.send(request, proxy: proxy)
+        #expect(try Self.refuseTunnel(&scene, [Scene.digest("2", "stale=true")]) == "resend")
+        let source = try scene.send(request, proxy: proxy).tunnelAuthorizer?.source
+        #expect(
+            try DigestTests.parameters(source?.authorization(forTunnelTo: "x:1"))["nonce"] == "\"2\"")
+    }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineHTTP
+import LupineTLS
+import Testing
+
+@testable import LupineLoading
+
+struct CacheEntryFileTests {
+    final class OwnResponse: HTTPURLResponse, @unchecked Sendable {}
+
+    static let digest = CacheEntryFile.digest(of: "http://h/a")
+    static let time = Date(timeIntervalSinceReferenceDate: 700_000_000.25)
+
+    static func entry(_ response: URLResponse, userInfo: [AnyHashable: Any]? = nil, content: String = "hello")
+        throws -> CacheEntry
+    {
+        let request = try CacheStage.request("http://h/a", ["Accept": "x", "Authorization": "s"])
+        return CacheEntry(
+            response: CachedURLResponse(
+                response: response, data: Data(content.utf8), userInfo: userInfo, storagePolicy: .allowed),
+            for: request, requestTime: time, responseTime: time.addingTimeInterval(2))
+    }
+
+    static func responses() throws -> [(what: String, response: URLResponse)] {
+        let url = try #require(URL(string: "http://h/a?b=%20c"))
+        let lines = [
+            ("content-type", "Text/Plain; charset=UTF-8"), ("Set-Cookie", "a=1"), ("set-cookie", "b=2"),
+            ("Vary", "Accept"), ("X-Empty", ""), ("Content-Length", "5"),
+        ]
+        var latin = Fields()
+        let octets: [UInt8] = [0x63, 0xE9]
+        try latin.append(FieldName("X-Latin"), octets.span)
+        return [
+            ("loaded", HTTPURLResponse(url: url, head: try CacheStage.head(lines), isDecoded: false)),
+            ("decoded", HTTPURLResponse(url: url, head: try CacheStage.head(lines), isDecoded: true)),
+            ("204", HTTPURLResponse(url: url, head: try CacheStage.head([], status: 204), isDecoded: false)),
+            (
+                "Latin-1",
+                HTTPURLResponse(
+                    url: url, head: ResponseHead(status: Status(200), fields: latin), isDecoded: false)
+            ),
+            (
+                "made by a program",
+                try #require(
+                    HTTPURLResponse(
+                        url: url, statusCode: -7, httpVersion: nil,
+                        headerFields: ["Content-Type": "a/b", "x-y": "é\n"]))
+            ),
+            (
+                "not HTTP",
+                URLResponse(url: url, mimeType: "a/b", expectedContentLength: -1, textEncodingName: nil)
+            ),
+            (
+                "not HTTP, known length",
+                URLResponse(url: url, mimeType: nil, expectedContentLength: 5, textEncodingName: "utf-8")
+            ),
+        ]
+    }
+
+    @Test func whatIsWrittenIsRead() throws {
+        for (what, response) in try Self.responses() {
+            let entry = try Self.entry(response, userInfo: ["k": ["v", 1]])
+            let octets = try #require(CacheEntryFile.octets(of: entry, digest: Self.digest), "\(what)")
+            let read = try #require(CacheEntryFile.entry(octets, digest: Self.digest), "\(what)")
+            #expect(read.response.response == response, "\(what)")
+            #expect(read.response.response.expectedContentLength == response.expectedContentLength, "\(what)")
+            #expect(
+                (read.response.response as? HTTPURLResponse)?.fields
+                    == (response as? HTTPURLResponse)?.fields,
+                "\(what)")
+            #expect(read.response == entry.response && read.vary == entry.vary, "\(what)")
+            #expect(read.requestTime == entry.requestTime && read.responseTime == entry.responseTime)
+            #expect(read.storedTime == entry.storedTime && read.size == entry.size)
+            #expect(CacheEntryFile.octets(of: read, digest: Self.digest) == octets, "\(what)")
+        }
+    }
+
+    @Test("[U-12.16] an entry that was cut, extended or changed in any bit is none")
+    func everyDamageIsSeen() throws {
+        let url = try #require(URL(string: "http://h/a"))
+        let head = try CacheStage.head([("ETag", "\"a\""), ("Vary", "Accept")])
+        let entry = try Self.entry(
+            HTTPURLResponse(url: url, head: head, isDecoded: false), userInfo: ["k": "v"])
+        let octets = try #require(CacheEntryFile.octets(of: entry, digest: Self.digest))
+        #expect(CacheEntryFile.entry(octets, digest: Self.digest) != nil)
+        for count in 0..<octets.count {
+            #expect(CacheEntryFile.entry(Array(octets[..<count]), digest: Self.digest) == nil, "\(count)")
+        }
+        #expect(CacheEntryFile.entry(octets + [0], digest: Self.digest) == nil)
+        for index in octets.indices {
+            for bit in 0..<8 {
+                var changed = octets
+                changed[index] ^= 1 << bit
+                #expect(CacheEntryFile.entry(changed, digest: Self.digest) == nil, "\(index), \(bit)")
+            }
+        }
+        #expect(CacheEntryFile.entry(octets, digest: CacheEntryFile.digest(of: "http://h/b")) == nil)
+    }
+
+    @Test("what is known about an entry can be anything under a right digest, and is read or refused")
+    func sealedNonsense() throws {
+        let response = try #require(try Self.responses().first).response
+        let entry = try Self.entry(response, userInfo: ["k": [1, "v"]])
+        let octets = try #require(CacheEntryFile.octets(of: entry, digest: Self.digest))
+        let metadata = Array(octets[CacheEntryFile.headCount..<(octets.count - entry.response.data.count)])
+        func read(_ metadata: [UInt8]) -> CacheEntry? {
+            CacheEntryFile.entry(
+                CacheEntryFile.sealed(
+                    metadata: metadata, content: Array(entry.response.data), digest: Self.digest.bytes,
+                    storedTime: Self.time),
+                digest: Self.digest)
+        }
+        #expect(read(metadata)?.response == entry.response)
+        for count in metadata.indices { #expect(read(Array(metadata[..<count])) == nil, "\(count)") }
+        #expect(read(metadata + [0]) == nil)
+        for index in metadata.indices {
+            for value: UInt8 in [0, 1, 0x7F, 0xFF] {
+                var changed = metadata
+                changed[index] = value
+                _ = read(changed)
+            }
+        }
+    }
+
+    @Test func whatOnlyItsProgramCanMakeAgainIsNotWritten() throws {
+        let url = try #require(URL(string: "http://h/a"))
+        let own = try #require(
+            OwnResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil))
+        #expect(CacheEntryFile.octets(of: try Self.entry(own), digest: Self.digest) == nil)
+    }
+
+    @Test("[U-12.3] of a userInfo all is written that a property list can hold, and nothing else")
+    func userInfo() throws {
+        let response = try #require(try Self.responses().first).response
+        let date = Date(timeIntervalSinceReferenceDate: 1.5)
+        let info: [AnyHashable: Any] = [
+            "text": "é", "data": Data([1, 2]), "date": date, "yes": true, "no": false, "int": -5,
+            "small": UInt8(9), "double": 0.1, "float": Float(0.5), "list": [1, "a", [true]] as [Any],
+            "map": ["a": ["b": 1]], "number": NSNumber(value: 7), "none": [String](),
+        ]
+        let octets = try #require(
+            CacheEntryFile.octets(of: try Self.entry(response, userInfo: info), digest: Self.digest))
+        let read = try #require(CacheEntryFile.entry(octets, digest: Self.digest)?.response.userInfo)
+        #expect(read.count == info.count)
+        #expect(read["text"] as? String == "é" && read["data"] as? Data == Data([1, 2]))
+        #expect(read["date"] as? Date == date && read["yes"] as? Bool == true && read["no"] as? Bool == false)
+        #expect(read["int"] as? Int == -5 && read["small"] as? Int == 9 && read["number"] as? Int == 7)
+        #expect(read["double"] as? Double == 0.1 && read["float"] as? Double == 0.5)
+        #expect(((read["list"] as? [Any])?[2] as? [Any])?.first as? Bool == true)
+        #expect(((read["map"] as? [String: Any])?["a"] as? [String: Any])?["b"] as? Int == 1)
+        #expect((read["none"] as? [Any])?.isEmpty == true)
+        let strange: [[AnyHashable: Any]] = [
+            ["object": NSObject()], [1: "number as key"], ["deep": [[NSObject()]]],
+        ]
+        for info in strange {
+            let octets = try #require(
+                CacheEntryFile.octets(of: try Self.entry(response, userInfo: info), digest: Self.digest))
+            let read = try #require(CacheEntryFile.entry(octets, digest: Self.digest))
+            #expect(read.response.userInfo == nil)
+        }
+    }
+
+    @Test(arguments: [(31, true), (32, false)])
+    func theDeepestValue(depth: Int, isStored: Bool) {
+        var value: Any = 1
+        for _ in 0..<depth { value = [value] }
+        #expect((StorableValue(value) != nil) == isStored)
+    }
+}

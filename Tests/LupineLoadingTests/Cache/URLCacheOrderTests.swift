@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Glibc
+import LupineTransport
+import Testing
+
+@testable import LupineLoading
+
+/// Calls that come while the storage queue is in the middle of something. The queue is held there by the file of the key: a
+/// pipe, from which it reads what the test has not written yet.
+struct URLCacheOrderTests {
+    /// What comes in between.
+    enum Call: CaseIterable {
+        case store, storeInMemory, remove, removeAll, removeSince
+
+        func perform(_ cache: URLCache, _ request: URLRequest) throws {
+            switch self {
+            case .store: cache.storeCachedResponse(try CacheStage.loaded("new"), for: request)
+            case .storeInMemory:
+                let response = try CacheStage.loaded("new", policy: .allowedInMemoryOnly)
+                cache.storeCachedResponse(response, for: request)
+            case .remove: cache.removeCachedResponse(for: request)
+            case .removeAll: cache.removeAllCachedResponses()
+            case .removeSince: cache.removeCachedResponses(since: .distantPast)
+            }
+        }
+
+        /// What is found after it, and whether there is a file.
+        var content: String? { self == .store || self == .storeInMemory ? "new" : nil }
+        var leavesFile: Bool { self == .store }
+    }
+
+    let stage = CacheStage()
+    var pipe: URL { stage.root.appendingPathComponent("key") }
+    let key = Data((0..<32).map { UInt8($0) })
+
+    init() throws {
+        try FileManager.default.createDirectory(at: stage.root, withIntermediateDirectories: true)
+        try #require(unsafe mkfifo(pipe.path, 0o600) == 0)
+    }
+
+    /// Runs `body` while somebody waits for the key, and then gives it.
+    func whileKeyIsAwaited(_ body: () throws -> Void) throws {
+        // Opening a pipe waits for the one at its other end.
+        let handle = try FileHandle(forWritingTo: pipe)
+        try body()
+        try handle.write(contentsOf: key)
+        try handle.close()
+    }
+
+    func check(_ cache: URLCache, _ request: URLRequest, _ call: Call) async throws {
+        #expect(cache.content(request) == call.content && cache.lookUpAtOnce(request) != .later)
+        await cache.flush()
+        #expect(cache.content(request) == call.content)
+        #expect(await cache.lookUp(request)?.content == call.content)
+        #expect(stage.files.count == (call.leavesFile ? 1 : 0))
+        cache.memoryCapacity = 0
+        #expect(cache.content(request) == (call.leavesFile ? "new" : nil))
+        #expect((cache.currentDiskUsage > 0) == call.leavesFile)
+    }
+
+    @Test(
+        "[U-12.3] what is being written does not come back after it was replaced or removed",
+        arguments: Call.allCases)
+    func duringAWrite(call: Call) async throws {
+        let cache = stage.cache()
+        let request = try CacheStage.request("http://h/a", ["Authorization": "s"])
+        cache.storeCachedResponse(try CacheStage.loaded("old"), for: request)
+        try whileKeyIsAwaited {
+            try call.perform(cache, request)
+            #expect(cache.content(request) == call.content)
+        }
+        try await check(cache, request, call)
+    }
+
+    @Test(
+        "[U-12.3] what is being read does not come back after it was replaced or removed",
+        arguments: Call.allCases)
+    func duringARead(call: Call) async throws {
+        let request = try CacheStage.request("http://h/a", ["Authorization": "s"])
+        let first = stage.cache()
+        first.storeCachedResponse(try CacheStage.loaded("old"), for: request)
+        try whileKeyIsAwaited {}
+        await first.flush()
+        let cache = stage.cache()
+        let answer = Lock(String?.none)
+        cache.lookUp(request) { entry in answer.withLock { $0 = entry?.content } }
+        try whileKeyIsAwaited {
+            try call.perform(cache, request)
+            #expect(cache.content(request) == call.content)
+        }
+        await cache.flush()
+        // It was asked for before.
+        #expect(answer.withLock { $0 } == "old")
+        try await check(cache, request, call)
+    }
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineOrigin
+import Testing
+
+@testable import LupineLoading
+
+/// Download tasks against an origin on this machine, through all layers.
+struct DownloadTaskTests {
+    private func withSession(
+        _ delegate: (any URLSessionDelegate)? = nil,
+        _ body: (URLSession, LupineOrigin.Origin) async throws -> Void
+    ) async throws {
+        let origin = try LupineOrigin.Origin.start()
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.connectionProxyDictionary = [:]
+        let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(session, origin)) } catch { result = .failure(error) }
+        session.invalidateAndCancel()
+        await origin.shutdown()
+        try result.get()
+    }
+
+    private func url(_ origin: LupineOrigin.Origin, _ path: String) throws -> URL {
+        try #require(URL(string: origin.url + path))
+    }
+
+    private static func alphabet(_ count: Int) -> Data {
+        Data((0..<count).map { UInt8(ascii: "a") + UInt8($0 % 26) })
+    }
+
+    @Test("[U-7.9, U-7.10, T-9] a download's whole life, as a delegate hears of it") func life() async throws
+    {
+        let delegate = DownloadDelegate()
+        try await withSession(delegate) { session, origin in
+            let task = session.downloadTask(with: try url(origin, "/range/300000"))
+            task.resume()
+            await delegate.log.has("complete")
+            let entries = delegate.log.entries
+            let (writes, rest) = (entries.dropLast(3), Array(entries.suffix(3)))
+            #expect(rest == ["finished 300000 0600", "metrics", "complete nil"])
+            #expect(writes.allSatisfy { $0.hasPrefix("wrote") } && writes.last == "wrote 300000/300000")
+            #expect(delegate.sum == 300_000)
+            let place = try #require(delegate.places.first)
+            #expect(!FileManager.default.fileExists(atPath: place.path), "it was not moved")
+            #expect(task.countOfBytesReceived == 300_000)
+        }
+    }
+
+    @Test(
+        "[U-7.9] every final status is downloaded, also without content",
+        arguments: ["/status/404", "/status/204"])
+    func anyStatus(_ path: String) async throws {
+        let delegate = DownloadDelegate()
+        try await withSession(delegate) { session, origin in
+            session.downloadTask(with: try url(origin, path)).resume()
+            await delegate.log.has("complete")
+            #expect(delegate.log.entries.contains { $0.hasPrefix("finished") })
+            #expect(delegate.log.entries.last == "complete nil")
+        }
+    }
+
+    @Test("[U-9.10] coded content is undone on its way into the file") func decoded() async throws {
+        try await withSession { session, origin in
+            let (file, _) = try await session.download(from: url(origin, "/gzip"))
+            defer { try? FileManager.default.removeItem(at: file) }
+            let text = String(decoding: try Data(contentsOf: file), as: UTF8.self)
+            #expect(text.contains("\"gzipped\""))
+        }
+    }
+
+    @Test("[U-4.7] the file of an awaited download is the caller's") func awaited() async throws {
+        try await withSession { session, origin in
+            let (file, response) = try await session.download(from: url(origin, "/range/1000"))
+            defer { try? FileManager.default.removeItem(at: file) }
+            #expect(try Data(contentsOf: file) == Self.alphabet(1000))
+            #expect((response as? HTTPURLResponse)?.statusCode == 200)
+        }
+    }
+
+    @Test("[U-4.6] a handler gets the file, which is gone afterwards") func handler() async throws {
+        try await withSession { session, origin in
+            let url = try url(origin, "/range/1000")
+            let (data, path) = await withCheckedContinuation { waiting in
+                session.downloadTask(with: url) { file, _, _ in
+                    waiting.resume(returning: (file.flatMap { try? Data(contentsOf: $0) }, file?.path ?? ""))
+                }.resume()
+            }
+            #expect(data == Self.alphabet(1000))
+            _ = await session.allTasks
+            #expect(!FileManager.default.fileExists(atPath: path))
+        }
+    }
+
+    @Test("[U-7.12, U-7.13, U-7.14] a download that was cut off goes on where it stopped, in another session")
+    func resumes() async throws {
+        let delegate = DownloadDelegate()
+        try await withSession(delegate) { session, origin in
+            let sent = Self.alphabet(100_000)
+            let gate = "go"
+            origin.script(
+                "GET", "/file",
+                ScriptPlan([
+                    Script([
+                        .send(
+                            "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\nETag: \"v1\"\r\nAccept-Ranges: bytes\r\n\r\n"
+                        ), .send(Array(sent.prefix(40_000))), .waitForSignal(gate), .reset,
+                    ]),
+                    Script([
+                        .send(
+                            "HTTP/1.1 206 Partial Content\r\nContent-Length: 60000\r\nETag: \"v1\"\r\n"
+                                + "Content-Range: bytes 40000-99999/100000\r\n\r\n"),
+                        .send(Array(sent.suffix(60_000))), .close,
+                    ]),
+                ]))
+            let task = session.downloadTask(with: try url(origin, "/file"))
+            task.resume()
+            await delegate.log.has("wrote 40000/100000")
+            let data = await withCheckedContinuation { waiting in
+                task.cancel { waiting.resume(returning: $0) }
+            }
+            let resumeData = try #require(data)
+            await delegate.log.has("complete")
+            let inError =
+                (task.error as? URLError)?.errorUserInfo[NSURLSessionDownloadTaskResumeData] as? Data
+            #expect(inError == resumeData && (task.error as? URLError)?.code == .cancelled)
+            origin.gate(gate).open()
+
+            let second = DownloadDelegate()
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.connectionProxyDictionary = [:]
+            let other = URLSession(configuration: configuration, delegate: second, delegateQueue: nil)
+            other.downloadTask(withResumeData: resumeData).resume()
+            await second.log.has("complete")
+            #expect(second.log.entries.first == "resumed 40000/100000")
+            #expect(second.log.entries.suffix(3) == ["finished 100000 0600", "metrics", "complete nil"])
+            #expect(second.contents.first == sent)
+            other.invalidateAndCancel()
+        }
+    }
+
+    @Test("[U-7.13] a download that fails says how to go on") func failureCarriesResumeData() async throws {
+        let delegate = DownloadDelegate()
+        try await withSession(delegate) { session, origin in
+            origin.script(
+                "GET", "/cut",
+                ScriptPlan(
+                    .send(
+                        "HTTP/1.1 200 OK\r\nContent-Length: 100\r\nLast-Modified: yesterday\r\nAccept-Ranges: bytes\r\n\r\nabc"
+                    ), .close))
+            let task = session.downloadTask(with: try url(origin, "/cut"))
+            task.resume()
+            await delegate.log.has("complete")
+            let error = try #require(task.error as? URLError)
+            #expect(error.code == .networkConnectionLost)
+            let data = error.errorUserInfo[NSURLSessionDownloadTaskResumeData] as? Data
+            let resume = try #require(data.flatMap { ResumeData($0) })
+            #expect(resume.received == 3 && resume.validator == .lastModified("yesterday"))
+            try FileManager.default.removeItem(atPath: resume.file)
+        }
+    }
+
+    @Test("[U-7.14] what is no resume data fails, and nothing is known of the request") func noResumeData()
+        async throws
+    {
+        try await withSession { session, _ in
+            let task = session.downloadTask(withResumeData: Data("nonsense".utf8))
+            #expect(task.originalRequest == nil && task.currentRequest == nil)
+            let error = await #expect(throws: URLError.self) {
+                _ = try await session.download(resumeFrom: Data("nonsense".utf8))
+            }
+            #expect(error?.code == .unsupportedURL)
+        }
+    }
+
+    @Test("[U-7.12] a plain cancel leaves nothing behind") func plainCancel() async throws {
+        let delegate = DownloadDelegate()
+        try await withSession(delegate) { session, origin in
+            origin.script(
+                "GET", "/stall",
+                ScriptPlan(
+                    .send(
+                        "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \"v\"\r\nAccept-Ranges: bytes\r\n\r\nabc"
+                    ),
+                    .stall))
+            let task = session.downloadTask(with: try url(origin, "/stall"))
+            task.resume()
+            await delegate.log.has("wrote")
+            task.cancel()
+            await delegate.log.has("complete")
+            let error = try #require(task.error as? URLError)
+            #expect(error.code == .cancelled)
+            #expect(error.errorUserInfo[NSURLSessionDownloadTaskResumeData] == nil)
+            let late = await withCheckedContinuation { waiting in
+                task.cancel { waiting.resume(returning: $0) }
+            }
+            #expect(late == nil, "it is over")
+        }
+    }
+
+    @Test("[U-7.15] a data task goes on as a download") func becomesDownload() async throws {
+        let delegate = DownloadDelegate(becomesDownload: true)
+        try await withSession(delegate) { session, origin in
+            session.dataTask(with: try url(origin, "/range/200000")).resume()
+            await delegate.log.has("complete")
+            let entries = delegate.log.entries.filter { !$0.hasPrefix("wrote") }
+            #expect(entries == ["became 1", "finished 200000 0600", "metrics", "complete nil"])
+            #expect(delegate.contents.first == Self.alphabet(200_000))
+        }
+    }
+}

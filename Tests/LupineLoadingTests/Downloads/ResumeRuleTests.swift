@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineTestKit
+import Testing
+
+@testable import LupineLoading
+
+/// When a download can be gone on with, and what an answer to the attempt means.
+struct ResumeRuleTests {
+    struct Answer: Sendable, CustomTestStringConvertible {
+        let name: String
+        let status: Int
+        let fields: [String: String]
+        let step: ResumeRule.Step
+        var testDescription: String { name }
+
+        init(_ name: String, _ status: Int, _ fields: [String: String], _ step: ResumeRule.Step) {
+            self.name = name
+            self.status = status
+            self.fields = fields
+            self.step = step
+        }
+    }
+
+    static let answers = [
+        Answer(
+            "[U-7.14] the rest", 206, ["Content-Range": "bytes 100-199/200", "Content-Length": "100"],
+            .append(offset: 100, total: 200)),
+        Answer(
+            "[U-7.14] an asterisk for the total", 206,
+            ["Content-Range": "bytes 100-199/*", "Content-Length": "100"], .append(offset: 100, total: 200)),
+        Answer(
+            "[U-7.14] an end that is off by one", 206,
+            ["Content-Range": "bytes 100-200/200", "Content-Length": "100"],
+            .append(offset: 100, total: 200)),
+        Answer(
+            "no total and no length", 206, ["Content-Range": "bytes 100-199/*"],
+            .append(offset: 100, total: -1)),
+        Answer(
+            "a length that is no number of bytes that can be", 206,
+            ["Content-Range": "bytes 100-199/*", "Content-Length": "9223372036854775807"],
+            .append(offset: 100, total: -1)),
+        Answer(
+            "another part", 206, ["Content-Range": "bytes 99-199/200"],
+            .refuse("the server sent another part than the one asked for")),
+        Answer(
+            "a part that does not say which", 206, [:],
+            .refuse("the server sent another part than the one asked for")),
+        Answer("[U-7.14] another version now", 200, ["Content-Length": "300"], .store),
+        Answer("[U-7.14] nothing is missing", 416, ["Content-Range": "bytes */100"], .complete),
+        Answer("[U-7.14] the resource is shorter now", 416, ["Content-Range": "bytes */99"], .store),
+        Answer("416 without a word", 416, [:], .store),
+        Answer(
+            "[U-7.14] any other answer is a download of that answer", 404, ["Content-Length": "9"], .store),
+    ]
+
+    @Test(arguments: answers) func eachAnswerHasItsStep(_ answer: Answer) throws {
+        let response = try response(answer.status, answer.fields)
+        #expect(ResumeRule.step(after: response, offset: 100) == answer.step)
+    }
+
+    struct Case: Sendable, CustomTestStringConvertible {
+        let name: String
+        var method = "GET"
+        var url = "https://files.example/a"
+        var asks: [String: String] = [:]
+        var status = 200
+        var fields = ["Accept-Ranges": "bytes", "ETag": "\"v1\""]
+        var isDecoded = false
+        var validator: ResumeData.Validator?
+        var testDescription: String { name }
+    }
+
+    static let cases = [
+        Case(name: "[U-7.12] a strong tag", validator: .entityTag("\"v1\"")),
+        Case(
+            name: "[U-7.12] a tag before a date",
+            fields: ["Accept-Ranges": "none, Bytes", "ETag": "\"v1\"", "Last-Modified": "yesterday"],
+            validator: .entityTag("\"v1\"")),
+        Case(
+            name: "[U-7.14] a date, word for word, even if it is none",
+            fields: ["Accept-Ranges": "bytes", "ETag": "W/\"v1\"", "Last-Modified": "yesterday"],
+            validator: .lastModified("yesterday")),
+        Case(name: "[U-7.12] a weak tag alone", fields: ["Accept-Ranges": "bytes", "ETag": "W/\"v1\""]),
+        Case(name: "[U-7.12] neither tag nor date", fields: ["Accept-Ranges": "bytes"]),
+        Case(name: "[U-7.12] no ranges", fields: ["ETag": "\"v1\""]),
+        Case(name: "[U-7.12] ranges refused", fields: ["Accept-Ranges": "none", "ETag": "\"v1\""]),
+        Case(
+            name: "[U-7.12] a part shows that ranges work", status: 206, fields: ["ETag": "\"v1\""],
+            validator: .entityTag("\"v1\"")),
+        Case(name: "[U-7.12] not found", status: 404),
+        Case(name: "[U-7.12] created", status: 201),
+        Case(name: "[U-7.12] a POST", method: "POST"),
+        Case(name: "[U-7.12] decoded content", isDecoded: true),
+        Case(
+            name: "[U-7.12] not to be stored",
+            fields: ["Accept-Ranges": "bytes", "ETag": "\"v1\"", "Cache-Control": "private, no-store"]),
+        Case(name: "[U-7.12] no HTTP", url: "file:///tmp/a"),
+        Case(name: "the program asked for a part itself", asks: ["Range": "bytes=5-"], status: 206),
+    ]
+
+    @Test(arguments: cases) func aPartIsKeptOnlyWhereItCanBeGoneOnWith(_ row: Case) throws {
+        var request = URLRequest(url: try #require(URL(string: row.url)))
+        request.httpMethod = row.method
+        request.allHTTPHeaderFields = row.asks
+        let response = try response(row.status, row.fields)
+        let validator = ResumeRule.validator(of: response, to: request, isDecoded: row.isDecoded)
+        #expect(validator == row.validator)
+    }
+
+    @Test(arguments: [
+        ("bytes 0-9/10", 0, 10), ("BYTES  5-9/*", 5, nil), ("bytes */10", nil, 10), ("bytes */*", nil, nil),
+    ])
+    func aRangeIsRead(_ text: String, _ start: Int64?, _ total: Int64?) throws {
+        let range = try #require(ContentRange(text))
+        #expect(range.start == start && range.total == total)
+    }
+
+    @Test(arguments: [
+        "", "bytes", "bytes 1-2", "bytes 1/2", "bytes -2/3", "bytes 1-/3", "bytes +1-2/3", "items 1-2/3",
+        "bytes 1-2/3 4", "bytes 99999999999999999999-1/2", "bytes 1-2/99999999999999999999", "bytes 1-2-3/4",
+    ])
+    func whatIsNoRangeIsNotRead(_ text: String) { #expect(ContentRange(text) == nil) }
+
+    private func response(_ status: Int, _ fields: [String: String]) throws -> HTTPURLResponse {
+        let url = try #require(URL(string: "https://files.example/a"))
+        return try #require(
+            HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields))
+    }
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineHTTP
+import LupineOrigin
+import LupineTransport
+import Testing
+
+@testable import LupineLoading
+
+/// Time, suspension, cancellation, and what is left behind: nothing.
+@Suite struct LoadControlTests {
+    enum Step: CaseIterable {
+        case beforeStart, afterStart, sent, sending, paused, reading, suspended, asking, stream
+    }
+
+    @Test(
+        "[U-6.5, U-6.7] wherever it stands, the end comes once, with the error that was given, and the connection goes",
+        arguments: Step.allCases)
+    func cancelled(_ step: Step) async throws {
+        let plan: ScriptPlan =
+            switch step {
+            case .paused, .reading, .suspended:
+                ScriptPlan(.expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), .expectEnd)
+            case .sending, .stream:
+                // What was sent is read first: the end stands behind it.
+                ScriptPlan(.expectHead, .signal("head"), .waitForSignal("cancelled"), .expectEnd)
+            case .beforeStart, .afterStart, .sent, .asking:
+                ScriptPlan(.expectHead, .signal("head"), .expectEnd)
+            }
+        try await withLoads(plan) { stage in
+            let client = RecordingHopClient(
+                plan: { _ in step == .paused ? .pause : .deliver },
+                stream: { _ in
+                    if step == .asking { return nil }
+                    return InputStream(data: Data(repeating: 1, count: 64 << 20))
+                })
+            var hop = HopRequest(request: try stage.request())
+            if step == .sending {
+                hop = HopRequest(
+                    request: try stage.request(method: "PUT"),
+                    body: .data(Data(repeating: 1, count: 64 << 20)))
+            }
+            if step == .stream || step == .asking {
+                hop = HopRequest(request: try stage.request(method: "PUT"), body: .streamed)
+            }
+            let load = stage.load(hop, client)
+            if step != .beforeStart { load.start() }
+            switch step {
+            case .beforeStart, .afterStart, .asking: break
+            case .sent, .sending, .stream: await stage.origin.gate("head").wait()
+            case .paused: await client.headCame.wait()
+            case .reading: await client.dataCame.wait()
+            case .suspended:
+                await client.dataCame.wait()
+                load.setSuspended(true)
+            }
+            load.cancel(.loading(.cancelled, url: nil, reason: "mine"))
+            load.cancel(.loading(.timedOut, url: nil))
+            stage.origin.gate("cancelled").open()
+            if step == .beforeStart { load.start() }
+            let log = await client.end()
+            let code: URLError.Code = step == .asking ? .requestBodyStreamExhausted : .cancelled
+            #expect(log.ends == 1 && log.error?.code == code && log.overlaps == 0)
+            while stage.origin.counts.connectionsOpen > 0, step != .afterStart { await Task.yield() }
+        }
+    }
+
+    /// From inside a call of the client's own: the end does not come within it.
+    @Test func cancelledByItsClient() async throws {
+        try await withLoads(ScriptPlan(.expectHead, .reply("abc"), .stall)) { stage in
+            let box = Box<NetworkLoad?>(nil)
+            let client = RecordingHopClient(plan: { _ in
+                box.value?.cancel(.loading(.cancelled, url: nil))
+                return .deliver
+            })
+            let load = stage.load(HopRequest(request: try stage.request()), client)
+            box.update { $0 = load }
+            load.start()
+            let log = await client.end()
+            box.update { $0 = nil }
+            #expect(log.order == ["response", "end"] && log.overlaps == 0 && log.error?.code == .cancelled)
+        }
+    }
+
+    /// U-6.4: nothing moves, and then all of it.
+    @Test func suspended() async throws {
+        let body = (0..<2_000_000).map { UInt8(truncatingIfNeeded: $0) }
+        try await withLoads(ScriptPlan(.expectHead, .reply(body), .stall)) { stage in
+            let box = Box<NetworkLoad?>(nil)
+            let stopped = Gate()
+            let client = RecordingHopClient(demand: { count in
+                if count <= ContentGatherer.pieceLimit {
+                    box.value?.setSuspended(true)
+                    stopped.open()
+                }
+                return .more
+            })
+            let load = stage.load(HopRequest(request: try stage.request()), client)
+            box.update { $0 = load }
+            load.start()
+            await stopped.wait()
+            for _ in 0..<200 { await Task.yield() }
+            #expect(client.now.body.count < 200_000 && client.now.ends == 0)
+            load.setSuspended(false)
+            let log = await client.end()
+            box.update { $0 = nil }
+            #expect(log.body == Data(body) && log.error == nil)
+        }
+    }
+
+    @Test func suspendedBeforeItBegins() async throws {
+        try await withLoads(ScriptPlan(.expectHead, .reply(), .stall)) { stage in
+            let client = RecordingHopClient()
+            let load = stage.load(HopRequest(request: try stage.request()), client)
+            load.setSuspended(true)
+            load.start()
+            while stage.origin.counts.connectionsAccepted == 0 { await Task.yield() }
+            for _ in 0..<100 { await Task.yield() }
+            #expect(client.now.order.isEmpty && stage.wire() == "")
+            load.setSuspended(false)
+            #expect(await client.end().text == "ok")
+        }
+    }
+
+    @Test("[U-14.1, U-14.2] the request's own time, fractions too; each hop's own", arguments: [false, true])
+    func timedOut(_ byRequest: Bool) async throws {
+        try await withLoads(
+            ScriptPlan(.expectHead, .stall),
+            configuration: .with { $0.timeoutIntervalForRequest = byRequest ? 600 : 0.01 }
+        ) { stage in
+            var request = try stage.request()
+            if byRequest { request.timeoutInterval = 0.01 }
+            let log = await stage.send(HopRequest(request: request))
+            #expect(log.error?.code == .timedOut && log.order == ["end"])
+        }
+    }
+
+    @Test func theWholeIsOver() async throws {
+        try await withLoads(ScriptPlan(.expectHead, .stall)) { stage in
+            let hop = HopRequest(request: try stage.request(), wholeTimeout: .milliseconds(20))
+            #expect(await stage.send(hop).error?.code == .timedOut)
+        }
+    }
+
+    @Test("[U-9.14] the highest priority first")
+    func priorities() async throws {
+        let plan = ScriptPlan(
+            .expectHead, .signal("busy"), .waitForSignal("go"), .reply("1"), .expectHead, .reply("2"),
+            .expectHead,
+            .reply("3"), .stall)
+        try await withLoads(plan, configuration: .with { $0.httpMaximumConnectionsPerHost = 1 }) { stage in
+            let clients = (0..<3).map { _ in RecordingHopClient() }
+            let loads = try clients.map { stage.load(HopRequest(request: try stage.request()), $0) }
+            loads[0].start()
+            await stage.origin.gate("busy").wait()
+            loads[1].start()
+            loads[2].start()
+            loads[2].setPriority(0.9)
+            stage.origin.gate("go").open()
+            var texts: [String] = []
+            for client in clients { texts.append(await client.end().text) }
+            #expect(texts == ["1", "3", "2"])
+        }
+    }
+
+    /// What is measured: when, how much, and over which connection.
+    @Test func metrics() async throws {
+        let plan = ScriptPlan(.expectHead, .expectBytes(3), .reply("one"), .expectHead, .reply("two"), .stall)
+        try await withLoads(plan) { stage in
+            let first = try await stage.send(method: "PUT", body: Data("abc".utf8))
+            let metrics = try #require(first.metrics)
+            #expect(metrics.fetchStart <= metrics.end && metrics.response === first.response)
+            #expect(metrics.request.httpMethod == "PUT" && metrics.fetchType == .networkLoad)
+            #expect(metrics.bodyBytesBeforeEncoding == 3 && metrics.bodyBytesAfterDecoding == 3)
+            let exchange = try #require(metrics.exchanges.first)
+            #expect(metrics.exchanges.count == 1 && !exchange.isReused && exchange.dial != nil)
+            #expect(try await stage.send().metrics?.exchanges.first?.isReused == true)
+        }
+    }
+}
+
+/// A value that closures share.
+private final class Box<Value: Sendable>: Sendable {
+    private let storage: Lock<Value>
+    init(_ value: Value) { storage = Lock(value) }
+    var value: Value { storage.withLock { $0 } }
+    func update(_ change: (inout Value) -> Void) { storage.withLock { value in change(&value) } }
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineHTTP
+import LupineOrigin
+import LupineTransport
+import Testing
+
+@testable import LupineLoading
+
+/// What the tests of network loads begin with: an origin that answers to any name, and an engine with a loop of its own.
+func withLoads<Result>(
+    _ plan: ScriptPlan? = nil, buffers: Int32? = nil,
+    configuration: URLSessionConfiguration = .with { _ in },
+    _ body: (LoadStage) async throws -> Result
+) async throws -> Result {
+    var serving = OriginConfiguration()
+    serving.script = plan
+    serving.recordedBytes = 4 << 20
+    serving.socketBuffers = buffers
+    let origin = try LupineOrigin.Origin.start(configuration: serving)
+    configuration.connectionProxyDictionary = [:]
+    configuration.lupine.ownEventLoops = 1
+    configuration.lupine.addressOverrides = [.init(host: "*", port: origin.port): [origin.address]]
+    let settings = SessionSettings(configuration)
+    let stage = LoadStage(origin: origin, settings: settings, engine: SessionEngine(settings))
+    func end() async {
+        await withCheckedContinuation { continuation in stage.engine.shutDown { continuation.resume() } }
+        await origin.shutdown()
+    }
+    do {
+        let result = try await body(stage)
+        await end()
+        return result
+    } catch {
+        await end()
+        throw error
+    }
+}
+
+/// An origin and an engine.
+struct LoadStage {
+    let origin: LupineOrigin.Origin
+    let settings: SessionSettings
+    let engine: SessionEngine
+
+    /// A request to the origin.
+    func request(
+        _ target: String = "/", method: String = "GET", _ fields: [(String, String)] = [], body: Data? = nil
+    ) throws -> URLRequest {
+        var request = URLRequest(url: try #require(URL(string: "http://origin.test:\(origin.port)\(target)")))
+        request.httpMethod = method
+        for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
+        if let body { request.httpBody = body }
+        return request
+    }
+
+    /// A load that has not begun.
+    func load(_ hop: HopRequest, _ client: RecordingHopClient) -> NetworkLoad {
+        let load = NetworkLoad(hop, settings: settings, engine: engine, client: client)
+        client.load.withLock { $0 = load }
+        return load
+    }
+
+    /// Loads, and waits for the end.
+    @discardableResult
+    func send(
+        _ hop: HopRequest, _ client: RecordingHopClient = RecordingHopClient()
+    ) async -> RecordingHopClient.Log {
+        load(hop, client).start()
+        return await client.end()
+    }
+
+    /// The same for a GET of `/`.
+    @discardableResult
+    func send(_ client: RecordingHopClient) async throws -> RecordingHopClient.Log {
+        await send(HopRequest(request: try request()), client)
+    }
+
+    /// The same for a request with defaults.
+    @discardableResult
+    func send(
+        _ target: String = "/", method: String = "GET", _ fields: [(String, String)] = [], body: Data? = nil
+    ) async throws -> RecordingHopClient.Log {
+        await send(HopRequest(request: try request(target, method: method, fields, body: body)))
+    }
+
+    /// What came on a connection, as text.
+    func wire(_ connection: Int = 0) -> String {
+        String(decoding: origin.received(on: connection), as: UTF8.self)
+    }
+}
+
+/// Writes down all that a hop reports, and answers as it was told to.
+final class RecordingHopClient: HopLoadClient {
+    struct Log: Sendable {
+        var order: [String] = []
+        var interim: [Int] = []
+        var response: HTTPURLResponse?
+        var pieces: [Data] = []
+        var count = 0
+        var spliced = 0
+        var sent: [Int64] = []
+        var expected: Int64?
+        var streamsAsked = 0
+        var ends = 0
+        var overlaps = 0
+        var error: URLError?
+        var metrics: HopMetrics?
+
+        var body: Data { pieces.reduce(Data(), +) }
+        var text: String { String(decoding: body, as: UTF8.self) }
+    }
+
+    let log = Lock(Log())
+    let load = Lock<NetworkLoad?>(nil)
+    let headCame = Gate()
+    let dataCame = Gate()
+    let ended = Gate()
+    private let isBusy = Lock(false)
+    private let plan: @Sendable (URLResponse) -> HopPlan
+    private let demand: @Sendable (Int) -> Demand
+    private let stream: @Sendable (Int) -> InputStream?
+    private let upgrade: (@Sendable (UpgradedConnection) -> any UpgradeHandler)?
+
+    /// `demand` is asked with the number of bytes so far, `stream` with the number of streams before.
+    init(
+        plan: @escaping @Sendable (URLResponse) -> HopPlan = { _ in .deliver },
+        demand: @escaping @Sendable (Int) -> Demand = { _ in .more },
+        stream: @escaping @Sendable (Int) -> InputStream? = { _ in nil },
+        upgrade: (@Sendable (UpgradedConnection) -> any UpgradeHandler)? = nil
+    ) {
+        self.plan = plan
+        self.demand = demand
+        self.stream = stream
+        self.upgrade = upgrade
+    }
+
+    var now: Log { log.withLock { $0 } }
+    var isOver: Bool { log.withLock { $0.ends > 0 } }
+
+    /// What there is when the hop is over.
+    func end() async -> Log {
+        await ended.wait()
+        load.withLock { $0 = nil }
+        return now
+    }
+
+    private func note<Result>(_ event: String, _ change: (inout Log) -> Void, _ answer: () -> Result)
+        -> Result
+    {
+        let wasBusy = isBusy.withLock { busy -> Bool in
+            defer { busy = true }
+            return busy
+        }
+        log.withLock { log in
+            if wasBusy { log.overlaps += 1 }
+            if log.order.last != event { log.order.append(event) }
+            change(&log)
+        }
+        let result = answer()
+        isBusy.withLock { $0 = false }
+        return result
+    }
+
+    func hopNeedsBodyStream(_ hop: any HopLoad, reply: @escaping @Sendable (BodyStream?) -> Void) {
+        let count = now.streamsAsked
+        note("stream", { $0.streamsAsked += 1 }, {})
+        reply(stream(count).map { CallerValue($0) })
+    }
+
+    func hopSent(_ hop: any HopLoad, total: Int64, expected: Int64) {
+        note(
+            "sent",
+            { log in
+                log.sent.append(total)
+                log.expected = expected
+            }, {})
+    }
+
+    func hopInterim(_ hop: any HopLoad, _ response: HTTPURLResponse) {
+        note("interim", { $0.interim.append(response.statusCode) }, {})
+    }
+
+    func hopResponse(
+        _ hop: any HopLoad, _ response: URLResponse, storagePolicy: URLCache.StoragePolicy
+    ) -> HopPlan {
+        note(
+            "response", { $0.response = response as? HTTPURLResponse },
+            {
+                headCame.open()
+                return plan(response)
+            })
+    }
+
+    func hopReceived(_ hop: any HopLoad, _ data: Data) -> Demand {
+        note(
+            "data",
+            { log in
+                log.pieces.append(data)
+                log.count += data.count
+            },
+            {
+                dataCame.open()
+                return demand(now.count)
+            })
+    }
+
+    func hopSpliced(_ hop: any HopLoad, _ count: Int) -> Demand {
+        note("spliced", { $0.spliced += count }, { demand(now.spliced) })
+    }
+
+    func hopRedirected(_ hop: any HopLoad, to request: URLRequest, response: URLResponse) {
+        Issue.record("a network load redirects nothing")
+    }
+
+    func hopChallenged(
+        _ hop: any HopLoad, _ challenge: URLAuthenticationChallenge,
+        reply: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) { Issue.record("a network load asks nothing") }
+
+    func hopUpgraded(
+        _ hop: any HopLoad, _ connection: UpgradedConnection, _ response: HTTPURLResponse
+    ) -> any UpgradeHandler {
+        note("upgraded", { $0.response = response }, { upgrade?(connection) ?? Hangup(connection) })
+    }
+
+    func hopEnded(_ hop: any HopLoad, _ error: URLError?, _ metrics: HopMetrics) {
+        note(
+            "end",
+            { log in
+                log.ends += 1
+                log.error = error
+                log.metrics = metrics
+            }, {})
+        ended.open()
+    }
+}
+
+/// Wants nothing of an upgraded connection.
+final class Hangup: UpgradeHandler {
+    init(_ connection: UpgradedConnection) { connection.close() }
+    func received(_ bytes: Span<UInt8>) -> Demand { .enough }
+    func drained() {}
+    func closed(_ error: TransportError?) {}
+}
+
+extension URLSessionConfiguration {
+    /// One that keeps nothing, changed by `change`.
+    static func with(_ change: (URLSessionConfiguration) -> Void) -> URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.ephemeral
+        change(configuration)
+        return configuration
+    }
+}
+
+extension Script.Step {
+    /// A whole response with a length.
+    static func reply(_ body: String = "ok", status: String = "200 OK", _ fields: String = "") -> Script.Step
+    {
+        .send("HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\(fields)\r\n\(body)")
+    }
+
+    /// A whole response with a length, its body as bytes.
+    static func reply(_ body: [UInt8], _ fields: String = "") -> Script.Step {
+        .send(Array("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\(fields)\r\n".utf8) + body)
+    }
+}

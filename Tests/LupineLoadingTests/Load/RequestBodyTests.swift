@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineHTTP
+import LupineOrigin
+import LupineTransport
+import Testing
+
+@testable import LupineLoading
+
+/// Bodies of every kind, each way that they can go: U-7.3 to U-7.8, U-9.3, U-9.15.
+@Suite struct RequestBodyTests {
+    enum Kind: CaseIterable { case data, task, file, stream, asked }
+
+    private func hop(
+        _ kind: Kind, _ bytes: [UInt8], _ stage: LoadStage, length: Int? = nil, method: String = "PUT"
+    ) throws -> HopRequest {
+        var request = try stage.request(method: method)
+        if let length { request.setValue("\(length)", forHTTPHeaderField: "Content-Length") }
+        switch kind {
+        case .data:
+            request.httpBody = Data(bytes)
+            return HopRequest(request: request)
+        case .task:
+            request.httpBody = Data("not this".utf8)
+            return HopRequest(request: request, body: .data(Data(bytes)))
+        case .file: return HopRequest(request: request, body: .file(try temporary(bytes)))
+        case .stream:
+            request.httpBodyStream = InputStream(data: Data(bytes))
+            return HopRequest(request: request)
+        case .asked:
+            request.httpBodyStream = InputStream(data: Data("not this".utf8))
+            return HopRequest(request: request, body: .streamed)
+        }
+    }
+
+    private func temporary(_ bytes: [UInt8]) throws -> URL {
+        let url = FileManager.default.temporaryDirectory.appending(path: "lupine-body-\(UUID().uuidString)")
+        try Data(bytes).write(to: url)
+        return url
+    }
+
+    private func client(_ bytes: [UInt8]) -> RecordingHopClient {
+        RecordingHopClient(stream: { _ in InputStream(data: Data(bytes)) })
+    }
+
+    private static let small = Array("hello".utf8)
+
+    /// U-7.4 on the wire: a length where there is one, chunks where there is none.
+    @Test(arguments: Kind.allCases, [nil, 5]) func onTheWire(_ kind: Kind, _ length: Int?) async throws {
+        let isChunked = (kind == .stream || kind == .asked) && length == nil
+        let body = isChunked ? "5\r\nhello\r\n0\r\n\r\n" : "hello"
+        let plan = ScriptPlan(.expectHead, .expectBytes(body.utf8.count), .reply(), .stall)
+        try await withLoads(plan) { stage in
+            let client = client(Self.small)
+            let log = await stage.send(try hop(kind, Self.small, stage, length: length), client)
+            #expect(log.error == nil && log.text == "ok")
+            #expect(stage.wire().hasSuffix("\r\n\r\n" + body))
+            #expect(stage.wire().contains("\r\nContent-Length: 5\r\n") == !isChunked)
+            #expect(stage.wire().contains("\r\nTransfer-Encoding: chunked\r\n") == isChunked)
+            // U-7.7: the whole is told, and once is enough.
+            #expect(log.sent == [5] && log.expected == (isChunked ? -1 : 5))
+            #expect(log.streamsAsked == (kind == .asked ? 1 : 0))
+            #expect(log.metrics?.bodyBytesBeforeEncoding == 5 && log.overlaps == 0)
+        }
+    }
+
+    @Test(arguments: Kind.allCases) func largeOnes(_ kind: Kind) async throws {
+        let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 / 9) }
+        try await withLoads { stage in
+            var hop = try hop(kind, bytes, stage, method: "POST")
+            hop.request.url = URL(string: "http://origin.test:\(stage.origin.port)/hash")
+            let log = await stage.send(hop, client(bytes))
+            #expect(log.error == nil && log.response?.statusCode == 200)
+            // U-7.7: never less than before, the whole at last.
+            #expect(log.sent == log.sent.sorted() && Set(log.sent).count == log.sent.count)
+            #expect(log.sent.last == 3_000_000)
+            #expect(log.text.contains("3000000"), "\(log.text)")
+        }
+    }
+
+    @Test(arguments: Kind.allCases) func emptyOnes(_ kind: Kind) async throws {
+        let isChunked = kind == .stream || kind == .asked
+        let plan = ScriptPlan([
+            Script([.expectHead] + (isChunked ? [.expectBytes(5)] : []) + [.reply(), .stall])
+        ])
+        try await withLoads(plan) { stage in
+            let log = await stage.send(try hop(kind, [], stage, method: "POST"), client([]))
+            #expect(log.error == nil && log.sent.isEmpty, "U-7.7: nothing to tell of an empty body")
+            #expect(stage.wire().contains("Content-Length: 0\r\n") == !isChunked)
+            #expect(stage.wire().contains("Content-Type") == isChunked)
+        }
+    }
+
+    @Test(
+        "[U-7.8, U-9.13] an early answer: what is left of the body is nobody's, and neither is the connection",
+        arguments: Kind.allCases)
+    func anEarlyAnswer(_ kind: Kind) async throws {
+        let bytes = [UInt8](repeating: 3, count: 48 << 20)
+        let plan = ScriptPlan([
+            Script([
+                .expectHead, .reply("too large", status: "413 Content Too Large"), .waitForSignal("over"),
+            ]),
+            Script([.expectHead, .reply("second"), .stall]),
+        ])
+        try await withLoads(plan) { stage in
+            let log = await stage.send(try hop(kind, bytes, stage), client(bytes))
+            #expect(log.error == nil && log.response?.statusCode == 413 && log.text == "too large")
+            #expect((log.sent.last ?? 0) < Int64(bytes.count))
+            stage.origin.gate("over").open()
+            #expect(try await stage.send().text == "second")
+            #expect(stage.origin.counts.connectionsAccepted == 2)
+        }
+    }
+
+    struct Replay: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let kind: Kind
+        var method = "PUT"
+        let isReplayed: Bool
+    }
+
+    /// A connection that dies under a request before a word of an answer.
+    @Test(arguments: [
+        Replay(testDescription: "[U-9.15] data", kind: .data, isReplayed: true),
+        Replay(testDescription: "[U-9.15] a file", kind: .file, isReplayed: true),
+        Replay(testDescription: "[U-9.15] a stream that is asked for again", kind: .asked, isReplayed: true),
+        Replay(testDescription: "[U-9.15] a stream of the request's", kind: .stream, isReplayed: false),
+        Replay(testDescription: "[U-9.15] POST", kind: .data, method: "POST", isReplayed: false),
+    ])
+    func aStaleConnection(_ row: Replay) async throws {
+        let isChunked = row.kind == .stream || row.kind == .asked
+        let body = isChunked ? "5\r\nhello\r\n0\r\n\r\n" : "hello"
+        let plan = ScriptPlan([
+            Script([.expectHead, .reply("first"), .expectHead, .expectBytes(body.utf8.count), .close]),
+            Script([.expectHead, .expectBytes(body.utf8.count), .reply("again"), .stall]),
+        ])
+        try await withLoads(plan) { stage in
+            #expect(try await stage.send().text == "first")
+            let client = client(Self.small)
+            let log = await stage.send(try hop(row.kind, Self.small, stage, method: row.method), client)
+            if row.isReplayed {
+                #expect(log.error == nil && log.text == "again")
+                #expect(stage.wire(1).hasSuffix(body))
+                #expect(log.metrics?.exchanges.count == 2 && log.metrics?.exchanges.last?.wasReplayed == true)
+                #expect(log.streamsAsked == (row.kind == .asked ? 2 : 0))
+                // U-7.7: from the start again.
+                #expect(log.sent == [5, 5])
+            } else {
+                #expect(log.error?.code == .networkConnectionLost)
+                #expect(log.metrics?.exchanges.count == 1)
+            }
+        }
+    }
+
+    /// U-7.5: nobody has a stream, at first or for the second time.
+    @Test(arguments: [0, 1]) func noStream(_ supplied: Int) async throws {
+        let plan = ScriptPlan([
+            Script([.expectHead, .reply("first"), .expectHead, .expectBytes(15), .close]),
+            Script([.expectHead, .stall]),
+        ])
+        try await withLoads(plan) { stage in
+            #expect(try await stage.send().text == "first")
+            let client = RecordingHopClient(stream: {
+                $0 < supplied ? InputStream(data: Data(Self.small)) : nil
+            })
+            let log = await stage.send(try hop(.asked, [], stage), client)
+            #expect(log.streamsAsked == supplied + 1 && log.ends == 1)
+            #expect(log.error?.code == .requestBodyStreamExhausted)
+        }
+    }
+
+    /// U-7.4: a stream that is not as long as was said.
+    @Test(arguments: [3, 7], [Kind.stream, .asked]) func aWrongLength(_ length: Int, _ kind: Kind)
+        async throws
+    {
+        try await withLoads(ScriptPlan(.expectHead, .stall)) { stage in
+            let log = await stage.send(try hop(kind, Self.small, stage, length: length), client(Self.small))
+            #expect(log.error?.code == .requestBodyStreamExhausted && log.response == nil)
+            let mismatch = log.error?.userInfo[NSUnderlyingErrorKey] as? BodyStreamSource.Mismatch
+            #expect(
+                mismatch == (length == 7 ? .endsEarly(announced: 7, read: 5) : .goesOn(announced: 3)))
+        }
+    }
+
+    /// The stream's own error is underneath.
+    @Test func aStreamThatFails() async throws {
+        try await withLoads(ScriptPlan(.expectHead, .stall)) { stage in
+            var request = try stage.request(method: "POST")
+            request.httpBodyStream = FailingStream()
+            let log = await stage.send(HopRequest(request: request))
+            #expect(log.error?.code == .requestBodyStreamExhausted)
+            #expect((log.error?.userInfo[NSUnderlyingErrorKey] as? NSError)?.domain == "test")
+        }
+    }
+
+    struct Missing: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let path: String
+        let code: URLError.Code
+    }
+
+    /// U-7.3: known before anything is connected.
+    @Test(arguments: [
+        Missing(testDescription: "no such file", path: "/nonexistent/file", code: .fileDoesNotExist),
+        Missing(testDescription: "below a file", path: "/etc/passwd/file", code: .fileDoesNotExist),
+        Missing(testDescription: "a directory", path: "/etc", code: .fileIsDirectory),
+    ])
+    func filesThatCannotBeSent(_ row: Missing) async throws {
+        try await withLoads { stage in
+            let hop = HopRequest(
+                request: try stage.request(method: "PUT"), body: .file(URL(filePath: row.path)))
+            let log = await stage.send(hop)
+            #expect(log.error?.code == row.code && log.order == ["end"])
+            #expect(stage.origin.counts.connectionsAccepted == 0)
+        }
+    }
+}
+
+/// A stream that breaks after some bytes.
+private final class FailingStream: InputStream {
+    private var left = 3
+
+    init() { super.init(data: Data()) }
+
+    override var streamStatus: Stream.Status { .open }
+    override var streamError: (any Error)? { NSError(domain: "test", code: 7) }
+    override var hasBytesAvailable: Bool { true }
+    override func open() {}
+    override func close() {}
+    override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength length: Int) -> Int {
+        guard left > 0 else { return -1 }
+        left -= 1
+        unsafe buffer.pointee = 0x61
+        return 1
+    }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineOrigin
+import LupineTransport
+import Testing
+
+@testable import LupineLoading
+
+/// Writes down what a hop of a protocol, a file or a `data:` address says, and answers as it was told to.
+final class HopWitness: HopLoadClient {
+    struct Log: Sendable {
+        var order: [String] = []
+        var response: URLResponse?
+        var policy: URLCache.StoragePolicy?
+        var pieces: [Data] = []
+        var spliced = 0
+        var error: URLError?
+        var metrics: HopMetrics?
+        var ends = 0
+        var overlaps = 0
+        var redirect: URLRequest?
+        var challenge: URLAuthenticationChallenge?
+        var reply: (@Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)?
+
+        var body: Data { pieces.reduce(Data(), +) }
+        var text: String { String(decoding: body, as: UTF8.self) }
+    }
+
+    let log = Noted(Log())
+    let ended = Gate()
+    let sawResponse = Gate()
+    let sawData = Gate()
+    let asked = Gate()
+    private let isBusy = Noted(false)
+    private let plan: @Sendable (URLResponse) -> HopPlan
+    private let demand: @Sendable (Int) -> Demand
+
+    /// `demand` is asked with the number of bytes so far.
+    init(
+        plan: @escaping @Sendable (URLResponse) -> HopPlan = { _ in .deliver },
+        demand: @escaping @Sendable (Int) -> Demand = { _ in .more }
+    ) {
+        self.plan = plan
+        self.demand = demand
+    }
+
+    /// What there is when the hop is over.
+    func end() async -> Log {
+        await ended.wait()
+        return log.value
+    }
+
+    private func note<Result>(
+        _ event: String, _ change: @Sendable (inout Log) -> Void, _ answer: () -> Result
+    ) -> Result {
+        let wasBusy = isBusy.value
+        isBusy.set(true)
+        log.update { log in
+            if wasBusy { log.overlaps += 1 }
+            log.order.append(event)
+            change(&log)
+        }
+        defer { isBusy.set(false) }
+        return answer()
+    }
+
+    func hopResponse(_ hop: any HopLoad, _ response: URLResponse, storagePolicy: URLCache.StoragePolicy)
+        -> HopPlan
+    {
+        note("response") { log in
+            log.response = response
+            log.policy = storagePolicy
+        } _: {
+            sawResponse.open()
+            return plan(response)
+        }
+    }
+
+    func hopReceived(_ hop: any HopLoad, _ data: Data) -> Demand {
+        note("data") {
+            $0.pieces.append(data)
+        } _: {
+            sawData.open()
+            return demand(log.value.body.count)
+        }
+    }
+
+    func hopSpliced(_ hop: any HopLoad, _ count: Int) -> Demand {
+        note("spliced") {
+            $0.spliced += count
+        } _: {
+            demand(log.value.spliced)
+        }
+    }
+
+    func hopRedirected(_ hop: any HopLoad, to request: URLRequest, response: URLResponse) {
+        note("redirect") { log in
+            log.redirect = request
+            log.response = response
+        } _: {
+            asked.open()
+        }
+    }
+
+    func hopChallenged(
+        _ hop: any HopLoad, _ challenge: URLAuthenticationChallenge,
+        reply: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        note("challenge") { log in
+            log.challenge = challenge
+            log.reply = reply
+        } _: {
+            asked.open()
+        }
+    }
+
+    func hopEnded(_ hop: any HopLoad, _ error: URLError?, _ metrics: HopMetrics) {
+        note("end") { log in
+            log.ends += 1
+            log.error = error
+            log.metrics = metrics
+        } _: {
+            ended.open()
+        }
+    }
+
+    // None of these comes from such a hop.
+
+    func hopNeedsBodyStream(_ hop: any HopLoad, reply: @escaping @Sendable (BodyStream?) -> Void) {
+        Issue.record("no stream is needed")
+        reply(nil)
+    }
+
+    func hopSent(_ hop: any HopLoad, total: Int64, expected: Int64) { Issue.record("nothing is sent") }
+    func hopInterim(_ hop: any HopLoad, _ response: HTTPURLResponse) { Issue.record("nothing is interim") }
+    func hopUpgraded(_ hop: any HopLoad, _ connection: UpgradedConnection, _ response: HTTPURLResponse)
+        -> any UpgradeHandler
+    {
+        Issue.record("nothing is upgraded")
+        connection.close()
+        return Unused()
+    }
+
+    private final class Unused: UpgradeHandler {
+        func received(_ bytes: Span<UInt8>) -> Demand { .enough }
+        func drained() {}
+        func closed(_ error: TransportError?) {}
+    }
+}

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineOrigin
+import LupineTransport
+import Testing
+
+@testable import LupineLoading
+
+/// One hop that a protocol of the program's carries out.
+struct ProtocolLoadTests {
+    /// A clock that stands still until it is told.
+    final class StillClock: Sendable {
+        private struct Alarm: Sendable {
+            let at: Instant
+            let ring: @Sendable () -> Void
+        }
+
+        private let now = Noted(Instant(nanoseconds: 0))
+        private let alarms = Noted<[Int: Alarm]>([:])
+        private let count = Noted(0)
+
+        var clock: LoadClock {
+            LoadClock(
+                now: { [self] in now.value },
+                alarm: { [self] at, ring in
+                    count.update { $0 += 1 }
+                    let number = count.value
+                    alarms.update { $0[number] = Alarm(at: at, ring: ring) }
+                    return { [self] in alarms.update { $0[number] = nil } }
+                })
+        }
+
+        var isSet: Bool { !alarms.value.isEmpty }
+
+        /// Lets time go by; what is due goes off.
+        func advance(_ interval: Interval) {
+            now.set(now.value + interval)
+            let due = alarms.value.filter { $0.value.at <= now.value }
+            for (number, alarm) in due {
+                alarms.update { $0[number] = nil }
+                alarm.ring()
+            }
+        }
+    }
+
+    static func load(
+        _ host: String, _ witness: HopWitness, idle: Interval? = nil, _ clock: StillClock = StillClock()
+    ) throws -> ProtocolLoad {
+        let request = URLRequest(url: try #require(URL(string: "echo://\(host)/")))
+        return ProtocolLoad(
+            EchoProtocol.self, canonical: EchoProtocol.canonicalRequest(for: request),
+            task: URLSessionTask(), idleTimeout: idle, clock: clock.clock, client: witness)
+    }
+
+    @Test("[U-17.4, U-17.5] what a protocol says comes in order; it is stopped once, also after success")
+    func success() async throws {
+        let (host, play) = EchoProtocol.stage { echo in
+            #expect(echo.request.value(forHTTPHeaderField: "X-Canonical") == "yes")
+            echo.respond(policy: .allowedInMemoryOnly)
+            echo.load("a")
+            echo.load("")
+            echo.load(String(repeating: "b", count: 100_000))
+            echo.finish()
+            echo.load("late")
+            echo.fail(URLError(.badURL))
+            echo.finish()
+        }
+        let witness = HopWitness()
+        try Self.load(host, witness).start()
+        let log = await witness.end()
+        await play.stopped.wait()
+        #expect(log.order == ["response", "data", "data", "data", "end"] && log.overlaps == 0)
+        #expect(log.error == nil && log.policy == .allowedInMemoryOnly && log.body.count == 100_001)
+        #expect(log.metrics?.fetchType == .unknown && log.metrics?.response === log.response)
+        #expect(play.log.value == ["start", "stop"])
+    }
+
+    @Test("[U-17.5] the first end wins, from whatever thread")
+    func firstEndWins() async throws {
+        for round in 0..<20 {
+            let (host, play) = EchoProtocol.stage { echo in
+                let echo = CallerValue(echo)
+                echo.value.respond()
+                DispatchQueue.concurrentPerform(iterations: 8) { index in
+                    echo.value.load("\(index)")
+                    if index % 2 == round % 2 {
+                        echo.value.finish()
+                    } else {
+                        echo.value.fail(URLError(.badURL))
+                    }
+                }
+            }
+            let witness = HopWitness()
+            try Self.load(host, witness).start()
+            let log = await witness.end()
+            await play.stopped.wait()
+            #expect(log.ends == 1 && log.overlaps == 0 && log.order.last == "end")
+            #expect(play.log.value == ["start", "stop"])
+        }
+    }
+
+    private struct OwnError: Error {}
+
+    @Test("[U-17.5] a failure ends the load with its error")
+    func failures() async throws {
+        for (error, code) in [
+            (URLError(.dataNotAllowed) as any Error, URLError.Code.dataNotAllowed), (OwnError(), .unknown),
+        ] {
+            let error = CallerValue(error)
+            let (host, _) = EchoProtocol.stage { $0.fail(error.value) }
+            let witness = HopWitness()
+            try Self.load(host, witness).start()
+            let log = await witness.end()
+            #expect(log.order == ["end"] && log.error?.code == code)
+            if code == .unknown { #expect(log.error?.userInfo[NSUnderlyingErrorKey] is OwnError) }
+        }
+    }
+
+    @Test("[U-17.5] an end without a response is a success")
+    func noResponse() async throws {
+        let (host, _) = EchoProtocol.stage { echo in
+            echo.load("bytes")
+            echo.finish()
+        }
+        let witness = HopWitness()
+        try Self.load(host, witness).start()
+        let log = await witness.end()
+        #expect(log.order == ["data", "end"] && log.text == "bytes" && log.error == nil)
+    }
+
+    @Test("[U-17.4, U-17.7] a load that is cancelled is stopped once; nothing it says counts any more")
+    func cancelled() async throws {
+        let (host, play) = EchoProtocol.stage { $0.respond() }
+        let witness = HopWitness()
+        let load = try Self.load(host, witness)
+        load.start()
+        await witness.sawResponse.wait()
+        load.cancel(URLError(.cancelled))
+        load.cancel(URLError(.timedOut))
+        let log = await witness.end()
+        await play.stopped.wait()
+        #expect(log.order == ["response", "end"] && log.error?.code == .cancelled)
+        #expect(play.log.value == ["start", "stop"])
+        // Before its start: it is never made.
+        let (other, unused) = EchoProtocol.stage { $0.respond() }
+        let early = HopWitness()
+        let never = try Self.load(other, early)
+        never.cancel(URLError(.cancelled))
+        never.start()
+        #expect(await early.end().order == ["end"])
+        #expect(unused.log.value.isEmpty)
+    }
+
+    @Test("[U-17.6] a redirect is told, holds the rest, and a skip stops the protocol")
+    func redirect() async throws {
+        let target = URLRequest(url: try #require(URL(string: "http://elsewhere.test/")))
+        let (host, play) = EchoProtocol.stage { echo in
+            guard let url = echo.request.url else { return }
+            let response = URLResponse(
+                url: url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil)
+            echo.client?.urlProtocol(echo, wasRedirectedTo: target, redirectResponse: response)
+            echo.respond()
+            echo.finish()
+        }
+        let witness = HopWitness()
+        let load = try Self.load(host, witness)
+        load.start()
+        await witness.asked.wait()
+        await play.started.wait()
+        #expect(witness.log.value.redirect == target && witness.log.value.order == ["redirect"])
+        load.skip()
+        let log = await witness.end()
+        await play.stopped.wait()
+        #expect(log.order == ["redirect", "end"] && log.error == nil && play.log.value == ["start", "stop"])
+    }
+
+    private final class Sender: NSObject, URLAuthenticationChallengeSender {
+        let notes = Noted<[String]>([])
+        let told = Gate()
+        private func note(_ text: String) {
+            notes.update { $0.append(text) }
+            told.open()
+        }
+        func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {
+            note("use \(credential.user ?? "")")
+        }
+        func continueWithoutCredential(for challenge: URLAuthenticationChallenge) { note("continue") }
+        func cancel(_ challenge: URLAuthenticationChallenge) { note("cancel") }
+        func performDefaultHandling(for challenge: URLAuthenticationChallenge) { note("default") }
+        func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) { note("reject") }
+    }
+
+    static let answers: [(URLSession.AuthChallengeDisposition, URLCredential?, String)] = [
+        (.useCredential, ChallengeScene.credential, "use Mufasa"), (.useCredential, nil, "continue"),
+        (.performDefaultHandling, nil, "default"), (.cancelAuthenticationChallenge, nil, "cancel"),
+        (.rejectProtectionSpace, nil, "reject"),
+    ]
+
+    @Test("[U-17.6] a challenge is answered through its sender", arguments: answers)
+    func challenges(
+        _ disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?, note: String
+    ) async throws {
+        let sender = Sender()
+        let challenge = URLAuthenticationChallenge(
+            protectionSpace: CredentialTests.space(), proposedCredential: nil, previousFailureCount: 0,
+            failureResponse: nil, error: nil, sender: sender)
+        let (host, _) = EchoProtocol.stage { $0.client?.urlProtocol($0, didReceive: challenge) }
+        let witness = HopWitness()
+        let load = try Self.load(host, witness)
+        load.start()
+        await witness.asked.wait()
+        witness.log.value.reply?(disposition, credential)
+        await sender.told.wait()
+        #expect(sender.notes.value == [note] && witness.log.value.challenge === challenge)
+        load.cancel(URLError(.cancelled))
+        _ = await witness.end()
+    }
+
+    @Test("[U-17.6] the answer to a challenge that was withdrawn goes nowhere")
+    func withdrawn() async throws {
+        let sender = Sender()
+        let challenge = URLAuthenticationChallenge(
+            protectionSpace: CredentialTests.space(), proposedCredential: nil, previousFailureCount: 0,
+            failureResponse: nil, error: nil, sender: sender)
+        let (host, play) = EchoProtocol.stage { echo in
+            echo.client?.urlProtocol(echo, didReceive: challenge)
+            echo.client?.urlProtocol(echo, didCancel: challenge)
+        }
+        let witness = HopWitness()
+        let load = try Self.load(host, witness)
+        load.start()
+        await play.started.wait()
+        witness.log.value.reply?(.performDefaultHandling, nil)
+        load.cancel(URLError(.cancelled))
+        await play.stopped.wait()
+        #expect(sender.notes.value.isEmpty)
+    }
+
+    @Test(
+        "[U-17.7] the idle time-out counts while nothing is said, and not while somebody else is waited for")
+    func idleTimeout() async throws {
+        let clock = StillClock()
+        let (host, play) = EchoProtocol.stage { $0.respond() }
+        let witness = HopWitness()
+        let load = try Self.load(host, witness, idle: .seconds(10), clock)
+        load.start()
+        await play.started.wait()
+        clock.advance(.seconds(9))
+        load.setSuspended(true)
+        clock.advance(.seconds(100))
+        load.setSuspended(false)
+        clock.advance(.seconds(9))
+        #expect(witness.log.value.ends == 0 && clock.isSet)
+        clock.advance(.seconds(2))
+        let log = await witness.end()
+        await play.stopped.wait()
+        #expect(log.error?.code == .timedOut && play.log.value == ["start", "stop"] && !clock.isSet)
+    }
+
+    @Test("[U-17.7] what a protocol says moves the idle time-out on")
+    func signsOfLife() async throws {
+        let clock = StillClock()
+        let said = Gate()
+        let goOn = Gate()
+        let (host, play) = EchoProtocol.stage { echo in
+            echo.respond()
+            let echo = CallerValue(echo)
+            Task {
+                await goOn.wait()
+                echo.value.load("x")
+                said.open()
+            }
+        }
+        let witness = HopWitness()
+        try Self.load(host, witness, idle: .seconds(10), clock).start()
+        await play.started.wait()
+        clock.advance(.seconds(8))
+        goOn.open()
+        await said.wait()
+        clock.advance(.seconds(8))
+        #expect(witness.log.value.ends == 0)
+        clock.advance(.seconds(3))
+        #expect(await witness.end().error?.code == .timedOut)
+    }
+
+    @Test func whatIsSaidWhileNobodyListensIsKept() async throws {
+        let (host, play) = EchoProtocol.stage { echo in
+            echo.respond()
+            for index in 0..<10 { echo.load("\(index)") }
+            echo.finish()
+        }
+        let witness = HopWitness(demand: { _ in .pause })
+        let load = try Self.load(host, witness)
+        load.start()
+        await play.started.wait()
+        #expect(witness.log.value.pieces.count == 1)
+        for _ in 0..<10 { load.resumeReading() }
+        let log = await witness.end()
+        #expect(log.text == "0123456789" && log.order.last == "end")
+    }
+
+    @Test func aCachedAnswerThatIsStillGoodIsTheAnswer() async throws {
+        let (host, _) = EchoProtocol.stage { echo in
+            guard let url = echo.request.url else { return }
+            let response = URLResponse(
+                url: url, mimeType: "a/b", expectedContentLength: 3, textEncodingName: nil)
+            let cached = CachedURLResponse(response: response, data: Data("old".utf8))
+            echo.client?.urlProtocol(echo, cachedResponseIsValid: cached)
+            echo.finish()
+        }
+        let witness = HopWitness()
+        try Self.load(host, witness).start()
+        let log = await witness.end()
+        #expect(log.order == ["response", "data", "end"] && log.text == "old" && log.policy == .notAllowed)
+    }
+
+    @Test("[U-17.5] content of a download goes into its file")
+    func splices() async throws {
+        try await FileLoadTests.withFolder { folder in
+            let file = folder.appending(path: "copy")
+            let target = FileTarget(try Descriptor.writing(path: file.path))
+            let (host, _) = EchoProtocol.stage { echo in
+                echo.respond()
+                for index in 0..<100 { echo.load("\(index),") }
+                echo.finish()
+            }
+            let witness = HopWitness(plan: { _ in .splice(into: target) })
+            try Self.load(host, witness).start()
+            let log = await witness.end()
+            let expected = (0..<100).map { "\($0)," }.joined()
+            #expect(try String(contentsOf: file, encoding: .utf8) == expected)
+            #expect(log.spliced == expected.utf8.count && log.pieces.isEmpty)
+        }
+    }
+}

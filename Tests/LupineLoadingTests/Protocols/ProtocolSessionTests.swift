@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineOrigin
+import LupineTransport
+import Testing
+
+@testable import LupineLoading
+
+/// Protocols, files and `data:` addresses through whole sessions.
+struct ProtocolSessionTests {
+    static func withSession<Result>(
+        _ classes: [AnyClass]? = [EchoProtocol.self], _ body: (URLSession) async throws -> Result
+    ) async throws -> Result {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = classes
+        configuration.connectionProxyDictionary = [:]
+        configuration.httpAdditionalHeaders = ["X-Session": "added"]
+        // No time-out may answer for a test that a busy machine holds up.
+        configuration.timeoutIntervalForRequest = 3_600
+        let session = URLSession(configuration: configuration)
+        defer { session.finishTasksAndInvalidate() }
+        return try await body(session)
+    }
+
+    static func request(_ scheme: String, _ host: String, _ path: String = "/") throws -> URLRequest {
+        URLRequest(url: try #require(URL(string: "\(scheme)://\(host)\(path)")))
+    }
+
+    @Test(
+        "[U-17.2, U-17.3, U-17.5] a protocol of the configuration is asked with the session's fields, and answers"
+    )
+    func answers() async throws {
+        let (host, play) = EchoProtocol.stage { echo in
+            #expect(echo.request.value(forHTTPHeaderField: "X-Session") == "added")
+            #expect(echo.request.value(forHTTPHeaderField: "X-Canonical") == "yes")
+            #expect(echo.task?.currentRequest?.url == echo.request.url)
+            // Statuses are not interpreted.
+            echo.respond(401, ["WWW-Authenticate": "Basic realm=\"r\"", "Location": "/x"])
+            echo.load("one ")
+            echo.load("two")
+            echo.finish()
+        }
+        for scheme in ["http", "echo"] {
+            let (data, response) = try await Self.withSession {
+                try await $0.data(for: Self.request(scheme, host))
+            }
+            #expect(String(decoding: data, as: UTF8.self) == "one two")
+            #expect((response as? HTTPURLResponse)?.statusCode == 401)
+        }
+        await play.stopped.wait()
+        #expect(play.log.value.first == "canInit added")
+    }
+
+    @Test(
+        "[U-17.1] classes are asked in their order; without one that takes it an unknown scheme is unsupported"
+    )
+    func order() async throws {
+        let (host, play) = EchoProtocol.stage { $0.finish() }
+        try await Self.withSession([TakesEcho.self, EchoProtocol.self]) { session in
+            let (data, _) = try await session.data(for: Self.request("takes-echo", host))
+            #expect(String(decoding: data, as: UTF8.self) == "taken")
+            let error = await #expect(throws: URLError.self) {
+                _ = try await session.data(for: Self.request("unknown", "nobody.test"))
+            }
+            #expect(error?.code == .unsupportedURL)
+        }
+        #expect(play.log.value.isEmpty)
+    }
+
+    private final class TakesEcho: URLProtocol {
+        override class func canInit(with task: URLSessionTask) -> Bool {
+            task.currentRequest?.url?.scheme == "takes-echo"
+        }
+        override func startLoading() {
+            guard let url = request.url else { return }
+            client?.urlProtocol(
+                self,
+                didReceive: URLResponse(
+                    url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil),
+                cacheStoragePolicy: .notAllowed)
+            client?.urlProtocol(self, didLoad: Data("taken".utf8))
+            client?.urlProtocolDidFinishLoading(self)
+        }
+    }
+
+    @Test("[U-17.1] a registered class is asked by the shared session, and not by configurations made before")
+    func shared() async throws {
+        let before = URLSessionConfiguration.ephemeral
+        before.connectionProxyDictionary = [:]
+        let (host, _) = EchoProtocol.stage { echo in
+            echo.respond()
+            echo.finish()
+        }
+        _ = URLSession.shared
+        #expect(URLProtocol.registerClass(EchoProtocol.self))
+        defer { URLProtocol.unregisterClass(EchoProtocol.self) }
+        _ = try await URLSession.shared.data(for: Self.request("echo", host))
+        let session = URLSession(configuration: before)
+        let error = await #expect(throws: URLError.self) {
+            _ = try await session.data(for: Self.request("echo", host))
+        }
+        #expect(error?.code == .unsupportedURL)
+        session.finishTasksAndInvalidate()
+    }
+
+    @Test("[U-17.6] a redirect of a protocol's starts a new selection, after the first instance was stopped")
+    func redirects() async throws {
+        let (second, last) = EchoProtocol.stage { echo in
+            echo.respond()
+            echo.load("there")
+            echo.finish()
+        }
+        let target = try Self.request("echo", second)
+        let (first, play) = EchoProtocol.stage { echo in
+            guard let url = echo.request.url,
+                let response = HTTPURLResponse(
+                    url: url, statusCode: 302, httpVersion: nil, headerFields: [:])
+            else { return }
+            echo.client?.urlProtocol(echo, wasRedirectedTo: target, redirectResponse: response)
+        }
+        let (data, response) = try await Self.withSession {
+            try await $0.data(for: Self.request("echo", first))
+        }
+        #expect(String(decoding: data, as: UTF8.self) == "there" && response.url == target.url)
+        await play.stopped.wait()
+        await last.stopped.wait()
+        #expect(play.log.value.filter { !$0.hasPrefix("canInit") } == ["start", "stop"])
+        #expect(last.log.value.filter { !$0.hasPrefix("canInit") } == ["start", "stop"])
+    }
+
+    @Test("[U-17.5] a finish without a response completes with the bytes and no response")
+    func noResponse() async throws {
+        let (host, _) = EchoProtocol.stage { echo in
+            echo.load("bytes")
+            echo.finish()
+        }
+        let request = try Self.request("echo", host)
+        let (data, response, error) = try await Self.withSession { session in
+            await withCheckedContinuation { continuation in
+                session.dataTask(with: request) { data, response, error in
+                    continuation.resume(returning: (data, response, error as? URLError))
+                }
+                .resume()
+            }
+        }
+        #expect(data == Data("bytes".utf8) && response == nil && error == nil)
+    }
+
+    @Test("[U-17.7] a task that is cancelled stops its protocol")
+    func cancels() async throws {
+        let (host, play) = EchoProtocol.stage { $0.respond() }
+        let request = try Self.request("echo", host)
+        let error = try await Self.withSession { session in
+            await withCheckedContinuation { continuation in
+                let task = session.dataTask(with: request) { _, _, error in
+                    continuation.resume(returning: error as? URLError)
+                }
+                task.resume()
+                Task {
+                    await play.started.wait()
+                    task.cancel()
+                }
+            }
+        }
+        await play.stopped.wait()
+        #expect(error?.code == .cancelled)
+    }
+
+    @Test("[U-18.1, U-18.2] files and data: addresses in data tasks, not in uploads")
+    func builtIn() async throws {
+        try await FileLoadTests.withFolder { folder in
+            let file = folder.appending(path: "a.json")
+            try Data("{}".utf8).write(to: file)
+            try await Self.withSession(nil) { session in
+                let (data, response) = try await session.data(from: file)
+                #expect(data == Data("{}".utf8) && response.mimeType == "application/json")
+                let held = try #require(URL(string: "data:;base64,SGVsbG8="))
+                let (hello, plain) = try await session.data(from: held)
+                #expect(hello == Data("Hello".utf8) && plain.textEncodingName == "US-ASCII")
+                for url in [file, held] {
+                    let error = await #expect(throws: URLError.self) {
+                        _ = try await session.upload(for: URLRequest(url: url), from: Data("x".utf8))
+                    }
+                    #expect(error?.code == .unsupportedURL)
+                }
+                let missing = await #expect(throws: URLError.self) {
+                    _ = try await session.data(from: folder.appending(path: "none"))
+                }
+                #expect(missing?.code == .fileDoesNotExist)
+            }
+        }
+    }
+}

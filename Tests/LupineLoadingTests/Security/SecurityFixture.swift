@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineTLS
+import LupineTestKit
+import LupineTransport
+import Testing
+
+@testable import LupineLoading
+
+/// What the tests of the security functions judge: the fixtures' chains, at a moment when whatever is valid is valid.
+enum SecurityFixture {
+    /// 2026-11-21.
+    static let now = Date(timeIntervalSince1970: 1_795_219_200)
+    /// 2024-01-01, when the prepared answers about revocation begin.
+    static let answersBegin = Date(timeIntervalSince1970: 1_704_067_200)
+
+    /// The certificates of a PEM file.
+    static func certificates(_ file: String) throws -> [SecCertificate] {
+        try SecCertificate.certificates(pem: PKI.text("\(file).pem"))
+    }
+
+    /// The one of a PEM file.
+    static func certificate(_ name: String) throws -> SecCertificate {
+        try #require(try certificates(name).first)
+    }
+
+    /// What a server with this leaf presents, as a program makes it.
+    static func trust(
+        _ leaf: String, _ policies: Any? = SecPolicyCreateBasicX509(), roots: [String]? = ["root"],
+        at date: Date = now
+    ) throws -> SecTrust {
+        var made: SecTrust?
+        let status = SecTrustCreateWithCertificates(
+            try certificates("\(leaf)-chain"), policies, &made)
+        #expect(status == errSecSuccess)
+        let trust = try #require(made)
+        if let roots {
+            let anchors = try roots.map { try certificate($0) }
+            #expect(SecTrustSetAnchorCertificates(trust, anchors) == errSecSuccess)
+        }
+        #expect(SecTrustSetVerifyDate(trust, date) == errSecSuccess)
+        return trust
+    }
+
+    /// Evaluates; the code of the error, or success.
+    static func code(_ trust: SecTrust) -> OSStatus {
+        error(trust).map { OSStatus($0.code) } ?? errSecSuccess
+    }
+
+    /// Evaluates; the error, if any.
+    static func error(_ trust: SecTrust) -> NSError? {
+        var error: CFError?
+        let isTrusted = SecTrustEvaluateWithError(trust, &error)
+        #expect(isTrusted == (error == nil))
+        return error.map { $0 as NSError }
+    }
+
+    /// What the last evaluation came to.
+    static func result(_ trust: SecTrust) -> SecTrustResultType {
+        var result = SecTrustResultType.otherError
+        #expect(SecTrustGetTrustResult(trust, &result) == errSecSuccess)
+        return result
+    }
+
+    /// The common names of the chain, without the fixtures' common prefix.
+    static func chain(_ trust: SecTrust) -> [String] {
+        let chain = SecTrustCopyCertificateChain(trust) as? [SecCertificate] ?? []
+        return chain.map { certificate in
+            let name = SecCertificateCopySubjectSummary(certificate) ?? ""
+            return name.hasPrefix("Lupine ") ? String(name.dropFirst(7)) : name
+        }
+    }
+}
+
+/// Answers about revocation from files.
+final class FileFetcher: RevocationFetcher {
+    private let answers: [String: String]
+    let asked = Lock<[String]>([])
+
+    /// The file for each last part of a URL.
+    init(_ answers: [String: String]) { self.answers = answers }
+
+    func fetch(
+        _ query: RevocationQuery, deadline: ContinuousClock.Instant
+    ) throws(RevocationFetchError) -> [UInt8] {
+        asked.withLock { $0.append(query.url) }
+        guard let last = query.url.split(separator: "/").last, let file = answers[String(last)],
+            let bytes = try? PKI.bytes(file)
+        else { throw .status(404) }
+        return bytes
+    }
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineOrigin
+import LupineTLS
+import LupineTestKit
+import LupineTransport
+import Testing
+
+@testable import LupineLoading
+
+/// Who is asked about which connection, and what the answers come to.
+@Suite struct TrustBridgeTests {
+    private static func bridge(_ identity: SecIdentity? = nil) throws -> TrustBridge {
+        TrustBridge(try TrustStage.configuration(identity))
+    }
+
+    // MARK: a server's trust
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        enum Credential: Sendable { case trust, password }
+        enum End: Sendable { case success, untrusted, cancelled }
+
+        let disposition: URLSession.AuthChallengeDisposition
+        var credential: Credential?
+        var good = End.success
+        var expired = End.untrusted
+
+        var testDescription: String { "\(disposition), \(credential.map { "\($0)" } ?? "none")" }
+    }
+
+    static let rows: [Row] = [
+        Row(disposition: .useCredential, credential: .trust, expired: .success),
+        Row(disposition: .useCredential),
+        Row(disposition: .useCredential, credential: .password),
+        Row(disposition: .performDefaultHandling),
+        Row(disposition: .performDefaultHandling, credential: .trust),
+        Row(disposition: .cancelAuthenticationChallenge, good: .cancelled, expired: .cancelled),
+        Row(disposition: .rejectProtectionSpace, good: .untrusted),
+    ]
+
+    /// The table of dispositions; I-12.14: the answer is final both ways.
+    @Test(
+        "[U-11.18, U-11.19, I-12.14] each disposition has its end, whatever the chain says", arguments: rows)
+    func dispositions(_ row: Row) async throws {
+        for (leaf, expected) in [("good", row.good), ("expired", row.expired)] {
+            try await TrustStage.run(leaf) { stage in
+                let bridge = try Self.bridge()
+                let delegate = Delegate { challenge in
+                    let credential = row.credential.flatMap { kind in
+                        switch kind {
+                        case .trust: challenge.protectionSpace.serverTrust.map { URLCredential(trust: $0) }
+                        case .password: URLCredential(user: "u", password: "p", persistence: .none)
+                        }
+                    }
+                    return (row.disposition, credential)
+                }
+                let trust = bridge.trust(asking: delegate)
+                let error = try await stage.send(bridge, trust, host: "localhost")
+                switch (expected, error) {
+                case (.success, nil), (.cancelled, .cancelled): break
+                case (.untrusted, .tls("localhost", stage.origin.port, .untrusted)?):
+                    // U-11.19: the very trust that the delegate was asked about.
+                    let info = bridge.userInfo(for: try #require(error), of: trust)
+                    let asked = delegate.challenges.withLock { $0.first?.protectionSpace.serverTrust }
+                    #expect(info[NSURLErrorFailingURLPeerTrustErrorKey] as? SecTrust == asked)
+                    #expect(
+                        URLError(.serverCertificateUntrusted, userInfo: info).failureURLPeerTrust == asked)
+                default: Issue.record("\(leaf): \(String(describing: error))")
+                }
+                #expect(delegate.count == 1)
+            }
+        }
+    }
+
+    /// U-11.18, I-12.12.
+    @Test("[U-11.18, I-12.12] the challenge for a server's trust, after the connection is gone")
+    func theChallengeForAServersTrust() async throws {
+        let challenge = Lock<URLAuthenticationChallenge?>(nil)
+        try await TrustStage.run { stage in
+            let bridge = try Self.bridge()
+            let delegate = Delegate { _ in (.performDefaultHandling, nil) }
+            #expect(try await stage.send(bridge, bridge.trust(asking: delegate)) == nil)
+            let asked = try #require(delegate.challenges.withLock { $0.first })
+            #expect(asked.protectionSpace.port == Int(stage.origin.port))
+            challenge.withLock { $0 = asked }
+        }
+        // The connection, the pool and the origin are gone.
+        let asked = try #require(challenge.withLock { $0 })
+        let space = asked.protectionSpace
+        #expect(asked.previousFailureCount == 0 && asked.proposedCredential == nil)
+        #expect(
+            space.host == "good.test" && space.protocol == NSURLProtectionSpaceHTTPS && space.realm == nil)
+        #expect(space.authenticationMethod == NSURLAuthenticationMethodServerTrust)
+        let trust = try #require(space.serverTrust)
+        #expect(SecurityFixture.code(trust) == errSecSuccess)
+        #expect(SecurityFixture.result(trust) == .unspecified)
+        #expect(SecurityFixture.chain(trust) == ["good", "intermediate", "root"])
+        #expect(trust.settings.policies == [SecPolicyCreateSSL(true, "good.test")])
+    }
+
+    /// I-12.15 and U-11.18: each new connection asks, also one that resumes; U-9.17: one that stands does not.
+    @Test("[I-12.15, U-9.17] each new connection asks, also a resumed one; one that stands does not")
+    func everyNewConnectionAsks() async throws {
+        try await TrustStage.run { stage in
+            let bridge = try Self.bridge()
+            for _ in 0..<3 {
+                let delegate = Delegate { _ in (.performDefaultHandling, nil) }
+                #expect(try await stage.send(bridge, bridge.trust(asking: delegate)) == nil)
+                let trust = delegate.challenges.withLock { $0.first?.protectionSpace.serverTrust }
+                #expect(trust.map(SecTrustGetCertificateCount) == 3)
+            }
+            #expect(stage.origin.counts.handshakesResumed == 2)
+        }
+        try await TrustStage.run(keepsAlive: true) { stage in
+            let bridge = try Self.bridge()
+            let delegates = (0..<3).map { _ in Delegate { _ in (.performDefaultHandling, nil) } }
+            for delegate in delegates {
+                #expect(try await stage.send(bridge, bridge.trust(asking: delegate)) == nil)
+            }
+            #expect(delegates.map(\.count) == [1, 0, 0] && stage.pool.connectionsOpened == 1)
+        }
+    }
+
+    @Test func withoutADelegateVerdictsAreKept() async throws {
+        try await TrustStage.run { stage in
+            let bridge = try Self.bridge()
+            for _ in 0..<4 { #expect(try await stage.send(bridge) == nil) }
+            #expect(stage.origin.counts.handshakesResumed == 3)
+        }
+    }
+
+    /// U-11.19, where nobody was asked.
+    @Test("[U-11.19] the refused trust is there without a delegate")
+    func theRefusedTrustIsThereWithoutADelegate() async throws {
+        try await TrustStage.run("expired") { stage in
+            let bridge = try Self.bridge()
+            let error = try #require(try await stage.send(bridge, host: "localhost"))
+            guard case .tls(_, _, .untrusted(.expired)) = error else {
+                Issue.record("\(error)")
+                return
+            }
+            let info = bridge.userInfo(for: error, of: nil)
+            let trust = try #require(info[NSURLErrorFailingURLPeerTrustErrorKey] as? SecTrust)
+            #expect(SecurityFixture.code(trust) == errSecCertificateExpired)
+            #expect(bridge.userInfo(for: .cancelled, of: nil).isEmpty)
+        }
+    }
+
+    @Test func aConnectionThatADelegateAcceptedIsNotLentToOthers() async throws {
+        try await TrustStage.run("expired", keepsAlive: true) { stage in
+            let bridge = try Self.bridge()
+            let delegate = Delegate { challenge in
+                (.useCredential, challenge.protectionSpace.serverTrust.map { URLCredential(trust: $0) })
+            }
+            #expect(try await stage.send(bridge, bridge.trust(asking: delegate)) == nil)
+            #expect(try await stage.send(bridge) != nil)
+        }
+    }
+
+    @Test func withoutItsTaskAConnectionIsGivenUp() async throws {
+        try await TrustStage.run { stage in
+            let bridge = try Self.bridge()
+            let trust: TaskTrust
+            do { trust = bridge.trust(asking: Delegate { _ in (.performDefaultHandling, nil) }) }
+            #expect(try await stage.send(bridge, trust) == .cancelled)
+        }
+    }
+
+    // MARK: a client's identity
+
+    /// U-11.20: asked only by a server that wants to know, with the issuers that it names.
+    @Test("[U-11.20] the challenge for a client's certificate")
+    func theChallengeForAClientsCertificate() async throws {
+        let identity = try TrustStage.identity("client-rsa")
+        let rsa = try SecurityFixture.certificate("client-rsa").certificate
+        let issuer = try SecurityFixture.certificate("client-root").certificate.subject
+        for asks in [true, false] {
+            try await TrustStage.run(asksForIdentity: asks) { stage in
+                let bridge = try Self.bridge()
+                let delegate = Delegate(showing: identity)
+                #expect(try await stage.send(bridge, bridge.trust(asking: delegate)) == nil)
+                let spaces = delegate.challenges.withLock { $0.map(\.protectionSpace) }
+                #expect(spaces.count == (asks ? 2 : 1))
+                #expect(await stage.client(on: 0) == (asks ? rsa : nil))
+                guard asks else { return }
+                #expect(spaces[1].authenticationMethod == NSURLAuthenticationMethodClientCertificate)
+                #expect(spaces[1].distinguishedNames == [Data(issuer.der)])
+                #expect(spaces[1].host == "good.test" && spaces[1].serverTrust == nil)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        URLSession.AuthChallengeDisposition.useCredential, .performDefaultHandling, .rejectProtectionSpace,
+        .cancelAuthenticationChallenge,
+    ])
+    func withoutACredentialNobodyIsShown(_ disposition: URLSession.AuthChallengeDisposition) async throws {
+        try await TrustStage.run(asksForIdentity: true) { stage in
+            let bridge = try Self.bridge()
+            let delegate = Delegate { challenge in
+                (challenge.protectionSpace.serverTrust == nil ? disposition : .performDefaultHandling, nil)
+            }
+            let error = try await stage.send(bridge, bridge.trust(asking: delegate))
+            let isCancelled = disposition == .cancelAuthenticationChallenge
+            #expect(error == (isCancelled ? .cancelled : nil))
+            if !isCancelled { #expect(await stage.client(on: 0) == nil) }
+        }
+    }
+
+    /// U-11.20: what a task has chosen to be, it is on all of its connections, and shares with nobody who chose otherwise.
+    @Test("[U-11.20] a chosen identity is not shared with who chose another")
+    func aChosenIdentityIsNotShared() async throws {
+        try await TrustStage.run(keepsAlive: true, asksForIdentity: true) { stage in
+            let bridge = try Self.bridge()
+            let (rsa, ecdsa) = (
+                try TrustStage.identity("client-rsa"), try TrustStage.identity("client-ecdsa")
+            )
+            let first = Delegate(showing: rsa)
+            let firstTrust = bridge.trust(asking: first)
+            #expect(try await stage.send(bridge, firstTrust) == nil)
+            #expect(firstTrust.choice(host: "good.test", port: stage.origin.port) == .identity(rsa.identity))
+            // Its next exchange has a connection of that identity and is asked about trust alone; then that one is reused.
+            for _ in 0..<2 { #expect(try await stage.send(bridge, firstTrust) == nil) }
+            #expect(stage.pool.connectionsOpened == 2 && first.count == 3)
+            // Another task, which has chosen at a place of the same name before: never the first one's connections.
+            let second = Delegate(showing: ecdsa)
+            let secondTrust = bridge.trust(asking: second)
+            #expect(try await stage.send(bridge, secondTrust, mayIdentify: false) == nil)
+            #expect(try await stage.send(bridge, secondTrust) == nil)
+            let shown = [rsa, rsa, ecdsa, ecdsa].map(\.identity.certificate)
+            for (index, certificate) in shown.enumerated() {
+                #expect(await stage.client(on: index) == certificate, "\(index)")
+            }
+        }
+    }
+
+    /// U-10.5: behind a redirect to another origin neither the configured identity is shown nor a connection used that it was
+    /// shown on.
+    @Test("[U-10.5] behind a redirect elsewhere the configured identity is not shown")
+    func behindARedirectElsewhereTheConfiguredIdentityIsNotShown() async throws {
+        try await TrustStage.run(keepsAlive: true, asksForIdentity: true) { stage in
+            let identity = try TrustStage.identity("client-rsa")
+            let bridge = try Self.bridge(identity)
+            #expect(try await stage.send(bridge) == nil)
+            #expect(try await stage.send(bridge, mayIdentify: false) == nil)
+            #expect(await stage.client(on: 0) == identity.identity.certificate)
+            #expect(await stage.client(on: 1) == nil)
+            let delegate = Delegate { _ in (.performDefaultHandling, nil) }
+            #expect(try await stage.send(bridge, bridge.trust(asking: delegate), mayIdentify: false) == nil)
+            #expect(await stage.client(on: 2) == nil)
+        }
+    }
+
+    @Test func theEngineOfASessionTakesItsProfilesFromTheBridge() throws {
+        let engine = SessionEngine(
+            SessionSettingsTests.settings { $0.connectionProxyDictionary = [:] })
+        let url = try #require(URL(string: "https://GOOD.test/"))
+        let delegate = Delegate { _ in (.performDefaultHandling, nil) }
+        let trust = engine.trust.trust(asking: delegate)
+        let asked = try engine.route(for: url, isWebSocket: false, taskTrust: trust).origin
+        #expect(asked.tls == engine.trust.profile(host: "good.test", port: 443, for: trust))
+        let unasked = try engine.route(for: url, isWebSocket: false).origin
+        #expect(unasked.tls == engine.trust.profile(host: "good.test", port: 443, for: nil))
+        #expect(asked != unasked)
+        let plain = try #require(URL(string: "http://good.test/"))
+        #expect(try engine.route(for: plain, isWebSocket: false, taskTrust: trust).origin.tls == nil)
+    }
+
+    @Test func profilesAreSharedWhereTheyMayBe() throws {
+        let bridge = try Self.bridge()
+        let delegate = Delegate { _ in (.performDefaultHandling, nil) }
+        let trusts = (0..<2).map { _ in bridge.trust(asking: delegate) }
+        func profile(_ trust: TaskTrust?, _ mayIdentify: Bool = true) -> TLSProfile {
+            bridge.profile(host: "good.test", port: 443, for: trust, mayIdentify: mayIdentify)
+        }
+        #expect(profile(nil) == profile(nil, false), "there is no identity to leave out")
+        #expect(profile(trusts[0]) == profile(trusts[1]) && profile(trusts[0]) != profile(nil))
+        #expect(profile(trusts[0], false) != profile(trusts[0]))
+    }
+}

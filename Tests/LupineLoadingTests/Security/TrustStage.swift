@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineHTTP
+import LupineOrigin
+import LupineTLS
+import LupineTestKit
+import LupineTransport
+import Testing
+
+@testable import LupineLoading
+
+/// An origin over TLS and a pool whose exchanges travel as a bridge decides.
+struct TrustStage {
+    let origin: LupineOrigin.Origin
+    let pool: ConnectionPool
+
+    /// An identity of the fixtures, with its chain.
+    static func identity(_ name: String) throws -> SecIdentity {
+        try SecIdentity(pemChain: PKI.text("\(name)-chain.pem"), pemKey: PKI.text("\(name).key"))
+    }
+
+    /// A client's configuration that trusts the fixtures' root.
+    static func configuration(_ identity: SecIdentity? = nil) throws -> TLSConfiguration {
+        TLSConfiguration(
+            roots: .certificates(try Certificate.pem(PKI.text("root.pem"))), identity: identity?.identity)
+    }
+
+    /// Runs `body` with an origin of this identity, whose connections close after one answer unless it is told otherwise.
+    static func run(
+        _ leaf: String = "good", keepsAlive: Bool = false, asksForIdentity: Bool = false,
+        _ body: (TrustStage) async throws -> Void
+    ) async throws {
+        var tls = TLSServerConfiguration(
+            identities: [
+                TLSServerIdentity(
+                    try TLSIdentity(pemChain: PKI.text("\(leaf)-chain.pem"), pemKey: PKI.text("\(leaf).key")))
+            ])
+        if asksForIdentity {
+            tls.clientCertificates = .requested(roots: try Certificate.pem(PKI.text("client-root.pem")))
+        }
+        var serving = OriginConfiguration()
+        serving.tls = tls
+        if !keepsAlive {
+            serving.script = ScriptPlan(
+                .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"),
+                .close)
+        }
+        let origin = try LupineOrigin.Origin.start(configuration: serving)
+        let group = try EventLoopGroup(count: 1, name: "stage")
+        var resolution = Resolver.Configuration()
+        resolution.overrides[Resolver.Endpoint(host: "*", port: origin.port)] = [origin.address]
+        let pool = ConnectionPool(
+            configuration: ConnectionPool.Configuration(), group: group,
+            resolver: Resolver(configuration: resolution))
+        do { try await body(TrustStage(origin: origin, pool: pool)) } catch { Issue.record(error) }
+        await withCheckedContinuation { continuation in pool.shutDown { continuation.resume() } }
+        await group.shutdown()
+        await origin.shutdown()
+    }
+
+    /// Sends a request as an exchange of a task with this trust, and waits for its end.
+    func send(
+        _ bridge: TrustBridge, _ trust: TaskTrust? = nil, host: String = "good.test", mayIdentify: Bool = true
+    ) async throws -> TransportError? {
+        var fields = Fields()
+        try fields.append(.host, host)
+        let key = LupineTransport.Origin(
+            scheme: .https, host: host, port: origin.port,
+            tls: bridge.profile(host: host, port: origin.port, for: trust, mayIdentify: mayIdentify))
+        let sink = EndSink()
+        let exchange = Exchange(
+            head: RequestHead(method: .get, target: .origin("/get"), fields: fields), origin: key,
+            options: ExchangeOptions(asker: trust), sink: sink)
+        pool.submit(exchange)
+        for await end in sink.ends { return end }
+        return .shutDown
+    }
+
+    /// Who the client was on a connection, by the serial number of its certificate; nil for nobody.
+    func client(on connection: Int) async -> Certificate? {
+        await origin.handshake(on: connection)?.clientCertificates.first
+    }
+}
+
+/// Waits for the end of one exchange.
+private final class EndSink: ExchangeSink {
+    let ends: AsyncStream<TransportError?>
+    private let continuation: AsyncStream<TransportError?>.Continuation
+
+    init() { (ends, continuation) = AsyncStream.makeStream() }
+
+    func receivedHead(_ head: ResponseHead, framing: BodyFraming) -> ContentPlan { .deliver }
+    func receivedContent(_ bytes: Span<UInt8>) -> Demand { .more }
+
+    func exchangeEnded(_ result: Result<Fields, TransportError>, _ metrics: ExchangeMetrics) {
+        if case .failure(let error) = result { continuation.yield(error) } else { continuation.yield(nil) }
+        continuation.finish()
+    }
+}
+
+/// A delegate: answers each challenge as it was told to, and notes them all.
+final class Delegate: ServerTrustAsker {
+    typealias Answer =
+        @Sendable (URLAuthenticationChallenge) -> (
+            URLSession.AuthChallengeDisposition, URLCredential?
+        )
+
+    let challenges = Lock<[URLAuthenticationChallenge]>([])
+    private let answer: Answer
+
+    init(_ answer: @escaping Answer) { self.answer = answer }
+
+    /// One that handles server trust by default and shows this identity.
+    convenience init(showing identity: SecIdentity?) {
+        self.init { challenge in
+            guard challenge.protectionSpace.serverTrust == nil, let identity else {
+                return (.performDefaultHandling, nil)
+            }
+            return (
+                .useCredential, URLCredential(identity: identity, certificates: nil, persistence: .forSession)
+            )
+        }
+    }
+
+    var count: Int { challenges.withLock { $0.count } }
+
+    func evaluate(
+        _ challenge: URLAuthenticationChallenge,
+        reply: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        challenges.withLock { $0.append(challenge) }
+        Task { [answer] in
+            let (disposition, credential) = answer(challenge)
+            reply(disposition, credential)
+        }
+    }
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineTransport
+import Testing
+
+@testable import LupineLoading
+
+/// `data(for:)` and its like, apart from what is loaded.
+struct AsyncFormsTests {
+    private func code<Value>(_ result: Result<Value, any Error>) -> URLError.Code? {
+        if case .failure(let error as URLError) = result { return error.code }
+        return nil
+    }
+
+    @Test("[U-4.7] data and response come back, on any thread where there is no delegate")
+    func data() async throws {
+        let stand = LoadStand()
+        // Nothing would ever come from this queue.
+        let operations = OperationQueue()
+        operations.isSuspended = true
+        let session = stand.session(queue: operations)
+        async let answer = session.data(from: someURL())
+        await stand.load().answer("hello")
+        let (data, response) = try await answer
+        #expect(data == Data("hello".utf8))
+        #expect((response as? HTTPURLResponse)?.statusCode == 200)
+    }
+
+    @Test("[U-4.7] the delegate of a call hears of the task, and metrics before the call returns")
+    func delegate() async throws {
+        let stand = LoadStand { $0.answer("hello") }
+        let session = stand.session()
+        let delegate = NotingDelegate()
+        _ = try await session.data(from: someURL(), delegate: delegate)
+        #expect(delegate.log.entries == ["created 1", "metrics"])
+        _ = try await session.upload(for: URLRequest(url: someURL()), from: Data(), delegate: delegate)
+        #expect(delegate.log.entries.suffix(2) == ["created 2", "metrics"])
+        session.invalidateAndCancel()
+    }
+
+    @Test("[U-4.7] who cancels the waiting cancels the transfer", arguments: [true, false])
+    func cancellation(hasDelegate: Bool) async {
+        let stand = LoadStand()
+        let session = stand.session(hasDelegate ? NotingDelegate() : nil)
+        let waiting = Task { try await session.data(from: someURL()) }
+        let load = await stand.load()
+        load.respond()
+        waiting.cancel()
+        let result = await waiting.result
+        #expect(code(result) == .cancelled)
+        #expect(load.asked.contains("cancel -999"))
+        session.invalidateAndCancel()
+    }
+
+    @Test("[U-4.7] who is cancelled before the beginning begins nothing")
+    func cancelledBefore() async {
+        let stand = LoadStand()
+        let session = stand.session()
+        let start = Moment()
+        let waiting = Task {
+            await start.wait()
+            return try await session.data(from: someURL())
+        }
+        waiting.cancel()
+        start.come()
+        let result = await waiting.result
+        #expect(code(result) == .cancelled)
+        #expect(stand.count == 0)
+        session.invalidateAndCancel()
+    }
+
+    // MARK: bytes
+
+    @Test("[U-4.7] bytes come back before the body is there, and hold the load while they wait")
+    func bytes() async throws {
+        let stand = LoadStand()
+        let session = stand.session()
+        async let answer = session.bytes(from: someURL())
+        let load = await stand.load()
+        load.respond()
+        let (bytes, response) = try await answer
+        #expect((response as? HTTPURLResponse)?.statusCode == 200)
+        let piece = String(repeating: "x", count: 65536)
+        var count = 1
+        while case .more = load.send(piece), count < 10 { count += 1 }
+        #expect(count == 5)
+        var iterator = bytes.makeAsyncIterator()
+        for _ in 0..<(3 * 65536) { #expect(try await iterator.next() != nil) }
+        #expect(!load.asked.contains("resumeReading"), "two pieces still wait")
+        for _ in 0..<(2 * 65536) { _ = try await iterator.next() }
+        await load.hasResumed()
+        load.send("y")
+        load.end()
+        #expect(try await iterator.next() == UInt8(ascii: "y"))
+        #expect(try await iterator.next() == nil)
+        #expect(try await iterator.next() == nil)
+        session.invalidateAndCancel()
+    }
+
+    @Test("[U-4.7] what had come is read before the error that ended it")
+    func bytesFail() async throws {
+        let stand = LoadStand()
+        let session = stand.session()
+        async let answer = session.bytes(from: someURL())
+        let load = await stand.load()
+        load.respond()
+        load.send("ab")
+        load.end(URLError(.networkConnectionLost))
+        let (bytes, _) = try await answer
+        var read: [UInt8] = []
+        await #expect(throws: URLError(.networkConnectionLost)) {
+            for try await byte in bytes { read.append(byte) }
+        }
+        #expect(read == Array("ab".utf8))
+        let failed = Task { try await session.bytes(from: someURL()) }
+        await stand.load(1).end(URLError(.cannotConnectToHost))
+        let result = await failed.result
+        #expect(code(result) == .cannotConnectToHost)
+        session.invalidateAndCancel()
+    }
+
+    @Test("[U-4.7] a reader that is cancelled while it waits cancels the transfer")
+    func bytesCancelled() async throws {
+        let stand = LoadStand()
+        let session = stand.session()
+        let isReading = Moment()
+        let waiting = Task {
+            let (bytes, _) = try await session.bytes(from: someURL())
+            for try await _ in bytes { isReading.come() }
+        }
+        let load = await stand.load()
+        load.respond()
+        load.send("a")
+        await isReading.wait()
+        waiting.cancel()
+        let result = await waiting.result
+        #expect(code(result) == .cancelled)
+        #expect(load.asked.contains("cancel -999"))
+        session.invalidateAndCancel()
+    }
+
+    @Test("a transfer whose bytes nobody can read any more is cancelled")
+    func bytesDropped() async throws {
+        let stand = LoadStand()
+        let session = stand.session()
+        let task: URLSessionDataTask
+        do {
+            async let answer = session.bytes(from: someURL())
+            let load = await stand.load()
+            load.respond()
+            task = try await answer.0.task
+        }
+        #expect(task.state == .canceling || task.state == .completed)
+        session.invalidateAndCancel()
+    }
+
+    struct Lines: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let text: String
+        let lines: [String]
+    }
+
+    @Test(arguments: [
+        Lines(testDescription: "LF", text: "a\nb\n", lines: ["a", "b"]),
+        Lines(testDescription: "CR LF", text: "a\r\nb", lines: ["a", "b"]),
+        Lines(testDescription: "CR", text: "a\rb", lines: ["a", "b"]),
+        Lines(testDescription: "lines of nothing are left out", text: "\n\na\n\n\nb\n\n", lines: ["a", "b"]),
+        Lines(
+            testDescription: "Unicode's own", text: "a\u{2028}b\u{2029}c\u{85}d", lines: ["a", "b", "c", "d"]),
+        Lines(
+            testDescription: "no end among other letters", text: "ä\u{2027}ö\u{A8}",
+            lines: ["ä\u{2027}ö\u{A8}"]),
+        Lines(testDescription: "nothing", text: "", lines: []),
+    ])
+    func lines(_ row: Lines) async throws {
+        let session = LoadStand { load in
+            load.respond()
+            // Byte by byte: an end is found however it was cut.
+            for byte in row.text.utf8 { _ = load.client.driverReceived(Data([byte])) }
+            load.end()
+        }.session()
+        let (bytes, _) = try await session.bytes(from: someURL())
+        var lines: [String] = []
+        for try await line in bytes.lines { lines.append(line) }
+        #expect(lines == row.lines)
+        session.invalidateAndCancel()
+    }
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineTransport
+import Testing
+
+@testable import LupineLoading
+
+/// Who is asked: a task's delegate before the session's, the method for sessions before the one for tasks.
+struct DelegateRoutingTests {
+    private typealias Answer = @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+
+    private final class SessionLevel: NSObject, URLSessionDelegate {
+        let log: CallLog
+        init(_ log: CallLog) { self.log = log }
+        func urlSession(
+            _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler:
+                @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            log.add("session")
+            completionHandler(.rejectProtectionSpace, nil)
+        }
+    }
+
+    private final class TaskLevel: NSObject, URLSessionTaskDelegate {
+        let log: CallLog
+        let name: String
+        init(_ log: CallLog, _ name: String = "task") { (self.log, self.name) = (log, name) }
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler:
+                @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            log.add(name)
+            completionHandler(.cancelAuthenticationChallenge, nil)
+        }
+    }
+
+    private final class Both: NSObject, URLSessionTaskDelegate {
+        let log: CallLog
+        init(_ log: CallLog) { self.log = log }
+        func urlSession(
+            _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler:
+                @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            log.add("session")
+            completionHandler(.rejectProtectionSpace, nil)
+        }
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler:
+                @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            log.add("task")
+            completionHandler(.cancelAuthenticationChallenge, nil)
+        }
+    }
+
+    private final class Neither: NSObject, URLSessionTaskDelegate {}
+
+    /// Wraps another delegate, and answers later from another thread.
+    private final class Wrapper: NSObject, URLSessionTaskDelegate {
+        let inner = Neither()
+        let log: CallLog
+        init(_ log: CallLog) { self.log = log }
+        func urlSession(
+            _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler:
+                @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            log.add("wrapper")
+            DispatchQueue.global().async {
+                self.inner.urlSession(session, didReceive: challenge, completionHandler: completionHandler)
+            }
+        }
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler:
+                @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            log.add("task")
+            completionHandler(.cancelAuthenticationChallenge, nil)
+        }
+    }
+
+    enum Who: String, Sendable { case nobody, sessionLevel, taskLevel, both, neither, wrapper }
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let own: Who
+        let session: Who
+        let method: String
+        let asked: [String]
+        let answer: URLSession.AuthChallengeDisposition
+    }
+
+    static let rows = [
+        Row(
+            testDescription: "[U-5.9] trust goes to the session level", own: .nobody, session: .both,
+            method: NSURLAuthenticationMethodServerTrust, asked: ["session"], answer: .rejectProtectionSpace),
+        Row(
+            testDescription: "[U-5.9] trust goes to the task level where the session level is missing",
+            own: .nobody, session: .taskLevel, method: NSURLAuthenticationMethodServerTrust, asked: ["task"],
+            answer: .cancelAuthenticationChallenge),
+        Row(
+            testDescription: "[U-5.9] a certificate goes the same way", own: .nobody, session: .taskLevel,
+            method: NSURLAuthenticationMethodClientCertificate, asked: ["task"],
+            answer: .cancelAuthenticationChallenge),
+        Row(
+            testDescription: "[U-5.9] a delegate of sessions only is asked about trust", own: .nobody,
+            session: .sessionLevel, method: NSURLAuthenticationMethodServerTrust, asked: ["session"],
+            answer: .rejectProtectionSpace),
+        Row(
+            testDescription: "[U-5.9] Basic goes to the task level only", own: .nobody, session: .both,
+            method: NSURLAuthenticationMethodHTTPBasic, asked: ["task"],
+            answer: .cancelAuthenticationChallenge),
+        Row(
+            testDescription: "[U-5.9] Digest does not go to the session level", own: .nobody,
+            session: .sessionLevel, method: NSURLAuthenticationMethodHTTPDigest, asked: [],
+            answer: .performDefaultHandling),
+        Row(
+            testDescription: "[U-5.11] where neither is implemented it is handled by default", own: .nobody,
+            session: .neither, method: NSURLAuthenticationMethodServerTrust, asked: [],
+            answer: .performDefaultHandling),
+        Row(
+            testDescription: "[U-5.8] a task's own delegate is asked first", own: .taskLevel,
+            session: .both, method: NSURLAuthenticationMethodHTTPBasic, asked: ["own"],
+            answer: .cancelAuthenticationChallenge),
+        Row(
+            testDescription: "[U-5.8] what a task's own delegate lacks goes to the session's", own: .neither,
+            session: .both, method: NSURLAuthenticationMethodHTTPBasic, asked: ["task"],
+            answer: .cancelAuthenticationChallenge),
+        Row(
+            testDescription: "[U-5.8, U-5.9] about trust, too: session level before task level",
+            own: .neither,
+            session: .both, method: NSURLAuthenticationMethodServerTrust, asked: ["session"],
+            answer: .rejectProtectionSpace),
+        Row(
+            testDescription: "[U-5.9] who wraps a delegate that lacks the method passes on, even late",
+            own: .nobody,
+            session: .wrapper, method: NSURLAuthenticationMethodServerTrust, asked: ["wrapper", "task"],
+            answer: .cancelAuthenticationChallenge),
+    ]
+
+    @Test(arguments: rows)
+    func challenge(_ row: Row) async {
+        let log = CallLog()
+        let stand = LoadStand()
+        let session = stand.session(delegate(row.session, log))
+        let task = session.dataTask(with: someURL())
+        task.delegate =
+            row.own == .taskLevel
+            ? TaskLevel(log, "own") : delegate(row.own, log) as? any URLSessionTaskDelegate
+        task.resume()
+        let load = await stand.load()
+        let challenge = URLAuthenticationChallenge(
+            space: URLProtectionSpace(
+                host: "localhost", port: 80, protocol: "http", realm: nil, authenticationMethod: row.method),
+            credential: nil, failures: 0, response: nil)
+        let answers = Noted(0)
+        let answer = await withCheckedContinuation { continuation in
+            load.client.driverChallenged(challenge) { disposition, credential in
+                answers.update { $0 += 1 }
+                continuation.resume(returning: (disposition, credential))
+            }
+        }
+        #expect(answer.0 == row.answer)
+        #expect(answer.1 == nil)
+        #expect(log.entries == row.asked)
+        #expect(answers.value == 1)
+        session.invalidateAndCancel()
+    }
+
+    private func delegate(_ who: Who, _ log: CallLog) -> (any URLSessionDelegate)? {
+        switch who {
+        case .nobody: nil
+        case .sessionLevel: SessionLevel(log)
+        case .taskLevel: TaskLevel(log)
+        case .both: Both(log)
+        case .neither: Neither()
+        case .wrapper: Wrapper(log)
+        }
+    }
+
+    @Test("[U-5.8] method by method: what the task's own delegate lacks is the session delegate's")
+    func methodByMethod() async {
+        final class Own: NSObject, URLSessionDataDelegate {
+            let log: CallLog
+            init(_ log: CallLog) { self.log = log }
+            func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+                log.add("own data")
+            }
+        }
+        let log = CallLog()
+        let stand = LoadStand()
+        let session = stand.session(NotingDelegate(log))
+        let task = session.dataTask(with: someURL())
+        task.delegate = Own(log)
+        await log.has("created")
+        task.resume()
+        task.delegate = NotingDelegate(log, name: "late ")
+        await stand.load().answer("hello")
+        await log.has("complete")
+        #expect(
+            log.entries == ["created 1", "response 200", "own data", "metrics", "complete nil"],
+            "a delegate that is set after the first resume does not count")
+        session.invalidateAndCancel()
+    }
+
+    @Test("[U-5.8] one object as both delegates is called once")
+    func bothInOne() async {
+        let log = CallLog()
+        let stand = LoadStand()
+        let delegate = NotingDelegate(log)
+        let session = stand.session(delegate)
+        let task = session.dataTask(with: someURL())
+        task.delegate = delegate
+        task.resume()
+        await stand.load().answer("hello")
+        await log.has("complete")
+        #expect(log.entries == ["created 1", "response 200", "data hello", "metrics", "complete nil"])
+        session.invalidateAndCancel()
+    }
+
+    @Test(
+        "[U-5.10] a challenge that is cancelled while it is asked about has its answer; a late one is ignored"
+    )
+    func cancelledChallenge() async {
+        final class Mute: NSObject, URLSessionTaskDelegate {
+            let handler = Noted<(@Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)?>(
+                nil)
+            let log = CallLog()
+            func urlSession(
+                _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+                completionHandler:
+                    @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+            ) {
+                handler.set(completionHandler)
+                log.add("asked")
+            }
+            func urlSession(
+                _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
+            ) {
+                log.add("complete")
+            }
+        }
+        let delegate = Mute()
+        let stand = LoadStand()
+        let session = stand.session(delegate)
+        let task = session.dataTask(with: someURL())
+        task.resume()
+        let load = await stand.load()
+        let challenge = URLAuthenticationChallenge(
+            space: URLProtectionSpace(
+                host: "localhost", port: 80, protocol: "http", realm: nil,
+                authenticationMethod: NSURLAuthenticationMethodHTTPBasic),
+            credential: nil, failures: 0, response: nil)
+        let answers = CallLog()
+        load.client.driverChallenged(challenge) { disposition, _ in answers.add("\(disposition)") }
+        await delegate.log.has("asked")
+        task.cancel()
+        await delegate.log.has("complete")
+        delegate.handler.value?(.useCredential, nil)
+        #expect(answers.entries == ["cancelAuthenticationChallenge"])
+        session.invalidateAndCancel()
+    }
+}

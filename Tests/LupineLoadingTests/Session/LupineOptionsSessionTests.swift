@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineCoding
+import LupineOrigin
+import LupineTLS
+import LupineTestKit
+import LupineTransport
+import Testing
+
+@testable import LupineLoading
+
+/// `configuration.lupine` through all layers: each option as the user of a session notices it.
+@Suite(.timeLimit(.minutes(1)))
+struct LupineOptionsSessionTests {
+    // MARK: where connections go
+
+    @Test func aUnixDomainSocket() async throws {
+        let path = NSTemporaryDirectory() + "lupine-\(UUID().uuidString.prefix(8)).sock"
+        let local = try LupineOrigin.Origin.start(at: .unix(path: path))
+        try await withStage(configuration: .ephemeral { $0.lupine.unixSocketPath = path }) {
+            stage async throws in
+            #expect(try await stage.get("/bytes/5").text.utf8.isEmpty == false)
+            #expect(stage.origin.counts.connectionsAccepted == 0 && local.counts.connectionsAccepted == 1)
+        }
+        await local.shutdown()
+    }
+
+    @Test("connections leave from the address that was given, and go where names were overridden")
+    func addresses() async throws {
+        let delegate = Taking()
+        let configuration = URLSessionConfiguration.ephemeral { $0.lupine.localBinding = "127.0.0.4" }
+        try await withStage(configuration: configuration, delegate: delegate) { stage in
+            stage.session.dataTask(with: try stage.url("/status/204", host: "no.such.name.test")).resume()
+            await delegate.log.has("complete nil")
+            let hop = try #require(delegate.metrics.withLock { $0 }?.transactionMetrics.last)
+            #expect(hop.localAddress == "127.0.0.4" && hop.remoteAddress == "127.0.0.1")
+        }
+    }
+
+    // MARK: how long, how many
+
+    @Test func aConnectTimeoutCoversTheTunnel() async throws {
+        let configuration = URLSessionConfiguration.ephemeral {
+            $0.lupine.connectTimeout = .milliseconds(20)
+        }
+        let proxy = try LupineOrigin.Origin.start(configuration: .scripted(.expectHead, .stall))
+        configuration.connectionProxyDictionary = [
+            "HTTPSEnable": 1, "HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port),
+        ]
+        let session = URLSession(configuration: configuration)
+        let url = try #require(URL(string: "https://origin.test/"))
+        let error = await #expect(throws: URLError.self) { try await session.data(from: url) }
+        #expect(error?.code == .timedOut)
+        session.invalidateAndCancel()
+        await proxy.shutdown()
+    }
+
+    @Test func aHandshakeTimeout() async throws {
+        let plan = ScriptPlan([Script([.expectBytes(1), .stall], on: .socket)])
+        let configuration = URLSessionConfiguration.ephemeral {
+            $0.lupine.tls.handshakeTimeout = .milliseconds(20)
+        }
+        try await withStage(plan, configuration: configuration) { stage in
+            let end = try await stage.load(URLRequest(url: stage.url(scheme: "https")))
+            #expect(end.code == .timedOut)
+        }
+    }
+
+    @Test("one connection in all is used by one host after the other")
+    func connectionsInAll() async throws {
+        try await withStage(configuration: .ephemeral { $0.lupine.totalConnections = 1 }) {
+            stage async throws in
+            for host in ["a.test", "b.test", "a.test"] {
+                #expect(
+                    try await stage.load(URLRequest(url: stage.url("/status/204", host: host))).status == 204)
+            }
+            #expect(stage.origin.counts.connectionsAccepted == 3)
+        }
+    }
+
+    @Test(
+        "a connection that is too old, or idle for too long, carries no further request", arguments: [0, 1])
+    func connectionsThatEnd(_ option: Int) async throws {
+        let plan = ScriptPlan(.expectHead, .reply(), .expectEnd, .signal("closed"))
+        let configuration = URLSessionConfiguration.ephemeral {
+            if option == 0 {
+                $0.lupine.maximumConnectionAge = .zero
+            } else {
+                $0.lupine.idleConnectionTimeout = .milliseconds(1)
+            }
+        }
+        try await withStage(plan, configuration: configuration) { stage async throws in
+            #expect(try await stage.get().text == "ok")
+            await stage.origin.gate("closed").wait()
+        }
+    }
+
+    // MARK: how fast
+
+    @Test("what comes is taken in pieces that the rate allows")
+    func aReceiveRate() async throws {
+        let delegate = Taking()
+        let configuration = URLSessionConfiguration.ephemeral { $0.lupine.receiveRate = 4000 }
+        try await withStage(configuration: configuration, delegate: delegate) { stage in
+            stage.session.dataTask(with: try stage.url("/bytes/3000")).resume()
+            await delegate.log.has("complete nil")
+            let pieces = delegate.pieces.withLock { $0 }
+            #expect(pieces.reduce(0, +) == 3000)
+            #expect(pieces.allSatisfy { $0 <= 1000 }, "a quarter of a second's worth at once: \(pieces)")
+        }
+    }
+
+    @Test("an answer that comes early finds most of the body unsent")
+    func aSendRate() async throws {
+        let plan = ScriptPlan(.expectHead, .expectBytes(1), .reply("early"), .stall)
+        let delegate = Taking()
+        let configuration = URLSessionConfiguration.ephemeral { $0.lupine.sendRate = 1000 }
+        try await withStage(plan, configuration: configuration, delegate: delegate) { stage in
+            var request = URLRequest(url: try stage.url())
+            request.httpMethod = "PUT"
+            let task = stage.session.uploadTask(with: request, from: Data(repeating: 1, count: 100_000))
+            task.resume()
+            await delegate.log.has("complete nil")
+            #expect(task.countOfBytesSent > 0 && task.countOfBytesSent < 100_000)
+        }
+    }
+
+    // MARK: messages
+
+    @Test("without decoding a body comes as it was sent, and no coding is asked for")
+    func decodingOff() async throws {
+        let packed = try CodedBodies.gzip(Array("plain".utf8))
+        let plan = ScriptPlan(.expectHead, .reply(packed, "Content-Encoding: gzip\r\n"), .stall)
+        try await withStage(plan, configuration: .ephemeral { $0.lupine.decodesContent = false }) { stage in
+            let (data, response) = try await stage.session.data(from: try stage.url())
+            #expect(Array(data) == packed && response.expectedContentLength == Int64(packed.count))
+            let sent = String(decoding: stage.origin.received(on: 0), as: UTF8.self)
+            #expect(!sent.contains("Accept-Encoding"))
+        }
+    }
+
+    @Test("a body may grow to the limit, and by no byte more", arguments: [100, 99])
+    func anExpansionLimit(_ limit: Int) async throws {
+        let packed = try CodedBodies.gzip([UInt8](repeating: 65, count: 100))
+        let plan = ScriptPlan(.expectHead, .reply(packed, "Content-Encoding: gzip\r\n"), .stall)
+        let configuration = URLSessionConfiguration.ephemeral {
+            $0.lupine.expansionLimit = ExpansionLimit(bytes: limit)
+        }
+        try await withStage(plan, configuration: configuration) { stage in
+            let end = try await stage.get()
+            #expect(end.text.utf8.count == (limit == 100 ? 100 : 0))
+            #expect(end.code == (limit == 100 ? nil : .cannotDecodeRawData))
+        }
+    }
+
+    @Test("so much is collected in memory, and no byte more", arguments: [100, 99], [true, false])
+    func aCollectedBody(_ limit: Int, _ isAwaited: Bool) async throws {
+        let configuration = URLSessionConfiguration.ephemeral { $0.lupine.collectedBodyLimit = limit }
+        try await withStage(configuration: configuration) { stage in
+            let url = try stage.url("/bytes/100")
+            let code: URLError.Code?
+            if isAwaited {
+                code = await stage.load(URLRequest(url: url)).code
+            } else {
+                code = await withCheckedContinuation { continuation in
+                    stage.session.dataTask(with: url) { _, _, error in
+                        continuation.resume(returning: (error as? URLError)?.code)
+                    }.resume()
+                }
+            }
+            #expect(code == (limit == 100 ? nil : .dataLengthExceedsMaximum))
+        }
+    }
+
+    @Test("a body is announced from the threshold on, and not sent when it is not wanted", arguments: [3, 4])
+    func anExpectThreshold(_ threshold: Int64) async throws {
+        let isAnnounced = threshold == 3
+        let plan = ScriptPlan(
+            .expectHead,
+            isAnnounced ? .reply("no", status: "417 Expectation Failed") : .expectBytes(3),
+            isAnnounced ? .expectEnd : .reply(), .stall)
+        let configuration = URLSessionConfiguration.ephemeral {
+            $0.lupine.expectContinueThreshold = threshold
+            $0.lupine.continueTimeout = .seconds(60)
+        }
+        try await withStage(plan, configuration: configuration) { stage in
+            var request = URLRequest(url: try stage.url())
+            request.httpMethod = "PUT"
+            let (_, response) = try await stage.session.upload(for: request, from: Data("abc".utf8))
+            #expect((response as? HTTPURLResponse)?.statusCode == (isAnnounced ? 417 : 200))
+            let sent = String(decoding: stage.origin.received(on: 0), as: UTF8.self)
+            #expect(sent.contains("Expect: 100-continue") == isAnnounced)
+            #expect(sent.hasSuffix("\r\n\r\n" + (isAnnounced ? "" : "abc")))
+        }
+    }
+
+    @Test("an announced body goes out when nobody answers in time")
+    func aContinueTimeout() async throws {
+        let plan = ScriptPlan(.expectHead, .expectBytes(3), .reply(), .stall)
+        let configuration = URLSessionConfiguration.ephemeral {
+            $0.lupine.expectContinueThreshold = 1
+            $0.lupine.continueTimeout = .milliseconds(1)
+        }
+        try await withStage(plan, configuration: configuration) { stage in
+            var request = URLRequest(url: try stage.url())
+            request.httpMethod = "PUT"
+            let (data, _) = try await stage.session.upload(for: request, from: Data("abc".utf8))
+            #expect(data == Data("ok".utf8))
+        }
+    }
+
+    @Test("heads are as long as was allowed, and as well-formed", arguments: [true, false])
+    func heads(_ isStrict: Bool) async throws {
+        let plan = ScriptPlan(.expectHead, .send("HTTP/1.1 200 OK\nContent-Length: 2\n\nok"), .stall)
+        let strict = URLSessionConfiguration.ephemeral { if isStrict { $0.lupine.leniency = .strict } }
+        try await withStage(plan, configuration: strict) { stage async throws in
+            #expect(try await stage.get().code == (isStrict ? .badServerResponse : nil))
+        }
+        let short = URLSessionConfiguration.ephemeral {
+            if isStrict { $0.lupine.parserLimits.headBytes = 20 }
+        }
+        try await withStage(configuration: short) { stage async throws in
+            #expect(try await stage.get("/status/204").code == (isStrict ? .dataLengthExceedsMaximum : nil))
+        }
+    }
+
+    // MARK: TLS
+
+    @Test("own roots, versions, ciphers and identity are those of the connection, and its keys are logged")
+    func tls() async throws {
+        let own = try Self.identity("client-ecdsa")
+        var tls = TLSServerConfiguration(identities: [TLSServerIdentity(try Self.identity("good"))])
+        tls.clientCertificates = .requested(roots: try Certificate.pem(PKI.bytes("client-root.pem")))
+        var serving = OriginConfiguration()
+        serving.tls = tls
+        let file = NSTemporaryDirectory() + "lupine-\(UUID().uuidString.prefix(8)).keys"
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        let delegate = Taking()
+        let configuration = URLSessionConfiguration.ephemeral {
+            $0.lupine.tls.roots = TrustRoots(includesSystem: false, files: [PKI.path("root.pem")])
+            $0.lupine.tls.minimumVersion = .v1_3
+            $0.lupine.tls.cipherSuites = "TLS_CHACHA20_POLY1305_SHA256"
+            $0.lupine.tls.identity = own
+            $0.lupine.tls.keyLogPath = file
+        }
+        try await withStage(serving: serving, configuration: configuration, delegate: delegate) { stage in
+            stage.session.dataTask(with: try stage.url("/status/204", host: "good.test", scheme: "https"))
+                .resume()
+            await delegate.log.has("complete nil")
+            let hop = try #require(delegate.metrics.withLock { $0 }?.transactionMetrics.last)
+            #expect(hop.negotiatedTLSProtocolVersion == .TLSv13)
+            #expect(hop.negotiatedTLSCipherSuite == .CHACHA20_POLY1305_SHA256)
+            let handshake = try #require(await stage.origin.handshake(on: 0))
+            #expect(handshake.clientCertificates.first == own.certificate)
+            #expect(try String(contentsOfFile: file, encoding: .utf8).contains("CLIENT_"))
+        }
+    }
+
+    private static func identity(_ name: String) throws -> TLSIdentity {
+        try TLSIdentity(pemChain: PKI.bytes("\(name)-chain.pem"), pemKey: PKI.bytes("\(name).key"))
+    }
+}
+
+/// Notes how large the pieces of a body are, and keeps the metrics.
+private final class Taking: NSObject, URLSessionDataDelegate {
+    let log = CallLog()
+    let pieces = Lock<[Int]>([])
+    let metrics = Lock<URLSessionTaskMetrics?>(nil)
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        pieces.withLock { $0.append(data.count) }
+    }
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+    ) { self.metrics.withLock { $0 = metrics } }
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        log.add("complete \((error as? URLError).map { "\($0.code.rawValue)" } ?? "nil")")
+    }
+}
+
+extension OriginConfiguration {
+    /// One whose connections all follow these steps.
+    fileprivate static func scripted(_ steps: Script.Step...) -> OriginConfiguration {
+        var configuration = OriginConfiguration()
+        configuration.script = ScriptPlan([Script(steps)])
+        return configuration
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineTransport
+import Testing
+
+@testable import LupineLoading
+
+struct RouteURLTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        let url: String
+        var host = "h"
+        var port: UInt16 = 80
+        var field = "h"
+        var target = "/"
+        var scheme = Origin.Scheme.http
+        var isWebSocket = false
+        var testDescription: String { url }
+
+        static let all: [Row] = [
+            Row(url: "http://h"),
+            Row(url: "HTTP://H/"),
+            Row(url: "http://h?x=1", target: "/?x=1"),
+            Row(url: "http://h/?", target: "/?"),
+            Row(url: "http://h/a%2Fb/../%7Ec;p=1//?q=%zz&[]", target: "/a%2Fb/../%7Ec;p=1//?q=%25zz&%5B%5D"),
+            Row(url: "http://h/A%c3%a4?B%C3%A4=+%20#frag?ment", target: "/A%c3%a4?B%C3%A4=+%20"),
+            Row(url: "http://h#f"),
+            Row(url: "http://h:8080/p", port: 8_080, field: "h:8080", target: "/p"),
+            Row(url: "http://h:80/p", target: "/p"),
+            Row(url: "https://h/p", port: 443, target: "/p", scheme: .https),
+            Row(url: "https://h:80/p", port: 80, field: "h:80", target: "/p", scheme: .https),
+            Row(url: "http://user:p%40ss@h/p", target: "/p"),
+            Row(url: "http://user@h:81/p", port: 81, field: "h:81", target: "/p"),
+            Row(url: "http://h/p@q", target: "/p@q"),
+            Row(url: "http://[::1]:81/", host: "::1", port: 81, field: "[::1]:81"),
+            Row(url: "http://[fe80::1%25eth0]/", host: "fe80::1%eth0", field: "[fe80::1]"),
+            Row(
+                url: "http://bücher.example/ä", host: "xn--bcher-kva.example", field: "xn--bcher-kva.example",
+                target: "/%C3%A4"),
+            Row(
+                url: "http://b%C3%BCcher.example:81/", host: "xn--bcher-kva.example", port: 81,
+                field: "xn--bcher-kva.example:81"),
+            Row(url: "ws://h/chat?x", target: "/chat?x", isWebSocket: true),
+            Row(url: "wss://h", port: 443, scheme: .https, isWebSocket: true),
+        ]
+    }
+
+    @Test(
+        "[U-9.2] path and query go out as they stand, user and fragment never, names in ASCII",
+        arguments: Row.all)
+    func addresses(_ row: Row) throws {
+        let url = try #require(URL(string: row.url))
+        let place = try RouteURL(url, isWebSocket: row.isWebSocket)
+        #expect(place.host == row.host && place.port == row.port && place.scheme == row.scheme)
+        #expect(place.hostField == row.field)
+        #expect(place.target == row.target)
+    }
+
+    @Test("[U-16.3] what cannot be sent to is an error with its reason")
+    func refusals() throws {
+        let rows: [(String, Bool, TransportURLError)] = [
+            ("ftp://h/", false, .unsupportedScheme("ftp")), ("ws://h/", false, .unsupportedScheme("ws")),
+            ("http://h/", true, .unsupportedScheme("http")), ("http:///p", false, .emptyHost(offset: 7)),
+            ("http:foo", false, .missingAuthority(offset: 5)), ("relative", false, .missingScheme),
+            ("http://1.2.3.4:99999/", false, .malformedPort(offset: 15)),
+            ("http://a%2Fb/", false, .percentEncodedHost(offset: 8)),
+        ]
+        for (text, isWebSocket, error) in rows {
+            let url = try #require(URL(string: text))
+            #expect(throws: TransportError.url(error), "\(text)") {
+                try RouteURL(url, isWebSocket: isWebSocket)
+            }
+        }
+    }
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineOrigin
+import LupineTransport
+import Testing
+
+@testable import LupineLoading
+
+/// A session's share of the transport, over real sockets.
+struct SessionEngineTests {
+    private func route(
+        _ url: String, isWebSocket: Bool = false, _ change: (URLSessionConfiguration) -> Void = { _ in }
+    ) throws -> SessionEngine.Route {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.connectionProxyDictionary = [:]
+        change(configuration)
+        let engine = SessionEngine(SessionSettings(configuration))
+        return try engine.route(for: try #require(URL(string: url)), isWebSocket: isWebSocket)
+    }
+
+    private static func proxied(_ configuration: URLSessionConfiguration) {
+        configuration.connectionProxyDictionary = [
+            "HTTPEnable": 1, "HTTPProxy": "web.example", "HTTPPort": 1, "HTTPSEnable": 1,
+            "HTTPSProxy": "secure.example", "HTTPSPort": 2,
+        ]
+    }
+
+    @Test("[U-15.3] http goes to its proxy, https and web sockets through a tunnel")
+    func tunnels() throws {
+        let rows: [(String, Bool, String, Bool)] = [
+            ("http://h/", false, "web.example", false), ("https://h/", false, "secure.example", true),
+            ("ws://h/", true, "web.example", true), ("wss://h/", true, "secure.example", true),
+        ]
+        for (url, isWebSocket, proxy, isTunnelled) in rows {
+            let route = try route(url, isWebSocket: isWebSocket, Self.proxied)
+            #expect(route.proxy?.host == proxy && route.isTunnelled == isTunnelled, "\(url)")
+            #expect(route.origin.proxy == route.proxy)
+        }
+        let socks = try route("http://h/") {
+            $0.connectionProxyDictionary = ["SOCKSEnable": 1, "SOCKSProxy": "s.example"]
+        }
+        #expect(socks.proxy?.kind == .socks5 && socks.isTunnelled)
+        let direct = try route("http://h/")
+        #expect(direct.proxy == nil && !direct.isTunnelled)
+    }
+
+    @Test func aSocketPathNeedsNoProxy() throws {
+        let route = try route("http://h/p") {
+            Self.proxied($0)
+            $0.lupine.unixSocketPath = "/run/daemon.sock"
+            $0.lupine.localBinding = "eth7"
+        }
+        #expect(route.origin.unixPath == "/run/daemon.sock" && route.proxy == nil)
+        #expect(route.hostField == "h" && route.origin.localBinding == "eth7")
+    }
+
+    @Test("[U-9.12] two sessions never have the same key, one session always has")
+    func keys() throws {
+        let settings = SessionSettingsTests.settings { $0.connectionProxyDictionary = [:] }
+        let (one, other) = (SessionEngine(settings), SessionEngine(settings))
+        let url = try #require(URL(string: "https://h/"))
+        let first = try one.route(for: url, isWebSocket: false).origin
+        #expect(try one.route(for: url, isWebSocket: false).origin == first)
+        #expect(try other.route(for: url, isWebSocket: false).origin != first)
+    }
+
+    @Test("[U-10.5] a request that is not to identify itself has another key where there is an identity")
+    func anonymous() throws {
+        let settings = SessionSettingsTests.settings { $0.connectionProxyDictionary = [:] }
+        let url = try #require(URL(string: "https://h/"))
+        let plain = SessionEngine(settings)
+        #expect(
+            try plain.route(for: url, isWebSocket: false, mayIdentify: false).origin
+                == plain.route(for: url, isWebSocket: false).origin)
+        let identity = try TrustStage.identity("client-rsa").identity
+        let engine = SessionEngine(
+            SessionSettingsTests.settings { configuration in
+                configuration.connectionProxyDictionary = [:]
+                configuration.lupine.tls.identity = identity
+            })
+        let anonymous = try engine.route(for: url, isWebSocket: false, mayIdentify: false).origin
+        #expect(try engine.route(for: url, isWebSocket: false).origin != anonymous)
+        #expect(anonymous.tls?.configuration.identity == nil)
+    }
+
+    @Test("[U-16.3] an engine that could not be made says why for each request")
+    func aFailureIsKept() throws {
+        for _ in 0..<2 {
+            #expect(throws: TransportError.proxy(.malformedPort(offset: 0))) {
+                try route("http://h/") {
+                    $0.connectionProxyDictionary = ["HTTPEnable": 1, "HTTPProxy": "p", "HTTPPort": -1]
+                }
+            }
+        }
+    }
+
+    @Test("[U-15.4] a proxy shows in metrics; one that cannot be reached is an error of its own")
+    func proxiesInMetricsAndErrors() async throws {
+        var serving = OriginConfiguration()
+        serving.script = ScriptPlan(
+            .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .stall)
+        let proxy = try LupineOrigin.Origin.start(configuration: serving)
+        let configuration = URLSessionConfiguration.ephemeral {
+            $0.connectionProxyDictionary = [
+                "HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": Int(proxy.port),
+            ]
+        }
+        let engine = SessionEngine(SessionSettings(configuration))
+        let answer = await (try engine.begin("http://origin.test/")).sink.answer
+        #expect(answer.body == Array("ok".utf8) && answer.metrics?.usedProxy == true)
+        #expect(answer.metrics?.remoteAddress == proxy.address)
+        await withCheckedContinuation { continuation in engine.shutDown { continuation.resume() } }
+        await proxy.shutdown()
+
+        let refusing = SessionEngine(SessionSettings(configuration))
+        let refused = await (try refusing.begin("http://origin.test/")).sink.answer
+        let error = try #require(refused.error)
+        #expect(URLError(error, url: nil).code == .cannotConnectToHost)
+        let unknown = TransportError.resolution(host: "proxy.test", .nameNotFound)
+        #expect(URLError(unknown, url: nil).code == .cannotFindHost)
+    }
+
+    @Test("[U-9.2] an origin gets the target as it stands")
+    func targetsArrive() async throws {
+        var serving = OriginConfiguration()
+        serving.recordedBytes = 1 << 16
+        try await withEngine(serving: serving) { engine, origin in
+            let made = try engine.begin("http://u:p@name.test:\(origin.port)/status/204?a=%7e&b#f")
+            #expect(await made.sink.answer.status == 204)
+            let sent = String(decoding: origin.received(on: 0), as: UTF8.self)
+            #expect(sent.hasPrefix("GET /status/204?a=%7e&b HTTP/1.1\r\n"))
+            #expect(sent.contains("\r\nHost: name.test:\(origin.port)\r\n"))
+        }
+    }
+
+    @Test("[U-8.12] web sockets do not count against the limit for a host")
+    func webSocketsAreExtra() async throws {
+        var serving = OriginConfiguration()
+        serving.script = ScriptPlan(
+            (0..<4).map { index in
+                Script([
+                    .expectHead, .signal("busy \(index)"), .waitForSignal("go"),
+                    .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .stall,
+                ])
+            })
+        try await withEngine(
+            serving: serving, configuration: .ephemeral { $0.httpMaximumConnectionsPerHost = 0 }
+        ) {
+            engine, origin in
+            let held = try engine.begin("http://h:\(origin.port)/")
+            await origin.gate("busy 0").wait()
+            let waiting = try engine.begin("http://h:\(origin.port)/")
+            let sockets = try (0..<3).map { _ in
+                try engine.begin("ws://h:\(origin.port)/", isWebSocket: true)
+            }
+            for index in 1...3 { await origin.gate("busy \(index)").wait() }
+            origin.gate("go").open()
+            for made in sockets { #expect(await made.sink.answer.status == 200) }
+            #expect(await held.sink.answer.status == 200)
+            #expect(origin.counts.connectionsAccepted == 4, "[U-9.14] less than one connection means one")
+            waiting.exchange.cancel()
+            #expect(await waiting.sink.answer.error == .cancelled)
+        }
+    }
+
+    @Test func anIdleConnectionCloses() async throws {
+        var serving = OriginConfiguration()
+        serving.script = ScriptPlan(
+            .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .expectEnd, .signal("closed"))
+        try await withEngine(serving: serving) { engine, origin in
+            _ = await (try engine.begin("http://h:\(origin.port)/")).sink.answer
+            let closed = Lock(false)
+            origin.gate("closed").whenOpen { closed.withLock { $0 = true } }
+            // The sink hears of the end before the pool has the connection back.
+            while !closed.withLock({ $0 }) {
+                engine.closeIdleConnections()
+                await Task.yield()
+            }
+        }
+    }
+
+    @Test(
+        "the end waits for what runs, closes its connections and refuses what comes later",
+        arguments: [nil, 2])
+    func finishing(ownLoops: Int?) async throws {
+        var serving = OriginConfiguration()
+        serving.script = ScriptPlan(
+            .expectHead, .signal("busy"), .waitForSignal("go"),
+            .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .expectEnd, .signal("closed"))
+        try await withEngine(
+            serving: serving, configuration: .ephemeral { $0.lupine.ownEventLoops = ownLoops }
+        ) {
+            engine, origin in
+            let running = try engine.begin("http://h:\(origin.port)/")
+            await origin.gate("busy").wait()
+            let (ends, end) = AsyncStream.makeStream(of: String.self)
+            engine.finish { end.yield("finished") }
+            #expect(await (try engine.begin("http://h:\(origin.port)/")).sink.answer.error == .shutDown)
+            origin.gate("go").open()
+            let answer = await running.sink.answer
+            #expect(answer.error == nil && answer.body == Array("ok".utf8))
+            for await _ in ends { break }
+            await origin.gate("closed").wait()
+        }
+    }
+
+    @Test("a session that ends gently may still be ended at once")
+    func shuttingDownAfterFinishing() async throws {
+        var serving = OriginConfiguration()
+        serving.script = ScriptPlan(.expectHead, .signal("busy"), .stall)
+        try await withEngine(serving: serving, configuration: .ephemeral { $0.lupine.ownEventLoops = 1 }) {
+            engine, origin in
+            let running = try engine.begin("http://h:\(origin.port)/")
+            await origin.gate("busy").wait()
+            await withCheckedContinuation { continuation in
+                engine.finish { continuation.resume() }
+                engine.shutDown {}
+            }
+            #expect(await running.sink.answer.error == .shutDown)
+        }
+    }
+
+    @Test func anEngineThatIsDroppedClosesItsConnections() async throws {
+        var serving = OriginConfiguration()
+        serving.script = ScriptPlan(
+            .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .expectEnd, .signal("closed"))
+        let origin = try LupineOrigin.Origin.start(configuration: serving)
+        let settings = SessionSettingsTests.settings {
+            $0.connectionProxyDictionary = [:]
+            $0.lupine.addressOverrides = [.init(host: "*", port: origin.port): [origin.address]]
+        }
+        var engine: SessionEngine? = SessionEngine(settings)
+        let made = try #require(try engine?.begin("http://h:\(origin.port)/"))
+        #expect(await made.sink.answer.status == 200)
+        engine = nil
+        await origin.gate("closed").wait()
+        await origin.shutdown()
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineOrigin
+import LupineTransport
+
+@testable import LupineLoading
+
+/// A session and the origin that it finds under every name, for tests through all layers.
+struct SessionStage {
+    let session: URLSession
+    let origin: LupineOrigin.Origin
+
+    /// An address of the origin's, under a name.
+    func url(_ path: String = "/", host: String = "origin.test", scheme: String = "http") throws -> URL {
+        guard let url = URL(string: "\(scheme)://\(host):\(origin.port)\(path)") else {
+            throw URLError(.badURL)
+        }
+        return url
+    }
+
+    /// How a load ends: its status and its body, or what stopped it.
+    struct End: Sendable {
+        var status: Int?
+        var text = ""
+        var code: URLError.Code?
+    }
+
+    func load(_ request: URLRequest) async -> End {
+        do {
+            let (data, response) = try await session.data(for: request)
+            return End(
+                status: (response as? HTTPURLResponse)?.statusCode,
+                text: String(decoding: data, as: UTF8.self))
+        } catch {
+            return End(code: (error as? URLError)?.code ?? .unknown)
+        }
+    }
+
+    /// The same for a GET.
+    func get(_ path: String = "/") async throws -> End {
+        await load(URLRequest(url: try url(path)))
+    }
+}
+
+/// Runs `body` with an origin that serves so, and ends both.
+func withStage(
+    _ plan: ScriptPlan? = nil, serving: OriginConfiguration = OriginConfiguration(),
+    configuration: URLSessionConfiguration = .ephemeral, delegate: (any URLSessionDelegate)? = nil,
+    _ body: (SessionStage) async throws -> Void
+) async throws {
+    var serving = serving
+    if let plan { serving.script = plan }
+    serving.recordedBytes = 1 << 20
+    let origin = try LupineOrigin.Origin.start(configuration: serving)
+    configuration.connectionProxyDictionary = [:]
+    if configuration.lupine.addressOverrides.isEmpty {
+        configuration.lupine.addressOverrides = [.init(host: "*", port: origin.port): [origin.address]]
+    }
+    let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+    let result: Result<Void, any Error>
+    do { result = .success(try await body(SessionStage(session: session, origin: origin))) } catch {
+        result = .failure(error)
+    }
+    session.invalidateAndCancel()
+    await origin.shutdown()
+    try result.get()
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineOrigin
+import LupineTestKit
+import Testing
+
+@testable import LupineLoading
+
+/// Many tasks of all kinds at once, cancelled, suspended and resumed at any moment, against a server that drops, stalls and
+/// redirects: each completes exactly once, metrics first, and nothing of it is left.
+struct SessionStormTests {
+    private static let paths = [
+        "/get", "/bytes/100000", "/stream-bytes/200000", "/redirect/3", "/status/404", "/status/204", "/gzip",
+        "/range/50000", "/delay/1", "/drop", "/stall", "/half",
+    ]
+
+    @Test("[U-5.1, U-5.2, 20.1] a storm of tasks: each completes once", arguments: [1, 2, 3])
+    func storm(_ seed: UInt64) async throws {
+        let origin = try LupineOrigin.Origin.start()
+        origin.script("GET", "/drop", ScriptPlan(.reset))
+        origin.script(
+            "GET", "/stall", ScriptPlan(.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab"), .stall))
+        origin.script(
+            "GET", "/half", ScriptPlan(.send("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nabc"), .close))
+        var random = SeededRandom(seed: seed)
+        let delegate = StormDelegate()
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.connectionProxyDictionary = [:]
+        configuration.httpMaximumConnectionsPerHost = 16
+        configuration.timeoutIntervalForResource = 20
+        let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+        let handled = Noted<[Int: Int]>([:])
+        var tasks: [URLSessionTask] = []
+        for number in 1...300 {
+            let path = Self.paths.randomElement(using: &random) ?? "/get"
+            let request = URLRequest(url: try #require(URL(string: origin.url + path)))
+            let task: URLSessionTask
+            switch Int.random(in: 0..<6, using: &random) {
+            case 0:
+                // Tasks are numbered from 1, in the order in which they are made.
+                task = session.dataTask(with: request) { _, _, _ in
+                    handled.update { $0[number, default: 0] += 1 }
+                }
+                handled.update { $0[number] = 0 }
+            case 1: task = session.downloadTask(with: request)
+            case 2:
+                var upload = URLRequest(url: try #require(URL(string: origin.url + "/post")))
+                upload.httpMethod = "POST"
+                task = session.uploadTask(with: upload, from: Data(repeating: 7, count: 300_000))
+            case 3:
+                let url = try #require(URL(string: "ws://127.0.0.1:\(origin.port)/websocket?count=3"))
+                let socket = session.webSocketTask(with: url)
+                socket.receive { _ in
+                    if Bool.random() {
+                        socket.cancel(with: .normalClosure, reason: nil)
+                    } else {
+                        socket.cancel()
+                    }
+                }
+                task = socket
+            default: task = session.dataTask(with: request)
+            }
+            tasks.append(task)
+            task.resume()
+            // Whatever is under way by then is met in the middle.
+            for _ in 0..<Int.random(in: 0..<4, using: &random) {
+                let other = tasks.randomElement(using: &random) ?? task
+                switch Int.random(in: 0..<8, using: &random) {
+                case 0, 1: other.cancel()
+                case 2: other.suspend()
+                case 3: (other as? URLSessionDownloadTask)?.cancel { _ in }
+                default: other.resume()
+                }
+                await Task.yield()
+            }
+        }
+        for task in tasks {
+            task.resume()
+            // What never ends by itself is cancelled; the others may have ended already.
+            if task is URLSessionWebSocketTask || task.originalRequest?.url?.path() == "/stall" {
+                task.cancel()
+            }
+        }
+        session.finishTasksAndInvalidate()
+        await delegate.invalid.wait()
+        let ends = delegate.ends.value
+        for task in tasks {
+            #expect(task.state == .completed)
+            let calls = handled.value[task.taskIdentifier]
+            #expect(ends[task.taskIdentifier] == (calls == nil ? ["metrics", "complete"] : ["metrics"]))
+            #expect(calls ?? 1 == 1)
+        }
+        #expect(delegate.early.value.isEmpty, "called after its end")
+        await origin.shutdown()
+    }
+}
+
+/// Notes how each task ends, and what comes after that.
+private final class StormDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate {
+    let ends = Noted<[Int: [String]]>([:])
+    let early = Noted<[String]>([])
+    let invalid = StormGate()
+
+    private func calls(_ task: URLSessionTask, _ what: String) {
+        ends.update { [early] ends in
+            if ends[task.taskIdentifier]?.isEmpty == false { early.update { $0.append(what) } }
+        }
+    }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        calls(dataTask, "response")
+        completionHandler(.allow)
+    }
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        calls(dataTask, "data")
+    }
+    func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
+    ) { calls(downloadTask, "file") }
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+    ) { ends.update { $0[task.taskIdentifier, default: []].append("metrics") } }
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        ends.update { $0[task.taskIdentifier, default: []].append("complete") }
+    }
+    func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) { invalid.open() }
+}
+
+/// Opens once.
+private final class StormGate: Sendable {
+    private let state = Noted<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
+
+    func open() {
+        state.update { state in
+            for one in state.waiting { one.resume() }
+            state = (true, [])
+        }
+    }
+
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            state.update { state in
+                if state.isOpen { continuation.resume() } else { state.waiting.append(continuation) }
+            }
+        }
+    }
+}

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import LupineTransport
+import Testing
+
+@testable import LupineLoading
+
+/// What a session does with its tasks and its delegate, apart from what the tasks load.
+struct URLSessionTests {
+    // MARK: tasks
+
+    @Test("[U-4.8] tasks are numbered from 1, in each session")
+    func identifiers() {
+        let stand = LoadStand()
+        for _ in 0..<2 {
+            let session = stand.session()
+            let tasks: [URLSessionTask] = [
+                session.dataTask(with: someURL()),
+                session.uploadTask(with: URLRequest(url: someURL()), from: Data()),
+                session.downloadTask(with: someURL()), session.webSocketTask(with: someURL()),
+            ]
+            #expect(tasks.map(\.taskIdentifier) == [1, 2, 3, 4])
+            session.invalidateAndCancel()
+        }
+    }
+
+    @Test("all unfinished tasks are listed, also those never resumed, and none that has finished")
+    func taskLists() async {
+        let stand = LoadStand()
+        let delegate = NotingDelegate()
+        let session = stand.session(delegate)
+        let data = session.dataTask(with: someURL())
+        let upload = session.uploadTask(withStreamedRequest: URLRequest(url: someURL()))
+        let download = session.downloadTask(with: someURL())
+        let done = session.dataTask(with: someURL())
+        done.resume()
+        await stand.load().answer("")
+        await delegate.log.has("complete")
+        #expect(await session.allTasks == [data, upload, download])
+        let (datas, uploads, downloads) = await session.tasks
+        #expect(datas == [data])
+        #expect(uploads == [upload])
+        #expect(downloads == [download])
+        session.invalidateAndCancel()
+    }
+
+    @Test("[U-6.8] progress is sent and received together; it ends full and cancels the task")
+    func progress() async {
+        let stand = LoadStand()
+        let delegate = NotingDelegate()
+        let session = stand.session(delegate)
+        let task = session.uploadTask(with: URLRequest(url: someURL()), from: Data(count: 10))
+        #expect(task.progress.isIndeterminate)
+        task.resume()
+        let load = await stand.load()
+        load.client.driverSent(total: 10, expected: 10)
+        load.respond(["Content-Length": "5"])
+        load.send("abc")
+        #expect(task.progress.totalUnitCount == 15)
+        #expect(task.progress.completedUnitCount == 13)
+        load.send("de")
+        load.end()
+        await delegate.log.has("complete nil")
+        #expect(task.progress.completedUnitCount == 15)
+        let unknown = session.dataTask(with: someURL())
+        unknown.resume()
+        await stand.load(1).end()
+        await delegate.log.has("complete nil", count: 2)
+        #expect(unknown.progress.completedUnitCount == 1)
+        #expect(unknown.progress.totalUnitCount == 1)
+        let cancelled = session.dataTask(with: someURL())
+        cancelled.progress.cancel()
+        await delegate.log.has("complete -999")
+        session.invalidateAndCancel()
+    }
+
+    @Test("counts of bytes are what was sent, what came, and what is expected of each")
+    func counts() async {
+        let stand = LoadStand()
+        let session = stand.session()
+        let task = session.uploadTask(with: URLRequest(url: someURL()), from: Data(count: 10))
+        #expect(task.countOfBytesExpectedToSend == 10)
+        #expect(task.countOfBytesExpectedToReceive == NSURLSessionTransferSizeUnknown)
+        task.resume()
+        let load = await stand.load()
+        load.client.driverSent(total: 4, expected: 10)
+        load.respond(["Content-Length": "5"])
+        load.send("abc")
+        #expect(task.countOfBytesSent == 4)
+        #expect(task.countOfBytesReceived == 3)
+        #expect(task.countOfBytesExpectedToReceive == 5)
+        #expect(session.dataTask(with: someURL()).countOfBytesExpectedToSend == 0)
+        session.invalidateAndCancel()
+    }
+
+    @Test("a priority lies between 0 and 1, and goes down to the load")
+    func priority() async {
+        let stand = LoadStand()
+        let session = stand.session()
+        let task = session.dataTask(with: someURL())
+        #expect(task.priority == URLSessionTask.defaultPriority)
+        task.priority = 7
+        #expect(task.priority == 1)
+        task.resume()
+        let load = await stand.load()
+        task.priority = -1
+        #expect(task.priority == 0)
+        task.priority = .nan
+        #expect(task.priority == 0)
+        #expect(load.asked.filter { $0.hasPrefix("priority") } == ["priority 1.0", "priority 0.0"])
+        session.invalidateAndCancel()
+    }
+
+    @Test("[U-6.9, T-3] a task is its own copy and a key by identity")
+    func identity() {
+        let session = LoadStand().session()
+        let first = session.dataTask(with: someURL())
+        let second = session.dataTask(with: someURL())
+        #expect(first.copy() as? URLSessionTask === first)
+        #expect([first: 1, second: 2][first] == 1)
+        #expect(first != second)
+        session.invalidateAndCancel()
+    }
+
+    @Test(
+        "[U-6.1, U-6.3, U-6.4] one resume runs a task that was suspended often; the load is held and let go")
+    func suspension() async {
+        let stand = LoadStand()
+        let session = stand.session()
+        let task = session.dataTask(with: someURL())
+        task.suspend()
+        task.suspend()
+        #expect(task.state == .suspended)
+        task.resume()
+        #expect(task.state == .running)
+        let load = await stand.load()
+        task.suspend()
+        task.suspend()
+        #expect(task.state == .suspended)
+        task.resume()
+        #expect(task.state == .running)
+        #expect(load.asked == ["start", "suspended true", "suspended false"])
+        session.invalidateAndCancel()
+    }
+
+    @Test("[T-3, U-1.1] the original request stays, the current one follows the hops")
+    func requests() async {
+        let stand = LoadStand()
+        let session = stand.session()
+        var request = URLRequest(url: someURL("/a"))
+        let task = session.dataTask(with: request)
+        request.url = someURL("/changed")
+        task.resume()
+        let load = await stand.load()
+        load.client.driverSends(URLRequest(url: someURL("/b")))
+        #expect(task.originalRequest?.url == someURL("/a"))
+        #expect(task.currentRequest?.url == someURL("/b"))
+        session.invalidateAndCancel()
+    }
+
+    @Test("a task that no session made does nothing")
+    func stranger() {
+        let task = URLSessionTask()
+        #expect(task.originalRequest == nil)
+        task.resume()
+        task.cancel()
+        #expect(task.taskIdentifier == 0)
+    }
+
+    // MARK: handlers
+
+    @Test("[U-4.5, U-4.6] a handler takes the place of response, data and completion; metrics are still told")
+    func handler() async {
+        let stand = LoadStand()
+        let delegate = NotingDelegate()
+        let session = stand.session(delegate)
+        let (data, response, error) = await withCheckedContinuation { continuation in
+            session.dataTask(with: someURL()) { continuation.resume(returning: ($0, $1, $2)) }.resume()
+            Task {
+                let load = await stand.load()
+                load.respond()
+                load.send("hel")
+                load.send("lo")
+                load.end()
+            }
+        }
+        #expect(data == Data("hello".utf8))
+        #expect((response as? HTTPURLResponse)?.statusCode == 200)
+        #expect(error == nil)
+        #expect(delegate.log.entries == ["created 1", "metrics"])
+        session.invalidateAndCancel()
+    }
+
+    @Test(
+        "[U-4.6] without a body a handler gets empty data; after a failure none, but the response that had come"
+    )
+    func handlerArguments() async {
+        let stand = LoadStand { load in
+            load.respond()
+            if load.url.path() == "/fails" {
+                load.send("half")
+                load.end(URLError(.networkConnectionLost))
+            } else {
+                load.end()
+            }
+        }
+        let session = stand.session()
+        let (empty, _, none) = await result(session, "/")
+        #expect(empty == Data())
+        #expect(none == nil)
+        let (nothing, response, error) = await result(session, "/fails")
+        #expect(nothing == nil)
+        #expect(response != nil)
+        #expect((error as? URLError)?.code == .networkConnectionLost)
+        session.invalidateAndCancel()
+    }
+
+    private func result(_ session: URLSession, _ path: String) async -> (Data?, URLResponse?, (any Error)?) {
+        await withCheckedContinuation { continuation in
+            session.dataTask(with: someURL(path)) { continuation.resume(returning: ($0, $1, $2)) }.resume()
+        }
+    }
+
+    @Test("a body that is longer than the session collects fails its task", arguments: [true, false])
+    func collectingLimit(announces: Bool) async {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.lupine.collectedBodyLimit = 8
+        let stand = LoadStand()
+        let session = stand.session(configuration: configuration)
+        async let failed = result(session, "/")
+        let load = await stand.load()
+        load.respond(announces ? ["Content-Length": "9"] : [:])
+        if !announces {
+            load.send("12345678")
+            load.send("9")
+        }
+        #expect((await failed.2 as? URLError)?.code == .dataLengthExceedsMaximum)
+        async let fits = result(session, "/")
+        await stand.load(1).answer("12345678")
+        #expect(await fits.0?.count == 8)
+        session.invalidateAndCancel()
+    }
+
+    @Test("a task with a handler costs the delegate queue one operation")
+    func oneOperation() async {
+        let stand = LoadStand()
+        let operations = OperationQueue()
+        operations.maxConcurrentOperationCount = 1
+        operations.isSuspended = true
+        let session = stand.session(queue: operations)
+        let done = Moment()
+        session.dataTask(with: someURL()) { _, _, _ in done.come() }.resume()
+        let load = await stand.load()
+        load.respond()
+        for _ in 0..<100 { load.send("x") }
+        load.end()
+        #expect(operations.operationCount == 1)
+        operations.isSuspended = false
+        await done.wait()
+        session.invalidateAndCancel()
+    }
+
+    // MARK: the end
+
+    @Test(
+        "[U-4.3, T-13] invalidation cancels every task, then says so once, last of all",
+        arguments: [true, false])
+    func invalidation(ownerStays: Bool) async {
+        let stand = LoadStand()
+        let delegate = NotingDelegate()
+        do {
+            let session = stand.session(delegate)
+            let running = session.dataTask(with: someURL())
+            running.resume()
+            _ = session.dataTask(with: someURL())
+            _ = await stand.load()
+            session.invalidateAndCancel()
+            if ownerStays {
+                await delegate.log.has("invalid")
+                #expect(session.delegate == nil, "[U-4.2] the delegate is let go")
+            }
+            session.invalidateAndCancel()
+            session.finishTasksAndInvalidate()
+        }
+        await delegate.log.has("invalid")
+        let entries = delegate.log.entries
+        #expect(entries.count { $0 == "complete -999" } == 2)
+        #expect(entries.count { $0 == "metrics" } == 2)
+        #expect(entries.last == "invalid true")
+        #expect(entries.count { $0.hasPrefix("invalid") } == 1)
+    }
+
+    @Test("[U-4.3] a session without tasks says that it is invalid, too")
+    func invalidationWithoutTasks() async {
+        let delegate = NotingDelegate()
+        LoadStand().session(delegate).finishTasksAndInvalidate()
+        await delegate.log.has("invalid")
+        #expect(delegate.log.entries == ["invalid true"])
+    }
+
+    @Test("[U-4.3] existing tasks may finish")
+    func finishing() async {
+        let stand = LoadStand()
+        let delegate = NotingDelegate()
+        let session = stand.session(delegate)
+        session.dataTask(with: someURL()).resume()
+        let load = await stand.load()
+        session.finishTasksAndInvalidate()
+        load.answer("hello")
+        await delegate.log.has("invalid")
+        #expect(
+            delegate.log.entries == [
+                "created 1", "response 200", "data hello", "metrics", "complete nil", "invalid true",
+            ])
+    }
+
+    @Test(
+        "[U-4.4] a task of an invalid session is cancelled when it is resumed, and the delegate hears nothing"
+    )
+    func afterTheEnd() async {
+        let stand = LoadStand()
+        let delegate = NotingDelegate()
+        let session = stand.session(delegate)
+        session.invalidateAndCancel()
+        await delegate.log.has("invalid")
+        let silent = session.dataTask(with: someURL())
+        silent.resume()
+        #expect(silent.state == .completed)
+        let (data, response, error) = await result(session, "/")
+        #expect(data == nil && response == nil)
+        #expect((error as? URLError)?.code == .cancelled)
+        await #expect(throws: URLError.self) { try await session.data(from: someURL()) }
+        #expect(delegate.log.entries == ["invalid true"])
+        #expect(stand.count == 0)
+    }
+
+    @Test("[U-4.4] a task that the invalidation has cancelled is not resumed")
+    func resumedTooLate() async {
+        let stand = LoadStand()
+        let delegate = NotingDelegate()
+        let session = stand.session(delegate)
+        let task = session.dataTask(with: someURL())
+        session.invalidateAndCancel()
+        task.resume()
+        await delegate.log.has("invalid")
+        #expect(task.state == .completed)
+        #expect(stand.count == 0)
+    }
+
+    @Test("[U-4.3] the shared session is not invalidated")
+    func shared() {
+        URLSession.shared.invalidateAndCancel()
+        URLSession.shared.finishTasksAndInvalidate()
+        #expect(URLSession.shared.core.admit(URLSession.shared.dataTask(with: someURL()).core))
+        #expect(URLSession.shared.delegate == nil)
+    }
+
+    @Test("[U-4.2] a session lives while a task of its is unfinished, and goes when nothing holds it")
+    func lifetime() async {
+        let stand = LoadStand()
+        weak var session: URLSession?
+        weak var delegate: NotingDelegate?
+        let log = CallLog()
+        do {
+            let strong = NotingDelegate(log)
+            delegate = strong
+            let made = stand.session(strong)
+            session = made
+            made.dataTask(with: someURL()).resume()
+        }
+        let load = await stand.load()
+        #expect(session != nil && delegate != nil)
+        let queue = session?.delegateQueue
+        load.answer("hello")
+        await log.has("complete nil")
+        // The call that completes a task ends before anything that is queued behind it runs.
+        await withCheckedContinuation { continuation in queue?.addOperation { continuation.resume() } }
+        #expect(session == nil)
+        #expect(delegate == nil)
+    }
+
+    @Test("[U-3.2] a session's configuration is a copy each time")
+    func configuration() {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForRequest = 7
+        let session = LoadStand().session(configuration: configuration)
+        configuration.timeoutIntervalForRequest = 8
+        #expect(session.configuration.timeoutIntervalForRequest == 7)
+        session.configuration.timeoutIntervalForRequest = 9
+        #expect(session.configuration.timeoutIntervalForRequest == 7)
+        #expect(session.configuration.httpCookieStorage === configuration.httpCookieStorage)
+        session.invalidateAndCancel()
+    }
+
+    @Test("[U-4.1] reset and flush call back on the delegate queue; reset empties the stores")
+    func stores() async throws {
+        let operations = OperationQueue()
+        let queue = DispatchQueue(label: "test")
+        unsafe operations.underlyingQueue = queue
+        let configuration = URLSessionConfiguration.ephemeral
+        let session = LoadStand().session(queue: operations, configuration: configuration)
+        let cookie = try #require(
+            HTTPCookie(properties: [.name: "a", .value: "b", .path: "/", .domain: "localhost"]))
+        configuration.httpCookieStorage?.setCookie(cookie)
+        await withCheckedContinuation { continuation in
+            session.flush {
+                dispatchPrecondition(condition: .onQueue(queue))
+                continuation.resume()
+            }
+        }
+        #expect(configuration.httpCookieStorage?.cookies?.count == 1)
+        await withCheckedContinuation { continuation in
+            session.reset {
+                dispatchPrecondition(condition: .onQueue(queue))
+                continuation.resume()
+            }
+        }
+        #expect(configuration.httpCookieStorage?.cookies?.isEmpty == true)
+        session.invalidateAndCancel()
+    }
+}

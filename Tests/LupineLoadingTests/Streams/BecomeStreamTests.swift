@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineOrigin
+import Testing
+
+@testable import LupineLoading
+
+/// Data tasks whose response was answered `.becomeStream`.
+struct BecomeStreamTests {
+    private func become(
+        _ path: String,
+        _ body: (URLSessionStreamTask, StreamDelegate, LupineOrigin.Origin) async throws -> Void
+    ) async throws {
+        let origin = try LupineOrigin.Origin.start()
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.connectionProxyDictionary = [:]
+        let delegate = StreamDelegate()
+        let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+        let result: Result<Void, any Error>
+        do {
+            session.dataTask(with: try #require(URL(string: origin.url + path))).resume()
+            await delegate.log.has("become")
+            result = .success(
+                try await body(try #require(delegate.become.value), delegate, origin))
+        } catch { result = .failure(error) }
+        delegate.become.set(nil)
+        session.invalidateAndCancel()
+        await delegate.log.has("invalid")
+        await origin.shutdown()
+        try result.get()
+    }
+
+    private func content(_ origin: LupineOrigin.Origin, _ path: String) async throws -> Data {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.connectionProxyDictionary = [:]
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+        return try await session.data(from: try #require(URL(string: origin.url + path))).0
+    }
+
+    @Test("[U-5.5, U-7.16] a data task that becomes a stream is read, and cannot be written to")
+    func content() async throws {
+        try await become("/bytes/300000?seed=3") { task, delegate, origin in
+            #expect(await task.failureOfWriting() == .networkConnectionLost)
+            let (data, isAtEnd) = try await task.readData(
+                ofMinLength: 300_001, maxLength: 400_000, timeout: 0)
+            let whole = try await content(origin, "/bytes/300000?seed=3")
+            #expect(data == whole && isAtEnd)
+            await delegate.log.has("complete")
+            #expect(
+                delegate.log.entries.filter { $0 != "read closed" } == [
+                    "response", "become 1 1", "metrics 1", "complete nil",
+                ], "the data task hears nothing more")
+            let text1 = try await task.text()
+            #expect(text1 == ".")
+        }
+    }
+
+    @Test("[U-5.5, U-7.16] whoever reads slowly holds the load back, and has every byte") func slowly()
+        async throws
+    {
+        try await become("/stream-bytes/3000000?seed=4") { task, _, origin in
+            var all = Data()
+            while true {
+                let (data, isAtEnd) = try await task.readData(
+                    ofMinLength: 1, maxLength: 10_000, timeout: 0)
+                #expect((data?.count ?? 0) <= 10_000)
+                all += data ?? Data()
+                if isAtEnd { break }
+            }
+            let whole = try await content(origin, "/stream-bytes/3000000?seed=4")
+            #expect(all == whole)
+        }
+    }
+
+    @Test("[U-7.16] the content is decoded") func decoded() async throws {
+        try await become("/gzip") { task, _, _ in
+            let text = try await task.text(1 << 20)
+            #expect(text.contains("gzipped"))
+        }
+    }
+
+    @Test("[U-7.16] reads that wait fail when the load is cancelled") func cancelled() async throws {
+        try await become("/infinite") { task, delegate, _ in
+            _ = try await task.readData(ofMinLength: 1_000_000, maxLength: 1_000_000, timeout: 0)
+            task.readData(ofMinLength: .max, maxLength: .max, timeout: 0) { _, _, error in
+                delegate.log.add("read \((error as? URLError)?.code.rawValue ?? 0)")
+            }
+            task.cancel()
+            await delegate.log.has("complete -999")
+            await delegate.log.has("read -999")
+        }
+    }
+
+    @Test("[U-7.16] a stream whose reading is closed lets the load end") func closed() async throws {
+        try await become("/infinite") { task, delegate, _ in
+            task.closeRead()
+            await delegate.log.has("complete nil")
+            #expect(await task.failureOfReading() == .networkConnectionLost)
+        }
+    }
+
+    @Test("[U-7.16] TLS cannot be started inside of content") func fails()
+        async throws
+    {
+        try await become("/infinite") { task, delegate, _ in
+            task.startSecureConnection()
+            await delegate.log.has("complete -1200")
+            #expect(await task.failureOfReading() == .secureConnectionFailed)
+        }
+    }
+}

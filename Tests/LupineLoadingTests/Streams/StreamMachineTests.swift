@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+
+import LupineTransport
+import Testing
+
+@testable import LupineLoading
+
+/// In which order a stream task's operations are carried out, and what becomes of them.
+struct StreamMachineTests {
+    typealias Event = StreamMachine.Event
+    typealias Action = StreamMachine.Action
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let steps: [Step]
+        var writeFault: StreamFault?
+
+        init(_ name: String, writeFault: StreamFault? = nil, _ steps: Step...) {
+            testDescription = name
+            self.steps = steps
+            self.writeFault = writeFault
+        }
+    }
+
+    struct Step: Sendable {
+        let event: Event
+        let actions: [Action]
+        let second: Int64
+
+        init(_ event: Event, at second: Int64 = 0, _ actions: Action...) {
+            self.event = event
+            self.actions = actions
+            self.second = second
+        }
+    }
+
+    private static func instant(_ second: Int64) -> Instant { .zero + .seconds(second) }
+
+    private static func read(
+        _ id: Int, _ minimum: Int = 1, _ maximum: Int = 100, timeout: Int64? = nil
+    ) -> Event {
+        .read(.init(id, minimum: minimum, maximum: maximum, timeout: timeout.map { .seconds($0) }))
+    }
+
+    private static func write(_ id: Int, _ count: Int, timeout: Int64? = nil) -> Event {
+        .write(.init(id: id, count: count, timeout: timeout.map { .seconds($0) }))
+    }
+
+    private static let lost = StreamFault.lost(.connectionLost(host: "a", .connectionReset))
+
+    static let rows = [
+        Row(
+            "[U-7.16] what is asked for before the connection stands waits for it",
+            Step(read(1)), Step(write(2, 0)), Step(.connected, .finishWrite(2)),
+            Step(.received(1)), Step(.readDry, .finishRead(1, atEnd: false))),
+        Row(
+            "[U-7.16] a read is done with its minimum, once nothing more is there",
+            Step(.connected), Step(read(1, 4, 10)), Step(.received(3)), Step(.readDry),
+            Step(.received(2)), Step(.readDry, .finishRead(1, atEnd: false))),
+        Row(
+            "[U-7.16] a read is done at once with its maximum",
+            Step(.connected), Step(read(1, 1, 3)), Step(.received(3), .finishRead(1, atEnd: false))),
+        Row(
+            "[U-7.16] a maximum below the minimum counts",
+            Step(.connected), Step(read(1, 9, 2)), Step(.received(2), .finishRead(1, atEnd: false))),
+        Row(
+            "[U-7.16] a read of nothing has nothing, and one of at least nothing waits for a byte",
+            Step(.connected), Step(read(1, 0, 0), .finishRead(1, atEnd: false)),
+            Step(read(2, -1, -1), .finishRead(2, atEnd: false)), Step(read(3, 0, 5)), Step(.readDry),
+            Step(.received(1)), Step(.readDry, .finishRead(3, atEnd: false))),
+        Row(
+            "[U-7.16] reads are served one after the other",
+            Step(.connected), Step(read(1, 2, 2)), Step(read(2, 2, 2)),
+            Step(.received(2), .finishRead(1, atEnd: false)),
+            Step(.received(2), .finishRead(2, atEnd: false))),
+        Row(
+            "[U-7.16] at the end a read has less than its minimum, and later ones have nothing",
+            Step(.connected), Step(read(1, 5, 9)), Step(read(2)), Step(.received(2)),
+            Step(.receivedEnd, .finishRead(1, atEnd: true), .tellReadClosed, .finishRead(2, atEnd: true)),
+            Step(read(3), .finishRead(3, atEnd: true))),
+        Row(
+            "[U-7.16] writes go one after the other, each done when the kernel has it",
+            Step(.connected), Step(write(1, 3)), Step(write(2, 1)), Step(.wrote(2)), Step(.flushed),
+            Step(.wrote(1)), Step(.flushed, .finishWrite(1)), Step(.wrote(1)), Step(.flushed, .finishWrite(2))
+        ),
+        Row(
+            "[U-7.16] a read that waits holds up no write",
+            Step(.connected), Step(read(1)), Step(write(2, 1)), Step(.wrote(1)),
+            Step(.flushed, .finishWrite(2))),
+        Row(
+            "[U-7.16] closing the write half waits for what was asked for before, and holds back what comes behind",
+            Step(.connected), Step(read(1)), Step(write(2, 1)), Step(.barrier(.closeWrite)), Step(read(3)),
+            Step(.wrote(1)), Step(.flushed, .finishWrite(2)), Step(.received(1)),
+            Step(.readDry, .finishRead(1, atEnd: false), .closeWriting, .tellWriteClosed),
+            Step(write(4, 1), .failWrite(4, .closed)),
+            Step(.receivedEnd, .finishRead(3, atEnd: true), .tellReadClosed, .end(nil))),
+        Row(
+            "[U-7.16] closing the read half leaves the other; both make the end",
+            Step(.connected), Step(.barrier(.closeRead), .tellReadClosed),
+            Step(read(1), .failRead(1, .closed)), Step(write(2, 1)), Step(.wrote(1)),
+            Step(.flushed, .finishWrite(2)),
+            Step(.barrier(.closeWrite), .closeWriting, .tellWriteClosed, .end(nil)),
+            Step(write(3, 1), .failWrite(3, .closed))),
+        Row(
+            "[U-7.16] TLS begins behind what was asked for before, and holds back what comes behind",
+            Step(.connected), Step(write(1, 1)), Step(.barrier(.startSecure)), Step(write(2, 1)),
+            Step(.wrote(1)), Step(.flushed, .finishWrite(1), .startTLS), Step(.wrote(0)),
+            Step(.secured), Step(.wrote(1)), Step(.flushed, .finishWrite(2)),
+            Step(.barrier(.startSecure)),
+            Step(.barrier(.stopSecure), .closeWriting, .tellWriteClosed, .tellReadClosed, .end(nil))),
+        Row(
+            "[U-7.16] without TLS there is none to be ended",
+            Step(.connected), Step(.barrier(.stopSecure)), Step(write(1, 0), .finishWrite(1))),
+        Row(
+            "[U-7.16] where TLS cannot begin nothing goes on in the clear",
+            Step(.connected), Step(.barrier(.closeRead), .tellReadClosed), Step(write(1, 1)),
+            Step(.barrier(.startSecure)), Step(write(2, 1)), Step(.wrote(1)),
+            Step(.flushed, .finishWrite(1), .failWrite(2, .cannotSecure), .end(.cannotSecure))),
+        Row(
+            "[U-7.16] a fault while TLS begins fails what waits",
+            Step(.connected), Step(.barrier(.startSecure), .startTLS), Step(read(1)),
+            Step(.failed(lost), .failRead(1, lost), .end(lost)), Step(.secured)),
+        Row(
+            "[U-7.16] a read whose time is over fails, and so do the others; writes go on",
+            Step(.connected), Step(read(1, timeout: 5), at: 1, .setTimer(.reading, instant(6))),
+            Step(read(2)),
+            Step(
+                .timeout(.reading), .cancelTimer(.reading), .failRead(1, .timedOut), .tellReadClosed,
+                .failRead(2, .timedOut)),
+            Step(read(3), .failRead(3, .timedOut)), Step(write(4, 1)), Step(.wrote(1)),
+            Step(.flushed, .finishWrite(4)),
+            Step(.barrier(.closeWrite), .closeWriting, .tellWriteClosed, .end(.timedOut))),
+        Row(
+            "[U-7.16] a write whose time is over fails, and so do the others; reads go on",
+            Step(.connected), Step(write(1, 9, timeout: 5), .setTimer(.writing, instant(5))), Step(.wrote(3)),
+            Step(write(2, 1)),
+            Step(
+                .timeout(.writing), .cancelTimer(.writing), .failWrite(1, .timedOut), .tellWriteClosed,
+                .failWrite(2, .timedOut)),
+            Step(read(3)), Step(.receivedEnd, .finishRead(3, atEnd: true), .tellReadClosed, .end(.timedOut))),
+        Row(
+            "[U-7.16] an operation's time begins with its turn and ends with it",
+            Step(.connected), Step(read(1, 1, 1)), Step(read(2, 1, 1, timeout: 5)),
+            Step(.received(1), at: 7, .finishRead(1, atEnd: false), .setTimer(.reading, instant(12))),
+            Step(.received(1), at: 8, .cancelTimer(.reading), .finishRead(2, atEnd: false)),
+            Step(.timeout(.reading), at: 9)),
+        Row(
+            "[U-6.4] while held nothing moves, and time stands still",
+            Step(.connected), Step(read(1, timeout: 5), .setTimer(.reading, instant(5))),
+            Step(.held(true), at: 2, .cancelTimer(.reading)), Step(write(2, 0), at: 3),
+            Step(.held(false), at: 100, .setTimer(.reading, instant(103)), .finishWrite(2))),
+        Row(
+            "[U-7.16] what cannot be written fails; what the peer has sent is still read",
+            Step(.connected), Step(write(1, 2)), Step(write(2, 2)),
+            Step(.writeFailed(lost), .failWrite(1, lost), .tellWriteClosed, .failWrite(2, lost)),
+            Step(read(3)), Step(.received(1)), Step(.readDry, .finishRead(3, atEnd: false)),
+            Step(read(4)), Step(.receivedEnd, .finishRead(4, atEnd: true), .tellReadClosed, .end(lost))),
+        Row(
+            "[U-7.16] a fault fails everything, behind barriers too",
+            Step(.connected), Step(read(1, timeout: 1), .setTimer(.reading, instant(1))), Step(write(2, 1)),
+            Step(.barrier(.capture)), Step(read(3)), Step(write(4, 1)),
+            Step(
+                .failed(lost), .cancelTimer(.reading), .failRead(1, lost), .failRead(3, lost),
+                .failWrite(2, lost), .failWrite(4, lost), .end(lost)),
+            Step(read(5), .failRead(5, lost)), Step(.failed(.timedOut))),
+        Row(
+            "[U-7.16] a fault before the connection stands",
+            Step(write(1, 1)), Step(.failed(lost), .failWrite(1, lost), .end(lost)), Step(.connected)),
+        Row(
+            "[U-7.16] the peer's closing is told once, before its last bytes are read",
+            Step(.connected), Step(.peerCloses, .tellReadClosed), Step(.peerCloses), Step(read(1)),
+            Step(.received(1)), Step(.receivedEnd, .finishRead(1, atEnd: true))),
+        Row(
+            "[U-7.16] the streams are handed out behind what was asked for before, and nothing is done behind that",
+            Step(.connected), Step(write(1, 1)), Step(.barrier(.capture)), Step(read(2)), Step(.wrote(1)),
+            Step(.flushed, .finishWrite(1), .capture, .failRead(2, .closed)),
+            Step(read(3), .failRead(3, .closed)), Step(write(4, 1), .failWrite(4, .closed)),
+            Step(.barrier(.closeRead)), Step(.failed(lost)), Step(.peerCloses)),
+        Row(
+            "[U-7.16] the content of a response: reads go, writes fail, and the end is the end",
+            writeFault: .onlyContent,
+            Step(.connected), Step(write(1, 1), .failWrite(1, .onlyContent)), Step(.barrier(.closeWrite)),
+            Step(read(2, 9, 9)), Step(.received(4)),
+            Step(.receivedEnd, .finishRead(2, atEnd: true), .tellReadClosed, .end(nil)),
+            Step(read(3), .finishRead(3, atEnd: true))),
+    ]
+
+    @Test(arguments: rows) func orderOfOperations(_ row: Row) {
+        var machine = StreamMachine(writeFault: row.writeFault)
+        for (index, step) in row.steps.enumerated() {
+            let actions = machine.handle(step.event, at: Self.instant(step.second))
+            #expect(actions == step.actions, "step \(index): \(step.event)")
+        }
+    }
+
+    @Test("[U-7.16] what is at hand, and how much of it is left") func places() {
+        var machine = StreamMachine()
+        _ = machine.handle(Self.read(1, 1, 10), at: .zero)
+        _ = machine.handle(Self.write(2, 5), at: .zero)
+        #expect(machine.readPlace == nil && machine.writePlace == nil)
+        _ = machine.handle(.connected, at: .zero)
+        _ = machine.handle(.received(4), at: .zero)
+        _ = machine.handle(.wrote(2), at: .zero)
+        #expect(machine.readPlace?.id == 1 && machine.readPlace?.room == 6)
+        #expect(machine.writePlace?.id == 2 && machine.writePlace?.from == 2)
+        _ = machine.handle(.held(true), at: .zero)
+        #expect(machine.readPlace == nil && machine.writePlace == nil)
+    }
+}

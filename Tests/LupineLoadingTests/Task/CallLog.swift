@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineLoading
+import LupineTransport
+
+/// What was called back, in order, and a way to wait for a call.
+final class CallLog: Sendable {
+    private struct State {
+        var entries: [String] = []
+        var waiting: [(text: String, count: Int, CheckedContinuation<Void, Never>)] = []
+
+        func count(of text: String) -> Int { entries.count { $0.hasPrefix(text) } }
+    }
+
+    private let state = Lock(State())
+
+    var entries: [String] { state.withLock { $0.entries } }
+
+    func add(_ entry: String) {
+        let ready = state.withLock { state in
+            state.entries.append(entry)
+            let counted = state
+            let ready = state.waiting.filter { counted.count(of: $0.text) >= $0.count }
+            state.waiting.removeAll { counted.count(of: $0.text) >= $0.count }
+            return ready
+        }
+        for one in ready { one.2.resume() }
+    }
+
+    /// Waits until so many calls begin with that text.
+    func has(_ text: String, count: Int = 1) async {
+        await withCheckedContinuation { continuation in
+            let isThere = state.withLock { state in
+                if state.count(of: text) >= count { return true }
+                state.waiting.append((text, count, continuation))
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+}
+
+/// A delegate that notes every call, and answers what it was told to.
+final class NotingDelegate: NSObject, URLSessionDataDelegate, URLSessionWebSocketDelegate {
+    typealias Allow = @Sendable (URLSession.ResponseDisposition) -> Void
+
+    let log: CallLog
+    private let name: String
+    /// Answers a response; nil allows it.
+    private let onResponse: (@Sendable (URLSessionDataTask, @escaping Allow) -> Void)?
+    /// Called with every entry, during the call.
+    private let during: @Sendable (String) -> Void
+
+    init(
+        _ log: CallLog = CallLog(), name: String = "",
+        onResponse: (@Sendable (URLSessionDataTask, @escaping Allow) -> Void)? = nil,
+        during: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
+        self.log = log
+        self.name = name
+        self.onResponse = onResponse
+        self.during = during
+    }
+
+    private func note(_ entry: String) {
+        during(entry)
+        log.add(name + entry)
+    }
+
+    func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
+        note("invalid \(error == nil)")
+    }
+    func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
+        note("created \(task.taskIdentifier)")
+    }
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) { note("sent \(bytesSent) \(totalBytesSent)/\(totalBytesExpectedToSend)") }
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceiveInformationalResponse response: HTTPURLResponse
+    ) { note("interim \(response.statusCode)") }
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        note("redirect \(response.statusCode)")
+        completionHandler(request)
+    }
+    func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
+        note("waits")
+    }
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping Allow
+    ) {
+        let status = (dataTask.response as? HTTPURLResponse)?.statusCode ?? 0
+        note("response \(status)")
+        if let onResponse { onResponse(dataTask, completionHandler) } else { completionHandler(.allow) }
+    }
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        note("data \(String(decoding: data.prefix(16), as: UTF8.self))")
+    }
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposed: CachedURLResponse,
+        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        note("caches \(proposed.data.count)")
+        completionHandler(nil)
+    }
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask
+    ) { note("download \(downloadTask.taskIdentifier)") }
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+    ) { note("metrics") }
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        let isSet = task.state == .completed && (task.error == nil) == (error == nil)
+        note(
+            "complete \((error as? URLError).map { "\($0.code.rawValue)" } ?? "nil")\(isSet ? "" : " too early")"
+        )
+    }
+}
+
+/// What a test asks for.
+func someURL(_ path: String = "/") -> URL {
+    URL(string: "http://localhost\(path)") ?? URL(filePath: "/")
+}

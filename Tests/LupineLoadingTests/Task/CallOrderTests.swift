@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import LupineTransport
+import Testing
+
+@testable import LupineLoading
+
+/// What a delegate hears of a task, and in which order.
+struct CallOrderTests {
+    @Test(
+        "[U-5.1, U-5.2, U-5.6, U-4.1] everything in Apple's order, on the queue, metrics and completion last")
+    func wholeTask() async {
+        let stand = LoadStand()
+        let queue = DispatchQueue(label: "test")
+        let operations = OperationQueue()
+        operations.maxConcurrentOperationCount = 1
+        unsafe operations.underlyingQueue = queue
+        let delegate = NotingDelegate(during: { _ in dispatchPrecondition(condition: .onQueue(queue)) })
+        let session = stand.session(delegate, queue: operations)
+        let task = session.dataTask(with: someURL())
+        task.resume()
+        let load = await stand.load()
+        load.client.driverWaitsForConnectivity()
+        load.client.driverSent(total: 5, expected: 5)
+        await delegate.log.has("sent")
+        guard
+            let interim = HTTPURLResponse(
+                url: load.url, statusCode: 103, httpVersion: nil, headerFields: nil)
+        else { return }
+        load.client.driverInterim(interim)
+        load.answer("hello")
+        await delegate.log.has("complete")
+        #expect(
+            delegate.log.entries == [
+                "created 1", "waits", "sent 5 5/5", "interim 103", "response 200", "data hello", "metrics",
+                "complete nil",
+            ])
+        #expect(task.state == .completed)
+    }
+
+    @Test("[T-7, U-5.4] pieces are delivered as they came, and no piece where nothing came")
+    func pieces() async {
+        let stand = LoadStand()
+        let delegate = NotingDelegate()
+        let session = stand.session(delegate)
+        session.dataTask(with: someURL()).resume()
+        let load = await stand.load()
+        load.respond()
+        for text in ["a", "b", "c"] { load.send(text) }
+        load.end()
+        session.dataTask(with: someURL()).resume()
+        await stand.load(1).answer("")
+        await delegate.log.has("complete", count: 2)
+        #expect(delegate.log.entries.filter { $0.hasPrefix("data") } == ["data a", "data b", "data c"])
+        session.invalidateAndCancel()
+    }
+
+    @Test("[U-5.5, T-6, U-5.10] no data before the response is allowed; only the first answer counts")
+    func disposition() async {
+        let stand = LoadStand()
+        let handler = Noted<NotingDelegate.Allow?>(nil)
+        let delegate = NotingDelegate(onResponse: { _, allow in handler.set(allow) })
+        let session = stand.session(delegate)
+        session.dataTask(with: someURL()).resume()
+        let load = await stand.load()
+        load.answer("hello")
+        await delegate.log.has("response")
+        // Were it not held back, the data would have come in the same turn as the response.
+        let next = session.dataTask(with: someURL())
+        await delegate.log.has("created \(next.taskIdentifier)")
+        #expect(!delegate.log.entries.contains("data hello"))
+        handler.value?(.allow)
+        handler.value?(.cancel)
+        await delegate.log.has("complete")
+        #expect(delegate.log.entries.suffix(3) == ["data hello", "metrics", "complete nil"])
+        session.invalidateAndCancel()
+    }
+
+    @Test("[T-6, U-5.10] a response that is not wanted cancels the task, from any thread")
+    func cancelDisposition() async {
+        let stand = LoadStand()
+        let delegate = NotingDelegate(onResponse: { _, allow in
+            DispatchQueue.global().async { allow(.cancel) }
+        })
+        let session = stand.session(delegate)
+        let task = session.dataTask(with: someURL())
+        task.resume()
+        await stand.load().answer("hello")
+        await delegate.log.has("complete")
+        #expect(delegate.log.entries == ["created 1", "response 200", "metrics", "complete -999"])
+        session.invalidateAndCancel()
+    }
+
+    @Test("[U-5.3, T-5] after cancel nothing is started any more, even what was waiting on the queue")
+    func cancelDropsWhatWaits() async {
+        let stand = LoadStand()
+        let queue = DispatchQueue(label: "test")
+        let operations = OperationQueue()
+        operations.maxConcurrentOperationCount = 1
+        unsafe operations.underlyingQueue = queue
+        let delegate = NotingDelegate()
+        let session = stand.session(delegate, queue: operations)
+        let task = session.dataTask(with: someURL())
+        await delegate.log.has("created")
+        task.resume()
+        let load = await stand.load()
+        queue.suspend()
+        load.respond()
+        load.send("hello")
+        task.cancel()
+        #expect(task.state == .canceling, "[T-2] the state changes at once")
+        queue.resume()
+        await delegate.log.has("complete")
+        #expect(delegate.log.entries == ["created 1", "metrics", "complete -999"])
+        #expect(
+            load.asked == ["start", "suspended false", "cancel -999"]
+                || load.asked == ["start", "cancel -999"])
+        session.invalidateAndCancel()
+    }
+
+    @Test("[U-5.3] a task that is cancelled by one of its own calls hears only of its end")
+    func cancelWithin() async {
+        let stand = LoadStand()
+        let delegate = NotingDelegate(onResponse: { task, allow in
+            task.cancel()
+            allow(.allow)
+        })
+        let session = stand.session(delegate)
+        session.dataTask(with: someURL()).resume()
+        await stand.load().answer("hello")
+        await delegate.log.has("complete")
+        #expect(delegate.log.entries == ["created 1", "response 200", "metrics", "complete -999"])
+        session.invalidateAndCancel()
+    }
+
+    @Test("[U-5.1, U-6.5, T-4] a task that was never resumed completes when it is cancelled")
+    func neverResumed() async {
+        let stand = LoadStand()
+        let delegate = NotingDelegate()
+        let session = stand.session(delegate)
+        let task = session.dataTask(with: someURL())
+        task.cancel()
+        #expect(task.state == .canceling)
+        await delegate.log.has("complete")
+        #expect(
+            delegate.log.entries == ["metrics", "complete -999"]
+                || delegate.log.entries == ["created 1", "metrics", "complete -999"])
+        #expect(stand.count == 0)
+        session.invalidateAndCancel()
+    }
+
+    @Test("[U-5.10] the resource time-out ends a task whose delegate never answers; another error waits")
+    func neverAnswered() async {
+        let stand = LoadStand()
+        let delegate = NotingDelegate(onResponse: { _, _ in })
+        let session = stand.session(delegate)
+        session.dataTask(with: someURL()).resume()
+        let load = await stand.load()
+        load.respond()
+        load.send("hello")
+        await delegate.log.has("response")
+        load.end(URLError(.timedOut))
+        await delegate.log.has("complete")
+        #expect(delegate.log.entries == ["created 1", "response 200", "metrics", "complete -1001"])
+        session.invalidateAndCancel()
+    }
+
+    @Test(
+        "[U-5.10] where the load has ended, only the time for the whole ends the wait for a disposition, and once",
+        .timeLimit(.minutes(1)), arguments: [nil, URLError.Code.networkConnectionLost])
+    func neverAnsweredAfterTheEnd(code: URLError.Code?) async throws {
+        for answers in [false, true] {
+            let time = ManualLoadClock()
+            let script = HopScript([ScriptedAnswer(body: [Data("x".utf8)], error: code.map { URLError($0) })])
+            let handler = Noted<NotingDelegate.Allow?>(nil)
+            let delegate = NotingDelegate(onResponse: { _, allow in handler.set(allow) })
+            let session = URLSession(
+                SessionCore(.ephemeral, delegate: delegate, queue: nil, isShared: false) { order, _, client in
+                    let context = DriverLoad.context(
+                        script,
+                        DriverLoad.configuration {
+                            $0.timeoutIntervalForResource = 10
+                            $0.urlCache = nil
+                        }, clock: time.clock)
+                    return TaskDriver(order, context: context, client: client)
+                })
+            session.dataTask(with: someURL()).resume()
+            await delegate.log.has("response")
+            while time.alarms == 0 || handler.value == nil { await Task.yield() }
+            #expect(delegate.log.entries == ["created 1", "response 200"])
+            if answers { handler.value?(.allow) } else { time.advance(by: .seconds(10)) }
+            await delegate.log.has("complete")
+            time.advance(by: .seconds(10))
+            let end = code.map { "complete \($0.rawValue)" } ?? "complete nil"
+            #expect(
+                delegate.log.entries == ["created 1", "response 200"]
+                    + (answers ? ["data x", "metrics", end] : ["metrics", "complete -1001"]))
+            while time.alarms > 0 { await Task.yield() }
+            session.invalidateAndCancel()
+        }
+    }
+
+    @Test("[U-5.5, U-7.2] a delegate that is slow holds the load, and lets it go on")
+    func backPressure() async {
+        let stand = LoadStand()
+        let handler = Noted<NotingDelegate.Allow?>(nil)
+        let delegate = NotingDelegate(onResponse: { _, allow in handler.set(allow) })
+        let session = stand.session(delegate)
+        session.dataTask(with: someURL()).resume()
+        let load = await stand.load()
+        load.respond()
+        await delegate.log.has("response")
+        let piece = String(repeating: "x", count: 65536)
+        var demand = Demand.more
+        var count = 0
+        while case .more = demand, count < 10 {
+            demand = load.send(piece)
+            count += 1
+        }
+        #expect(count == 5)
+        #expect(!load.asked.contains("resumeReading"))
+        handler.value?(.allow)
+        await load.hasResumed()
+        load.end()
+        await delegate.log.has("complete nil")
+        #expect(delegate.log.entries.count { $0.hasPrefix("data") } == 5)
+        session.invalidateAndCancel()
+    }
+
+    @Test("[U-5.2, U-4.1] calls of one task never overlap, on a queue that runs many at once")
+    func noOverlap() async {
+        let stand = LoadStand()
+        let operations = OperationQueue()
+        operations.maxConcurrentOperationCount = 8
+        let inside = Noted(0)
+        let most = Noted(0)
+        let delegate = NotingDelegate(during: { _ in
+            inside.update { $0 += 1 }
+            let now = inside.value
+            most.update { $0 = max($0, now) }
+            inside.update { $0 -= 1 }
+        })
+        let session = stand.session(delegate, queue: operations)
+        session.dataTask(with: someURL()).resume()
+        let load = await stand.load()
+        load.respond()
+        for index in 0..<500 { load.send("\(index)") }
+        load.end()
+        await delegate.log.has("complete")
+        #expect(most.value == 1)
+        #expect(delegate.log.entries.filter { $0.hasPrefix("data") } == (0..<500).map { "data \($0)" })
+        session.invalidateAndCancel()
+    }
+
+    @Test("[T-1] nothing is called inside of resume, suspend, cancel, creation and invalidation")
+    func nothingInside() async {
+        let stand = LoadStand { $0.answer("hello") }
+        // The delegate queue is the test's own thread's: a call inside would come while the lock is held.
+        let isInside = Noted(false)
+        let wasInside = Noted(false)
+        let thread = Noted<pthread_t?>(nil)
+        let delegate = NotingDelegate(during: { _ in
+            if isInside.value, thread.value == pthread_self() { wasInside.set(true) }
+        })
+        let session = stand.session(delegate)
+        thread.set(pthread_self())
+        isInside.set(true)
+        let task = session.dataTask(with: someURL())
+        task.resume()
+        task.suspend()
+        task.cancel()
+        session.invalidateAndCancel()
+        isInside.set(false)
+        await delegate.log.has("invalid")
+        #expect(!wasInside.value)
+    }
+
+    @Test("[U-7.7] what was sent is said in rising totals, and from 0 again when it is sent again")
+    func sent() async {
+        let stand = LoadStand()
+        let delegate = NotingDelegate()
+        let session = stand.session(delegate)
+        session.uploadTask(with: URLRequest(url: someURL()), from: Data(count: 10)).resume()
+        let load = await stand.load()
+        for (index, total) in [4, 10, 3, 10].enumerated() {
+            load.client.driverSent(total: Int64(total), expected: 10)
+            await delegate.log.has("sent", count: index + 1)
+        }
+        load.answer("")
+        await delegate.log.has("complete")
+        #expect(
+            delegate.log.entries.filter { $0.hasPrefix("sent") } == [
+                "sent 4 4/10", "sent 6 10/10", "sent 3 3/10", "sent 7 10/10",
+            ])
+        session.invalidateAndCancel()
+    }
+
+    @Test("[U-5.11] what a delegate does not implement goes as without a delegate")
+    func defaults() async throws {
+        final class Bare: NSObject, URLSessionDataDelegate {}
+        let stand = LoadStand()
+        let session = stand.session(Bare())
+        session.dataTask(with: someURL()).resume()
+        let load = await stand.load()
+        let response = try #require(
+            HTTPURLResponse(url: load.url, statusCode: 302, httpVersion: nil, headerFields: nil))
+        let target = URLRequest(url: someURL("/there"))
+        let followed = await withCheckedContinuation { continuation in
+            load.client.driverRedirects(response, to: target) { continuation.resume(returning: $0) }
+        }
+        #expect(followed?.url == target.url)
+        let stream = await withCheckedContinuation { continuation in
+            load.client.driverNeedsBodyStream { continuation.resume(returning: $0 == nil) }
+        }
+        #expect(stream)
+        let proposal = CachedURLResponse(response: response, data: Data(count: 3))
+        let stored = await withCheckedContinuation { continuation in
+            load.client.driverCaches(proposal) { continuation.resume(returning: $0 === proposal) }
+        }
+        #expect(stored)
+        session.invalidateAndCancel()
+    }
+}

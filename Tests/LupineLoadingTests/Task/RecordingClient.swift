@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineTransport
+import Testing
+
+@testable import LupineLoading
+
+/// A task's stand-in: it notes what it hears, answers as it is told, and sees to it that its calls come one at a time and
+/// not after the end.
+final class RecordingClient: TaskDriverClient {
+    typealias Challenged =
+        @Sendable (URLAuthenticationChallenge) -> (URLSession.AuthChallengeDisposition, URLCredential?)?
+
+    /// How questions are answered; nil leaves them open.
+    struct Answers: Sendable {
+        var redirect: @Sendable (HTTPURLResponse, URLRequest) -> URLRequest?? = { .some($1) }
+        var challenge: Challenged = { _ in (.performDefaultHandling, nil) }
+        var stream: @Sendable () -> BodyStream? = { nil }
+        var caches: @Sendable (CachedURLResponse) -> CachedURLResponse?? = { .some($0) }
+        var plan: @Sendable (URLResponse) -> HopPlan = { _ in .deliver }
+        var received: @Sendable (Data) -> Demand = { _ in .more }
+        /// Answers come from another thread, later.
+        var isSlow = false
+    }
+
+    struct Notes: Sendable {
+        var log: [String] = []
+        var current: [URLRequest] = []
+        var responses: [URLResponse] = []
+        var data = Data()
+        var pieces: [Int] = []
+        var challenges: [URLAuthenticationChallenge] = []
+        var proposals: [URLRequest] = []
+        var offers: [CachedURLResponse] = []
+        var error: URLError?
+        var metrics: URLSessionTaskMetrics?
+        var ends = 0
+    }
+
+    private struct State: Sendable {
+        var notes = Notes()
+        var isBusy = false
+        var waiting: [(String, CheckedContinuation<Void, Never>)] = []
+        var redirectReplies: [@Sendable (URLRequest?) -> Void] = []
+        var cacheReplies: [@Sendable (CachedURLResponse?) -> Void] = []
+    }
+
+    let driverTask = URLSessionTask()
+    private let answers: Answers
+    private let state = Lock(State())
+
+    init(_ answers: Answers = Answers()) { self.answers = answers }
+
+    var notes: Notes { state.withLock { $0.notes } }
+    var log: [String] { notes.log }
+    /// The replies of redirects that were left open.
+    var redirectReplies: [@Sendable (URLRequest?) -> Void] { state.withLock { $0.redirectReplies } }
+    var cacheReplies: [@Sendable (CachedURLResponse?) -> Void] { state.withLock { $0.cacheReplies } }
+
+    /// Whether a call has come on this thread while `body` ran: then the driver has called back inside (T-1).
+    func hears(inside body: () -> Void) -> Bool {
+        let thread = ObjectIdentifier(Thread.current)
+        inside.withLock { $0 = (thread, 0) }
+        body()
+        return inside.withLock { inside in
+            defer { inside = nil }
+            return (inside?.1 ?? 0) > 0
+        }
+    }
+    private let inside = Lock<(ObjectIdentifier, Int)?>(nil)
+
+    /// Waits until something is in the log.
+    func heard(_ entry: String) async {
+        await withCheckedContinuation { continuation in
+            let isThere = state.withLock { state in
+                if state.notes.log.contains(entry) { return true }
+                state.waiting.append((entry, continuation))
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+
+    private func call<Result>(_ entry: String, _ body: () -> Result) -> Result {
+        let thread = ObjectIdentifier(Thread.current)
+        // A new current request is a note, and no call of the program's.
+        if entry != "sends" {
+            inside.withLock { if let found = $0, found.0 == thread { $0 = (thread, found.1 + 1) } }
+        }
+        let (isBusy, ends) = state.withLock { state in
+            defer { state.isBusy = true }
+            return (state.isBusy, state.notes.ends)
+        }
+        #expect(!isBusy, "\(entry) comes while another call has not returned")
+        #expect(ends == 0, "\(entry) comes after the end")
+        if entry == "end" { state.withLock { $0.notes.ends += 1 } }
+        let result = body()
+        let ready = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            state.isBusy = false
+            state.notes.log.append(entry)
+            let ready = state.waiting.filter { $0.0 == entry }.map(\.1)
+            state.waiting.removeAll { $0.0 == entry }
+            return ready
+        }
+        for waiter in ready { waiter.resume() }
+        return result
+    }
+
+    private func reply(_ body: @escaping @Sendable () -> Void) {
+        if answers.isSlow { DispatchQueue.global().async(execute: body) } else { body() }
+    }
+
+    // MARK: TaskDriverClient
+
+    var driverAsker: (any ServerTrustAsker)? { nil }
+
+    func driverSends(_ request: URLRequest) {
+        call("sends") { state.withLock { $0.notes.current.append(request) } }
+    }
+
+    func driverWaitsForConnectivity() { call("waits") {} }
+
+    func driverRedirects(
+        _ response: HTTPURLResponse, to request: URLRequest, reply: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        call("redirect \(response.statusCode)") {
+            state.withLock { $0.notes.proposals.append(request) }
+            guard let answer = answers.redirect(response, request) else {
+                return state.withLock { $0.redirectReplies.append(reply) }
+            }
+            self.reply { reply(answer) }
+        }
+    }
+
+    func driverChallenged(
+        _ challenge: URLAuthenticationChallenge,
+        reply: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        call("challenge") {
+            state.withLock { $0.notes.challenges.append(challenge) }
+            guard let (disposition, credential) = answers.challenge(challenge) else { return }
+            self.reply { reply(disposition, credential) }
+        }
+    }
+
+    func driverNeedsBodyStream(reply: @escaping @Sendable (BodyStream?) -> Void) {
+        call("stream") {
+            let stream = answers.stream()
+            self.reply { reply(stream) }
+        }
+    }
+
+    func driverSent(total: Int64, expected: Int64) { call("sent \(total)") {} }
+    func driverInterim(_ response: HTTPURLResponse) { call("interim") {} }
+
+    func driverResponse(_ response: URLResponse) -> HopPlan {
+        let status = (response as? HTTPURLResponse)?.statusCode
+        return call("response \(status ?? 0)") {
+            state.withLock { $0.notes.responses.append(response) }
+            return answers.plan(response)
+        }
+    }
+
+    func driverReceived(_ data: Data) -> Demand {
+        call("data") {
+            #expect(!data.isEmpty)
+            state.withLock { state in
+                state.notes.data.append(data)
+                state.notes.pieces.append(data.count)
+            }
+            return answers.received(data)
+        }
+    }
+
+    func driverSpliced(_ count: Int) -> Demand { call("spliced \(count)") { .more } }
+
+    func driverCaches(
+        _ proposal: CachedURLResponse, reply: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        call("caches") {
+            state.withLock { $0.notes.offers.append(proposal) }
+            guard let answer = answers.caches(proposal) else {
+                return state.withLock { $0.cacheReplies.append(reply) }
+            }
+            self.reply { reply(answer) }
+        }
+    }
+
+    func driverUpgraded(_ connection: UpgradedConnection, _ response: HTTPURLResponse) -> any UpgradeHandler {
+        preconditionFailure("no scripted hop leaves HTTP")
+    }
+
+    func driverEnded(_ error: URLError?, _ metrics: URLSessionTaskMetrics) {
+        call("end") {
+            state.withLock { state in
+                state.notes.error = error
+                state.notes.metrics = metrics
+            }
+        }
+    }
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import LupineHTTP
+import LupineTransport
+
+@testable import LupineLoading
+
+/// What a scripted hop says.
+struct ScriptedAnswer: Sendable {
+    /// Nil says nothing before the end.
+    var status: Int? = 200
+    var fields: [(String, String)] = []
+    var body: [Data] = []
+    var error: URLError?
+    var policy = URLCache.StoragePolicy.allowed
+    /// It says nothing at all until it is cancelled.
+    var holds = false
+    /// Its body follows, but it does not end before it is told.
+    var neverEnds = false
+    /// A protocol of the program's says that the load goes on there.
+    var goesTo: URLRequest?
+
+    static func status(_ status: Int, _ fields: [(String, String)] = [], _ body: String = "")
+        -> ScriptedAnswer
+    {
+        ScriptedAnswer(status: status, fields: fields, body: body.isEmpty ? [] : [Data(body.utf8)])
+    }
+    static func redirect(_ location: String, _ status: Int = 302) -> ScriptedAnswer {
+        .status(status, [("Location", location)], "moved")
+    }
+    static func failure(_ code: URLError.Code, _ underlying: (any Error)? = nil) -> ScriptedAnswer {
+        ScriptedAnswer(
+            status: nil, error: URLError(code, userInfo: underlying.map { [NSUnderlyingErrorKey: $0] } ?? [:])
+        )
+    }
+    static let silence = ScriptedAnswer(status: nil, holds: true)
+}
+
+/// A hop without a network: it says what its script says, on a queue of its own, as the rules for hops want it.
+final class ScriptedHop: HopLoad {
+    private struct State: Sendable {
+        var wasStarted = false
+        var isOver = false
+        var mayRead = false
+        var next = 0
+        var isSuspended = false
+        var priority: Float?
+        var wasSkipped = false
+        var cancelled: URLError?
+        var sentBody: Data?
+    }
+
+    let request: HopRequest
+    private let answer: ScriptedAnswer
+    private let client: any HopLoadClient
+    private let queue = DispatchQueue(label: "hop")
+    private let state = Lock(State())
+    private let began = Date()
+
+    init(_ request: HopRequest, _ answer: ScriptedAnswer, _ client: any HopLoadClient) {
+        self.request = request
+        self.answer = answer
+        self.client = client
+        state.withLock { $0.priority = request.priority }
+    }
+
+    var isSuspended: Bool { state.withLock { $0.isSuspended } }
+    var priority: Float? { state.withLock { $0.priority } }
+    var wasSkipped: Bool { state.withLock { $0.wasSkipped } }
+    var cancelled: URLError? { state.withLock { $0.cancelled } }
+    var isOver: Bool { state.withLock { $0.isOver } }
+    var wasStarted: Bool { state.withLock { $0.wasStarted } }
+    /// What was read of the body's stream.
+    var sentBody: Data? { state.withLock { $0.sentBody } }
+
+    func start() {
+        state.withLock { $0.wasStarted = true }
+        queue.async { self.sendBody() }
+    }
+
+    func cancel(_ error: URLError) {
+        state.withLock { $0.cancelled = error }
+        queue.async { self.end(error) }
+    }
+
+    func resumeReading() {
+        state.withLock { $0.mayRead = true }
+        queue.async { self.read() }
+    }
+
+    func skip() {
+        state.withLock { $0.wasSkipped = true }
+        queue.async { self.end(nil) }
+    }
+
+    func setSuspended(_ isSuspended: Bool) { state.withLock { $0.isSuspended = isSuspended } }
+    func setPriority(_ priority: Float) { state.withLock { $0.priority = priority } }
+
+    /// Says the end that `neverEnds` keeps back.
+    func finish(_ error: URLError? = nil) { queue.async { self.end(error) } }
+
+    private func sendBody() {
+        if isOver { return }
+        switch request.body {
+        case .streamed:
+            client.hopNeedsBodyStream(self) { stream in
+                self.queue.async {
+                    guard let stream else { return self.end(URLError(.requestBodyStreamExhausted)) }
+                    self.drain(stream.value)
+                    self.respond()
+                }
+            }
+        case .request:
+            if let stream = request.request.httpBodyStream { drain(stream) }
+            respond()
+        case .data, .file: respond()
+        }
+    }
+
+    private func drain(_ stream: InputStream) {
+        stream.open()
+        defer { stream.close() }
+        state.withLock { $0.sentBody = Data(stream.hasBytesAvailable ? "read".utf8 : "".utf8) }
+        client.hopSent(self, total: 4, expected: -1)
+    }
+
+    private func respond() {
+        if isOver || answer.holds { return }
+        if let request = answer.goesTo, let url = self.request.request.url {
+            client.hopRedirected(
+                self, to: request,
+                response: HTTPURLResponse(
+                    url: url, head: ResponseHead(status: Status(302), fields: Fields()), isDecoded: false))
+            return
+        }
+        guard let status = answer.status, let url = request.request.url else { return end(answer.error) }
+        var fields = Fields()
+        for (name, value) in answer.fields {
+            guard let name = try? FieldName(name) else { continue }
+            try? fields.append(name, value)
+        }
+        let head = ResponseHead(status: Status(status), fields: fields)
+        let response = HTTPURLResponse(url: url, head: head, isDecoded: false)
+        switch client.hopResponse(self, response, storagePolicy: answer.policy) {
+        case .deliver:
+            state.withLock { $0.mayRead = true }
+            read()
+        case .pause: break
+        case .skip:
+            state.withLock { $0.wasSkipped = true }
+            end(nil)
+        case .splice:
+            for piece in answer.body { _ = client.hopSpliced(self, piece.count) }
+            end(answer.error)
+        }
+    }
+
+    private func read() {
+        while true {
+            let piece = state.withLock { state -> Data? in
+                guard !state.isOver, state.mayRead, state.next < answer.body.count else { return nil }
+                state.next += 1
+                state.mayRead = false
+                return answer.body[state.next - 1]
+            }
+            guard let piece else { break }
+            switch client.hopReceived(self, piece) {
+            case .more: state.withLock { $0.mayRead = true }
+            case .pause: break
+            case .enough: return end(nil)
+            }
+        }
+        let isAtEnd = state.withLock { $0.mayRead && $0.next == answer.body.count }
+        if isAtEnd, !answer.neverEnds { end(answer.error) }
+    }
+
+    private func end(_ error: URLError?) {
+        let isFirst = state.withLock { state in
+            defer { state.isOver = true }
+            return !state.isOver
+        }
+        guard isFirst else { return }
+        var metrics = HopMetrics(
+            request: request.request, response: nil, fetchType: .networkLoad, exchanges: [],
+            fetchStart: began,
+            end: Date(), bodyBytesBeforeEncoding: 0, bodyBytesAfterDecoding: 0)
+        if answer.status != nil {
+            var exchange = ExchangeMetrics(fetchStart: Instant(nanoseconds: 1))
+            exchange.requestStart = Instant(nanoseconds: 2)
+            metrics.exchanges = [exchange]
+        }
+        client.hopEnded(self, error, metrics)
+    }
+}
+
+/// Gives each hop of a load, or of several, the next answer of a script; the last one again and again.
+final class HopScript: Sendable {
+    private struct State: Sendable {
+        var answers: [ScriptedAnswer]
+        var hops: [ScriptedHop] = []
+        var waiting: [(Int, CheckedContinuation<Void, Never>)] = []
+    }
+
+    private let state: Lock<State>
+    private let isTransaction: Bool
+
+    init(_ answers: [ScriptedAnswer], isTransaction: Bool = true) {
+        state = Lock(State(answers: answers))
+        self.isTransaction = isTransaction
+    }
+
+    var source: HopSource {
+        HopSource { request, _, _, client in
+            switch request.request.url?.scheme {
+            case "http", "https", "ws", "wss": self.hop(request, client)
+            default: nil
+            }
+        }
+    }
+
+    private func hop(_ request: HopRequest, _ client: any HopLoadClient) -> HopSource.Hop {
+        let (hop, ready) = state.withLock { state in
+            let answer = state.answers.first ?? .status(200)
+            if state.answers.count > 1 { state.answers.removeFirst() }
+            let hop = ScriptedHop(request, answer, client)
+            state.hops.append(hop)
+            let count = state.hops.count
+            let ready = state.waiting.filter { $0.0 <= count }.map(\.1)
+            state.waiting.removeAll { $0.0 <= count }
+            return (hop, ready)
+        }
+        for waiter in ready { waiter.resume() }
+        return HopSource.Hop(load: hop, isTransaction: isTransaction)
+    }
+
+    var hops: [ScriptedHop] { state.withLock { $0.hops } }
+    /// Lets go of its hops, which hold their client, which holds the script.
+    func forget() { state.withLock { $0.hops = [] } }
+    /// What went out.
+    var sent: [URLRequest] { hops.map(\.request.request) }
+
+    /// Waits until so many hops were made.
+    func made(_ count: Int) async {
+        await withCheckedContinuation { continuation in
+            let isThere = state.withLock { state in
+                if state.hops.count >= count { return true }
+                state.waiting.append((count, continuation))
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+}

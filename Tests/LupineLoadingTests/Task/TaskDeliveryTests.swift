@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+@testable import LupineLoading
+
+struct TaskDeliveryTests {
+    private final class Silent: TaskQuestion {
+        func ask(_ stage: TaskStage) {}
+        func abandon() {}
+    }
+
+    /// A delivery that a condition of a test can change.
+    private final class Held {
+        private var delivery = TaskDelivery()
+
+        func add(_ step: TaskDelivery.Step) -> Bool { delivery.add(step) }
+        func add(_ data: Data) -> (needsTurn: Bool, pauses: Bool) { delivery.add(data) }
+        func ask(_ question: any TaskQuestion) -> (isIn: Bool, needsTurn: Bool) { delivery.ask(question) }
+        func answered(_ question: any TaskQuestion) -> Bool { delivery.answered(question) }
+        func insert(_ step: TaskDelivery.Step) { delivery.insert(step) }
+        func cancel() -> (abandoned: [any TaskQuestion], needsTurn: Bool) { delivery.cancel() }
+        func breakQuestion() -> (abandoned: [any TaskQuestion], needsTurn: Bool) { delivery.breakQuestion() }
+        func end() -> Bool { delivery.end() }
+        func take() -> TaskDelivery.Turn { delivery.take() }
+
+        /// What the delivery gives out, until it stops.
+        func drain() -> [String] {
+            var turns: [String] = []
+            while true {
+                switch delivery.take() {
+                case .call: turns.append("call")
+                case .certain: turns.append("certain")
+                case .question: turns.append("question")
+                case .data(let data, let resumes):
+                    turns.append("data \(data.count)\(resumes ? " resumes" : "")")
+                case .end: turns.append("end")
+                case .finish: turns.append("finish")
+                case .stop: return turns
+                }
+            }
+        }
+    }
+
+    @Test("one turn is asked for, however much is added, and it runs all of it in order")
+    func oneTurn() {
+        let delivery = Held()
+        #expect(delivery.add(.call { _ in }))
+        #expect(!delivery.add(Data(count: 3)).needsTurn)
+        #expect(!delivery.add(Data(count: 4)).needsTurn)
+        #expect(!delivery.end())
+        #expect(delivery.drain() == ["call", "data 3", "data 4", "end", "finish"])
+        #expect(!delivery.add(.call { _ in }), "[U-5.2] nothing comes after the last call")
+        #expect(delivery.add(.certain {}))
+        #expect(delivery.drain() == ["certain"])
+    }
+
+    @Test("[U-7.2] what was given out keeps no room, also where something always waits")
+    func roomOfWhatIsGone() throws {
+        var delivery = TaskDelivery()
+        _ = delivery.add(Data(count: 1))
+        for size in 2...10_000 {
+            _ = delivery.add(Data(count: size % 100 + 1))
+            guard case .data(let piece, _) = delivery.take() else {
+                Issue.record("no piece behind \(size)")
+                return
+            }
+            #expect(size == 2 || piece.count == (size - 1) % 100 + 1)
+        }
+        let steps = try #require(Mirror(reflecting: delivery).descendant("steps") as? [TaskDelivery.Step])
+        #expect(steps.count < 1_000)
+    }
+
+    @Test("[U-5.5] a question holds back what stands behind it")
+    func questionHoldsBack() {
+        let delivery = Held()
+        let question = Silent()
+        let (isIn, needsTurn) = delivery.ask(question)
+        #expect(isIn && needsTurn)
+        _ = delivery.add(Data(count: 5))
+        _ = delivery.end()
+        #expect(delivery.drain() == ["question"])
+        #expect(!delivery.add(Data(count: 6)).needsTurn)
+        #expect(!delivery.answered(Silent()), "the answer to another question opens nothing")
+        #expect(delivery.answered(question))
+        #expect(!delivery.answered(question), "[U-5.10] a second answer opens nothing")
+        #expect(delivery.drain() == ["data 5", "data 6", "end", "finish"])
+    }
+
+    @Test("[U-5.3] a cancellation leaves what is certain, and the end")
+    func cancellation() {
+        let delivery = Held()
+        let open = Silent()
+        let later = Silent()
+        _ = delivery.ask(open)
+        _ = delivery.drain()
+        _ = delivery.add(Data(count: 5))
+        _ = delivery.add(.certain {})
+        _ = delivery.ask(later)
+        let (abandoned, needsTurn) = delivery.cancel()
+        #expect(abandoned.count == 2)
+        #expect(needsTurn)
+        #expect(!delivery.add(.call { _ in }))
+        #expect(!delivery.ask(Silent()).isIn)
+        #expect(delivery.drain() == ["certain"])
+        #expect(delivery.end())
+        #expect(delivery.drain() == ["end", "finish"])
+    }
+
+    @Test("[U-5.5] more than 256 KiB pause the load, and it goes on when little is left")
+    func marks() {
+        let delivery = Held()
+        let piece = 64 * 1024
+        for _ in 0..<4 { #expect(!delivery.add(Data(count: piece)).pauses) }
+        #expect(delivery.add(Data(count: 1)).pauses)
+        #expect(delivery.add(Data(count: 1)).pauses)
+        #expect(
+            delivery.drain() == [
+                "data 65536", "data 65536", "data 65536", "data 65536 resumes", "data 1", "data 1",
+            ])
+        #expect(!delivery.add(Data(count: 1)).pauses)
+    }
+
+    @Test("[U-5.10] an end by force breaks an open question, and drops nothing where none is open")
+    func force() {
+        let delivery = Held()
+        _ = delivery.add(Data(count: 5))
+        #expect(delivery.breakQuestion().abandoned.isEmpty)
+        #expect(delivery.drain() == ["data 5"])
+        _ = delivery.ask(Silent())
+        _ = delivery.drain()
+        _ = delivery.add(Data(count: 6))
+        #expect(delivery.breakQuestion().abandoned.count == 1)
+        _ = delivery.end()
+        #expect(delivery.drain() == ["end", "finish"])
+    }
+
+    @Test("what the sink adds at the end comes before the metrics, and an inserted step before all others")
+    func lastWords() {
+        let delivery = Held()
+        _ = delivery.add(Data(count: 1))
+        _ = delivery.add(Data(count: 2))
+        guard case .data = delivery.take() else {
+            Issue.record("the first piece is to come")
+            return
+        }
+        delivery.insert(.certain {})
+        _ = delivery.end()
+        guard case .certain = delivery.take(), case .data = delivery.take(), case .end = delivery.take()
+        else {
+            Issue.record("the inserted step is to come, then the second piece, then the end")
+            return
+        }
+        #expect(!delivery.add(.call { _ in }))
+        #expect(delivery.drain() == ["call", "finish"])
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+
+import Testing
+
+@testable import LupineLoading
+
+struct TaskMachineTests {
+    typealias Event = TaskMachine.Event
+    typealias Action = TaskMachine.Action
+    typealias State = TaskMachine.State
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let past: [Event]
+        let event: Event
+        let action: Action
+        let state: State
+        init(_ name: String, _ past: [Event], _ event: Event, _ action: Action, _ state: State) {
+            (testDescription, self.past, self.event, self.action, self.state) = (
+                name, past, event, action, state
+            )
+        }
+    }
+
+    static let rows = [
+        Row("a task starts when it is resumed", [], .resume, .start, .running),
+        Row("[U-6.1, U-6.2, T-2] to hold a task that never ran is nothing", [], .suspend, .none, .fresh),
+        Row(
+            "[U-6.1] one resume undoes any number of suspends", [.suspend, .suspend], .resume, .start,
+            .running),
+        Row("[U-6.5] a task that never ran ends at once", [], .cancel, .endUnstarted, .cancelling),
+        Row("a running task is running", [.resume], .resume, .none, .running),
+        Row("a running task can be held", [.resume], .suspend, .hold(true), .held),
+        Row("[U-6.5] a running task can be cancelled", [.resume], .cancel, .stop, .cancelling),
+        Row("a running task completes", [.resume], .finish, .complete, .completed),
+        Row("[U-6.1] a held task goes on", [.resume, .suspend], .resume, .hold(false), .running),
+        Row("[U-6.1] a held task is held once", [.resume, .suspend], .suspend, .none, .held),
+        Row("a held task can be cancelled", [.resume, .suspend], .cancel, .stop, .cancelling),
+        Row("a held task completes, if all had come", [.resume, .suspend], .finish, .complete, .completed),
+        Row("[U-6.3] a cancelled task is not resumed", [.resume, .cancel], .resume, .none, .cancelling),
+        Row("[U-6.3] a cancelled task is not held", [.resume, .cancel], .suspend, .none, .cancelling),
+        Row("a cancelled task is cancelled once", [.resume, .cancel], .cancel, .none, .cancelling),
+        Row(
+            "a cancelled task completes as such", [.resume, .cancel], .finish, .completeCancelled, .completed),
+        Row("so does one that never ran", [.cancel], .finish, .completeCancelled, .completed),
+        Row("[U-6.3] a completed task is not resumed", [.resume, .finish], .resume, .none, .completed),
+        Row("[U-6.3] a completed task is not held", [.resume, .finish], .suspend, .none, .completed),
+        Row("[U-6.5] a completed task is not cancelled", [.resume, .finish], .cancel, .none, .completed),
+    ]
+
+    @Test(arguments: rows)
+    func everyTransition(_ row: Row) {
+        var machine = TaskMachine()
+        for event in row.past { _ = machine.handle(event) }
+        #expect(machine.handle(row.event) == row.action)
+        #expect(machine.state == row.state)
+    }
+
+    @Test func theRowsMissNoPossibleTransition() {
+        var walked: Set<String> = []
+        for row in Self.rows {
+            var machine = TaskMachine()
+            for event in row.past { _ = machine.handle(event) }
+            walked.insert("\(machine.state) \(row.event)")
+        }
+        // Two are impossible: an end of what never began, and a second end.
+        #expect(walked.count == 5 * Event.allCases.count - 2)
+    }
+
+    @Test("[T-2] the program sees four states")
+    func shownStates() {
+        var machine = TaskMachine()
+        #expect(machine.shown == .suspended)
+        _ = machine.handle(.resume)
+        #expect(machine.shown == .running)
+        _ = machine.handle(.suspend)
+        #expect(machine.shown == .suspended)
+        _ = machine.handle(.cancel)
+        #expect(machine.shown == .canceling)
+        _ = machine.handle(.finish)
+        #expect(machine.shown == .completed)
+    }
+}

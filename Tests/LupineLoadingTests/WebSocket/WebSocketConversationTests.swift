@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineCoding
+import LupineHTTP
+import LupineTransport
+import Testing
+
+@testable import LupineLoading
+
+/// The client's end of a web socket, against a server's codec in memory.
+struct WebSocketConversationTests {
+    private static func open(
+        limit: Int = 1 << 20, deflate: DeflateAgreement? = nil, takes: Bool = true
+    ) -> Scene { Scene(limit: limit, deflate: deflate, takes: takes) }
+
+    private static func text(_ text: String) -> WebSocketMessage { WebSocketMessage(.text, Array(text.utf8)) }
+
+    @Test("[U-8.5] what is sent is masked with a fresh key") func masked() throws {
+        let scene = Self.open()
+        #expect(scene.client.send(Self.text("hello"), number: 1))
+        let first = scene.wire.takeSent()
+        #expect(scene.client.send(Self.text("hello"), number: 2))
+        let second = scene.wire.takeSent()
+        #expect(first[1] & 0x80 != 0 && first.count == 11 && first != second)
+        #expect(
+            try scene.server(first + second) == [.message(Self.text("hello")), .message(Self.text("hello"))])
+    }
+
+    @Test("[U-8.4] a send is reported when it was written", arguments: [true, false]) func written(
+        _ atOnce: Bool
+    ) {
+        let scene = Self.open()
+        scene.wire.isFull = !atOnce
+        #expect(scene.client.send(Self.text("a"), number: 1))
+        #expect(scene.client.send(Self.text("b"), number: 2))
+        #expect(scene.owner.written.withLock { $0 } == (atOnce ? [1, 2] : []))
+        scene.client.drained()
+        #expect(scene.owner.written.withLock { $0 } == (atOnce ? [1, 2] : [2]))
+    }
+
+    @Test("[U-8.5] fragments are put together, cut at every byte, and control frames may go between")
+    func fragments() throws {
+        var bytes: [UInt8] = []
+        let scene = Self.open()
+        scene.server.send(.text, Array("hel".utf8).span, isFinal: false, mask: nil, into: &bytes)
+        scene.server.sendPing(Array("p".utf8).span, mask: nil, into: &bytes)
+        scene.server.send(.text, Array("lo".utf8).span, mask: nil, into: &bytes)
+        for cut in 0...bytes.count {
+            let scene = Self.open()
+            _ = scene.client.received(Array(bytes[..<cut]).span)
+            _ = scene.client.received(Array(bytes[cut...]).span)
+            #expect(scene.owner.messages.withLock { $0 } == [Self.text("hello")], "cut at \(cut)")
+            #expect(try scene.server(scene.wire.takeSent()) == [.pong(Array("p".utf8))], "cut at \(cut)")
+        }
+    }
+
+    @Test("[U-8.7] while output waits only the last ping is answered") func manyPings() throws {
+        let scene = Self.open()
+        scene.wire.isFull = true
+        _ = scene.client.send(Self.text("long"), number: 1)
+        var bytes: [UInt8] = []
+        for name in ["1", "2", "3"] { scene.server.sendPing(Array(name.utf8).span, mask: nil, into: &bytes) }
+        _ = scene.client.received(bytes.span)
+        scene.wire.isFull = false
+        scene.client.drained()
+        #expect(
+            try scene.server(scene.wire.takeSent()) == [.message(Self.text("long")), .pong(Array("3".utf8))])
+    }
+
+    @Test("a pong is reported") func pong() {
+        let scene = Self.open()
+        var bytes: [UInt8] = []
+        scene.server.sendPong([UInt8]().span, mask: nil, into: &bytes)
+        _ = scene.client.received(bytes.span)
+        #expect(scene.owner.pongs.withLock { $0 } == 1)
+    }
+
+    struct Fault: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let bytes: [UInt8]
+        let code: UInt16
+        var deflates = false
+    }
+
+    static let faults = [
+        Fault(testDescription: "[U-8.5] a masked frame", bytes: [0x81, 0x81, 1, 2, 3, 4, 5], code: 1002),
+        Fault(testDescription: "[U-8.5] a reserved bit", bytes: [0xC1, 0x00], code: 1002),
+        Fault(testDescription: "[U-8.5] a reserved opcode", bytes: [0x83, 0x00], code: 1002),
+        Fault(
+            testDescription: "[U-8.5] a control frame of 126 bytes", bytes: [0x89, 0x7E, 0, 126], code: 1002),
+        Fault(testDescription: "[U-8.5] a fragmented control frame", bytes: [0x09, 0x00], code: 1002),
+        Fault(testDescription: "[U-8.5] text that is not UTF-8", bytes: [0x81, 0x01, 0xFF], code: 1007),
+        Fault(
+            testDescription: "[U-8.6] a message over the limit", bytes: [0x82, 0x7E, 0x04, 0x01], code: 1009),
+        Fault(
+            testDescription: "[U-8.5] what does not decompress", bytes: [0xC1, 0x01, 0xFF], code: 1007,
+            deflates: true),
+    ]
+
+    @Test(arguments: faults) func aFaultClosesWithItsCode(_ fault: Fault) throws {
+        let scene = Self.open(limit: 1024, deflate: fault.deflates ? DeflateAgreement() : nil)
+        _ = scene.client.received(fault.bytes.span)
+        let code = WebSocketCloseCode(rawValue: fault.code)
+        #expect(try scene.server(scene.wire.takeSent()) == [.close(try WebSocketClosure(code))])
+        #expect(scene.wire.isClosed)
+        guard case .failed? = scene.owner.outcomes.withLock({ $0 }).first else {
+            Issue.record("\(scene.owner.outcomes.withLock { $0 })")
+            return
+        }
+        #expect(scene.owner.messages.withLock { $0 }.isEmpty && !scene.client.ping())
+    }
+
+    @Test("[U-8.6] the limit counts what a message decompresses to", arguments: [1024, 1025])
+    func decompressedLimit(_ size: Int) throws {
+        let scene = Self.open(limit: 1024, deflate: DeflateAgreement())
+        var compressed: [UInt8] = []
+        let zeros = [UInt8](repeating: 0, count: size)
+        try MessageDeflater().deflate(zeros.span, into: &compressed)
+        var bytes: [UInt8] = []
+        scene.server.send(.binary, compressed.span, isCompressed: true, mask: nil, into: &bytes)
+        _ = scene.client.received(bytes.span)
+        if size > 1024 {
+            #expect(scene.owner.outcomes.withLock { $0 } == [.failed(.messageTooBig(limit: 1024))])
+        } else {
+            #expect(scene.owner.messages.withLock { $0 } == [WebSocketMessage(.binary, zeros)])
+        }
+    }
+
+    @Test("messages are compressed where that was agreed on and is worth it") func compresses() throws {
+        let scene = Self.open(deflate: DeflateAgreement())
+        let long = String(repeating: "lupine ", count: 100)
+        _ = scene.client.send(Self.text(long), number: 1)
+        let sent = scene.wire.takeSent()
+        #expect(sent.count < 100)
+        guard case .message(let message)? = try scene.server(sent).first, message.isCompressed else {
+            Issue.record("it was sent as it is")
+            return
+        }
+        let inflated = try MessageInflater().inflate(message.octets.span, limit: 1 << 20)
+        #expect(String(decoding: inflated, as: UTF8.self) == long)
+    }
+
+    @Test("[U-8.8] the peer's close is answered with the same code") func peerCloses() throws {
+        let scene = Self.open()
+        let closure = try WebSocketClosure(WebSocketCloseCode(rawValue: 4001), reason: Array("bye".utf8))
+        var bytes: [UInt8] = []
+        _ = scene.server.close(.close(closure), mask: nil, into: &bytes)
+        _ = scene.client.received(bytes.span)
+        let answer = try scene.server(scene.wire.takeSent())
+        #expect(answer == [.close(try WebSocketClosure(WebSocketCloseCode(rawValue: 4001)))])
+        #expect(scene.owner.outcomes.withLock { $0 } == [.peerClosed(closure)])
+        // The server closes the connection; one that does not is closed by the timer.
+        #expect(!scene.wire.isClosed && scene.wire.timer != nil)
+        scene.wire.timer?()
+        #expect(scene.wire.isClosed)
+        #expect(scene.owner.outcomes.withLock { $0 }.count == 1)
+    }
+
+    @Test("[U-8.9] our close waits for the peer's, but not for ever", arguments: [true, false])
+    func weClose(_ isAnswered: Bool) throws {
+        let scene = Self.open()
+        let closure = try WebSocketClosure(.goingAway, reason: Array("done".utf8))
+        _ = scene.client.send(Self.text("last"), number: 1)
+        scene.client.close(closure)
+        #expect(try scene.server(scene.wire.takeSent()) == [.message(Self.text("last")), .close(closure)])
+        #expect(!scene.client.send(Self.text("late"), number: 2))
+        #expect(scene.owner.outcomes.withLock { $0 }.isEmpty)
+        var bytes: [UInt8] = []
+        _ = scene.server.close(.received(closure), mask: nil, into: &bytes)
+        if isAnswered { _ = scene.client.received(bytes.span) } else { scene.wire.timer?() }
+        let answer = isAnswered ? try WebSocketClosure(.goingAway) : nil
+        #expect(scene.owner.outcomes.withLock { $0 } == [.weClosed(closure, answer: answer)])
+    }
+
+    @Test("[U-8.11] a connection that is gone without a close frame is lost") func lost() {
+        let scene = Self.open()
+        scene.client.closed(.connectionLost(host: "a", .connectionReset))
+        #expect(scene.owner.outcomes.withLock { $0 } == [.lost])
+        scene.client.closed(nil)
+        #expect(scene.owner.outcomes.withLock { $0 }.count == 1)
+    }
+
+    @Test("[U-8.10] an aborted conversation says nothing") func aborted() {
+        let scene = Self.open()
+        scene.client.abort()
+        #expect(scene.wire.isClosed && scene.wire.takeSent().isEmpty)
+        #expect(scene.owner.outcomes.withLock { $0 }.isEmpty)
+    }
+
+    @Test("an owner that has enough stops the reading, and nothing is lost") func pauses() {
+        let scene = Self.open(takes: false)
+        var bytes: [UInt8] = []
+        for name in ["1", "2", "3"] {
+            scene.server.send(.text, Array(name.utf8).span, mask: nil, into: &bytes)
+        }
+        guard case .pause = scene.client.received(bytes.span) else {
+            Issue.record("it reads on")
+            return
+        }
+        #expect(scene.owner.messages.withLock { $0 } == [Self.text("1")])
+        scene.client.resume()
+        #expect(scene.owner.messages.withLock { $0 } == [Self.text("1"), Self.text("2")])
+        #expect(scene.wire.resumes == 0)
+        scene.owner.takes.withLock { $0 = true }
+        scene.client.resume()
+        #expect(scene.owner.messages.withLock { $0 }.count == 3 && scene.wire.resumes == 1)
+    }
+}
+
+/// A conversation with everything around it.
+private final class Scene {
+    let wire = MemoryWire()
+    let owner: RecordingOwner
+    let client: WebSocketConversation
+    var server = WebSocketCodec(.server, allowsCompression: true)
+
+    init(limit: Int, deflate: DeflateAgreement?, takes: Bool) {
+        owner = RecordingOwner(takes: takes)
+        client = WebSocketConversation(
+            over: wire, WebSocketAgreement(deflate: deflate), messageLimit: limit, owner: owner)
+    }
+
+    /// What a server makes of these bytes.
+    func server(_ bytes: [UInt8]) throws -> [WebSocketEvent] {
+        var events: [WebSocketEvent] = []
+        var start = 0
+        while true {
+            let (event, consumed) = try server.next(bytes.span.extracting(start...))
+            if event == .needMore { return events }
+            start += consumed
+            events.append(event)
+        }
+    }
+}
+
+private final class MemoryWire: WebSocketWire {
+    private var sent: [UInt8] = []
+    var isFull = false
+    var isClosed = false
+    var resumes = 0
+    var timer: (() -> Void)?
+
+    func takeSent() -> [UInt8] {
+        defer { sent = [] }
+        return sent
+    }
+
+    func send(_ bytes: [UInt8]) -> Int {
+        sent += bytes
+        return isFull ? bytes.count : 0
+    }
+    func resume() { resumes += 1 }
+    func close() { isClosed = true }
+    func startTimer(_ body: @escaping () -> Void) { timer = body }
+    func cancelTimer() { timer = nil }
+}
+
+private final class RecordingOwner: WebSocketOwner {
+    let takes: Lock<Bool>
+    let messages = Lock<[WebSocketMessage]>([])
+    let pongs = Lock(0)
+    let written = Lock<[Int]>([])
+    let outcomes = Lock<[WebSocketClosing.Outcome]>([])
+
+    init(takes: Bool) { self.takes = Lock(takes) }
+
+    func webSocketReceived(_ message: WebSocketMessage) -> Demand {
+        messages.withLock { $0.append(message) }
+        return takes.withLock { $0 } ? .more : .pause
+    }
+    func webSocketReceivedPong() { pongs.withLock { $0 += 1 } }
+    func webSocketWrote(through number: Int) { written.withLock { $0.append(number) } }
+    func webSocketEnded(_ outcome: WebSocketClosing.Outcome, _ error: TransportError?) {
+        outcomes.withLock { $0.append(outcome) }
+    }
+}

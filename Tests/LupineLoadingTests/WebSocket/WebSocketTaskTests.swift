@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineHTTP
+import LupineOrigin
+import Testing
+
+@testable import LupineLoading
+
+/// Web socket tasks against an origin on this machine, through all layers.
+struct WebSocketTaskTests {
+    private func withSession(
+        _ delegate: (any URLSessionDelegate)? = nil, compresses: Bool = false,
+        _ body: (URLSession, LupineOrigin.Origin) async throws -> Void
+    ) async throws {
+        let origin = try LupineOrigin.Origin.start()
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.connectionProxyDictionary = [:]
+        configuration.lupine.offersWebSocketCompression = compresses
+        let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(session, origin)) } catch { result = .failure(error) }
+        session.invalidateAndCancel()
+        await origin.shutdown()
+        try result.get()
+    }
+
+    private func socket(
+        _ session: URLSession, _ origin: LupineOrigin.Origin, _ query: String = "", protocols: [String] = []
+    ) throws -> URLSessionWebSocketTask {
+        let url = try #require(URL(string: "ws://127.0.0.1:\(origin.port)/websocket\(query)"))
+        let task = session.webSocketTask(with: url, protocols: protocols)
+        task.resume()
+        return task
+    }
+
+    private func text(_ message: URLSessionWebSocketTask.Message) -> String? {
+        if case .string(let text) = message { text } else { nil }
+    }
+
+    @Test("[U-8.1, U-8.4] text and data come back as they went", arguments: [false, true])
+    func echo(_ compresses: Bool) async throws {
+        try await withSession(compresses: compresses) { session, origin in
+            let task = try socket(session, origin, "?deflate=1")
+            for size in [0, 1, 125, 126, 65_535, 65_536, 300_000] {
+                let sent = String(repeating: "é", count: size / 2)
+                try await task.send(.string(sent))
+                #expect(text(try await task.receive()) == sent, "\(size)")
+                let data = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+                try await task.send(.data(data))
+                guard case .data(data) = try await task.receive() else {
+                    Issue.record("\(size) bytes did not come back")
+                    return
+                }
+            }
+            let response = try #require(task.response as? HTTPURLResponse)
+            let agreed = response.value(forHTTPHeaderField: "Sec-WebSocket-Extensions") != nil
+            #expect(response.statusCode == 101 && agreed == compresses)
+            task.cancel()
+        }
+    }
+
+    @Test("16 MiB in fragments come back whole") func large() async throws {
+        try await withSession { session, origin in
+            let task = try socket(session, origin, "?fragment=1000000")
+            task.maximumMessageSize = 16 << 20
+            let data = Data(repeating: 0x5A, count: 16 << 20)
+            try await task.send(.data(data))
+            guard case .data(data) = try await task.receive() else {
+                Issue.record("it did not come back")
+                return
+            }
+            task.cancel()
+        }
+    }
+
+    @Test("[U-8.2, U-8.8] a socket's whole life, as a delegate hears of it") func life() async throws {
+        let delegate = SocketDelegate()
+        try await withSession(delegate) { session, origin in
+            let task = try socket(
+                session, origin, "?protocols=lupine&count=2&close=4001&reason=bye",
+                protocols: ["other", "lupine"])
+            #expect(text(try await task.receive()) == "0")
+            #expect(text(try await task.receive()) == "1")
+            await delegate.log.has("complete")
+            #expect(delegate.log.entries == ["open lupine", "close 0 bye", "metrics 101", "complete nil"])
+            #expect(task.closeCode == .invalid && task.closeReason == Data("bye".utf8))
+            let error = await #expect(throws: URLError.self) { _ = try await task.receive() }
+            #expect(error?.code == .networkConnectionLost)
+            await #expect(throws: URLError.self) { try await task.send(.string("late")) }
+        }
+    }
+
+    @Test(
+        "[U-8.8] a close of the server's ends the task without an error, whatever its code",
+        arguments: [1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 0])
+    func closeCodes(_ code: Int) async throws {
+        let delegate = SocketDelegate()
+        try await withSession(delegate) { session, origin in
+            let task = try socket(session, origin, "?close=\(code)")
+            await delegate.log.has("complete")
+            let shown = code == 0 ? 1005 : code
+            #expect(delegate.log.entries == ["open -", "close \(shown) -", "metrics 101", "complete nil"])
+            #expect(task.closeCode.rawValue == shown && task.closeReason == nil && task.error == nil)
+        }
+    }
+
+    @Test("[U-8.9] our close goes behind what was sent and ends without an error") func weClose() async throws
+    {
+        let delegate = SocketDelegate()
+        try await withSession(delegate) { session, origin in
+            let task = try socket(session, origin)
+            try await task.send(.string("first"))
+            #expect(text(try await task.receive()) == "first")
+            task.send(.string("last")) { delegate.log.add("sent \($0 == nil)") }
+            task.cancel(with: .goingAway, reason: Data(String(repeating: "é", count: 100).utf8))
+            await delegate.log.has("complete")
+            let reason = String(repeating: "é", count: 61)
+            #expect(
+                delegate.log.entries == [
+                    "open -", "sent true", "close 1001 \(reason)", "metrics 101", "complete nil",
+                ])
+            #expect(task.closeCode == .goingAway && task.closeReason == Data(reason.utf8))
+        }
+    }
+
+    @Test("[U-8.10] a plain cancel says nothing to the server") func cancel() async throws {
+        let delegate = SocketDelegate()
+        try await withSession(delegate) { session, origin in
+            let task = try socket(session, origin)
+            try await task.send(.string("a"))
+            #expect(text(try await task.receive()) == "a")
+            task.receive { result in
+                if case .failure(let error) = result {
+                    delegate.log.add("waiter \((error as? URLError)?.code.rawValue ?? 0)")
+                }
+            }
+            task.cancel()
+            await delegate.log.has("complete")
+            #expect(
+                delegate.log.entries == ["open -", "waiter -999", "metrics 101", "complete -999"])
+            #expect(task.closeCode == .invalid)
+        }
+    }
+
+    @Test(
+        "[U-8.3] another status is no socket, and the response says why", arguments: ["/status/503", "/get"])
+    func refused(_ path: String) async throws {
+        let delegate = SocketDelegate()
+        try await withSession(delegate) { session, origin in
+            let url = try #require(URL(string: "ws://127.0.0.1:\(origin.port)\(path)"))
+            let task = session.webSocketTask(with: url)
+            task.send(.string("queued")) { delegate.log.add("sent \(($0 as? URLError)?.code.rawValue ?? 0)") }
+            task.resume()
+            await delegate.log.has("complete")
+            let status = path == "/get" ? 200 : 503
+            #expect((task.response as? HTTPURLResponse)?.statusCode == status)
+            #expect(delegate.log.entries == ["sent -1011", "metrics \(status)", "complete -1011"])
+        }
+    }
+
+    @Test("[U-8.3] a connection that is dropped in the handshake is a bad server's") func droppedInHandshake()
+        async throws
+    {
+        let delegate = SocketDelegate()
+        try await withSession(delegate) { session, origin in
+            origin.script("GET", "/drop", ScriptPlan(.close))
+            let url = try #require(URL(string: "ws://127.0.0.1:\(origin.port)/drop"))
+            session.webSocketTask(with: url).resume()
+            await delegate.log.has("complete")
+            #expect(delegate.log.entries.last == "complete -1011")
+        }
+    }
+
+    @Test("[U-8.2] a 101 that does not belong to our key is refused") func foreignAnswer() async throws {
+        let delegate = SocketDelegate()
+        try await withSession(delegate) { session, origin in
+            origin.script(
+                "GET", "/foreign",
+                ScriptPlan(
+                    .send(
+                        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                            + "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n"), .stall))
+            let url = try #require(URL(string: "ws://127.0.0.1:\(origin.port)/foreign"))
+            session.webSocketTask(with: url).resume()
+            await delegate.log.has("complete")
+            #expect(delegate.log.entries == ["metrics 101", "complete -1011"])
+        }
+    }
+
+    @Test("[U-8.6] a message over the limit ends the task") func tooBig() async throws {
+        let delegate = SocketDelegate()
+        try await withSession(delegate) { session, origin in
+            let url = try #require(URL(string: "ws://127.0.0.1:\(origin.port)/websocket?size=1001"))
+            let task = session.webSocketTask(with: url)
+            task.maximumMessageSize = 1000
+            task.resume()
+            let error = await #expect(throws: NSError.self) { _ = try await task.receive() }
+            #expect(error?.domain == NSPOSIXErrorDomain && error?.code == Int(EMSGSIZE))
+            await delegate.log.has("complete")
+            #expect((task.error as NSError?)?.code == Int(EMSGSIZE))
+            #expect(!delegate.log.entries.contains { $0.hasPrefix("close") })
+        }
+    }
+
+    @Test(
+        "[U-8.5] a server that breaks the protocol fails the task",
+        arguments: ["81810102030405", "c100", "8300", "897e007e", "0900", "8101ff", "8000"])
+    func violation(_ raw: String) async throws {
+        try await withSession { session, origin in
+            let task = try socket(session, origin, "?raw=\(raw)")
+            let error = await #expect(throws: URLError.self) { _ = try await task.receive() }
+            #expect(error?.code == .badServerResponse)
+        }
+    }
+
+    @Test("[U-8.7] a ping gets its pong; one that nobody asked for is ignored") func pings() async throws {
+        try await withSession { session, origin in
+            let task = try socket(session, origin, "?ping=x&pong=y")
+            try await task.sendPing()
+            try await task.send(.string("alive"))
+            #expect(text(try await task.receive()) == "alive")
+            task.cancel()
+            await #expect(throws: URLError.self) { try await task.sendPing() }
+        }
+    }
+
+    @Test("[U-8.11] a connection that ends without a close frame is lost") func lost() async throws {
+        let delegate = SocketDelegate()
+        try await withSession(delegate) { session, origin in
+            let task = try socket(session, origin, "?drop=1")
+            try await task.send(.string("a"))
+            _ = try? await task.receive()
+            await delegate.log.has("complete")
+            #expect(delegate.log.entries.last == "complete -1005" && task.closeCode == .invalid)
+            #expect(!delegate.log.entries.contains { $0.hasPrefix("close") })
+        }
+    }
+
+    @Test("[U-8.4] several receivers are served in order, and a receiver may ask again in its handler")
+    func receivers() async throws {
+        let log = CallLog()
+        try await withSession { session, origin in
+            let task = try socket(session, origin, "?count=100&close=1000")
+            @Sendable func next(_ number: Int) {
+                task.receive { result in
+                    switch result {
+                    case .success(.string(let text)):
+                        log.add(text)
+                        next(number + 1)
+                    case .success(.data): log.add("data")
+                    case .failure: log.add("end")
+                    }
+                }
+            }
+            next(0)
+            await log.has("end")
+            #expect(log.entries == (0..<100).map(String.init) + ["end"])
+        }
+    }
+
+    @Test("a reader that is slow loses nothing") func slowReader() async throws {
+        try await withSession { session, origin in
+            let task = try socket(session, origin, "?count=20000")
+            for number in 0..<20_000 where text(try await task.receive()) != String(number) {
+                Issue.record("not \(number)")
+                return
+            }
+            task.cancel()
+        }
+    }
+
+    @Test("[U-8.1] only ws and wss, and only GET", arguments: ["http://127.0.0.1:1/", "ftp://127.0.0.1/"])
+    func schemes(_ text: String) async throws {
+        try await withSession { session, _ in
+            let task = session.webSocketTask(with: try #require(URL(string: text)))
+            task.resume()
+            let error = await #expect(throws: URLError.self) { _ = try await task.receive() }
+            #expect(error?.code == .unsupportedURL)
+        }
+    }
+
+    @Test("[U-8.1] a redirect of the handshake is followed") func redirect() async throws {
+        try await withSession { session, origin in
+            origin.route("GET", "/moved") { _ throws(Refusal) in
+                var response = OriginResponse(302)
+                try response.add(.location, "/websocket")
+                return response
+            }
+            let url = try #require(URL(string: "ws://127.0.0.1:\(origin.port)/moved"))
+            let task = session.webSocketTask(with: url)
+            task.resume()
+            try await task.send(.string("here"))
+            #expect(text(try await task.receive()) == "here")
+            task.cancel()
+        }
+    }
+
+    @Test("[U-8.12] sockets do not count against the connections of a host") func limits() async throws {
+        let origin = try LupineOrigin.Origin.start()
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.connectionProxyDictionary = [:]
+        configuration.httpMaximumConnectionsPerHost = 1
+        let session = URLSession(configuration: configuration)
+        var sockets: [URLSessionWebSocketTask] = []
+        for number in 0..<5 {
+            let task = try socket(session, origin)
+            try await task.send(.string("\(number)"))
+            #expect(text(try await task.receive()) == "\(number)")
+            sockets.append(task)
+        }
+        let (_, response) = try await session.data(from: try #require(URL(string: origin.url + "/get")))
+        #expect((response as? HTTPURLResponse)?.statusCode == 200)
+        session.invalidateAndCancel()
+        await origin.shutdown()
+    }
+}
+
+/// Notes what a socket's delegate hears.
+private final class SocketDelegate: NSObject, URLSessionWebSocketDelegate {
+    let log = CallLog()
+
+    func urlSession(
+        _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?
+    ) { log.add("open \(`protocol` ?? "-")") }
+    func urlSession(
+        _ session: URLSession, webSocketTask: URLSessionWebSocketTask,
+        didCloseWith closeCode: URLSessionWebSocketTask.CloseCode, reason: Data?
+    ) { log.add("close \(closeCode.rawValue) \(reason.map { String(decoding: $0, as: UTF8.self) } ?? "-")") }
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+    ) {
+        let response = metrics.transactionMetrics.last?.response as? HTTPURLResponse
+        log.add("metrics \(response?.statusCode ?? 0)")
+    }
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        log.add("complete \((error as? URLError).map { "\($0.code.rawValue)" } ?? "nil")")
+    }
+}
