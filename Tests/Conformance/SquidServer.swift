@@ -7,6 +7,8 @@
 struct SquidServer: ServerRecipe {
     /// Who may use it; nil for everybody.
     var credentials: (user: String, passwordHash: String)?
+    /// Who may use it, asked by Digest instead of Basic.
+    var digest: (user: String, password: String)?
     /// A port that it refuses to connect to.
     var refusedPort: UInt16 = 1
 
@@ -25,6 +27,17 @@ struct SquidServer: ServerRecipe {
                 auth_param basic program /usr/lib/squid/basic_ncsa_auth \(place.folder)/users
                 auth_param basic children 2 startup=1
                 auth_param basic realm lupine
+                acl known proxy_auth REQUIRED
+                http_access allow known
+                http_access deny all
+
+                """
+        } else if let digest {
+            files.append(("digests", "\(digest.user):\(digest.password)\n"))
+            rules += """
+                auth_param digest program /usr/lib/squid/digest_file_auth \(place.folder)/digests
+                auth_param digest children 2 startup=1
+                auth_param digest realm lupine
                 acl known proxy_auth REQUIRED
                 http_access allow known
                 http_access deny all
