@@ -36,6 +36,10 @@ let package = Package(
             name: "LupineTransport",
             dependencies: ["CLupineLinux", "LupineHTTP", "LupineCoding", "LupineTLS"],
             path: "House/LupineTransport", swiftSettings: houseRules),
+        .target(
+            name: "LupineLoading",
+            dependencies: ["LupineTransport", "LupineHTTP", "LupineCoding", "LupineTLS"],
+            path: "House/LupineLoading", swiftSettings: houseRules),
 
         // What measures.
         .target(name: "CBenchmarkCounters", cSettings: [.unsafeFlags(["-O2"])]),
@@ -61,6 +65,14 @@ let package = Package(
             name: "lupine-load",
             dependencies: ["CBenchmarkCounters", "LupineHTTP", "LupineTLS", "LupineTransport"],
             swiftSettings: houseRules),
+        // One source twice, with the library's URLSession and with Foundation's.
+        .target(name: "LoadProgram", dependencies: ["CBenchmarkCounters"], swiftSettings: houseRules),
+        .executableTarget(
+            name: "session-load", dependencies: ["LoadProgram", "LupineLoading"],
+            swiftSettings: houseRules),
+        .executableTarget(
+            name: "foundation-load", dependencies: ["LoadProgram"],
+            swiftSettings: houseRules + [.define("FOUNDATION_PEER")]),
         .testTarget(
             name: "BenchmarkHarnessTests", dependencies: ["BenchmarkHarness"],
             swiftSettings: houseRules),

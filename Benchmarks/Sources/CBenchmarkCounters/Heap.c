@@ -32,6 +32,10 @@ static struct heap_line *line_of_thread(void) {
     return line;
 }
 
+static _Atomic bool counts = true;
+
+void heap_set_counting(bool on) { atomic_store_explicit(&counts, on, memory_order_relaxed); }
+
 static inline void add(_Atomic uint64_t *to, uint64_t amount, bool shared) {
     if (shared) {
         atomic_fetch_add_explicit(to, amount, memory_order_relaxed);
@@ -42,6 +46,7 @@ static inline void add(_Atomic uint64_t *to, uint64_t amount, bool shared) {
 }
 
 static inline void count(size_t bytes) {
+    if (__builtin_expect(!atomic_load_explicit(&counts, memory_order_relaxed), 1)) return;
     struct heap_line *line = line_of_thread();
     bool shared = line == &lines[LINES - 1];
     add(&line->requests, 1, shared);

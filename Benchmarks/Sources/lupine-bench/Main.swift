@@ -6,7 +6,7 @@ internal import Glibc
 @main
 struct Main {
     static var groups: [BenchmarkGroup] {
-        [HTTPGroup.group, CodingGroup.group, TransportGroup.group, TLSGroup.group]
+        [HTTPGroup.group, CodingGroup.group, TransportGroup.group, TLSGroup.group, LoadingGroup.group]
     }
 
     static func main() async {

@@ -18,10 +18,13 @@ struct PeerProgram {
     }
 
     /// The library's program.
-    static func ours(_ arguments: [String]) -> PeerProgram {
+    static func ours(_ arguments: [String]) -> PeerProgram { ours("lupine-load", arguments) }
+
+    /// A program of this package, which stands beside this one.
+    static func ours(_ name: String, _ arguments: [String]) -> PeerProgram {
         let own = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
         return PeerProgram(
-            file: own.deletingLastPathComponent().appending(path: "lupine-load"), arguments: arguments)
+            file: own.deletingLastPathComponent().appending(path: name), arguments: arguments)
     }
 
     /// What the server is spoken to over; the value is the variable that holds its address.
@@ -36,10 +39,10 @@ struct PeerProgram {
         }
     }
 
-    /// An entry that loads `path` over `connections` connections.
+    /// An entry that loads `path` over `connections` connections; `isFixed` where no plan may ask for fewer or more requests.
     func entry(
         _ name: String, from server: Server = .plain, path: String, connections: Int, requests: Int,
-        goals: Goals = Goals()
+        isFixed: Bool = false, goals: Goals = Goals()
     ) -> Entry {
         guard let server = server.address else {
             return Entry(name, .absent("no server; Scripts/bench starts one where nginx is installed"))
@@ -50,7 +53,7 @@ struct PeerProgram {
         return Entry(
             name, goals: goals,
             .report { plan in
-                let count = "\(plan.runs(requests))"
+                let count = "\(isFixed ? requests : plan.runs(requests))"
                 return try Self.run(
                     file, arguments + [server.host, server.port, path, "\(connections)", count])
             })
@@ -69,13 +72,12 @@ struct PeerProgram {
             throw PeerFailure(program: program.lastPathComponent, status: process.terminationStatus)
         }
         let cost = try JSONDecoder().decode(Cost.self, from: printed)
-        var figures = [
-            "resident KiB": cost.resident,
-            "connects/1000 requests": cost.connects / Double(max(1, cost.requests)) * 1000,
-        ]
-        if let resumed = cost.resumed, cost.connects > 0 {
-            figures["resumed %"] = resumed / cost.connects * 100
+        var figures = ["resident KiB": cost.resident]
+        if let connects = cost.connects {
+            figures["connects/1000 requests"] = connects / Double(max(1, cost.requests)) * 1000
+            if let resumed = cost.resumed, connects > 0 { figures["resumed %"] = resumed / connects * 100 }
         }
+        figures["grown KiB"] = cost.grown
         figures["held B"] = cost.heapPerConnection
         return Sample(
             count: cost.requests, wall: cost.wall, processor: cost.cpu, allocations: cost.allocations,
@@ -85,12 +87,15 @@ struct PeerProgram {
     /// What the programs print.
     private struct Cost: Decodable {
         var requests: Int
-        var connects: Double
+        /// Nil where the program cannot tell.
+        var connects: Double?
         var wall: Double
         var cpu: Double
         var allocations: Double?
         var allocatedBytes: Double?
         var resident: Double
+        /// By how many KiB the program grew while it loaded; where that is the job.
+        var grown: Double?
         /// How many of the connects resumed a session; over TLS.
         var resumed: Double?
         /// What a connection that lies idle holds of the heap; where that is the job.

@@ -13,7 +13,8 @@ internal import LupineTransport
 /// number of event loops, 0 for the process' default. MODE is what is done with the connections, `get` when it is not
 /// said: see `Job.Mode`. VERSION, 1.2 or 1.3, is that of TLS, and CAFILE has the only roots; chain and host are verified.
 /// Without them the server is spoken to in the clear. Prints the JSON object that the peers' programs print, with the
-/// heap requests beside; a round of requests before the clock starts makes the connections, and whatever is made once.
+/// heap requests beside. A round of requests before the clock starts makes the connections, and whatever is made once;
+/// another one behind it is what heap requests are counted in.
 @main
 struct Main {
     static func main() async {
@@ -58,31 +59,42 @@ struct Main {
     private static func run(_ load: some Load, _ job: Job) async throws {
         let warmUp = job.mode == .idle ? 1 : job.connections
         let requests = job.requests
+        // The peers' programs do not count. Connections that stay cannot be made a second time for it.
+        heap_set_counting(job.mode == .idle)
         let first = try await load.run(warmUp)
         let opened = load.connectionsOpened
         let resumed = load.connectionsResumed
         let held = heap_in_use()
-        let heap = heap_of_process()
+        var heap = heap_of_process()
         let cpu = clock_process_cpu()
         let wall = clock_wall()
         let bytes = try await load.run(requests)
         let cpuSpent = clock_process_cpu() - cpu
         let wallSpent = clock_wall() - wall
-        let heapNow = heap_of_process()
         // Every response is as long as the first.
         guard bytes == first / warmUp * requests, bytes > 0 else { throw LoadFailure.wrongContent(bytes) }
         let connects = load.connectionsOpened - opened
         try job.check(connects: connects)
         var more = ""
         if job.tls != nil { more = ", \"resumed\": \(load.connectionsResumed - resumed)" }
+        var counted = requests
         if job.mode == .idle {
             more += ", \"heapPerConnection\": \((Double(heap_in_use()) - Double(held)) / Double(connects))"
+        } else {
+            counted = min(requests, 64 * job.connections)
+            heap_set_counting(true)
+            heap = heap_of_process()
+            _ = try await load.run(counted)
         }
+        let heapNow = heap_of_process()
+        /// What was counted, as if every request had been.
+        func scaled(_ amount: UInt64) -> UInt64 { amount * UInt64(requests) / UInt64(counted) }
         print(
             """
             {"requests": \(requests), "bytes": \(bytes), "connects": \(connects), \
             "wall": \(wallSpent), "cpu": \(cpuSpent), \
-            "allocations": \(heapNow.requests - heap.requests), "allocatedBytes": \(heapNow.bytes - heap.bytes), \
+            "allocations": \(scaled(heapNow.requests - heap.requests)), \
+            "allocatedBytes": \(scaled(heapNow.bytes - heap.bytes)), \
             "resident": \(resident())\(more)}
             """)
     }

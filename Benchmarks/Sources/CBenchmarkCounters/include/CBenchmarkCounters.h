@@ -14,6 +14,8 @@ struct heap_totals {
 
 /// False where the C library does not let its allocator be counted (other than glibc).
 bool heap_is_counted(void);
+/// Counts from now on, or counts no more: a program that is timed beside others which do not count should not either.
+void heap_set_counting(bool on);
 /// The calling thread's requests.
 struct heap_totals heap_of_thread(void);
 /// All threads' requests, those of finished threads included.

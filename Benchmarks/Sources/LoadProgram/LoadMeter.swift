@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+internal import CBenchmarkCounters
+internal import Glibc
+
+/// Has a job done and prints what it cost, as one JSON object: the one that the peers' programs print, without `connects`,
+/// which no session tells.
+///
+/// A round of requests before the clock starts makes the connections, and whatever is made once; another one behind it is
+/// what heap requests are counted in. A download has neither: it is one long request, and memory is what it is about.
+package enum LoadMeter {
+    /// Why a run is worth nothing.
+    package enum Failure: Error {
+        case wrongContent(Int)
+    }
+
+    /// - Parameter run: Fetches so many times, and returns the bytes of content that came.
+    package static func measure(_ job: LoadJob, _ run: @Sendable (_ requests: Int) async throws -> Int)
+        async throws
+    {
+        let isDownload = job.form == .download
+        var first = 0
+        heap_set_counting(false)
+        if !isDownload { first = try await run(job.connections) / job.connections }
+        let before = status("VmRSS:")
+        let cpu = clock_process_cpu()
+        let wall = clock_wall()
+        let bytes = try await run(job.requests)
+        let cpuSpent = clock_process_cpu() - cpu
+        let wallSpent = clock_wall() - wall
+        let peak = status("VmHWM:")
+        // Every response is as long as the first.
+        guard bytes > 0, isDownload || bytes == first * job.requests else {
+            throw Failure.wrongContent(bytes)
+        }
+        var members = [
+            "\"requests\": \(job.requests)", "\"bytes\": \(bytes)", "\"wall\": \(wallSpent)",
+            "\"cpu\": \(cpuSpent)", "\"resident\": \(peak)",
+        ]
+        if isDownload {
+            members.append("\"grown\": \(peak - before)")
+        } else {
+            let counted = min(job.requests, 64 * job.connections)
+            heap_set_counting(true)
+            let heap = heap_of_process()
+            _ = try await run(counted)
+            let heapNow = heap_of_process()
+            /// What was counted, as if every request had been.
+            func scaled(_ amount: UInt64) -> UInt64 { amount * UInt64(job.requests) / UInt64(counted) }
+            members.append("\"allocations\": \(scaled(heapNow.requests - heap.requests))")
+            members.append("\"allocatedBytes\": \(scaled(heapNow.bytes - heap.bytes))")
+        }
+        print("{\(members.joined(separator: ", "))}")
+    }
+
+    /// A line of this process' status, in KiB: what it has in memory, or had at most.
+    private static func status(_ name: String) -> Int {
+        guard let status = unsafe fopen("/proc/self/status", "r") else { return 0 }
+        defer { unsafe fclose(status) }
+        var amount = 0
+        var line = [CChar](repeating: 0, count: 256)
+        while unsafe fgets(&line, 256, status) != nil {
+            let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+            if text.hasPrefix(name) { amount = Int(text.filter { $0.isNumber }) ?? 0 }
+        }
+        return amount
+    }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+internal import Glibc
+internal import LoadProgram
+
+/// GETs or downloads through `URLSession`, so many at a time, in a process of its own.
+///
+///     session-load|foundation-load async|handler|download HOST PORT PATH CONNECTIONS REQUESTS
+///
+/// The two programs are the same source, compiled once with the library's `URLSession` and once with Foundation's.
+@main
+struct Main {
+    static func main() async {
+        guard let job = LoadJob(Array(CommandLine.arguments.dropFirst())) else {
+            print("async|handler|download HOST PORT PATH CONNECTIONS REQUESTS")
+            exit(2)
+        }
+        do {
+            let load = try SessionLoad(job)
+            try await LoadMeter.measure(job) { try await load.run($0) }
+        } catch {
+            print("failed: \(error)")
+            exit(1)
+        }
+    }
+}
