@@ -19,6 +19,7 @@ struct Demo {
         let demo = Demo(origin: origin, client: HTTPClient(configuration: configuration))
         do {
             try await demo.run()
+            try await LoadingAct(origin).run()
             try await SecureAct().run()
         } catch {
             print("failed: \(error)")
