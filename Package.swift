@@ -109,7 +109,8 @@ let package = Package(
         .testTarget(
             name: "ConformanceTests",
             dependencies: [
-                "LupineLoading", "LupineTransport", "LupineOrigin", "LupineHTTP", "LupineTLS", "LupineTestKit",
+                "LupineLoading", "LupineTransport", "LupineOrigin", "LupineHTTP", "LupineTLS",
+                "LupineTestKit",
                 "lupine-transport-probe",
             ],
             path: "Tests/Conformance",
