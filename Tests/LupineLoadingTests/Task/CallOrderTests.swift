@@ -142,7 +142,8 @@ struct CallOrderTests {
         let session = stand.session(delegate)
         let task = session.dataTask(with: someURL())
         task.cancel()
-        #expect(task.state == .canceling)
+        // The end may have come already.
+        #expect(task.state == .canceling || task.state == .completed)
         await delegate.log.has("complete")
         #expect(
             delegate.log.entries == ["metrics", "complete -999"]
