@@ -232,7 +232,6 @@ struct DriverTimeTests {
                     load.driver.start()
                     if cancelled { load.driver.cancel(URLError(.cancelled)) }
                     _ = await load.ended()
-                    load.script.forget()
                 }
                 // The queue of its last hop may be about to let go of it yet.
                 while driver != nil { await Task.yield() }

@@ -211,10 +211,11 @@ final class HopScript: Sendable {
         self.isTransaction = isTransaction
     }
 
+    /// Whoever makes loads from it holds the script, too: its hops hold their client, which holds this source.
     var source: HopSource {
-        HopSource { request, _, _, client in
+        HopSource { [weak self] request, _, _, client in
             switch request.request.url?.scheme {
-            case "http", "https", "ws", "wss": self.hop(request, client)
+            case "http", "https", "ws", "wss": self?.hop(request, client)
             default: nil
             }
         }
@@ -236,8 +237,6 @@ final class HopScript: Sendable {
     }
 
     var hops: [ScriptedHop] { state.withLock { $0.hops } }
-    /// Lets go of its hops, which hold their client, which holds the script.
-    func forget() { state.withLock { $0.hops = [] } }
     /// What went out.
     var sent: [URLRequest] { hops.map(\.request.request) }
 
