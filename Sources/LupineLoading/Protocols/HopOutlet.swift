@@ -38,6 +38,8 @@ final class HopOutlet: Sendable {
         /// Somebody makes a call, or a write is under way.
         var isBusy = false
         var isPaused = false
+        /// The client went on while the call was still under way whose answer is to pause.
+        var isResumedAhead = false
         var isSuspended = false
         /// An end has been said: nothing else is taken.
         var isClosed = false
@@ -56,6 +58,7 @@ final class HopOutlet: Sendable {
                 return nil
             }
             isBusy = true
+            isResumedAhead = false
             let item = items[head]
             head += 1
             if head == items.count {
@@ -143,9 +146,12 @@ final class HopOutlet: Sendable {
         pump()
     }
 
-    /// The client goes on.
+    /// The client goes on: with what comes next, or, while it is called, in advance of its answer.
     func resumeReading() {
-        state.withLock { $0.isPaused = false }
+        state.withLock { state in
+            state.isPaused = false
+            state.isResumedAhead = state.isBusy
+        }
         pump()
     }
 
@@ -179,7 +185,7 @@ final class HopOutlet: Sendable {
             rest { state in
                 switch plan {
                 case .deliver: break
-                case .pause: state.isPaused = true
+                case .pause: state.isPaused = !state.isResumedAhead
                 case .skip: state.finish(nil)
                 case .splice(let target): state.target = target
                 }
@@ -216,7 +222,7 @@ final class HopOutlet: Sendable {
             state.received += Int64(count)
             switch demand {
             case .more: break
-            case .pause: state.isPaused = true
+            case .pause: state.isPaused = !state.isResumedAhead
             case .enough: state.finish(nil)
             }
         }

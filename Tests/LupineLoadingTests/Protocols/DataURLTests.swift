@@ -150,6 +150,26 @@ struct DataURLTests {
         }
     }
 
+    @Test func whoGoesOnBeforeTheAnswerToPauseIsThereIsToldMore() async throws {
+        let url = try #require(URL(string: "data:,\(String(repeating: "a", count: 200_000))"))
+        let opened = Noted<DataURLLoad?>(nil)
+        let witness = HopWitness(
+            plan: { _ in
+                opened.value?.resumeReading()
+                return .pause
+            },
+            demand: { _ in
+                opened.value?.resumeReading()
+                return .pause
+            })
+        let load = DataURLLoad(URLRequest(url: url), client: witness)
+        opened.set(load)
+        load.start()
+        let log = await witness.end()
+        #expect(log.body.count == 200_000 && log.overlaps == 0)
+        opened.set(nil)
+    }
+
     @Test func whoPausesIsNotToldMore() async throws {
         let url = try #require(URL(string: "data:,\(String(repeating: "a", count: 200_000))"))
         let witness = HopWitness(plan: { _ in .pause }, demand: { _ in .pause })
