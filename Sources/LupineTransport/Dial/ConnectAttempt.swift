@@ -9,9 +9,11 @@ final class ConnectAttempt: LoopChannel {
     /// Nil when connected. Let go of when it has been called, or will not be.
     private var report: ((Errno?) -> Void)?
 
-    /// Makes the socket and starts; `report` is called later, once, unless `close` comes before.
+    /// Makes the socket and starts; `report` is called later, once, unless `close` comes before. `speaksFirst` where bytes
+    /// of ours will follow at once.
     init(
-        _ address: SocketAddress, binding: String?, on loop: EventLoop, report: @escaping (Errno?) -> Void
+        _ address: SocketAddress, binding: String?, speaksFirst: Bool, on loop: EventLoop,
+        report: @escaping (Errno?) -> Void
     ) throws(Errno) {
         self.address = address
         self.loop = loop
@@ -21,6 +23,8 @@ final class ConnectAttempt: LoopChannel {
         case .ipv4, .ipv6:
             if let binding { try Self.bind(socket, to: binding, for: address) }
             try socket.setNoDelay()
+            // A packet more for a connection is no reason not to make it.
+            if speaksFirst { try? socket.setConnectsWithData() }
         case .unix, .unixAbstract, .unixUnnamed: break
         }
         let progress = try socket.connect(to: address)

@@ -201,7 +201,10 @@ final class Dialer {
     private func connect(to address: SocketAddress) {
         stage = .connecting(nil)
         do throws(Errno) {
-            let attempt = try ConnectAttempt(address, binding: origin.localBinding, on: loop) { error in
+            let attempt = try ConnectAttempt(
+                address, binding: origin.localBinding, speaksFirst: !configuration.originMaySpeakFirst,
+                on: loop
+            ) { error in
                 self.connectEnded(error)
             }
             stage = .connecting(attempt)
@@ -241,7 +244,10 @@ final class Dialer {
         switch action {
         case .connect(let id, let address):
             do throws(Errno) {
-                let attempt = try ConnectAttempt(address, binding: origin.localBinding, on: loop) { error in
+                let attempt = try ConnectAttempt(
+                    address, binding: origin.localBinding, speaksFirst: !configuration.originMaySpeakFirst,
+                    on: loop
+                ) { error in
                     self.advance(error.map { .failed(id, $0) } ?? .connected(id))
                 }
                 race.attempts.append(attempt)

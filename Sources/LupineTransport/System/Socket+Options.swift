@@ -30,6 +30,12 @@ extension Socket {
         try setOption(Int32(IPPROTO_TCP), TCP_NODELAY, Int32(1))
     }
 
+    /// Before connecting, where our side speaks first and at once: the packet that ends TCP's handshake waits for the first
+    /// bytes and goes with them (`TCP_QUICKACK` off). Without any it goes alone, a fifth of a second later.
+    package func setConnectsWithData() throws(Errno) {
+        try setOption(Int32(IPPROTO_TCP), TCP_QUICKACK, Int32(0))
+    }
+
     /// Turns probes of a silent connection on.
     package func setKeepAlive(_ probes: KeepAliveProbes) throws(Errno) {
         try setOption(SOL_SOCKET, SO_KEEPALIVE, Int32(1))

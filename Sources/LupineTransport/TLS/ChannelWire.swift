@@ -19,6 +19,8 @@ protocol ChannelWire: TLSWire {
     func becameReadable(isClosing: Bool)
     /// Hands what the wire keeps to the kernel, as far as it takes it.
     func flush() throws(ChannelFailure)
+    /// What is sent from here on may wait for `close`, which is called next.
+    func willClose()
     /// Ends our half: nothing is sent any more, reading goes on.
     func closeWriting()
     /// Closes the descriptor underneath.

@@ -11,6 +11,8 @@ final class SocketWire: ChannelWire {
     private var socket: Socket?
     private(set) var isDrained: Bool
     private var isClosing = false
+    /// What is sent goes with the end of our half, in one packet.
+    private var holdsForEnd = false
     private(set) var octetsSent: UInt64 = 0
     private(set) var failure: ChannelFailure?
 
@@ -39,7 +41,7 @@ final class SocketWire: ChannelWire {
 
     func send(_ bytes: Span<UInt8>) -> TLSWireOutcome {
         do throws(Errno) {
-            switch try socket?.send(bytes) {
+            switch try socket?.send(bytes, more: holdsForEnd) {
             case .bytes(let count)?:
                 octetsSent &+= UInt64(count)
                 return .bytes(count)
@@ -58,6 +60,9 @@ final class SocketWire: ChannelWire {
         isDrained = false
         if isClosing { self.isClosing = true }
     }
+
+    /// A socket that is closed with bytes unread is reset, and loses what it held back.
+    func willClose() { holdsForEnd = isDrained }
 
     var hasPendingOutput: Bool { false }
     func flush() {}

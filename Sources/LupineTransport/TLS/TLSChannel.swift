@@ -134,6 +134,7 @@ final class TLSChannel {
 
     /// Says goodbye where that can be done at once, and closes.
     func close() {
+        wire.willClose()
         engine.close()
         wire.close()
     }

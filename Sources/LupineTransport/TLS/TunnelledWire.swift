@@ -54,6 +54,7 @@ final class TunnelledWire: ChannelWire {
     var octetsSent: UInt64 { outer.octetsSent }
     func becameReadable(isClosing: Bool) { outer.becameReadable(isClosing: isClosing) }
     func flush() throws(ChannelFailure) { try outer.flush() }
+    func willClose() {}
     func closeWriting() { outer.closeWriting() }
     func close() { outer.close() }
     func probe(_ probes: KeepAliveProbes) { outer.probe(probes) }

@@ -134,6 +134,24 @@ import Testing
         #expect(outcome130 == 4, "TCP_KEEPCNT")
     }
 
+    /// One that connects with its first bytes is no worse off when they are late, or never come.
+    @Test func connectingWithDataNeedsNone() throws {
+        let listener = try Socket.stream(for: .loopback)
+        try listener.bind(to: .loopback)
+        try listener.listen()
+        let address = try #require(try listener.localAddress())
+        let client = try Socket.stream(for: address)
+        try client.setConnectsWithData()
+        let quick = try client.option(6, 12)
+        #expect(quick == 0, "TCP_QUICKACK")
+        _ = try client.connect(to: address)
+        try client.finishConnect()
+        // The packet that ends the handshake is sent at last for want of bytes.
+        var server = try listener.accept()
+        while server == nil { server = try listener.accept() }
+        #expect(try server?.peerAddress() == client.localAddress())
+    }
+
     @Test func nobodyListeningIsATypedError() throws {
         let unused = try Socket.stream(for: .loopback)
         try unused.bind(to: .loopback)
