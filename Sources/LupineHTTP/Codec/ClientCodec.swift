@@ -10,7 +10,6 @@
 ///     try codec.send(head, body: .none, into: &out)
 ///     repeat { let (event, consumed) = try codec.next(received) ... } while event != needMore
 package struct ClientCodec {
-    private let limits: ParserLimits
     private var states = PeerStates()
     private var parser: HeadParser
     private var decoder = BodyDecoder(.none, limits: ParserLimits())
@@ -26,7 +25,6 @@ package struct ClientCodec {
 
     /// A codec for a fresh connection.
     package init(limits: ParserLimits = ParserLimits(), leniency: Leniency = .client) {
-        self.limits = limits.bounded
         parser = HeadParser(.response, limits: limits, leniency: leniency)
     }
 
@@ -126,8 +124,8 @@ package struct ClientCodec {
             guard upgradeWasAsked else { throw .unexpectedUpgrade }
         } else if status.kind == .informational {
             interimHeads += 1
-            guard interimHeads <= limits.interimHeads else {
-                throw .limitExceeded(.interimHeads, allowed: limits.interimHeads)
+            guard interimHeads <= parser.limits.interimHeads else {
+                throw .limitExceeded(.interimHeads, allowed: parser.limits.interimHeads)
             }
             return .interim(head)
         }
@@ -136,7 +134,7 @@ package struct ClientCodec {
             states.handle(.handoverReceived)
         } else {
             states.handle(.headReceived)
-            decoder = BodyDecoder(framing, limits: limits)
+            decoder = BodyDecoder(framing, limits: parser.limits)
         }
         return .head(head, framing: framing, keepAlive: keepAlive)
     }

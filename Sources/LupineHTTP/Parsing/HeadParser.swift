@@ -30,7 +30,8 @@ package struct HeadParser {
 
     private let kind: Kind
     private let leniency: Leniency
-    private let limits: ParserLimits
+    /// How much is taken.
+    let limits: ParserLimits
 
     /// The octets so far of a head that came in pieces.
     private var pending: [UInt8] = []

@@ -51,7 +51,7 @@ extension HTTP1Connection {
         case .exchanging(_, .paused), .closed: false
         case .exchanging: unread.isEmpty && !isSuspended
         case .idle, .leaving, .draining: unread.isEmpty
-        case .upgraded: upgradeReads
+        case .upgraded: upgrade?.takesBytes ?? false
         }
     }
 

@@ -60,7 +60,7 @@ extension HTTP1Connection {
     /// A socket that cannot be written to any more reads to an end; if it does not, there is nothing to wait for.
     func readLastWords() {
         guard let writeFailure, machine.state != .closed else { return }
-        if upgradeEnd != nil { return endUpgrade(writeFailure) }
+        if upgrade?.end != nil { return endUpgrade(writeFailure) }
         read()
         if machine.state != .closed, !mayRead { lose(writeFailure) }
     }

@@ -63,10 +63,8 @@ final class HTTP1Connection {
     var mayRead = false
     var mayWrite = true
     var peerIsClosing = false
-    /// Why nothing more can be sent; what the peer has sent is still read.
-    var writeFailure: TransportError?
-    /// What ended it while it carried nothing.
-    var idleFailure: TransportError?
+    /// What has broken so far; nil while nothing has, so that what is in order keeps no room for it.
+    private var breakage: Breakage?
     var wasUsed = false
     /// What may still be skipped of a body nobody wants.
     var drainBudget = 0
@@ -81,13 +79,8 @@ final class HTTP1Connection {
     /// that carry one short exchange and close never ask for it.
     private var probesBegin: Instant?
     var splice: SpliceTransfer?
-    var upgrade: (connection: UpgradedConnection, handler: any UpgradeHandler)?
-    /// Whether the upgrade's handler takes bytes now.
-    var upgradeReads = true
-    /// The upgraded peer says no more: the connection ends so once what waits has gone.
-    var upgradeEnd: UpgradeEnd?
-    /// The upgrade's handler is about to hear that all has gone.
-    var drainedIsDue = false
+    /// What it is after HTTP; nil for the most part of connections, which never are anything else.
+    var upgrade: Upgrade?
 
     /// What one exchange needs, apart from the connection, so that an idle one does not keep room for it.
     final class Current {
@@ -112,8 +105,28 @@ final class HTTP1Connection {
         }
     }
 
-    /// How an upgraded connection is to end; nil is an end in order.
-    struct UpgradeEnd { let error: TransportError? }
+    private final class Breakage {
+        var ofWriting: TransportError?
+        var whileIdle: TransportError?
+    }
+
+    /// Why nothing more can be sent; what the peer has sent is still read.
+    var writeFailure: TransportError? {
+        get { breakage?.ofWriting }
+        set {
+            if breakage == nil, newValue != nil { breakage = Breakage() }
+            breakage?.ofWriting = newValue
+        }
+    }
+
+    /// What ended it while it carried nothing.
+    private var idleFailure: TransportError? {
+        get { breakage?.whileIdle }
+        set {
+            if breakage == nil, newValue != nil { breakage = Breakage() }
+            breakage?.whileIdle = newValue
+        }
+    }
 
     enum Tag: Int { case deadline, continueWait, pace, drain }
 

@@ -14,22 +14,21 @@ final class TLSChannel {
     private let loop: EventLoop
     /// Where what the peer gives to resume with is kept.
     private let keeper: SessionKeeper?
-    /// What was agreed on.
-    let details: TLSDetails
     /// Our half ends once everything has gone.
     private var isClosingWriting = false
 
     init(
-        _ engine: TLSEngine, over wire: any ChannelWire, keeper: SessionKeeper?, details: TLSDetails,
-        on loop: EventLoop
+        _ engine: TLSEngine, over wire: any ChannelWire, keeper: SessionKeeper?, on loop: EventLoop
     ) {
         self.engine = engine
         self.wire = wire
         self.keeper = keeper
-        self.details = details
         self.loop = loop
         keepSessions()
     }
+
+    /// What was agreed on. Made when it is asked for: whoever needs it for long keeps it.
+    var details: TLSDetails { TLSDetails(of: engine) }
 
     // MARK: in
 

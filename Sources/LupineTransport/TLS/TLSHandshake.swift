@@ -221,13 +221,12 @@ final class TLSHandshake: LoopChannel {
     // MARK: the end
 
     private func succeed(_ engine: TLSEngine) throws(TLSError) {
-        let details = TLSDetails(of: engine)
         // Nothing else is spoken here, whatever was offered.
-        if let name = details.applicationProtocol, name != "http/1.1" { throw .protocolNotOffered(name) }
+        if let name = engine.applicationProtocol, name != "http/1.1" { throw .protocolNotOffered(name) }
         let keeper =
             peer.profile.configuration.resumesSessions && !wasAskedWho
             ? SessionKeeper(profile: peer.profile, peer: sessionPeer, acceptedUntil: acceptedUntil) : nil
-        let channel = TLSChannel(engine, over: wire, keeper: keeper, details: details, on: loop)
+        let channel = TLSChannel(engine, over: wire, keeper: keeper, on: loop)
         end(.success(channel))
         // Whoever was waiting has written by then, and our last flight has gone with it. What fails is seen by the reader.
         loop.executeOnLoop { try? channel.settle() }
