@@ -39,7 +39,7 @@ struct ContentHash: Sendable {
     private func hashes(ofFile file: URL) -> Result {
         let running = functions.map { (function: $0, digest: RunningDigest($0)) }
         do {
-            let handle = try FileHandle(forReadingFrom: file)
+            let handle = try FileHandle.reading(file)
             defer { try? handle.close() }
             while let piece = try handle.read(upToCount: 1 << 18), !piece.isEmpty {
                 let octets = Array(piece)

@@ -114,7 +114,7 @@ struct CacheFolder: Sendable {
 
     /// When the entry of a digest was stored; nil when there is none that is whole as far as its head goes.
     func storedTime(of digest: SHA256Digest) -> Date? {
-        guard let handle = try? FileHandle(forReadingFrom: file(digest.description).url) else { return nil }
+        guard let handle = try? FileHandle.reading(file(digest.description).url) else { return nil }
         defer { try? handle.close() }
         guard let data = try? handle.read(upToCount: CacheEntryFile.headCount) else { return nil }
         return CacheEntryFile.head(Array(data), digest: digest)?.storedTime

@@ -14,7 +14,7 @@ package struct AtomicFile: Sendable {
 
     /// The content; nil when there is no file, or one of more than `limit` bytes.
     package func read(upTo limit: Int) -> Data? {
-        guard let handle = try? FileHandle(forReadingFrom: url) else { return nil }
+        guard let handle = try? FileHandle.reading(url) else { return nil }
         defer { try? handle.close() }
         guard let data = try? handle.read(upToCount: limit + 1), data.count <= limit else { return nil }
         return data
@@ -51,12 +51,8 @@ package struct AtomicFile: Sendable {
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         let draft = folder.appendingPathComponent(Self.draftPrefix(url) + UUID().uuidString)
-        guard
-            FileManager.default.createFile(
-                atPath: draft.path, contents: Data(), attributes: [.posixPermissions: 0o600])
-        else { throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: draft.path]) }
+        let handle = try FileHandle.creating(draft)
         do {
-            let handle = try FileHandle(forWritingTo: draft)
             defer { try? handle.close() }
             try handle.write(contentsOf: data)
             // The content has to be on the disk before the name is.

@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import LupineTestKit
 import LupineTransport
 import Testing
 
@@ -37,16 +38,29 @@ struct URLCacheOrderTests {
 
     init() throws {
         try FileManager.default.createDirectory(at: stage.root, withIntermediateDirectories: true)
-        try #require(unsafe mkfifo(pipe.path, 0o600) == 0)
+        try makePipe()
+    }
+
+    func makePipe() throws { try #require(unsafe mkfifo(pipe.path, 0o600) == 0) }
+
+    /// Waits until somebody waits for the key. A program that another test starts does not get this end, and keep it open.
+    func awaitReader() throws -> FileHandle {
+        // Opening a pipe waits for the one at its other end.
+        let descriptor = unsafe open(pipe.path, O_WRONLY | O_CLOEXEC)
+        try #require(descriptor >= 0)
+        return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    }
+
+    func giveKey(_ handle: FileHandle) throws {
+        try handle.write(contentsOf: key)
+        try handle.close()
     }
 
     /// Runs `body` while somebody waits for the key, and then gives it.
     func whileKeyIsAwaited(_ body: () throws -> Void) throws {
-        // Opening a pipe waits for the one at its other end.
-        let handle = try FileHandle(forWritingTo: pipe)
+        let handle = try awaitReader()
         try body()
-        try handle.write(contentsOf: key)
-        try handle.close()
+        try giveKey(handle)
     }
 
     func check(_ cache: URLCache, _ request: URLRequest, _ call: Call) async throws {
@@ -83,6 +97,10 @@ struct URLCacheOrderTests {
         first.storeCachedResponse(try CacheStage.loaded("old"), for: request)
         try whileKeyIsAwaited {}
         await first.flush()
+        // Another pipe: who waits for its reader is not to meet a copy of the first one's, in a program that another test
+        // was just starting.
+        try FileManager.default.removeItem(at: pipe)
+        try makePipe()
         let cache = stage.cache()
         let answer = Lock(String?.none)
         cache.lookUp(request) { entry in answer.withLock { $0 = entry?.content } }
@@ -94,5 +112,19 @@ struct URLCacheOrderTests {
         // It was asked for before.
         #expect(answer.withLock { $0 } == "old")
         try await check(cache, request, call)
+    }
+
+    @Test("a program that is started while a file is read does not get hold of it")
+    func startedMeanwhile() async throws {
+        let cache = stage.cache()
+        let request = try CacheStage.request("http://h/a", ["Authorization": "s"])
+        cache.storeCachedResponse(try CacheStage.loaded("old"), for: request)
+        let handle = try awaitReader()
+        let end = try await Program.run(
+            "sh", ["-c", "! ls -l /proc/self/fd | grep -F \"$1\"", "sh", pipe.path])
+        #expect(end == .exited(0))
+        try giveKey(handle)
+        await cache.flush()
+        #expect(stage.files.count == 1)
     }
 }
