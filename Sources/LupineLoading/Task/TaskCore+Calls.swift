@@ -137,7 +137,7 @@ extension TaskCore {
 
     /// The last two calls (U-5.1), and the end of the task for the session.
     private func finish(_ stage: TaskStage) {
-        let (metrics, error, sink, progress, alarm) = state.withLock { state in
+        let (metrics, error, sink, progress, alarm, _) = state.withLock { state in
             var error = state.outcome?.error
             if state.machine.handle(.finish) == .completeCancelled {
                 error = state.sink.errorOfCancelled(
@@ -145,7 +145,10 @@ extension TaskCore {
             }
             state.error = error
             state.load = nil
-            return (state.outcome?.metrics, error, state.sink, state.progress, state.alarm.take())
+            return (
+                state.outcome?.metrics, error, state.sink, state.progress, state.alarm.take(),
+                state.makeLoad.take()
+            )
         }
         alarm?()
         progress.map(Self.complete)

@@ -71,6 +71,7 @@ extension TaskCore {
     // MARK: the load
 
     private func startLoad() {
+        guard let makeLoad = state.withLock({ $0.makeLoad.take() }) else { return }
         let load = makeLoad(self)
         let (priority, isCancelled) = state.withLock { state in
             state.load = load

@@ -33,6 +33,9 @@ final class TaskCore: Sendable {
         /// Made in a session that was invalid already (U-4.4).
         var isOrphan = false
         var sink: any TaskSink
+        /// What the load is made with: until it is made, or the task has finished. It holds what the session loads with, which
+        /// is not to live as long as somebody keeps the task.
+        var makeLoad: (@Sendable (TaskCore) -> any TaskLoad)?
         var load: (any TaskLoad)?
         var currentRequest: URLRequest?
         var response: URLResponse?
@@ -69,7 +72,6 @@ final class TaskCore: Sendable {
     let originalRequest: URLRequest?
     let created: Date
     let queue: DelegateQueue?
-    let makeLoad: @Sendable (TaskCore) -> any TaskLoad
     let state: Lock<State>
     /// Where protocols of the program's are called for this task.
     let protocols = ProtocolContext()
@@ -83,10 +85,10 @@ final class TaskCore: Sendable {
         self.originalRequest = originalRequest
         self.queue = queue
         self.created = created
-        self.makeLoad = makeLoad
         state = Lock(
             State(
-                sink: sink, currentRequest: originalRequest, counts: Counts(expectedToSend: bodyLength)))
+                sink: sink, makeLoad: makeLoad, currentRequest: originalRequest,
+                counts: Counts(expectedToSend: bodyLength)))
     }
 
     /// The core of a task that no session made.

@@ -381,6 +381,30 @@ struct URLSessionTests {
         #expect(delegate == nil)
     }
 
+    @Test("[U-4.2] who keeps a finished task does not keep what its session loaded with")
+    func finishedTask() async {
+        weak var held: Moment?
+        let delegate = NotingDelegate()
+        let task: URLSessionTask
+        let queue: OperationQueue
+        do {
+            let moment = Moment()
+            held = moment
+            let session = LoadStand { load in
+                moment.come()
+                load.answer("hello")
+            }.session(delegate)
+            queue = session.delegateQueue
+            task = session.dataTask(with: someURL())
+            task.resume()
+        }
+        await delegate.log.has("complete nil")
+        // The call that completes a task ends before anything that is queued behind it runs.
+        await withCheckedContinuation { continuation in queue.addOperation { continuation.resume() } }
+        #expect(held == nil)
+        #expect(task.state == .completed)
+    }
+
     @Test("[U-3.2] a session's configuration is a copy each time")
     func configuration() {
         let configuration = URLSessionConfiguration.ephemeral
