@@ -33,7 +33,7 @@ package struct ResumeData: Hashable, Sendable, Codable {
     /// The file that holds them.
     package let file: String
 
-    private static let magic = Data("lupine-download-1\n".utf8)
+    private static let magic = Array("lupine-download-1\n".utf8)
     /// A head of the longest kind that a request may have, and some.
     private static let longest = 1 << 20
 
@@ -64,7 +64,7 @@ package struct ResumeData: Hashable, Sendable, Codable {
         guard let body = try? encoder.encode(self), body.count + Self.magic.count <= Self.longest else {
             return nil
         }
-        return Self.magic + body
+        return Data(Self.magic) + body
     }
 
     /// The request that asks for the rest, if it is still the same resource (RFC 9110 §13.1.5, §14.2).

@@ -22,10 +22,17 @@ final class DownloadDelegate: NSObject, URLSessionDownloadDelegate, URLSessionDa
     var places: [URL] { found.value.map(\.0) }
     var contents: [Data] { found.value.map(\.1) }
 
+    /// What is in a file, which may be empty: of such a one `Data(contentsOf:)` leaves its buffer behind.
+    static func content(of file: URL) throws -> Data {
+        let handle = try FileHandle(forReadingFrom: file)
+        defer { try? handle.close() }
+        return try handle.readToEnd() ?? Data()
+    }
+
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
     ) {
-        let data = (try? Data(contentsOf: location)) ?? Data()
+        let data = (try? Self.content(of: location)) ?? Data()
         let attributes = try? FileManager.default.attributesOfItem(atPath: location.path)
         let mode = (attributes?[.posixPermissions] as? NSNumber)?.intValue ?? 0
         found.update { $0.append((location, data)) }

@@ -14,7 +14,7 @@ struct DownloadMemoryTests {
     private static let pattern = (0..<1_000_003).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
     private static let limit = "8192"
     /// The program exits while its loops run, and LeakSanitizer cannot see what they hold; it is told to leave that.
-    private static let variables = ["ASAN_OPTIONS": "detect_leaks=0"]
+    static let variables = ["ASAN_OPTIONS": "detect_leaks=0"]
 
     private func origin(_ count: Int) throws -> LupineOrigin.Origin {
         let origin = try LupineOrigin.Origin.start()

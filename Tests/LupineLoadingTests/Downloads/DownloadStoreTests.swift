@@ -56,7 +56,7 @@ struct DownloadStoreTests {
             Issue.record("nothing to store into")
             return
         }
-        #expect(try Data(contentsOf: try sink.finish().get().url) == Data())
+        #expect(try DownloadDelegate.content(of: try sink.finish().get().url) == Data())
     }
 
     @Test("[U-7.12] a part is kept and gone on with") func partIsGoneOnWith() throws {

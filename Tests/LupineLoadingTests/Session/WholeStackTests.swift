@@ -268,7 +268,9 @@ struct WholeStackTests {
     @Test("[U-4.2] 200 sessions have as many threads as one, and leave no descriptor behind")
     func manySessions() async throws {
         let origin = try LupineOrigin.Origin.start()
-        let end = try await Program.run(CacheCrashTests.probe, ["sessions", origin.url + "/bytes/10", "200"])
+        let end = try await Program.run(
+            CacheCrashTests.probe, ["sessions", origin.url + "/bytes/10", "200"],
+            variables: DownloadMemoryTests.variables)
         #expect(end == .exited(0))
         await origin.shutdown()
     }

@@ -235,8 +235,10 @@ struct DriverRedirectTests {
         let notes = await load.ended()
         #expect(notes.error?.code == .timedOut && notes.responses.isEmpty)
         // Late, and twice: nothing.
-        for reply in load.client.redirectReplies { reply(nil) }
-        for reply in load.client.redirectReplies { reply(try DriverLoad.request()) }
+        let replies = load.client.takeRedirectReplies()
+        #expect(replies.count == 1)
+        for reply in replies { reply(nil) }
+        for reply in replies { reply(try DriverLoad.request()) }
         #expect(script.hops.count == 1 && time.alarms == 0)
     }
 
@@ -248,7 +250,7 @@ struct DriverRedirectTests {
         let load = DriverLoad(try DriverLoad.request(), script, answers)
         load.driver.start()
         await load.client.heard("redirect 302")
-        let reply = try #require(load.client.redirectReplies.first)
+        let reply = try #require(load.client.takeRedirectReplies().first)
         reply(try DriverLoad.request("http://h/c"))
         reply(nil)
         let notes = await load.ended()
@@ -302,7 +304,7 @@ struct DriverRedirectTests {
         load.driver.setSuspended(true)
         load.driver.setPriority(0.75)
         #expect(script.hops.first?.isSuspended == true && script.hops.first?.priority == 0.75)
-        load.client.redirectReplies.first?(try DriverLoad.request("http://h/b"))
+        load.client.takeRedirectReplies().first?(try DriverLoad.request("http://h/b"))
         await script.made(2)
         let hop = try #require(script.hops.last)
         #expect(hop.isSuspended && hop.priority == 0.75 && hop.request.priority == 0.75)

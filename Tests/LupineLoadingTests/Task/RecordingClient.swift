@@ -54,9 +54,20 @@ final class RecordingClient: TaskDriverClient {
 
     var notes: Notes { state.withLock { $0.notes } }
     var log: [String] { notes.log }
-    /// The replies of redirects that were left open.
-    var redirectReplies: [@Sendable (URLRequest?) -> Void] { state.withLock { $0.redirectReplies } }
-    var cacheReplies: [@Sendable (CachedURLResponse?) -> Void] { state.withLock { $0.cacheReplies } }
+    /// Hands out the replies of redirects that were left open. They hold the driver, which holds this client.
+    func takeRedirectReplies() -> [@Sendable (URLRequest?) -> Void] {
+        state.withLock { state in
+            defer { state.redirectReplies = [] }
+            return state.redirectReplies
+        }
+    }
+    /// The same for offers to the cache.
+    func takeCacheReplies() -> [@Sendable (CachedURLResponse?) -> Void] {
+        state.withLock { state in
+            defer { state.cacheReplies = [] }
+            return state.cacheReplies
+        }
+    }
 
     /// Whether a call has come on this thread while `body` ran: then the driver has called back inside (T-1).
     func hears(inside body: () -> Void) -> Bool {

@@ -17,10 +17,16 @@ final class ScriptedLoad: TaskLoad {
     private let state = Lock(State())
     private let started = Moment()
     private let resumed = Moment()
+    private let script: @Sendable (ScriptedLoad) -> Void
 
-    init(_ order: TaskOrder, _ client: any TaskDriverClient) {
+    /// - Parameter script: What it does when it is started.
+    init(
+        _ order: TaskOrder, _ client: any TaskDriverClient,
+        _ script: @escaping @Sendable (ScriptedLoad) -> Void = { _ in }
+    ) {
         self.order = order
         self.client = client
+        self.script = script
     }
 
     var url: URL { order.request.url ?? URL(filePath: "/") }
@@ -32,6 +38,7 @@ final class ScriptedLoad: TaskLoad {
 
     func start() {
         note("start")
+        script(self)
         started.come()
     }
     func cancel(_ error: URLError) {
@@ -126,7 +133,7 @@ final class LoadStand: Sendable {
     }
 
     private let state = Lock(State())
-    /// What each load does when it is made.
+    /// What each load does when it is started.
     private let script: @Sendable (ScriptedLoad) -> Void
 
     init(_ script: @escaping @Sendable (ScriptedLoad) -> Void = { _ in }) { self.script = script }
@@ -139,9 +146,8 @@ final class LoadStand: Sendable {
         URLSession(
             SessionCore(configuration, delegate: delegate, queue: queue, isShared: false) {
                 [self] order, _, client in
-                let load = ScriptedLoad(order, client)
+                let load = ScriptedLoad(order, client, script)
                 add(load)
-                script(load)
                 return load
             })
     }
