@@ -279,6 +279,11 @@ struct URLSessionTests {
             session.invalidateAndCancel()
             if ownerStays {
                 await delegate.log.has("invalid")
+                // It is let go when the call has returned, and before anything that is queued behind it runs.
+                let queue = session.delegateQueue
+                await withCheckedContinuation { continuation in
+                    queue.addOperation { continuation.resume() }
+                }
                 #expect(session.delegate == nil, "[U-4.2] the delegate is let go")
             }
             session.invalidateAndCancel()
