@@ -10,14 +10,44 @@ public struct FieldName: Sendable, Hashable, CustomStringConvertible {
 
     /// A name of any spelling. Throws `HTTPError.invalidNameToSend` when it is not a token of at most 65,535 octets.
     public init(_ name: String) throws(HTTPError) {
-        let spelled = Array(name.utf8)
-        let end = OctetScan.endOfToken(spelled.span, from: 0, to: spelled.count)
-        guard !spelled.isEmpty, spelled.count <= Fields.longestName, end == spelled.count else {
-            throw .invalidNameToSend(Excerpt(name))
-        }
-        octets = spelled
-        tag = Tag(spelled.span, 0, spelled.count)
+        let spelled = name.utf8.span
+        guard Self.isName(spelled) else { throw .invalidNameToSend(Excerpt(name)) }
+        tag = Tag(spelled, 0, spelled.count)
+        octets = Self.wellKnownOctets(tag, spelled) ?? Array(name.utf8)
     }
+
+    /// Whether a field may have that name: a token of at most 65,535 octets.
+    package static func isName(_ octets: Span<UInt8>) -> Bool {
+        !octets.isEmpty && octets.count <= Fields.longestName
+            && OctetScan.endOfToken(octets, from: 0, to: octets.count) == octets.count
+    }
+
+    /// The stored octets of a name that is among the well-known ones, in this very spelling.
+    private static func wellKnownOctets(_ tag: Tag, _ spelled: Span<UInt8>) -> [UInt8]? {
+        for known in wellKnown[Int(tag.value) % wellKnown.count] {
+            if known.tag == tag, known.octets.count == spelled.count, known.isSpelled(spelled) {
+                return known.octets
+            }
+        }
+        return nil
+    }
+
+    /// The well-known names by their tags.
+    private static let wellKnown: [[FieldName]] = {
+        var table = [[FieldName]](repeating: [], count: 256)
+        for name in all { table[Int(name.tag.value) % table.count].append(name) }
+        return table
+    }()
+
+    private func isSpelled(_ bytes: Span<UInt8>) -> Bool {
+        for index in octets.indices where octets[index] != bytes[index] { return false }
+        return true
+    }
+
+    /// Whether it is one of those that speak to a proxy.
+    package var isForProxy: Bool { octets.count > 6 && Self.proxyPrefix.matches(octets.span, 0) }
+
+    private static let proxyPrefix = FieldName(wellKnown: "Proxy-")
 
     private init(wellKnown name: String) {
         let spelled = Array(name.utf8)
@@ -129,4 +159,13 @@ extension FieldName {
     public static let vary = FieldName(wellKnown: "Vary")
     public static let via = FieldName(wellKnown: "Via")
     public static let wwwAuthenticate = FieldName(wellKnown: "WWW-Authenticate")
+
+    private static let all: [FieldName] = [
+        accept, acceptEncoding, acceptLanguage, acceptRanges, age, allow, authorization, cacheControl,
+        connection, contentDisposition, contentEncoding, contentLength, contentRange, contentType, cookie,
+        date,
+        eTag, expect, expires, host, ifModifiedSince, ifNoneMatch, ifRange, keepAlive, lastModified, location,
+        pragma, proxyAuthenticate, proxyAuthorization, range, referer, retryAfter, server, setCookie, te,
+        trailer, transferEncoding, upgrade, userAgent, vary, via, wwwAuthenticate,
+    ]
 }

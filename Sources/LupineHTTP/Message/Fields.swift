@@ -159,8 +159,18 @@ public struct Fields: Sendable {
     /// Adds a field behind the others. Blanks around the value are not part of it; a control character in it throws
     /// `HTTPError.invalidValueToSend`.
     public mutating func append(_ name: FieldName, _ value: String) throws(HTTPError) {
-        let bytes = Array(value.utf8)
-        try append(name, bytes.span)
+        try append(name, value.utf8.span)
+    }
+
+    /// Whether a field may have that value, blanks around it aside: it holds no control character.
+    package static func isValue(_ value: Span<UInt8>) -> Bool {
+        OctetScan.endOfValue(value, from: 0, to: value.count) == value.count
+    }
+
+    /// Makes room for so many fields, whose lines have so many octets together.
+    package mutating func reserve(fields count: Int, octets octetCount: Int) {
+        entries.reserveCapacity(count)
+        octets.reserveCapacity(octetCount)
     }
 
     /// Adds a field behind the others, its value given as octets.
@@ -226,7 +236,7 @@ public struct Fields: Sendable {
     /// A list in wire form, to which `step` has added what it wants for each own position.
     private func rebuilt(_ step: (Int, inout Fields) -> Void) -> Fields {
         var list = Fields()
-        list.octets.reserveCapacity(octets.count)
+        list.reserve(fields: entries.count, octets: octets.count)
         for index in entries.indices { step(index, &list) }
         return list
     }

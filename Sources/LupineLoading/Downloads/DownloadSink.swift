@@ -126,8 +126,9 @@ final class DownloadSink: TaskSink {
             for asker in askers { asker(nil) }
             return finish(task)
         }
-        // A download that was given up leaves nothing behind, unless somebody asked for it.
-        let data = store.stop(keepsPart: error.code != .cancelled || !askers.isEmpty)
+        // A download that was given up, or that the disk has no room for, leaves nothing behind, unless somebody asked for it.
+        let isLost = error.code == .cancelled || error.code == .cannotWriteToFile
+        let data = store.stop(keepsPart: !isLost || !askers.isEmpty)
         for asker in askers { asker(data) }
         guard let data else { return error }
         return URLError(

@@ -113,7 +113,13 @@ final class BodyStreamSource: ContentSource {
             outcome = unsafe stream.read(start, maxLength: limit)
             count = max(0, min(outcome, limit))
         }
-        guard outcome >= 0 else { throw stream.streamError ?? Mismatch.unreadable }
+        guard outcome >= 0 else {
+            // One that was closed, or read to its end before, has no error, and Foundation's stop the program that asks.
+            switch stream.streamStatus {
+            case .notOpen, .closed, .atEnd: throw Mismatch.unreadable
+            default: throw stream.streamError ?? Mismatch.unreadable
+            }
+        }
         return bytes
     }
 }

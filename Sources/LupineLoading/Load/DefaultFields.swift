@@ -5,7 +5,7 @@ import LupineCoding
 import LupineHTTP
 
 /// The header fields that a request is given where its caller has set none (U-9.1). Computed once for the process.
-enum DefaultFields {
+package enum DefaultFields {
     /// Every coding that can be undone here.
     static let acceptEncoding = (["gzip", "deflate"] + (ContentCoding.decodable.contains(.br) ? ["br"] : []))
         .joined(separator: ", ")
@@ -19,7 +19,7 @@ enum DefaultFields {
         version: Bundle.main.infoDictionary?["CFBundleShortVersionString"] as? String)
 
     /// The version of this library.
-    static let version = "0.1"
+    package static let version = "0.1.0"
 
     /// Languages as `Accept-Language` lists them (RFC 9110 §12.5.4), six at most. What is no language tag is left out.
     static func languages(_ preferred: [String]) -> String {

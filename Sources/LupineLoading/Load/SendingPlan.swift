@@ -52,14 +52,15 @@ struct SendingPlan: Sendable {
         _ hop: HopRequest, _ route: SessionEngine.Route, hasBody: Bool, _ method: LupineHTTP.Method,
         _ settings: SessionSettings
     ) throws(URLRequestError) -> Fields {
-        // Framing is always the loader's: a length that the caller gave to a stream is announced by it, too.
-        var given = try hop.request.checkedFields(knowsLength: true)
+        let given = hop.request.headerList
         var fields = Fields()
-        try fields.add(.host, given[.host] ?? route.hostField)
-        given.remove(.host)
-        if !hop.isUpgrade { given.remove(.upgrade) }
-        if !hasBody { given.remove(.expect) }
-        fields.append(contentsOf: given)
+        fields.reserve(
+            fields: given.fields.count + 8,
+            octets: given.fields.reduce(384) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 })
+        try fields.add(.host, given["Host"] ?? route.hostField)
+        try hop.request.addFields(to: &fields) { name in
+            name == .host || name == .upgrade && !hop.isUpgrade || name == .expect && !hasBody
+        }
         if let authorization = hop.proxyAuthorization, route.proxy != nil, !route.isTunnelled {
             try fields.add(.proxyAuthorization, authorization)
         }

@@ -32,30 +32,40 @@ extension URLRequest {
         do { return try LupineHTTP.Method(method) } catch { throw .invalidMethod(method) }
     }
 
+    /// Judges the caller's header fields, all of them.
+    package func checkFields() throws(URLRequestError) {
+        for field in contents.value.headers.fields {
+            guard FieldName.isName(field.name.utf8.span) else { throw .invalidFieldName(field.name) }
+            guard Fields.isValue(field.value.utf8.span) else { throw .invalidFieldValue(name: field.name) }
+        }
+    }
+
     /// The caller's header fields in their order, without those that are the loader's own. All are judged, also those.
     ///
-    /// - Parameter knowsLength: Whether the loader knows how long the body is, and so writes `Content-Length` itself.
-    package func checkedFields(knowsLength: Bool) throws(URLRequestError) -> Fields {
-        var fields = Fields()
+    /// - Parameters:
+    ///   - fields: Those that go before them.
+    ///   - isLeftOut: Says of a field that is not the loader's that it is left out all the same.
+    package func addFields(
+        to fields: inout Fields, except isLeftOut: (FieldName) -> Bool = { _ in false }
+    ) throws(URLRequestError) {
         for field in contents.value.headers.fields {
             let name: FieldName
             do { name = try FieldName(field.name) } catch { throw .invalidFieldName(field.name) }
-            var line = Fields()
-            do { try line.append(name, field.value) } catch { throw .invalidFieldValue(name: field.name) }
-            if !Self.isLoaderOwned(field.name, knowsLength: knowsLength) {
-                fields.append(contentsOf: line)
+            if Self.isLoaderOwned(name) || isLeftOut(name) {
+                guard Fields.isValue(field.value.utf8.span) else {
+                    throw .invalidFieldValue(name: field.name)
+                }
+            } else {
+                do { try fields.append(name, field.value) } catch {
+                    throw .invalidFieldValue(name: field.name)
+                }
             }
         }
-        return fields
     }
 
-    /// Whether a caller's field of that name is ignored: it frames the message or is about one connection.
-    private static func isLoaderOwned(_ name: String, knowsLength: Bool) -> Bool {
-        let name = name.lowercased()
-        switch name {
-        case "content-length": return knowsLength
-        case "transfer-encoding", "connection": return true
-        default: return name.hasPrefix("proxy-")
-        }
+    /// Whether a caller's field of that name is ignored: it frames the message or is about one connection. A length that the
+    /// caller gave to a stream is announced by the loader, too.
+    private static func isLoaderOwned(_ name: FieldName) -> Bool {
+        name == .contentLength || name == .transferEncoding || name == .connection || name.isForProxy
     }
 }

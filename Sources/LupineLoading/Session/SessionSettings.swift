@@ -80,9 +80,13 @@ struct SessionSettings: Sendable {
     /// The request with the additional fields that it lacks.
     func addingHeaders(to request: URLRequest) -> URLRequest {
         let present = request.headerList
+        var request = request
+        if present.isEmpty {
+            request.headerList = additionalHeaders
+            return request
+        }
         let missing = additionalHeaders.fields.filter { present[$0.name] == nil }
         if missing.isEmpty { return request }
-        var request = request
         request.headerList = HeaderList(present.fields + missing)
         return request
     }

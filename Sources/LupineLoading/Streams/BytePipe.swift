@@ -24,16 +24,21 @@ final class BytePipe: Sendable {
         var count: Int { bytes.count - start }
     }
 
-    /// So much waits at most.
-    static let capacity = 256 * 1024
+    /// So much waits at most where nobody says otherwise.
+    static let usualCapacity = 256 * 1024
 
+    /// There is room until so much waits.
+    private let capacity: Int
     private let condition = NSCondition()
     private let state = Lock(State())
+
+    /// An empty pipe.
+    init(capacity: Int = BytePipe.usualCapacity) { self.capacity = max(1, capacity) }
 
     /// How many bytes wait.
     var count: Int { state.withLock { $0.count } }
     /// How many bytes can be put now.
-    var room: Int { state.withLock { $0.ending == nil ? max(0, Self.capacity - $0.count) : 0 } }
+    var room: Int { state.withLock { $0.ending == nil ? max(0, capacity - $0.count) : 0 } }
     /// How it has ended.
     var ending: Ending? { state.withLock { $0.ending } }
 
@@ -41,24 +46,37 @@ final class BytePipe: Sendable {
     func put(_ bytes: ArraySlice<UInt8>) -> Int {
         change { state in
             guard state.ending == nil else { return 0 }
-            let count = min(bytes.count, Self.capacity - state.count)
-            if state.start > Self.capacity {
-                state.bytes.removeFirst(state.start)
-                state.start = 0
-            }
+            let count = min(bytes.count, max(0, capacity - state.count))
+            moveUp(&state)
             state.bytes.append(contentsOf: bytes.prefix(count))
             return count
         }
     }
 
-    /// Takes so many bytes at most; empty when there are none.
-    func take(_ limit: Int) -> [UInt8] {
+    /// Puts all of `bytes`, whether there is room or not; nothing once it has ended.
+    func overfill(_ bytes: some Collection<UInt8> & Sendable) {
         change { state in
+            guard state.ending == nil else { return }
+            moveUp(&state)
+            state.bytes.append(contentsOf: bytes)
+        }
+    }
+
+    private func moveUp(_ state: inout State) {
+        guard state.start > capacity else { return }
+        state.bytes.removeFirst(state.start)
+        state.start = 0
+    }
+
+    /// Takes so many bytes at most, none when there are none; and says whether there was no room before and is some now.
+    func take(_ limit: Int) -> (bytes: [UInt8], makesRoom: Bool) {
+        change { state in
+            let wasFull = state.count >= capacity
             let end = state.start + min(limit, state.count)
             let taken = Array(state.bytes[state.start..<end])
             state.start = end
             if state.start == state.bytes.count { (state.bytes, state.start) = ([], 0) }
-            return taken
+            return (taken, wasFull && state.count < capacity)
         }
     }
 
@@ -78,7 +96,7 @@ final class BytePipe: Sendable {
     func waitForBytes() { wait { $0.count > 0 || $0.ending != nil } }
 
     /// Returns when there is room for bytes, or none will be any more.
-    func waitForRoom() { wait { $0.count < Self.capacity || $0.ending != nil } }
+    func waitForRoom() { wait { $0.count < capacity || $0.ending != nil } }
 
     private func change<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
         let result = state.withLock { body(&$0) }

@@ -47,8 +47,8 @@ private final class CapturedStatus: Sendable {
     }
 }
 
-/// Reads what a captured connection brings.
-private final class CapturedInputStream: InputStream {
+/// Reads what a pipe brings: of a captured connection, or of a response.
+final class CapturedInputStream: InputStream {
     private let pipe: BytePipe
     private let wake: @Sendable () -> Void
     private let status = CapturedStatus()
@@ -77,14 +77,13 @@ private final class CapturedInputStream: InputStream {
         guard status.isOpen else { return -1 }
         guard len > 0 else { return 0 }
         pipe.waitForBytes()
-        let wasFull = pipe.room == 0
-        let bytes = pipe.take(len)
+        let (bytes, makesRoom) = pipe.take(len)
         if bytes.isEmpty {
             if case .finished? = pipe.ending { return 0 }
             return -1
         }
-        for (offset, byte) in bytes.enumerated() { unsafe buffer[offset] = byte }
-        if wasFull { wake() }
+        _ = unsafe UnsafeMutableBufferPointer(start: buffer, count: bytes.count).update(fromContentsOf: bytes)
+        if makesRoom { wake() }
         return bytes.count
     }
 

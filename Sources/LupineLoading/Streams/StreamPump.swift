@@ -42,7 +42,7 @@ final class StreamPump: RawConnectionHandler {
         do throws(StreamFault) {
             while true {
                 if sent == taken.count {
-                    taken = output.take(64 * 1024)
+                    taken = output.take(64 * 1024).bytes
                     sent = 0
                     if taken.isEmpty { break }
                 }

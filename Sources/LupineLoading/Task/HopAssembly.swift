@@ -29,7 +29,7 @@ struct HopAssembly: Sendable {
         var assembled = withAdditionalHeaders
         do {
             if assembled.httpMethod != "GET" { _ = try assembled.checkedMethod() }
-            if !assembled.headerList.isEmpty { _ = try assembled.checkedFields(knowsLength: true) }
+            try assembled.checkFields()
         } catch { throw .loading(.badURL, url: url, underlying: error) }
         if let cookies = cookies(for: url) {
             assembled.headerList.set("Cookie", cookies)

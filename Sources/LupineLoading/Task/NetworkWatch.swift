@@ -14,9 +14,16 @@ struct NetworkWatch: Sendable {
     /// The kernel's word, heard on one of the loops that everybody shares.
     static let system = NetworkWatch { changed in
         guard let loop = try? EventLoopGroup.shared().next() else { return {} }
-        let watch = LoopWatch(loop)
-        watch.open(changed)
-        return { watch.close() }
+        return on(loop).begin(changed)
+    }
+
+    /// The kernel's word, heard on this loop, in the network namespace of its thread.
+    static func on(_ loop: EventLoop) -> NetworkWatch {
+        NetworkWatch { changed in
+            let watch = LoopWatch(loop)
+            watch.open(changed)
+            return { watch.close() }
+        }
     }
 }
 

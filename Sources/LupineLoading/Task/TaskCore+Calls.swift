@@ -44,6 +44,11 @@ extension TaskCore {
         return pauses ? .pause : .more
     }
 
+    /// Content waits, and the load stops reading when much of it does, or it goes on.
+    func holdContent(_ isHeld: Bool) {
+        if state.withLock({ $0.delivery.holdContent(isHeld) }) { askForTurn() }
+    }
+
     /// The load ended by force while the delegate was being asked: nothing waits for the answer.
     func breakQuestion() {
         let (abandoned, needsTurn) = state.withLock { $0.delivery.breakQuestion() }

@@ -119,6 +119,7 @@ final class TaskCore: Sendable {
 
     // MARK: what the program asks
 
+    var isOrphan: Bool { state.withLock { $0.isOrphan } }
     var face: URLSessionTask? { state.withLock { $0.face } }
     var taskState: URLSessionTask.State { state.withLock { $0.machine.shown } }
     var currentRequest: URLRequest? { state.withLock { $0.currentRequest } }

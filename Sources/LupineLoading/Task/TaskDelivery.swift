@@ -5,7 +5,8 @@ import Foundation
 /// The calls of one task that wait for the delegate queue, in order.
 ///
 /// A value under the task's lock: it decides what is to run next and whether a turn on the queue has to be asked for; the
-/// core runs it. One turn runs everything that is ready. A question holds back what stands behind it until it is answered.
+/// core runs it. One turn runs everything that is ready. A question holds back what stands behind it until it is answered,
+/// and so does a piece of content as long as content is held.
 /// Once the task is cancelled only calls that outlive that are left (U-5.3): the check is made in the moment in which a
 /// call is taken out to be run.
 struct TaskDelivery: Sendable {
@@ -55,6 +56,8 @@ struct TaskDelivery: Sendable {
     private var openQuestion: (any TaskQuestion)?
     private var isScheduled = false
     private var isCancelled = false
+    /// Whoever is given the content has enough of it for now.
+    private var holdsContent = false
     private var ending = Ending.no
 
     // MARK: what comes in
@@ -125,6 +128,20 @@ struct TaskDelivery: Sendable {
         asks ? drop() : ([], false)
     }
 
+    /// Holds content back, or lets it go on; what stands before the next piece still comes. Returns whether a turn has to be
+    /// asked for.
+    mutating func holdContent(_ isHeld: Bool) -> Bool {
+        holdsContent = isHeld
+        return schedule()
+    }
+
+    /// Whether the next step waits for something.
+    private var isBlocked: Bool {
+        if openQuestion != nil { return true }
+        guard holdsContent, next < steps.count, case .data = steps[next] else { return false }
+        return true
+    }
+
     private mutating func drop() -> (abandoned: [any TaskQuestion], needsTurn: Bool) {
         var abandoned: [any TaskQuestion] = []
         if let openQuestion { abandoned.append(openQuestion) }
@@ -142,8 +159,7 @@ struct TaskDelivery: Sendable {
     }
 
     private mutating func schedule() -> Bool {
-        guard !isScheduled, openQuestion == nil, next < steps.count || ending == .over || ending == .told
-        else {
+        guard !isScheduled, !isBlocked, next < steps.count || ending == .over || ending == .told else {
             return false
         }
         isScheduled = true
@@ -154,7 +170,7 @@ struct TaskDelivery: Sendable {
 
     /// What is to be run now, on the delegate queue. `.stop` ends the turn.
     mutating func take() -> Turn {
-        guard openQuestion == nil else {
+        guard !isBlocked else {
             isScheduled = false
             return .stop
         }

@@ -36,6 +36,9 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
         super.init()
     }
 
+    /// Whether the task was made in a session that was invalid already: then it completes silently (U-4.4).
+    package var isOrphan: Bool { core.isOrphan }
+
     /// The task itself (U-6.9).
     open override func copy() -> Any { self }
 
@@ -80,6 +83,11 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
 
     /// Ends the task with `URLError.cancelled`. Returns at once; the completion follows on the delegate queue.
     open func cancel() { core.cancel() }
+
+    /// Has content wait that has not been delivered, and what comes behind it, the completion too; or lets it go on. The load
+    /// reads on until as much waits as may, so that a slow consumer slows the peer. A cancelled task ends all the same. Any
+    /// thread; calls nothing back.
+    package func holdContent(_ isHeld: Bool) { core.holdContent(isHeld) }
 
     /// Which of the tasks that wait for a connection goes first: 0...1.
     open var priority: Float {

@@ -46,6 +46,8 @@ final class WebSocketCore: WebSocketOwner {
     private struct State: Sendable {
         var phase = Phase.connecting
         var orders: [Order] = []
+        /// Whether the delegate has heard that the connection is open: messages come behind that.
+        var isAnnounced = false
         var hasTurn = false
         var isClosing = false
         var isHeld = false
@@ -183,13 +185,24 @@ final class WebSocketCore: WebSocketOwner {
     // MARK: the loop's side
 
     /// The handshake is done. On the loop.
-    func open(_ conversation: WebSocketConversation, on loop: EventLoop) {
+    ///
+    /// - Parameter announce: Has the delegate told that the connection is open, in its turn. Called when it is, so that whoever
+    ///   hears of it can close it, and before anything that was sent is written.
+    func open(
+        _ conversation: WebSocketConversation, on loop: EventLoop, announcing announce: () -> Void
+    ) {
         let isWanted = state.withLock { state -> Bool in
             guard case .connecting = state.phase else { return false }
             state.phase = .open(loop, LoopBound(conversation, on: loop))
             return true
         }
         guard isWanted else { return conversation.abort() }
+        announce()
+        // A receiver may have asked before: its turn comes first, but messages must not.
+        post {
+            self.state.withLock { $0.isAnnounced = true }
+            self.deliver()
+        }
         conversation.setMessageLimit(messageLimit)
         work(conversation)
     }
@@ -260,6 +273,7 @@ final class WebSocketCore: WebSocketOwner {
                 guard case .ended(let error) = state.phase else { return nil }
                 return (state.receivers.removeFirst(), .failure(error))
             }
+            guard state.isAnnounced else { return nil }
             let message = state.messages.removeFirst()
             state.messageBytes -= message.octets.count
             if state.isPaused, state.messageBytes <= Self.manyBytes / 2 {

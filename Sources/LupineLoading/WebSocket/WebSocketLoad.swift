@@ -136,15 +136,16 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
         }
         stage.withLock { if case .handshake = $0 { $0 = .open(nil) } }
         _ = client.driverResponse(response)
-        client.call { stage in
-            guard let task = stage.task as? URLSessionWebSocketTask else { return }
-            stage.delegates.webSocket?.urlSession(
-                stage.session, webSocketTask: task, didOpenWithProtocol: agreement.subprotocol)
-        }
         let conversation = WebSocketConversation(
             over: UpgradedWire(connection, patience: .seconds(5)), agreement,
             messageLimit: socket.messageLimit, owner: socket)
-        socket.open(conversation, on: connection.loop)
+        socket.open(conversation, on: connection.loop) {
+            client.call { stage in
+                guard let task = stage.task as? URLSessionWebSocketTask else { return }
+                stage.delegates.webSocket?.urlSession(
+                    stage.session, webSocketTask: task, didOpenWithProtocol: agreement.subprotocol)
+            }
+        }
         return conversation
     }
 

@@ -15,6 +15,8 @@ package struct NetworkLink: Hashable, Sendable {
     package var isUp: Bool { flags & 0x1 != 0 }
     /// Reaches only this machine.
     package var isLoopback: Bool { flags & 0x8 != 0 }
+    /// Has one other end, as a tunnel has.
+    package var isPointToPoint: Bool { flags & 0x10 != 0 }
     /// Working: up, and with a carrier.
     package var isRunning: Bool { flags & 0x40 != 0 }
 }
@@ -45,6 +47,10 @@ package struct Route: Hashable, Sendable {
     package var table: UInt32
     /// What becomes of packets (`RTN_…`): 1 sent on, 2 to this machine, 7 refused as unreachable.
     package var kind: UInt8
+    /// Whether the addresses are IPv6.
+    package var isIPv6 = false
+    /// The interfaces of a route that has several to choose from.
+    package var choices: [UInt32] = []
 }
 
 /// A change in how the machine is connected.
@@ -168,18 +174,33 @@ package enum Netlink {
         guard body.count >= 12 else { throw .truncated(type: type) }
         let family = body[0]
         guard family == familyIPv4 || family == familyIPv6 else { return nil }
-        var route = Route(prefixLength: body[1], table: UInt32(body[4]), kind: body[7])
+        var route = Route(
+            prefixLength: body[1], table: UInt32(body[4]), kind: body[7], isIPv6: family == familyIPv6)
         try forEachAttribute(of: body, from: 12) { kind, value in
             switch kind {
             case 1: route.destination = value.address(family: family)
             case 4 where value.count >= 4: route.interface = value.u32(at: 0)
             case 5: route.gateway = value.address(family: family)
             case 7: route.source = value.address(family: family)
+            case 9: route.choices = interfaces(ofHops: value)
             case 15 where value.count >= 4: route.table = value.u32(at: 0)
             default: break
             }
         }
         return route
+    }
+
+    /// The interfaces of a list of `rtnexthop`, as far as it follows its own lengths.
+    private static func interfaces(ofHops hops: Span<UInt8>) -> [UInt32] {
+        var interfaces: [UInt32] = []
+        var offset = 0
+        while hops.count - offset >= 8 {
+            let length = Int(hops.u16(at: offset))
+            guard length >= 8, length <= hops.count - offset else { break }
+            interfaces.append(hops.u32(at: offset + 4))
+            offset += aligned(length)
+        }
+        return interfaces
     }
 
     private static func forEachAttribute(
@@ -208,6 +229,11 @@ package enum Netlink {
         var body: [UInt8] = [family, UInt8(octets.count * 8), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
         body += bytes(UInt16(4 + octets.count)) + bytes(UInt16(1)) + octets
         return request(type: 26, flags: 1, sequence, body)
+    }
+
+    /// Asks for all routes, of all families and tables.
+    package static func routesRequest(sequence: UInt32) -> [UInt8] {
+        request(type: 26, flags: 0x301, sequence, [UInt8](repeating: 0, count: 12))
     }
 
     /// Asks for all interfaces.

@@ -18,11 +18,13 @@ package final class RouteWatcher: LoopChannel {
     private enum Request {
         case route((Result<Route, Errno>) -> Void)
         case links([NetworkLink], (Result<[NetworkLink], Errno>) -> Void)
+        case routes([Route], (Result<[Route], Errno>) -> Void)
 
         func fail(_ error: Errno) {
             switch self {
             case .route(let reply): reply(.failure(error))
             case .links(_, let reply): reply(.failure(error))
+            case .routes(_, let reply): reply(.failure(error))
             }
         }
     }
@@ -111,6 +113,14 @@ package final class RouteWatcher: LoopChannel {
         send(Netlink.linksRequest(sequence: sequence), .links([], reply))
     }
 
+    /// Asks for the default routes of all tables; `reply` is called once, later, on the loop. The kernel tells all routes,
+    /// which may be many: the others are not kept.
+    package func defaultRoutes(_ reply: @escaping (Result<[Route], Errno>) -> Void) {
+        loop.preconditionOnLoop()
+        sequence &+= 1
+        send(Netlink.routesRequest(sequence: sequence), .routes([], reply))
+    }
+
     /// Ends the watch; pending requests fail and the listener hears nothing more.
     package func close() {
         loop.preconditionOnLoop()
@@ -171,12 +181,19 @@ package final class RouteWatcher: LoopChannel {
         case (.links(let links, let reply), .done):
             requests[message.sequence] = nil
             reply(.success(links))
+        case (.routes(let routes, let reply), .event(.route(let route))):
+            if route.prefixLength == 0 { requests[message.sequence] = .routes(routes + [route], reply) }
+        case (.routes(let routes, let reply), .done):
+            requests[message.sequence] = nil
+            reply(.success(routes))
         case (_, .error(let number)):
             requests[message.sequence] = nil
             request.fail(Errno(rawValue: number))
         case (_, .overrun):
             lose()
-        case (.route, .done), (.route, .event), (.route, .other), (.links, .event), (.links, .other):
+        case (.route, .done), (.route, .event), (.route, .other), (.links, .event), (.links, .other),
+            (.routes, .event),
+            (.routes, .other):
             break
         }
     }

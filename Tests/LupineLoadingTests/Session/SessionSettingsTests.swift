@@ -92,7 +92,7 @@ struct SessionSettingsTests {
         let settings = Self.settings { $0.httpAdditionalHeaders = ["X-A": "1\r\nX-B: 2"] }
         let request = settings.addingHeaders(to: URLRequest(url: Self.url))
         #expect(throws: URLRequestError.invalidFieldValue(name: "X-A")) {
-            try request.checkedFields(knowsLength: true)
+            try request.checkFields()
         }
     }
 

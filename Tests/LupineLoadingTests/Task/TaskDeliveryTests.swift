@@ -23,6 +23,7 @@ struct TaskDeliveryTests {
         func cancel() -> (abandoned: [any TaskQuestion], needsTurn: Bool) { delivery.cancel() }
         func breakQuestion() -> (abandoned: [any TaskQuestion], needsTurn: Bool) { delivery.breakQuestion() }
         func end() -> Bool { delivery.end() }
+        func holdContent(_ isHeld: Bool) -> Bool { delivery.holdContent(isHeld) }
         func take() -> TaskDelivery.Turn { delivery.take() }
 
         /// What the delivery gives out, until it stops.
@@ -120,6 +121,53 @@ struct TaskDeliveryTests {
                 "data 65536", "data 65536", "data 65536", "data 65536 resumes", "data 1", "data 1",
             ])
         #expect(!delivery.add(Data(count: 1)).pauses)
+    }
+
+    @Test(
+        "held content waits with what stands behind it, what stands before it comes, and the load stops at its mark"
+    )
+    func heldContent() {
+        let delivery = Held()
+        #expect(!delivery.holdContent(true))
+        #expect(delivery.add(.call { _ in }))
+        #expect(!delivery.add(Data(count: TaskDelivery.highMark)).pauses)
+        #expect(!delivery.add(.call { _ in }))
+        #expect(delivery.drain() == ["call"])
+        #expect(!delivery.add(.certain {}), "behind the piece")
+        #expect(delivery.add(Data(count: 1)).pauses)
+        #expect(!delivery.end())
+        #expect(delivery.holdContent(false))
+        #expect(!delivery.holdContent(false), "one turn is asked for")
+        #expect(
+            delivery.drain() == [
+                "data \(TaskDelivery.highMark) resumes", "call", "certain", "data 1", "end", "finish",
+            ])
+    }
+
+    @Test("content that is held in a turn ends the turn before the next piece")
+    func heldInTurn() {
+        let delivery = Held()
+        _ = delivery.add(Data(count: 1))
+        _ = delivery.add(Data(count: 2))
+        guard case .data = delivery.take() else {
+            Issue.record("the first piece is to come")
+            return
+        }
+        #expect(!delivery.holdContent(true))
+        #expect(delivery.drain() == [])
+        #expect(delivery.holdContent(false))
+        #expect(delivery.drain() == ["data 2"])
+    }
+
+    @Test("[U-5.3] a cancellation drops content that is held, and the task ends")
+    func heldAndCancelled() {
+        let delivery = Held()
+        _ = delivery.holdContent(true)
+        _ = delivery.add(Data(count: 1))
+        _ = delivery.add(.certain {})
+        #expect(delivery.cancel().needsTurn)
+        _ = delivery.end()
+        #expect(delivery.drain() == ["certain", "end", "finish"])
     }
 
     @Test("[U-5.10] an end by force breaks an open question, and drops nothing where none is open")

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+
+extension PublicKey {
+    /// The public keys of a PEM text, in its order; other blocks and what stands between them is passed over.
+    ///
+    /// - Throws: `CertificateError`: `at` with the number of the key that cannot be read, `missing` when there is none.
+    public static func pem(_ text: [UInt8]) throws(CertificateError) -> [PublicKey] {
+        var keys: [PublicKey] = []
+        for block in try PEM.blocks(in: text) where block.label == "PUBLIC KEY" {
+            do throws(CertificateError) {
+                keys.append(try PublicKey(subjectPublicKeyInfo: try block.bytes()))
+            } catch {
+                throw .at(number: keys.count + 1, path: nil, error)
+            }
+        }
+        guard !keys.isEmpty else { throw .missing(.publicKey) }
+        return keys
+    }
+
+    /// The public keys of a file: PEM, or one SubjectPublicKeyInfo in DER.
+    ///
+    /// - Throws: `CertificateError`: `unreadable`, or `at` with the path and what is wrong in the file.
+    public static func bundle(file path: String) throws(CertificateError) -> [PublicKey] {
+        let bytes = try CertificateFile.read(path, limit: PEM.largestSize)
+        do throws(CertificateError) {
+            return try PEM.isLikely(bytes) ? pem(bytes) : [PublicKey(subjectPublicKeyInfo: bytes)]
+        } catch .at(let number, _, let error) {
+            throw .at(number: number, path: path, error)
+        } catch {
+            throw .at(number: 1, path: path, error)
+        }
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineHTTP
+import LupineTransport
+import Testing
+
+@testable import LupineLoading
+
+/// What a web socket task does behind its face, with a delegate queue that the test runs by hand.
+struct WebSocketCoreTests {
+    private struct Job: Sendable {
+        let run: @Sendable () -> Void
+    }
+
+    /// The delegate queue: what is to be run there, in its order.
+    private final class Jobs: Sendable {
+        private let waiting = Lock<[Job]>([])
+
+        func add(_ run: @escaping @Sendable () -> Void) { waiting.withLock { $0.append(Job(run: run)) } }
+
+        func runAll() {
+            while let job = waiting.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { job.run() }
+        }
+    }
+
+    /// A core whose delegate queue waits, and what was heard of it; `body` runs on the loop.
+    private func withCore(
+        _ body: @escaping @Sendable (WebSocketCore, Jobs, CallLog, EventLoop) -> Void
+    ) async throws {
+        let group = try EventLoopGroup(count: 1, name: "socket")
+        let loop = group.loops[0]
+        await withCheckedContinuation { continuation in
+            let isTaken = loop.execute {
+                let (core, jobs) = (WebSocketCore(), Jobs())
+                core.attach { jobs.add($0) }
+                body(core, jobs, CallLog(), loop)
+                continuation.resume()
+            }
+            if !isTaken { continuation.resume() }
+        }
+        await group.shutdown()
+    }
+
+    private static func conversation(for core: WebSocketCore) -> WebSocketConversation {
+        WebSocketConversation(
+            over: DeafWire(), WebSocketAgreement(), messageLimit: 1 << 20, owner: core)
+    }
+
+    @Test(
+        "[U-8.4] a receiver that asked before the connection was open hears nothing before the delegate has")
+    func earlyReceiver() async throws {
+        try await withCore { core, jobs, log, loop in
+            core.receive { result in log.add((try? result.get()) == nil ? "failed" : "message") }
+            core.open(Self.conversation(for: core), on: loop) { jobs.add { log.add("open") } }
+            _ = core.webSocketReceived(WebSocketMessage(.text, [0x61]))
+            jobs.runAll()
+            #expect(log.entries == ["open", "message"])
+        }
+    }
+
+    @Test("[U-8.4] a message that came before the end is received, although the end is known already")
+    func messageBeforeEnd() async throws {
+        try await withCore { core, jobs, log, loop in
+            for _ in 0..<2 {
+                core.receive { result in log.add((try? result.get()) == nil ? "failed" : "message") }
+            }
+            core.open(Self.conversation(for: core), on: loop) { jobs.add { log.add("open") } }
+            _ = core.webSocketReceived(WebSocketMessage(.text, [0x61]))
+            core.webSocketEnded(.lost, nil)
+            jobs.runAll()
+            #expect(log.entries == ["open", "message", "failed"])
+        }
+    }
+
+    @Test("[U-8.9] whoever hears that the connection is open can close it")
+    func closeWhenOpen() async throws {
+        try await withCore { core, _, log, loop in
+            #expect(!core.close(.goingAway, reason: nil), "there is nothing to close")
+            core.open(Self.conversation(for: core), on: loop) {
+                log.add(core.close(.goingAway, reason: nil) ? "closes" : "cannot")
+            }
+            #expect(log.entries == ["closes"])
+        }
+    }
+
+    @Test("a connection that comes too late is not announced")
+    func tooLate() async throws {
+        try await withCore { core, jobs, log, loop in
+            core.abort(URLError(.cancelled))
+            core.open(Self.conversation(for: core), on: loop) { log.add("open") }
+            jobs.runAll()
+            #expect(log.entries.isEmpty)
+        }
+    }
+}
+
+/// A wire that takes everything and says nothing.
+private final class DeafWire: WebSocketWire {
+    func send(_ bytes: [UInt8]) -> Int { 0 }
+    func resume() {}
+    func close() {}
+    func startTimer(_ body: @escaping () -> Void) {}
+    func cancelTimer() {}
+}
