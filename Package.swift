@@ -10,9 +10,26 @@ let houseRules: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// The pipeline inherits shapes of API that the Swift 6 mode cannot spell: `Any` as a serialized object.
+/// `Scripts/lint` has the compiler check it as completely as the others, but for those.
+let pipelineRules: [SwiftSetting] = [
+    .swiftLanguageMode(.v5),
+    .strictMemorySafety(),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InferSendableFromCaptures"),
+    .enableUpcomingFeature("GlobalActorIsolatedTypesUsability"),
+]
+
+/// A target that stands for a user's: plain Swift 5 or Swift 6 mode, and nothing that the house asks of itself.
+let usersSwift5: [SwiftSetting] = [.swiftLanguageMode(.v5)]
+let usersSwift6: [SwiftSetting] = [.swiftLanguageMode(.v6)]
+
 let package = Package(
     name: "lupine",
     products: [
+        .library(name: "Lupine", targets: ["Lupine"]),
         .library(name: "LupineTransport", targets: ["LupineTransport"]),
         .library(name: "LupineLoading", targets: ["LupineLoading"]),
     ],
@@ -44,6 +61,8 @@ let package = Package(
             name: "LupineLoading",
             dependencies: ["LupineTransport", "LupineHTTP", "LupineCoding", "LupineTLS"],
             swiftSettings: houseRules),
+        .target(
+            name: "Lupine", dependencies: ["LupineLoading", "LupineCoding"], swiftSettings: pipelineRules),
         .target(
             name: "LupineOrigin",
             dependencies: ["LupineTransport", "LupineHTTP", "LupineCoding", "LupineTLS"],
@@ -82,6 +101,18 @@ let package = Package(
                 "lupine-loading-probe",
             ],
             swiftSettings: houseRules),
+        .testTarget(
+            name: "LupineTests",
+            dependencies: [
+                "Lupine", "LupineLoading", "LupineCoding", "LupineOrigin", "LupineTransport", "LupineTLS",
+                "LupineTestKit",
+                "lupine-transfer-probe",
+            ],
+            swiftSettings: pipelineRules),
+        .executableTarget(
+            name: "lupine-transfer-probe", dependencies: ["Lupine", "CLupineHeap"],
+            path: "Tests/TransferProbe",
+            swiftSettings: houseRules),
         .executableTarget(
             name: "lupine-loading-probe", dependencies: ["LupineLoading", "CLupineHeap"],
             path: "Tests/LoadingProbe",
@@ -109,7 +140,7 @@ let package = Package(
         .testTarget(
             name: "ConformanceTests",
             dependencies: [
-                "LupineLoading", "LupineTransport", "LupineOrigin", "LupineHTTP", "LupineTLS",
+                "Lupine", "LupineLoading", "LupineTransport", "LupineOrigin", "LupineHTTP", "LupineTLS",
                 "LupineTestKit",
                 "lupine-transport-probe",
             ],
@@ -120,8 +151,17 @@ let package = Package(
             dependencies: ["LupineLoading", "LupineTransport", "LupineOrigin", "LupineTLS", "LupineTestKit"],
             path: "Tests/Demo", swiftSettings: houseRules),
         .testTarget(
-            name: "Snippets", dependencies: ["LupineLoading", "LupineTransport"], path: "Tests/Snippets",
-            swiftSettings: houseRules),
+            name: "Snippets", dependencies: ["Lupine", "LupineLoading", "LupineTransport"],
+            path: "Tests/Snippets", swiftSettings: houseRules),
+        .testTarget(
+            name: "GuideTests",
+            dependencies: ["Lupine", "LupineOrigin", "LupineTLS", "LupineTestKit"],
+            swiftSettings: usersSwift5),
+        // The same files in both language modes.
+        .testTarget(
+            name: "UserLayer5", dependencies: ["Lupine", "LupineOrigin"], swiftSettings: usersSwift5),
+        .testTarget(
+            name: "UserLayer6", dependencies: ["Lupine", "LupineOrigin"], swiftSettings: usersSwift6),
         .testTarget(
             name: "ArchitectureTests", dependencies: ["LupineOrigin"],
             exclude: ["unsafe-files.txt", "shape-exempt.txt"],

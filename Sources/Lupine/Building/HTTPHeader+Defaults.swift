@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+
+/// What a session of default configuration says about the client. Each is computed once.
+extension HTTPHeader {
+    /// The content codings that are undone on arrival, in the order of preference.
+    public static let defaultAcceptEncoding: HTTPHeader = .acceptEncoding(
+        ["br", "gzip", "deflate"].qualityEncoded())
+
+    /// The first six of the user's languages, in the order of preference.
+    public static let defaultAcceptLanguage: HTTPHeader = .acceptLanguage(
+        Locale.preferredLanguages.prefix(6).qualityEncoded())
+
+    /// The program, the system and the library: `tool/Unknown (Unknown; build:Unknown; Linux 6.1.0) Lupine/0.6.0`.
+    public static let defaultUserAgent: HTTPHeader = .userAgent(
+        agent(
+            of: Bundle.main.infoDictionary ?? [:], startedAs: ProcessInfo.processInfo.arguments.first,
+            on: ProcessInfo.processInfo.operatingSystemVersion))
+
+    /// The value of `User-Agent` for a program with these entries in its bundle.
+    static func agent(
+        of info: [String: Any], startedAs path: String?, on system: OperatingSystemVersion
+    ) -> String {
+        func entry(_ key: String) -> String? { info[key] as? String }
+
+        let executable = entry("CFBundleExecutable") ?? path?.split(separator: "/").last.map(String.init)
+        let program =
+            "\(executable ?? "Unknown")/\(entry("CFBundleShortVersionString") ?? "Unknown")"
+        let bundle = entry("CFBundleIdentifier") ?? "Unknown"
+        let build = entry("CFBundleVersion") ?? "Unknown"
+        let version = "\(system.majorVersion).\(system.minorVersion).\(system.patchVersion)"
+        let agent =
+            "\(program) (\(bundle); build:\(build); Linux \(version)) Lupine/\(AFInfo.version)"
+        // A program may be called anything; no control character may stand in a field, and each request would fail.
+        return String(
+            String.UnicodeScalarView(
+                agent.unicodeScalars.filter { $0.properties.generalCategory != .control }))
+    }
+}
+
+extension Collection<String> {
+    /// The elements as a list with falling weights (RFC 9110 §12.4.2): `br;q=1.0, gzip;q=0.9`.
+    func qualityEncoded() -> String {
+        enumerated().map { index, element in "\(element);q=\(1.0 - Double(index) * 0.1)" }
+            .joined(separator: ", ")
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// The checks that a file has to pass to become a part of a form, in their order.
+struct MultipartPartFile {
+    /// Which check failed.
+    struct Failure: Error {
+        let reason: AFError.MultipartEncodingFailureReason
+    }
+
+    let url: URL
+    let fileManager: FileManager
+
+    /// The file's size; of a link, that of the file that it leads to.
+    func length() throws(Failure) -> UInt64 {
+        guard url.isFileURL else { throw Failure(reason: .bodyPartURLInvalid(url: url)) }
+        try checkReachable()
+        try checkIsNoFolder()
+        let attributes: [FileAttributeKey: Any]
+        do {
+            attributes = try fileManager.attributesOfItem(atPath: url.resolvingSymlinksInPath().path)
+        } catch {
+            throw Failure(reason: .bodyPartFileSizeQueryFailedWithError(forURL: url, error: error))
+        }
+        guard let size = (attributes[.size] as? NSNumber)?.uint64Value else {
+            throw Failure(reason: .bodyPartFileSizeNotAvailable(at: url))
+        }
+        return size
+    }
+
+    private func checkReachable() throws(Failure) {
+        let isReachable: Bool
+        do {
+            isReachable = try url.checkResourceIsReachable()
+        } catch {
+            throw Failure(reason: .bodyPartFileNotReachableWithError(atURL: url, error: error))
+        }
+        guard isReachable else { throw Failure(reason: .bodyPartFileNotReachable(at: url)) }
+    }
+
+    private func checkIsNoFolder() throws(Failure) {
+        var isFolder: ObjCBool = false
+        guard unsafe fileManager.fileExists(atPath: url.path, isDirectory: &isFolder), !isFolder.boolValue
+        else { throw Failure(reason: .bodyPartFileIsDirectory(at: url)) }
+    }
+}

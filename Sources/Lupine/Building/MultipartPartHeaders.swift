@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+
+/// The header lines of one part of a form.
+///
+/// Names of fields and files come from users. They are written as browsers write them (WHATWG HTML, "multipart/form-data
+/// encoding algorithm"): UTF-8 as it is, and a quotation mark, a carriage return and a line feed as `%22`, `%0D` and `%0A`,
+/// so that no name can end its quotes or its line, and start headers or a body of its own: there these three are not the raw
+/// ones of rule E-7.2.2. In other values and in names of headers the characters that end a line become spaces (RFC 9110
+/// §5.5).
+struct MultipartPartHeaders {
+    /// The lines, each with its end.
+    let text: String
+
+    /// The headers of a field, or of a file when there is a file name.
+    init(name: String, fileName: String?, mimeType: String?) {
+        var disposition = "form-data; name=\"\(Self.quotable(name))\""
+        if let fileName { disposition += "; filename=\"\(Self.quotable(fileName))\"" }
+        text =
+            Self.line("Content-Disposition", disposition)
+            + (mimeType.map { Self.line("Content-Type", $0) } ?? "")
+    }
+
+    /// These headers, as they are.
+    init(_ headers: HTTPHeaders) {
+        text = headers.map { Self.line($0.name, $0.value) }.joined()
+    }
+
+    private static func line(_ name: String, _ value: String) -> String {
+        "\(inLine(name)): \(inLine(value))\r\n"
+    }
+
+    private static func quotable(_ name: String) -> String {
+        var result = String.UnicodeScalarView()
+        for scalar in name.unicodeScalars {
+            switch scalar {
+            case "\"": result.append(contentsOf: "%22".unicodeScalars)
+            case "\r": result.append(contentsOf: "%0D".unicodeScalars)
+            case "\n": result.append(contentsOf: "%0A".unicodeScalars)
+            case _: result.append(scalar)
+            }
+        }
+        return String(result)
+    }
+
+    private static func inLine(_ text: String) -> String {
+        var result = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            result.append(scalar == "\r" || scalar == "\n" || scalar == "\0" ? " " : scalar)
+        }
+        return String(result)
+    }
+}

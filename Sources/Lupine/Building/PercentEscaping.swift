@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// Percent-encodes text for a query or a form: which bytes stay is looked up in a table of 128 bits.
+///
+/// Not for whole URLs. A value, used on any thread. What is not ASCII is always escaped, byte by byte of its UTF-8, also
+/// where the caller's set contains it (RFC 3986 §2.1).
+struct PercentEscaping: Sendable {
+    /// With `CharacterSet.afURLQueryAllowed`.
+    static let query = PercentEscaping(allowed: .afURLQueryAllowed)
+
+    /// What `RFC 3986` §3.4 lets stand in a query, structure included.
+    static let wholeQuery = PercentEscaping(
+        allowed: CharacterSet.urlQueryAllowed.intersection(CharacterSet(charactersIn: "\u{0}"..."\u{7F}")))
+
+    private var low: UInt64 = 0
+    private var high: UInt64 = 0
+    private var writesPlusForSpace = false
+
+    /// Lets the ASCII characters of `allowed` stand; with `plusForSpace` a space becomes `+`, unless it may stand.
+    init(allowed: CharacterSet, plusForSpace: Bool = false) {
+        for code in UInt8(0)..<64 where allowed.contains(Unicode.Scalar(code)) { low |= 1 << UInt64(code) }
+        for code in UInt8(64)..<128 where allowed.contains(Unicode.Scalar(code)) {
+            high |= 1 << UInt64(code & 63)
+        }
+        writesPlusForSpace = plusForSpace
+    }
+
+    /// Whether `byte` may stand as it is.
+    func allows(_ byte: UInt8) -> Bool {
+        if byte < 64 { return low >> UInt64(byte) & 1 == 1 }
+        return byte < 128 && high >> UInt64(byte & 63) & 1 == 1
+    }
+
+    /// `text`, escaped. Text that needs no escape is given back uncopied.
+    func escape(_ text: String) -> String {
+        let source = text.utf8.span
+        guard let first = source.indices.first(where: { !allows(source[$0]) }) else { return text }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(source.count + source.count / 2 + 8)
+        for index in 0..<first { bytes.append(source[index]) }
+        for index in first..<source.count {
+            let byte = source[index]
+            if allows(byte) {
+                bytes.append(byte)
+            } else if byte == 0x20, writesPlusForSpace {
+                bytes.append(UInt8(ascii: "+"))
+            } else {
+                bytes.append(UInt8(ascii: "%"))
+                bytes.append(Self.digit(byte >> 4))
+                bytes.append(Self.digit(byte & 15))
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + (value - 10)
+    }
+}

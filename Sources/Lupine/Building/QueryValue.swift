@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// What `URLEncoding` takes a value of any type for.
+///
+/// Apple's Foundation makes every number an `NSNumber`, whose text has no `.0`; on Linux numbers are told by their Swift
+/// types, and the `.0` is taken off here.
+enum QueryValue {
+    case object([String: Any])
+    case array([Any])
+    case bool(Bool)
+    /// Numbers, strings, and the interpolation of everything else.
+    case text(String)
+
+    init(_ value: Any) {
+        let value = Self.unwrapped(value)
+        // By the dynamic type first: `as? Bool` takes an NSNumber of 1 for true as well.
+        if type(of: value) is NSNumber.Type, let number = value as? NSNumber {
+            self = Self.number(number)
+        } else if let text = value as? String {
+            self = .text(text)
+        } else if let flag = value as? Bool {
+            self = .bool(flag)
+        } else if let integer = value as? any BinaryInteger {
+            self = .text(integer.description)
+        } else if let number = value as? any BinaryFloatingPoint {
+            self = .text(Self.withoutFraction("\(number)"))
+        } else if let entries = value as? [String: Any] {
+            self = .object(entries)
+        } else if let elements = value as? [Any] {
+            self = .array(elements)
+        } else {
+            self = .text("\(value)")
+        }
+    }
+
+    /// Foundation keeps one object for each truth value, and makes others for numbers.
+    private static func number(_ number: NSNumber) -> QueryValue {
+        if number === NSNumber(value: true) { return .bool(true) }
+        if number === NSNumber(value: false) { return .bool(false) }
+        return .text(withoutFraction(number.description))
+    }
+
+    private static func withoutFraction(_ text: String) -> String {
+        text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+    }
+
+    /// What stands in an optional or in an `AnyHashable`; an optional nil stays.
+    private static func unwrapped(_ value: Any) -> Any {
+        var value = value
+        while true {
+            if type(of: value) == AnyHashable.self, let hashable = value as? AnyHashable {
+                value = hashable.base
+            } else if let optional = value as? any OptionalValue, let content = optional.content {
+                value = content
+            } else {
+                return value
+            }
+        }
+    }
+}
+
+/// An `Optional`, whatever of.
+protocol OptionalValue {
+    /// What it holds.
+    var content: Any? { get }
+}
+
+extension Optional: OptionalValue {
+    var content: Any? { self }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+extension URLComponents {
+    /// Sets the query to text that is encoded already, whatever it holds.
+    ///
+    /// Foundation's setter traps where the text is no query (RFC 3986 §3.4). Encoders whose escaping was widened can make
+    /// such text, so what may not stand there is escaped first, as `URL(string:)` does: `k[]=1` becomes `k%5B%5D=1`, and
+    /// a `#` cannot start a fragment.
+    mutating func setEncodedQuery(_ query: String?) {
+        percentEncodedQuery = query.map { Self.isQuery($0) ? $0 : Self.repaired($0) }
+    }
+
+    private static func isQuery(_ text: String) -> Bool {
+        let bytes = text.utf8.span
+        return bytes.indices.allSatisfy { index in
+            if bytes[index] == UInt8(ascii: "%") {
+                return index + 2 < bytes.count && isHexDigit(bytes[index + 1])
+                    && isHexDigit(bytes[index + 2])
+            }
+            return PercentEscaping.wholeQuery.allows(bytes[index])
+        }
+    }
+
+    /// With each stray character escaped, also each percent sign that starts no escape.
+    private static func repaired(_ text: String) -> String {
+        let parts = text.split(separator: "%", omittingEmptySubsequences: false)
+        return parts.enumerated().map { index, part in
+            let escaped = PercentEscaping.wholeQuery.escape(String(part))
+            if index == 0 { return escaped }
+            let digits = part.utf8.prefix(2)
+            return digits.count == 2 && digits.allSatisfy(isHexDigit) ? "%" + escaped : "%25" + escaped
+        }.joined()
+    }
+
+    private static func isHexDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+            UInt8(ascii: "A")...UInt8(ascii: "F"):
+            true
+        case _: false
+        }
+    }
+}

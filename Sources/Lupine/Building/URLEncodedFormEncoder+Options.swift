@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+
+public import Foundation
+
+extension URLEncodedFormEncoder {
+    /// How the key of an array's element is made.
+    public enum ArrayEncoding {
+        /// `key[]`
+        case brackets
+        /// `key`
+        case noBrackets
+        /// `key[0]`, `key[1]`
+        case indexInBrackets
+        /// By a closure, from the array's whole key and the element's index.
+        case custom((_ key: String, _ index: Int) -> String)
+
+        func encode(_ key: String, atIndex index: Int) -> String {
+            switch self {
+            case .brackets: "\(key)[]"
+            case .noBrackets: key
+            case .indexInBrackets: "\(key)[\(index)]"
+            case .custom(let encoding): encoding(key, index)
+            }
+        }
+    }
+
+    /// How a Boolean is written.
+    public enum BoolEncoding {
+        /// `1` or `0`
+        case numeric
+        /// `true` or `false`
+        case literal
+
+        func encode(_ value: Bool) -> String {
+            switch self {
+            case .numeric: value ? "1" : "0"
+            case .literal: value ? "true" : "false"
+            }
+        }
+    }
+
+    /// How `Data` is written.
+    public enum DataEncoding {
+        /// As it encodes itself: an array of numbers.
+        case deferredToData
+        /// In Base64.
+        case base64
+        /// By a closure.
+        case custom((Data) throws -> String)
+
+        /// The text; nil leaves it to the value.
+        func encode(_ data: Data) throws -> String? {
+            switch self {
+            case .deferredToData: nil
+            case .base64: data.base64EncodedString()
+            case .custom(let encoding): try encoding(data)
+            }
+        }
+    }
+
+    /// How a date is written.
+    public enum DateEncoding {
+        /// As it encodes itself: seconds since 2001.
+        case deferredToDate
+        /// Seconds since 1970.
+        case secondsSince1970
+        /// Milliseconds since 1970.
+        case millisecondsSince1970
+        /// As ISO 8601 and RFC 3339 have it, in UTC and whole seconds.
+        case iso8601
+        /// By a formatter.
+        case formatted(DateFormatter)
+        /// By a closure.
+        case custom((Date) throws -> String)
+
+        /// The text; nil leaves it to the value.
+        func encode(_ date: Date) throws -> String? {
+            switch self {
+            case .deferredToDate: nil
+            case .secondsSince1970: "\(date.timeIntervalSince1970)"
+            case .millisecondsSince1970: "\(date.timeIntervalSince1970 * 1000)"
+            case .iso8601: date.formatted(.iso8601)
+            case .formatted(let formatter): formatter.string(from: date)
+            case .custom(let encoding): try encoding(date)
+            }
+        }
+    }
+
+    /// How the key of a nested value is made of its own and that of the value it is in.
+    public struct KeyPathEncoding: Sendable {
+        /// `key[sub]`
+        public static let brackets = KeyPathEncoding { "[\($0)]" }
+        /// `key.sub`
+        public static let dots = KeyPathEncoding { ".\($0)" }
+
+        private let encoding: @Sendable (_ subkey: String) -> String
+
+        /// An encoding by a closure: what it makes of a subkey is put behind the key.
+        public init(encoding: @escaping @Sendable (_ subkey: String) -> String) { self.encoding = encoding }
+
+        func encode(_ subkey: String) -> String { encoding(subkey) }
+    }
+
+    /// How nil is written.
+    public struct NilEncoding: Sendable {
+        /// Not at all.
+        public static let dropKey = NilEncoding { nil }
+        /// As an empty value: `key=`.
+        public static let dropValue = NilEncoding { "" }
+        /// As the word `null`.
+        public static let null = NilEncoding { "null" }
+
+        private let encoding: @Sendable () -> String?
+
+        /// An encoding by a closure: what it gives stands for nil; when it gives nil, the key is left out.
+        public init(encoding: @escaping @Sendable () -> String?) { self.encoding = encoding }
+
+        func encodeNil() -> String? { encoding() }
+    }
+
+    /// How a space is written, unless it is an allowed character.
+    public enum SpaceEncoding {
+        /// `%20`
+        case percentEscaped
+        /// `+`
+        case plusReplaced
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+public import LupineLoading
+
+/// Writes a value as a URL-encoded form: into the query of a GET, HEAD or DELETE request, into the body of every other
+/// one.
+///
+/// Used on any thread. It can be subclassed, so the compiler cannot see that it is `Sendable`: it stores constants, of
+/// which the encoder is not to be changed once it is used here.
+open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder {
+    /// Where the form goes.
+    public enum Destination: Sendable {
+        /// Into the query for GET, HEAD and DELETE, else into the body.
+        case methodDependent
+        /// Into the query, behind what is there.
+        case queryString
+        /// Into the body.
+        case httpBody
+
+        func encodesInQuery(_ method: String) -> Bool {
+            switch self {
+            case .methodDependent: ["GET", "HEAD", "DELETE"].contains(method)
+            case .queryString: true
+            case .httpBody: false
+            }
+        }
+    }
+
+    /// A parameter encoder whose destination depends on the method.
+    public static var `default`: URLEncodedFormParameterEncoder { URLEncodedFormParameterEncoder() }
+
+    /// What writes the form.
+    public let encoder: URLEncodedFormEncoder
+    /// Where the form goes.
+    public let destination: Destination
+
+    /// A parameter encoder that writes with `encoder`.
+    public init(
+        encoder: URLEncodedFormEncoder = URLEncodedFormEncoder(), destination: Destination = .methodDependent
+    ) {
+        self.encoder = encoder
+        self.destination = destination
+    }
+
+    /// The request with its parameters. Throws `parameterEncoderFailed`: `missingRequiredComponent` when the request has
+    /// no URL or no method, `encoderFailed` with the encoder's error.
+    open func encode<Parameters: Encodable>(
+        _ parameters: Parameters?, into request: URLRequest
+    ) throws -> URLRequest {
+        guard let parameters else { return request }
+        guard let url = request.url else { throw Self.missing(.url) }
+        guard let method = request.httpMethod else { throw Self.missing(.httpMethod(rawValue: "nil")) }
+        let components =
+            destination.encodesInQuery(method)
+            ? URLComponents(url: url, resolvingAgainstBaseURL: false) : nil
+        return try place(written(parameters), in: components, of: request)
+    }
+
+    /// `request` with the form in the query of `components`, or in the body when there are none.
+    func place(_ form: String, in components: URLComponents?, of request: URLRequest) throws -> URLRequest {
+        var request = request
+        if var components {
+            let existing = components.percentEncodedQuery.map { $0 + "&" } ?? ""
+            let query = existing + form
+            components.setEncodedQuery(query.isEmpty ? nil : query)
+            guard let url = components.url else { throw Self.missing(.url) }
+            request.url = url
+        } else {
+            if request.value(forHTTPHeaderField: "Content-Type") == nil {
+                request.setValue(
+                    "application/x-www-form-urlencoded; charset=utf-8", forHTTPHeaderField: "Content-Type")
+            }
+            request.httpBody = Data(form.utf8)
+        }
+        return request
+    }
+
+    private func written(_ parameters: some Encodable) throws -> String {
+        do {
+            return try encoder.encode(parameters)
+        } catch {
+            throw AFError.parameterEncoderFailed(reason: .encoderFailed(error: error))
+        }
+    }
+
+    private static func missing(_ component: AFError.ParameterEncoderFailureReason.RequiredComponent)
+        -> AFError
+    {
+        .parameterEncoderFailed(reason: .missingRequiredComponent(component))
+    }
+}
+
+extension ParameterEncoder where Self == URLEncodedFormParameterEncoder {
+    /// A new `URLEncodedFormParameterEncoder`.
+    public static var urlEncodedForm: URLEncodedFormParameterEncoder { URLEncodedFormParameterEncoder() }
+
+    /// A new `URLEncodedFormParameterEncoder` of these choices.
+    public static func urlEncodedForm(
+        encoder: URLEncodedFormEncoder = URLEncodedFormEncoder(),
+        destination: URLEncodedFormParameterEncoder.Destination = .methodDependent
+    ) -> URLEncodedFormParameterEncoder {
+        URLEncodedFormParameterEncoder(encoder: encoder, destination: destination)
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+
+/// Writes a tree of a form's values as text, as the encoder's options say. A value, used on one thread.
+struct URLEncodedFormSerializer {
+    private let options: URLEncodedFormEncoder
+
+    init(options: URLEncodedFormEncoder) { self.options = options }
+
+    /// The form. Throws when the root is a string or an array.
+    func serialize(_ root: URLEncodedFormNode) throws(URLEncodedFormEncoder.Error) -> String {
+        guard case .object(let entries) = root else { throw .invalidRootObject("\(root)") }
+        return join(zip(entries.keys, entries.nodes).map { serialize($1, key: $0) })
+    }
+
+    /// The pairs under a key that is composed, not yet encoded.
+    private func serialize(_ node: URLEncodedFormNode, key: String) -> String {
+        switch node {
+        case .string(let text):
+            options.escaping.escape(options.keyEncoding.encode(key)) + "=" + options.escaping.escape(text)
+        case .array(let elements):
+            join(
+                elements.enumerated().map { index, element in
+                    serialize(element, key: options.arrayEncoding.encode(key, atIndex: index))
+                })
+        case .object(let entries):
+            join(
+                zip(entries.keys, entries.nodes).map { subkey, entry in
+                    serialize(entry, key: key + options.keyPathEncoding.encode(subkey))
+                })
+        }
+    }
+
+    private func join(_ pieces: [String]) -> String {
+        (options.alphabetizeKeyValuePairs ? pieces.sorted() : pieces).joined(separator: "&")
+    }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+
+/// Writes one value to the place that it was made for; a second one is an error.
+struct URLEncodedFormSingleValueContainer: SingleValueEncodingContainer {
+    private let encoder: URLEncodedFormTreeEncoder
+    private var isWritten = false
+
+    init(encoder: URLEncodedFormTreeEncoder) { self.encoder = encoder }
+
+    var codingPath: [any CodingKey] { encoder.codingPath }
+
+    mutating func encodeNil() throws {
+        try take(Int?.none as Any)
+        encoder.writeNil()
+    }
+
+    mutating func encode(_ value: Bool) throws { try write(value) }
+    mutating func encode(_ value: String) throws { try write(value) }
+    mutating func encode(_ value: Double) throws { try write(value, text: "\(value)") }
+    mutating func encode(_ value: Float) throws { try write(value, text: "\(value)") }
+    mutating func encode(_ value: Int) throws { try write(value, text: "\(value)") }
+    mutating func encode(_ value: Int8) throws { try write(value, text: "\(value)") }
+    mutating func encode(_ value: Int16) throws { try write(value, text: "\(value)") }
+    mutating func encode(_ value: Int32) throws { try write(value, text: "\(value)") }
+    mutating func encode(_ value: Int64) throws { try write(value, text: "\(value)") }
+    mutating func encode(_ value: Int128) throws { try write(value, text: "\(value)") }
+    mutating func encode(_ value: UInt) throws { try write(value, text: "\(value)") }
+    mutating func encode(_ value: UInt8) throws { try write(value, text: "\(value)") }
+    mutating func encode(_ value: UInt16) throws { try write(value, text: "\(value)") }
+    mutating func encode(_ value: UInt32) throws { try write(value, text: "\(value)") }
+    mutating func encode(_ value: UInt64) throws { try write(value, text: "\(value)") }
+    mutating func encode(_ value: UInt128) throws { try write(value, text: "\(value)") }
+    mutating func encode<T: Encodable>(_ value: T) throws { try write(value) }
+
+    private mutating func write(_ value: some Encodable) throws {
+        try take(value)
+        try encoder.write(value)
+    }
+
+    private mutating func write(_ value: some Encodable, text: String) throws {
+        try take(value)
+        encoder.write(text)
+    }
+
+    private mutating func take(_ value: Any) throws {
+        guard !isWritten else {
+            let context = EncodingError.Context(
+                codingPath: codingPath, debugDescription: "a single-value container takes one value")
+            throw EncodingError.invalidValue(value, context)
+        }
+        isWritten = true
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// The encoder that values write themselves into: it knows the place in the tree that its containers write to.
+///
+/// Opening a container writes nothing. All of one encoding's encoders share the tree, and are used on one thread.
+struct URLEncodedFormTreeEncoder: Encoder {
+    let tree: URLEncodedFormTree
+    let options: URLEncodedFormEncoder
+    let codingPath: [any CodingKey]
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    func container<Key: CodingKey>(keyedBy: Key.Type) -> KeyedEncodingContainer<Key> {
+        KeyedEncodingContainer(URLEncodedFormKeyedContainer<Key>(encoder: self))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer { URLEncodedFormUnkeyedContainer(encoder: self) }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer {
+        URLEncodedFormSingleValueContainer(encoder: self)
+    }
+
+    /// The encoder of the place under `key`.
+    func nested(_ key: some CodingKey) -> URLEncodedFormTreeEncoder {
+        URLEncodedFormTreeEncoder(tree: tree, options: options, codingPath: codingPath + [key])
+    }
+
+    /// Writes text to this place.
+    func write(_ text: String) { tree.set(.string(text), at: codingPath) }
+
+    /// Writes what stands for nil; says whether anything does.
+    @discardableResult
+    func writeNil() -> Bool {
+        guard let text = options.nilEncoding.encodeNil() else { return false }
+        write(text)
+        return true
+    }
+
+    /// Writes a value of any type; says whether anything stands for it, which is not so of a nil that is dropped.
+    @discardableResult
+    func write(_ value: some Encodable) throws -> Bool {
+        switch value as Any {
+        case let text as String: write(text)
+        case let flag as Bool: write(options.boolEncoding.encode(flag))
+        case let date as Date:
+            if let text = try options.dateEncoding.encode(date) {
+                write(text)
+            } else {
+                try deferred(to: date)
+            }
+        case let data as Data:
+            if let text = try options.dataEncoding.encode(data) {
+                write(text)
+            } else {
+                try deferred(to: data)
+            }
+        case let decimal as Decimal: write(decimal.description)
+        case let optional as any OptionalValue where optional.content == nil: return writeNil()
+        case _: try deferred(to: value)
+        }
+        return true
+    }
+
+    private func deferred(to value: some Encodable) throws { try value.encode(to: self) }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+
+/// Writes values one after the other. A nil that is dropped takes no place.
+struct URLEncodedFormUnkeyedContainer: UnkeyedEncodingContainer {
+    private struct Index: CodingKey {
+        let intValue: Int?
+        var stringValue: String { intValue.map { "\($0)" } ?? "" }
+
+        init(_ index: Int) { intValue = index }
+        init?(intValue: Int) { self.init(intValue) }
+        init?(stringValue: String) { nil }
+    }
+
+    private let encoder: URLEncodedFormTreeEncoder
+    private(set) var count = 0
+
+    init(encoder: URLEncodedFormTreeEncoder) { self.encoder = encoder }
+
+    var codingPath: [any CodingKey] { encoder.codingPath }
+
+    mutating func encodeNil() {
+        if encoder.nested(Index(count)).writeNil() { count += 1 }
+    }
+
+    mutating func encode<T: Encodable>(_ value: T) throws {
+        if try encoder.nested(Index(count)).write(value) { count += 1 }
+    }
+
+    mutating func nestedContainer<NestedKey: CodingKey>(
+        keyedBy keyType: NestedKey.Type
+    ) -> KeyedEncodingContainer<NestedKey> {
+        next().container(keyedBy: keyType)
+    }
+
+    mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { next().unkeyedContainer() }
+
+    /// A superclass writes to the array's own place, and counts as one element.
+    mutating func superEncoder() -> any Encoder {
+        count += 1
+        return encoder
+    }
+
+    private mutating func next() -> URLEncodedFormTreeEncoder {
+        defer { count += 1 }
+        return encoder.nested(Index(count))
+    }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+public import LupineLoading
+
+/// Writes parameters as `key=value` pairs: into the query of a GET, HEAD or DELETE request, as a form
+/// (`application/x-www-form-urlencoded`) into the body of every other one.
+///
+/// Keys are sorted, nested dictionaries give `key[sub]`, arrays `key[]`. Not for `Encodable` values; that is
+/// `URLEncodedFormParameterEncoder`, which writes some values otherwise. A value, used on any thread.
+public struct URLEncoding: ParameterEncoding {
+    /// Where the pairs go.
+    public enum Destination: Sendable {
+        /// Into the query for GET, HEAD and DELETE, else into the body.
+        case methodDependent
+        /// Into the query, behind what is there.
+        case queryString
+        /// Into the body.
+        case httpBody
+
+        func encodesInQuery(_ method: String?) -> Bool {
+            guard let method else { return false }
+            return switch self {
+            case .methodDependent: ["GET", "HEAD", "DELETE"].contains(method)
+            case .queryString: true
+            case .httpBody: false
+            }
+        }
+    }
+
+    /// How the key of an array's element is made.
+    public enum ArrayEncoding: Sendable {
+        /// `key[]`
+        case brackets
+        /// `key`
+        case noBrackets
+        /// `key[0]`, `key[1]`
+        case indexInBrackets
+        /// By a closure, from the array's whole key and the element's index.
+        case custom(@Sendable (_ key: String, _ index: Int) -> String)
+
+        func encode(_ key: String, atIndex index: Int) -> String {
+            switch self {
+            case .brackets: "\(key)[]"
+            case .noBrackets: key
+            case .indexInBrackets: "\(key)[\(index)]"
+            case .custom(let encoding): encoding(key, index)
+            }
+        }
+    }
+
+    /// How a Boolean is written.
+    public enum BoolEncoding: Sendable {
+        /// `1` or `0`
+        case numeric
+        /// `true` or `false`
+        case literal
+
+        func encode(_ value: Bool) -> String {
+            switch self {
+            case .numeric: value ? "1" : "0"
+            case .literal: value ? "true" : "false"
+            }
+        }
+    }
+
+    /// The encoding whose destination depends on the method.
+    public static var `default`: URLEncoding { URLEncoding() }
+    /// The encoding into the query.
+    public static var queryString: URLEncoding { URLEncoding(destination: .queryString) }
+    /// The encoding into the body.
+    public static var httpBody: URLEncoding { URLEncoding(destination: .httpBody) }
+
+    /// Where the pairs go.
+    public let destination: Destination
+    /// How keys of arrays are made.
+    public let arrayEncoding: ArrayEncoding
+    /// How Booleans are written.
+    public let boolEncoding: BoolEncoding
+
+    /// An encoding of these choices.
+    public init(
+        destination: Destination = .methodDependent, arrayEncoding: ArrayEncoding = .brackets,
+        boolEncoding: BoolEncoding = .numeric
+    ) {
+        self.destination = destination
+        self.arrayEncoding = arrayEncoding
+        self.boolEncoding = boolEncoding
+    }
+
+    /// The request with its parameters. Throws `parameterEncodingFailed(reason: .missingURL)` when there is no URL for
+    /// a query, and what the conversion throws.
+    public func encode(
+        _ urlRequest: any URLRequestConvertible, with parameters: Parameters?
+    ) throws -> URLRequest {
+        var request = try urlRequest.asURLRequest()
+        guard let parameters else { return request }
+        if destination.encodesInQuery(request.httpMethod) {
+            guard let url = request.url else {
+                throw AFError.parameterEncodingFailed(reason: .missingURL)
+            }
+            guard !parameters.isEmpty,
+                var components = URLComponents(url: url, resolvingAgainstBaseURL: false)
+            else { return request }
+            let existing = components.percentEncodedQuery.map { $0 + "&" } ?? ""
+            components.setEncodedQuery(existing + query(parameters))
+            request.url = components.url
+        } else {
+            if request.value(forHTTPHeaderField: "Content-Type") == nil {
+                request.setValue(
+                    "application/x-www-form-urlencoded; charset=utf-8", forHTTPHeaderField: "Content-Type")
+            }
+            request.httpBody = Data(query(parameters).utf8)
+        }
+        return request
+    }
+
+    /// The pairs that a value makes under a key, both escaped: one of a single value, several of a collection.
+    public func queryComponents(fromKey key: String, value: Any) -> [(String, String)] {
+        var pairs: [(String, String)] = []
+        append(QueryValue(value), key: key, to: &pairs)
+        return pairs
+    }
+
+    /// `string` with everything percent-encoded that is not in `CharacterSet.afURLQueryAllowed`.
+    public func escape(_ string: String) -> String { PercentEscaping.query.escape(string) }
+
+    private func query(_ parameters: Parameters) -> String {
+        var pairs: [(String, String)] = []
+        for (key, value) in parameters.sorted(by: { $0.key < $1.key }) {
+            append(QueryValue(value), key: key, to: &pairs)
+        }
+        return pairs.map { "\($0)=\($1)" }.joined(separator: "&")
+    }
+
+    private func append(_ value: QueryValue, key: String, to pairs: inout [(String, String)]) {
+        switch value {
+        case .object(let entries):
+            for (subkey, entry) in entries.sorted(by: { $0.key < $1.key }) {
+                append(QueryValue(entry), key: "\(key)[\(subkey)]", to: &pairs)
+            }
+        case .array(let elements):
+            for (index, element) in elements.enumerated() {
+                append(QueryValue(element), key: arrayEncoding.encode(key, atIndex: index), to: &pairs)
+            }
+        case .bool(let value): pairs.append((escape(key), boolEncoding.encode(value)))
+        case .text(let text): pairs.append((escape(key), escape(text)))
+        }
+    }
+}

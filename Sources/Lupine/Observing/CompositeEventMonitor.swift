@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: MIT
+
+public import Dispatch
+public import Foundation
+public import LupineLoading
+
+/// Passes each event on to several monitors, each on its own queue: a session's monitors, or a request's.
+///
+/// Made by the library only. Nothing is called inline: whoever emits may hold locks, and a monitor may do to the request
+/// what it likes. A monitor on a serial queue hears of everything in the order in which it was emitted; several on the same
+/// queue hear of each event in the order of `monitors`. The queues of the monitors are asked for once, here.
+///
+/// Each request passes ten and more events through here, and by default only `AlamofireNotifications` listens, to half of
+/// them. So an event is data in the queue's `EventMailbox`, and what nobody hears is not even made.
+public final class CompositeEventMonitor: EventMonitor {
+    /// The queue of whoever made this; events do not pass through it.
+    public let queue: DispatchQueue
+    /// The monitors, in the order in which they are told.
+    public let monitors: [any EventMonitor]
+    /// The ways to all monitors, by queue.
+    private let everybody: [EventRoute]
+    /// The ways to those who hear of more than what notifications are posted for.
+    private let others: [EventRoute]
+
+    init(
+        queue: DispatchQueue = DispatchQueue(label: "org.alamofire.compositeEventMonitor"),
+        monitors: [any EventMonitor]
+    ) {
+        self.queue = queue
+        self.monitors = monitors
+        let listeners = monitors.map(EventListener.init)
+        let mailboxes = listeners.map { EventMailbox.mailbox(of: $0.queue) }
+        everybody = EventRoute.routes(to: listeners, mailboxes: mailboxes) { _ in true }
+        others = EventRoute.routes(to: listeners, mailboxes: mailboxes) { !$0.hearsNotedEventsOnly }
+    }
+
+    /// Passes on an event that notifications are posted for.
+    private func forwardNoted(_ event: @autoclosure () -> MonitorEvent) {
+        send(event, along: everybody)
+    }
+
+    /// Passes on any other event.
+    private func forward(_ event: @autoclosure () -> MonitorEvent) {
+        send(event, along: others)
+    }
+
+    @inline(__always)
+    private func send(_ event: () -> MonitorEvent, along routes: [EventRoute]) {
+        if routes.isEmpty { return }
+        let event = event()
+        for route in routes { route.send(event) }
+    }
+
+    // MARK: the session
+
+    /// Forwards the event.
+    public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
+        forward(.sessionBecameInvalid(session, error))
+    }
+
+    /// Forwards the event.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
+    ) {
+        forward(.taskReceivedChallenge(session, task, challenge))
+    }
+
+    /// Forwards the event.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        forward(.taskSentBodyData(session, task, bytesSent, totalBytesSent, totalBytesExpectedToSend))
+    }
+
+    /// Forwards the event.
+    public func urlSession(_ session: URLSession, taskNeedsNewBodyStream task: URLSessionTask) {
+        forward(.taskNeedsNewBodyStream(session, task))
+    }
+
+    /// Forwards the event.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest
+    ) {
+        forward(.taskWillRedirect(session, task, response, request))
+    }
+
+    /// Forwards the event.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+    ) {
+        forward(.taskCollectedMetrics(session, task, metrics))
+    }
+
+    /// Forwards the event.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
+    ) {
+        forward(.taskEnded(session, task, error))
+    }
+
+    /// Forwards the event.
+    public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
+        forward(.taskIsWaitingForConnectivity(session, task))
+    }
+
+    /// Forwards the event.
+    public func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse
+    ) {
+        forward(.dataTaskReceivedResponse(session, dataTask, response))
+    }
+
+    /// Forwards the event.
+    public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        forward(.dataTaskReceivedData(session, dataTask, data))
+    }
+
+    /// Forwards the event.
+    public func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask,
+        willCacheResponse proposedResponse: CachedURLResponse
+    ) {
+        forward(.dataTaskWillCacheResponse(session, dataTask, proposedResponse))
+    }
+
+    /// Forwards the event.
+    public func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
+        expectedTotalBytes: Int64
+    ) {
+        forward(.downloadTaskResumed(session, downloadTask, fileOffset, expectedTotalBytes))
+    }
+
+    /// Forwards the event.
+    public func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
+        totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
+    ) {
+        forward(
+            .downloadTaskWroteData(
+                session, downloadTask, bytesWritten, totalBytesWritten, totalBytesExpectedToWrite))
+    }
+
+    /// Forwards the event.
+    public func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
+    ) {
+        forward(.downloadTaskFinished(session, downloadTask, location))
+    }
+
+    // MARK: requests
+
+    /// Forwards the event.
+    public func requestDidResume(_ request: Request) {
+        forwardNoted(.resumed(request))
+    }
+
+    /// Forwards the event.
+    public func request(_ request: Request, didCreateInitialURLRequest urlRequest: URLRequest) {
+        forward(.createdInitialURLRequest(request, urlRequest))
+    }
+
+    /// Forwards the event.
+    public func request(_ request: Request, didFailToCreateURLRequestWithError error: AFError) {
+        forward(.failedToCreateURLRequest(request, error))
+    }
+
+    /// Forwards the event.
+    public func request(
+        _ request: Request, didAdaptInitialRequest initialRequest: URLRequest, to adaptedRequest: URLRequest
+    ) {
+        forward(.adaptedInitialRequest(request, initialRequest, adaptedRequest))
+    }
+
+    /// Forwards the event.
+    public func request(
+        _ request: Request, didFailToAdaptURLRequest initialRequest: URLRequest, withError error: AFError
+    ) {
+        forward(.failedToAdaptURLRequest(request, initialRequest, error))
+    }
+
+    /// Forwards the event.
+    public func request(_ request: Request, didCreateURLRequest urlRequest: URLRequest) {
+        forward(.createdURLRequest(request, urlRequest))
+    }
+
+    /// Forwards the event.
+    public func request(_ request: Request, didCreateTask task: URLSessionTask) {
+        forward(.createdTask(request, task))
+    }
+
+    /// Forwards the event.
+    public func request(_ request: Request, didResumeTask task: URLSessionTask) {
+        forwardNoted(.resumedTask(request, task))
+    }
+
+    /// Forwards the event.
+    public func requestDidSuspend(_ request: Request) {
+        forwardNoted(.suspended(request))
+    }
+
+    /// Forwards the event.
+    public func request(_ request: Request, didSuspendTask task: URLSessionTask) {
+        forwardNoted(.suspendedTask(request, task))
+    }
+
+    /// Forwards the event.
+    public func requestDidCancel(_ request: Request) {
+        forwardNoted(.cancelled(request))
+    }
+
+    /// Forwards the event.
+    public func request(_ request: Request, didCancelTask task: URLSessionTask) {
+        forwardNoted(.cancelledTask(request, task))
+    }
+
+    /// Forwards the event.
+    public func request(_ request: Request, didGatherMetrics metrics: URLSessionTaskMetrics) {
+        forward(.gatheredMetrics(request, metrics))
+    }
+
+    /// Forwards the event.
+    public func request(_ request: Request, didFailTask task: URLSessionTask, earlyWithError error: AFError) {
+        forward(.failedTaskEarly(request, task, error))
+    }
+
+    /// Forwards the event.
+    public func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
+        forwardNoted(.completedTask(request, task, error))
+    }
+
+    /// Forwards the event.
+    public func requestIsRetrying(_ request: Request) {
+        forward(.isRetrying(request))
+    }
+
+    /// Forwards the event.
+    public func requestDidFinish(_ request: Request) {
+        forwardNoted(.finished(request))
+    }
+
+    // MARK: data and uploads
+
+    /// Forwards the event.
+    public func request(
+        _ request: DataRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse,
+        data: Data?, withResult result: Request.ValidationResult
+    ) {
+        forward(.validatedData(request, urlRequest, response, data, result))
+    }
+
+    /// Forwards the event.
+    public func request(_ request: DataRequest, didParseResponse response: DataResponse<Data?, AFError>) {
+        forward(.parsedDataResponse(request, response))
+    }
+
+    /// Forwards the event.
+    public func request<Value: Sendable>(
+        _ request: DataRequest, didParseResponse response: DataResponse<Value, AFError>
+    ) {
+        forward(.parsedValue { $0.request(request, didParseResponse: response) })
+    }
+
+    // MARK: streams
+
+    /// Forwards the event.
+    public func request(
+        _ request: DataStreamRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse,
+        withResult result: Request.ValidationResult
+    ) {
+        forward(.validatedStream(request, urlRequest, response, result))
+    }
+
+    /// Forwards the event.
+    public func request<Value: Sendable>(
+        _ request: DataStreamRequest, didParseStream result: Result<Value, AFError>
+    ) {
+        forward(.parsedValue { $0.request(request, didParseStream: result) })
+    }
+
+    // MARK: uploads
+
+    /// Forwards the event.
+    public func request(_ request: UploadRequest, didCreateUploadable uploadable: UploadRequest.Uploadable) {
+        forward(.createdUploadable(request, uploadable))
+    }
+
+    /// Forwards the event.
+    public func request(_ request: UploadRequest, didFailToCreateUploadableWithError error: AFError) {
+        forward(.failedToCreateUploadable(request, error))
+    }
+
+    /// Forwards the event.
+    public func request(_ request: UploadRequest, didProvideInputStream stream: InputStream) {
+        forward(.providedInputStream(request, stream))
+    }
+
+    // MARK: downloads
+
+    /// Forwards the event.
+    public func request(_ request: DownloadRequest, didCreateDestinationURL url: URL) {
+        forward(.createdDestination(request, url))
+    }
+
+    /// Forwards the event.
+    public func request(
+        _ request: DownloadRequest, didFinishDownloadingUsing task: URLSessionTask,
+        with result: Result<URL, AFError>
+    ) {
+        forward(.movedDownload(request, task, result))
+    }
+
+    /// Forwards the event.
+    public func request(
+        _ request: DownloadRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse,
+        fileURL: URL?, withResult result: Request.ValidationResult
+    ) {
+        forward(.validatedDownload(request, urlRequest, response, fileURL, result))
+    }
+
+    /// Forwards the event.
+    public func request(
+        _ request: DownloadRequest, didParseResponse response: DownloadResponse<URL?, AFError>
+    ) {
+        forward(.parsedDownloadResponse(request, response))
+    }
+
+    /// Forwards the event.
+    public func request<Value: Sendable>(
+        _ request: DownloadRequest, didParseResponse response: DownloadResponse<Value, AFError>
+    ) {
+        forward(.parsedValue { $0.request(request, didParseResponse: response) })
+    }
+}

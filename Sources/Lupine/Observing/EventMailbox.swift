@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+
+/// The events that wait for their turn on one dispatch queue, of all sessions and requests.
+///
+/// The first event that waits puts a turn on the queue; those that come before the turn begins share it. So a busy queue
+/// has one block per batch, and still an event is told before anything that is put on a serial queue after it: handlers
+/// of the program's, above all. A queue has one mailbox, whoever sends: two would tell a monitor of a session and a
+/// request in the wrong order. It lives as long as its queue.
+final class EventMailbox: Sendable {
+    private struct Entry {
+        let event: MonitorEvent
+        let listeners: [EventListener]
+    }
+
+    private struct State {
+        var waiting: [Entry] = []
+        /// Whether a turn that has not begun is on the queue.
+        var isOnQueue = false
+        /// How many turns have begun.
+        var turns = 0
+    }
+
+    private static let key = DispatchSpecificKey<EventMailbox>()
+    private static let assignment = Protected(0)
+
+    private let state = Protected(State())
+
+    private init() {}
+
+    /// The mailbox of that queue, made when it is first asked for.
+    static func mailbox(of queue: DispatchQueue) -> EventMailbox {
+        assignment.write { _ in
+            if let mailbox = queue.getSpecific(key: key) { return mailbox }
+            let mailbox = EventMailbox()
+            queue.setSpecific(key: key, value: mailbox)
+            return mailbox
+        }
+    }
+
+    /// Has the listeners told of the event on the mailbox's queue, which the mailbox does not keep alive itself.
+    func add(_ event: MonitorEvent, for listeners: [EventListener], on queue: DispatchQueue) {
+        let turns: Int? = state.write { state in
+            state.waiting.append(Entry(event: event, listeners: listeners))
+            return state.isOnQueue ? nil : state.turns
+        }
+        // Not under the lock: the turn begins on another thread while this one is still here. Whoever comes meanwhile puts a
+        // turn of its own on the queue, because it may not rely on one that is not there yet.
+        guard let turns else { return }
+        queue.async { self.takeTurn() }
+        state.write { state in
+            if state.turns == turns { state.isOnQueue = true }
+        }
+    }
+
+    private func takeTurn() {
+        let batch = state.write { state in
+            let batch = state.waiting
+            state.waiting = []
+            state.isOnQueue = false
+            state.turns += 1
+            return batch
+        }
+        for entry in batch {
+            for listener in entry.listeners { listener.hear(entry.event) }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+
+/// The way of events to those monitors of a `CompositeEventMonitor` that listen on one queue.
+struct EventRoute {
+    private let queue: DispatchQueue
+    private let mailbox: EventMailbox
+    /// In the order in which they are told.
+    private let listeners: [EventListener]
+
+    /// One route per queue, to the listeners that are wanted. Queues are told apart by their mailboxes: one queue may
+    /// be known by several objects.
+    static func routes(
+        to listeners: [EventListener], mailboxes: [EventMailbox], wanted: (EventListener) -> Bool
+    ) -> [EventRoute] {
+        var order: [EventMailbox] = []
+        var members: [[EventListener]] = []
+        for (listener, mailbox) in zip(listeners, mailboxes) where wanted(listener) {
+            if let index = order.firstIndex(where: { $0 === mailbox }) {
+                members[index].append(listener)
+            } else {
+                order.append(mailbox)
+                members.append([listener])
+            }
+        }
+        return zip(order, members).compactMap { mailbox, listeners in
+            listeners.first.map { EventRoute(queue: $0.queue, mailbox: mailbox, listeners: listeners) }
+        }
+    }
+
+    /// Has the listeners told, on their queue, after what was sent to that queue before. Any thread.
+    func send(_ event: MonitorEvent) {
+        mailbox.add(event, for: listeners, on: queue)
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// Leaves out of a log what must not stand there: credentials in header fields and in URLs, wherever in a text.
+///
+/// Not for texts that programs read: the result is for people. It knows credentials by the names under which they stand; one
+/// that is part of a path, or stands under another name, is not known. Pure; any thread.
+enum LogRedaction {
+    /// What stands in the place of a credential.
+    static let mark = "[redacted]"
+
+    /// Header fields that are credentials whatever their value is. Lower case.
+    private static let fields: Set<String> = ["authorization", "proxy-authorization", "cookie", "set-cookie"]
+    /// A name that contains one of these is a credential's. Lower case, without `-` and `_`.
+    private static let words = [
+        "token", "password", "passwd", "passphrase", "pwd", "secret", "key", "credential", "signature",
+        "apikey",
+    ]
+
+    /// The value of a header field, or the mark.
+    static func value(_ value: String, ofField name: String) -> String {
+        fields.contains(name.lowercased()) || isSecret(name) ? mark : value
+    }
+
+    /// Whether a value of that name is a credential.
+    static func isSecret(_ name: String) -> Bool {
+        let plain = (name.removingPercentEncoding ?? name).lowercased()
+            .replacing("-", with: "").replacing("_", with: "")
+        return words.contains { plain.contains($0) }
+    }
+
+    /// The text as one line: URLs in it without credentials, and line ends and other control characters as escapes, so
+    /// that nothing that came from outside looks like a line of its own.
+    static func line(_ text: String) -> String {
+        var line = ""
+        for scalar in withoutQuerySecrets(withoutUserInfo(text)).unicodeScalars {
+            if scalar.properties.generalCategory == .control || scalar == "\u{2028}" || scalar == "\u{2029}" {
+                line += scalar.escaped(asASCII: true)
+            } else {
+                line.unicodeScalars.append(scalar)
+            }
+        }
+        return line
+    }
+
+    /// `https://name:password@host` as `https://[redacted]@host`.
+    private static func withoutUserInfo(_ text: String) -> String {
+        var result = String.UnicodeScalarView()
+        var rest = Array(text.unicodeScalars)[...]
+        while let slashes = rest.firstRange(of: Array("://".unicodeScalars)) {
+            result += rest[..<slashes.upperBound]
+            rest = rest[slashes.upperBound...]
+            if let at = rest.prefix(while: { !endsAuthority($0) }).lastIndex(of: "@") {
+                result += mark.unicodeScalars
+                rest = rest[at...]
+            }
+        }
+        return String(result + rest)
+    }
+
+    /// `?token=…&page=2` as `?token=[redacted]&page=2`; the same behind a `#`.
+    private static func withoutQuerySecrets(_ text: String) -> String {
+        var result = String.UnicodeScalarView()
+        var rest = Array(text.unicodeScalars)[...]
+        while let start = rest.firstIndex(where: startsItem) {
+            result += rest[...start]
+            rest = rest[start...].dropFirst()
+            let name = rest.prefix { !endsItem($0) && $0 != "=" }
+            guard rest[name.endIndex...].first == "=", isSecret(String(String.UnicodeScalarView(name)))
+            else { continue }
+            result += name + "=".unicodeScalars + mark.unicodeScalars
+            // Not at a `;`: it may be a part of the value.
+            rest = rest[name.endIndex...].dropFirst().drop { $0 != "&" && $0 != "#" && !endsURL($0) }
+        }
+        return String(result + rest)
+    }
+
+    private static func startsItem(_ scalar: Unicode.Scalar) -> Bool {
+        scalar == "?" || scalar == "&" || scalar == ";" || scalar == "#"
+    }
+
+    private static func endsItem(_ scalar: Unicode.Scalar) -> Bool {
+        scalar == "&" || scalar == ";" || scalar == "#" || endsURL(scalar)
+    }
+
+    private static func endsAuthority(_ scalar: Unicode.Scalar) -> Bool {
+        scalar == "/" || scalar == "?" || scalar == "#" || endsURL(scalar)
+    }
+
+    private static func endsURL(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.isWhitespace || scalar == "\"" || scalar == "<" || scalar == ">" || scalar == "`"
+    }
+}

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: MIT
+
+public import Dispatch
+public import Foundation
+public import LupineLoading
+
+/// Writes a line for each event, to see what happens: `Session(eventMonitors: [LoggingEventMonitor()])`.
+///
+/// A line names the request by the first digits of its `id`, or the task by its number, and tells what happened. Bodies
+/// and values are not shown; credentials are left out by `LogRedaction`, so that a line may be kept. As a request's
+/// monitor it hears of that request only, and not of what its tasks receive piece by piece.
+public final class LoggingEventMonitor: EventMonitor {
+    /// Where lines are written.
+    public let queue: DispatchQueue
+    private let destination: @Sendable (_ line: String) -> Void
+
+    /// A monitor that writes to the standard error stream.
+    ///
+    /// - Parameter queue: where it writes; by default a queue of its own.
+    public convenience init(queue: DispatchQueue = DispatchQueue(label: "org.alamofire.loggingEventMonitor"))
+    {
+        self.init(queue: queue) { line in
+            FileHandle.standardError.write(Data("\(line)\n".utf8))
+        }
+    }
+
+    /// A monitor that gives each line, without an end of line, to `destination`.
+    ///
+    /// - Parameter queue: where `destination` is called; by default a queue of its own.
+    public init(
+        queue: DispatchQueue = DispatchQueue(label: "org.alamofire.loggingEventMonitor"),
+        destination: @escaping @Sendable (_ line: String) -> Void
+    ) {
+        self.queue = queue
+        self.destination = destination
+    }
+
+    /// Writes a line.
+    public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
+        log("session", "became invalid\(suffix(error))")
+    }
+
+    /// Writes a line.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
+    ) {
+        log(
+            task,
+            "was asked: \(challenge.protectionSpace.authenticationMethod) by \(challenge.protectionSpace.host)"
+        )
+    }
+
+    /// Writes a line.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        log(task, "sent \(bytesSent) bytes, \(progress(totalBytesSent, totalBytesExpectedToSend))")
+    }
+
+    /// Writes a line.
+    public func urlSession(_ session: URLSession, taskNeedsNewBodyStream task: URLSessionTask) {
+        log(task, "needs a body stream")
+    }
+
+    /// Writes a line.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest
+    ) {
+        log(task, "was redirected by \(text(response)) to \(text(request))")
+    }
+
+    /// Writes a line.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+    ) {
+        log(task, "took \(metrics.taskInterval.duration) s")
+    }
+
+    /// Writes a line.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
+    ) {
+        log(task, "ended\(suffix(error))")
+    }
+
+    /// Writes a line.
+    public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
+        log(task, "waits for a way to the network")
+    }
+
+    /// Writes a line.
+    public func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse
+    ) {
+        log(dataTask, "received the response \(text(response))")
+    }
+
+    /// Writes a line.
+    public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        log(dataTask, "received \(data.count) bytes")
+    }
+
+    /// Writes a line.
+    public func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask,
+        willCacheResponse proposedResponse: CachedURLResponse
+    ) {
+        log(dataTask, "may be cached: \(text(proposedResponse.response))")
+    }
+
+    /// Writes a line.
+    public func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
+        expectedTotalBytes: Int64
+    ) {
+        log(downloadTask, "goes on at \(progress(fileOffset, expectedTotalBytes))")
+    }
+
+    /// Writes a line.
+    public func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
+        totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
+    ) {
+        log(
+            downloadTask,
+            "wrote \(bytesWritten) bytes, \(progress(totalBytesWritten, totalBytesExpectedToWrite))")
+    }
+
+    /// Writes a line.
+    public func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
+    ) {
+        log(downloadTask, "is in \(location.path)")
+    }
+
+    /// Writes a line.
+    public func requestDidResume(_ request: Request) {
+        log(request, "was resumed")
+    }
+
+    /// Writes a line.
+    public func request(_ request: Request, didCreateInitialURLRequest urlRequest: URLRequest) {
+        log(request, "was converted: \(text(urlRequest))")
+    }
+
+    /// Writes a line.
+    public func request(_ request: Request, didFailToCreateURLRequestWithError error: AFError) {
+        log(request, "could not be converted\(suffix(error))")
+    }
+
+    /// Writes a line.
+    public func request(
+        _ request: Request, didAdaptInitialRequest initialRequest: URLRequest, to adaptedRequest: URLRequest
+    ) {
+        log(request, "was adapted: \(text(adaptedRequest))")
+    }
+
+    /// Writes a line.
+    public func request(
+        _ request: Request, didFailToAdaptURLRequest initialRequest: URLRequest, withError error: AFError
+    ) {
+        log(request, "could not be adapted\(suffix(error))")
+    }
+
+    /// Writes a line.
+    public func request(_ request: Request, didCreateURLRequest urlRequest: URLRequest) {
+        log(request, "is ready: \(text(urlRequest)) \(text(urlRequest.allHTTPHeaderFields ?? [:]))")
+    }
+
+    /// Writes a line.
+    public func request(_ request: Request, didCreateTask task: URLSessionTask) {
+        log(request, "has task \(task.taskIdentifier)")
+    }
+
+    /// Writes a line.
+    public func request(_ request: Request, didResumeTask task: URLSessionTask) {
+        log(request, "resumed task \(task.taskIdentifier)")
+    }
+
+    /// Writes a line.
+    public func requestDidSuspend(_ request: Request) {
+        log(request, "was suspended")
+    }
+
+    /// Writes a line.
+    public func request(_ request: Request, didSuspendTask task: URLSessionTask) {
+        log(request, "suspended task \(task.taskIdentifier)")
+    }
+
+    /// Writes a line.
+    public func requestDidCancel(_ request: Request) {
+        log(request, "was cancelled")
+    }
+
+    /// Writes a line.
+    public func request(_ request: Request, didCancelTask task: URLSessionTask) {
+        log(request, "cancelled task \(task.taskIdentifier)")
+    }
+
+    /// Writes a line.
+    public func request(_ request: Request, didGatherMetrics metrics: URLSessionTaskMetrics) {
+        log(request, "has metrics: \(metrics.taskInterval.duration) s")
+    }
+
+    /// Writes a line.
+    public func request(_ request: Request, didFailTask task: URLSessionTask, earlyWithError error: AFError) {
+        log(request, "refuses the server\(suffix(error))")
+    }
+
+    /// Writes a line.
+    public func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
+        log(request, "task \(task.taskIdentifier) is complete\(suffix(error))")
+    }
+
+    /// Writes a line.
+    public func requestIsRetrying(_ request: Request) {
+        log(request, "is tried again")
+    }
+
+    /// Writes a line.
+    public func requestDidFinish(_ request: Request) {
+        log(request, "has finished")
+    }
+
+    /// Writes a line.
+    public func request(
+        _ request: DataRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse,
+        data: Data?, withResult result: Request.ValidationResult
+    ) {
+        log(request, "was validated: \(text(response))\(suffix(result))")
+    }
+
+    /// Writes a line.
+    public func request(_ request: DataRequest, didParseResponse response: DataResponse<Data?, AFError>) {
+        log(request, "has its response\(suffix(response.result))")
+    }
+
+    /// Writes a line.
+    public func request<Value: Sendable>(
+        _ request: DataRequest, didParseResponse response: DataResponse<Value, AFError>
+    ) {
+        log(request, "has its response as \(Value.self)\(suffix(response.result))")
+    }
+
+    /// Writes a line.
+    public func request(
+        _ request: DataStreamRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse,
+        withResult result: Request.ValidationResult
+    ) {
+        log(request, "was validated: \(text(response))\(suffix(result))")
+    }
+
+    /// Writes a line.
+    public func request<Value: Sendable>(
+        _ request: DataStreamRequest, didParseStream result: Result<Value, AFError>
+    ) {
+        log(request, "has a piece as \(Value.self)\(suffix(result))")
+    }
+
+    /// Writes a line.
+    public func request(_ request: UploadRequest, didCreateUploadable uploadable: UploadRequest.Uploadable) {
+        log(request, "uploads \(text(uploadable))")
+    }
+
+    /// Writes a line.
+    public func request(_ request: UploadRequest, didFailToCreateUploadableWithError error: AFError) {
+        log(request, "has nothing to upload\(suffix(error))")
+    }
+
+    /// Writes a line.
+    public func request(_ request: UploadRequest, didProvideInputStream stream: InputStream) {
+        log(request, "handed over its body stream")
+    }
+
+    /// Writes a line.
+    public func request(_ request: DownloadRequest, didCreateDestinationURL url: URL) {
+        log(request, "goes to \(url.path)")
+    }
+
+    /// Writes a line.
+    public func request(
+        _ request: DownloadRequest, didFinishDownloadingUsing task: URLSessionTask,
+        with result: Result<URL, AFError>
+    ) {
+        log(request, "was moved\(suffix(result))")
+    }
+
+    /// Writes a line.
+    public func request(
+        _ request: DownloadRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse,
+        fileURL: URL?, withResult result: Request.ValidationResult
+    ) {
+        log(request, "was validated: \(text(response))\(suffix(result))")
+    }
+
+    /// Writes a line.
+    public func request(
+        _ request: DownloadRequest, didParseResponse response: DownloadResponse<URL?, AFError>
+    ) {
+        log(request, "has its file\(suffix(response.result))")
+    }
+
+    /// Writes a line.
+    public func request<Value: Sendable>(
+        _ request: DownloadRequest, didParseResponse response: DownloadResponse<Value, AFError>
+    ) {
+        log(request, "has its file as \(Value.self)\(suffix(response.result))")
+    }
+}
+
+/// How things are written.
+extension LoggingEventMonitor {
+    private func log(_ request: Request, _ what: String) {
+        log("request \(request.id.uuidString.prefix(8))", what)
+    }
+
+    private func log(_ task: URLSessionTask, _ what: String) { log("task \(task.taskIdentifier)", what) }
+
+    private func log(_ who: String, _ what: String) {
+        destination(LogRedaction.line("\(who) \(what)"))
+    }
+
+    private func text(_ request: URLRequest) -> String {
+        "\(request.httpMethod ?? "GET") \(request.url?.absoluteString ?? "nowhere")"
+    }
+
+    private func text(_ response: URLResponse) -> String {
+        guard let response = response as? HTTPURLResponse else {
+            return response.mimeType ?? "without a type"
+        }
+        let fields = response.allHeaderFields.compactMap { name, value in
+            (name as? String).map { ($0, "\(value)") }
+        }
+        return "\(response.statusCode) \(text(Dictionary(fields) { first, _ in first }))"
+    }
+
+    private func text(_ fields: [String: String]) -> String {
+        let list = fields.sorted { $0.key < $1.key }
+            .map { "\($0.key): \(LogRedaction.value($0.value, ofField: $0.key))" }
+        return "[\(list.joined(separator: ", "))]"
+    }
+
+    private func text(_ uploadable: UploadRequest.Uploadable) -> String {
+        switch uploadable {
+        case .data(let data): "\(data.count) bytes"
+        case .file(let url, _): "the file \(url.path)"
+        case .stream: "a stream"
+        }
+    }
+
+    private func progress(_ done: Int64, _ total: Int64) -> String {
+        total < 0 ? "\(done)" : "\(done) of \(total)"
+    }
+
+    private func suffix(_ error: (any Error)?) -> String {
+        error.map { ": \($0.localizedDescription)" } ?? ""
+    }
+
+    private func suffix<Value, Failure: Error>(_ result: Result<Value, Failure>) -> String {
+        switch result {
+        case .success: ", success"
+        case .failure(let error): ", failure\(suffix(error))"
+        }
+    }
+}

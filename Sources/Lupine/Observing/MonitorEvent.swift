@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineLoading
+
+/// An event on its way to the monitors, as data: what `EventMonitor` has a method for.
+///
+/// Made by `CompositeEventMonitor` on the thread that emits, and told on each monitor's queue. What is large stands apart,
+/// so that the many small ones stay small where they wait. Values of parsed responses have no one type: those three
+/// events are told by a closure.
+enum MonitorEvent {
+    case sessionBecameInvalid(URLSession, (any Error)?)
+    case taskReceivedChallenge(URLSession, URLSessionTask, URLAuthenticationChallenge)
+    indirect case taskSentBodyData(URLSession, URLSessionTask, Int64, Int64, Int64)
+    case taskNeedsNewBodyStream(URLSession, URLSessionTask)
+    indirect case taskWillRedirect(URLSession, URLSessionTask, HTTPURLResponse, URLRequest)
+    case taskCollectedMetrics(URLSession, URLSessionTask, URLSessionTaskMetrics)
+    case taskEnded(URLSession, URLSessionTask, (any Error)?)
+    case taskIsWaitingForConnectivity(URLSession, URLSessionTask)
+    case dataTaskReceivedResponse(URLSession, URLSessionDataTask, URLResponse)
+    case dataTaskReceivedData(URLSession, URLSessionDataTask, Data)
+    case dataTaskWillCacheResponse(URLSession, URLSessionDataTask, CachedURLResponse)
+    case downloadTaskResumed(URLSession, URLSessionDownloadTask, Int64, Int64)
+    indirect case downloadTaskWroteData(URLSession, URLSessionDownloadTask, Int64, Int64, Int64)
+    case downloadTaskFinished(URLSession, URLSessionDownloadTask, URL)
+    case resumed(Request)
+    case createdInitialURLRequest(Request, URLRequest)
+    case failedToCreateURLRequest(Request, AFError)
+    case adaptedInitialRequest(Request, URLRequest, URLRequest)
+    case failedToAdaptURLRequest(Request, URLRequest, AFError)
+    case createdURLRequest(Request, URLRequest)
+    case createdTask(Request, URLSessionTask)
+    case resumedTask(Request, URLSessionTask)
+    case suspended(Request)
+    case suspendedTask(Request, URLSessionTask)
+    case cancelled(Request)
+    case cancelledTask(Request, URLSessionTask)
+    case gatheredMetrics(Request, URLSessionTaskMetrics)
+    case failedTaskEarly(Request, URLSessionTask, AFError)
+    case completedTask(Request, URLSessionTask, AFError?)
+    case isRetrying(Request)
+    case finished(Request)
+    indirect case validatedData(DataRequest, URLRequest?, HTTPURLResponse, Data?, Request.ValidationResult)
+    indirect case parsedDataResponse(DataRequest, DataResponse<Data?, AFError>)
+    indirect case validatedStream(DataStreamRequest, URLRequest?, HTTPURLResponse, Request.ValidationResult)
+    case createdUploadable(UploadRequest, UploadRequest.Uploadable)
+    case failedToCreateUploadable(UploadRequest, AFError)
+    case providedInputStream(UploadRequest, InputStream)
+    case createdDestination(DownloadRequest, URL)
+    indirect case movedDownload(DownloadRequest, URLSessionTask, Result<URL, AFError>)
+    indirect case validatedDownload(
+        DownloadRequest, URLRequest?, HTTPURLResponse, URL?, Request.ValidationResult)
+    indirect case parsedDownloadResponse(DownloadRequest, DownloadResponse<URL?, AFError>)
+    case parsedValue((any EventMonitor) -> Void)
+
+    /// Calls the method for the event. Generic, so that a monitor whose type is known is called directly.
+    func tell(_ monitor: some EventMonitor) {
+        switch self {
+        case .sessionBecameInvalid(let session, let error):
+            monitor.urlSession(session, didBecomeInvalidWithError: error)
+        case .taskReceivedChallenge(let session, let task, let challenge):
+            monitor.urlSession(session, task: task, didReceive: challenge)
+        case .taskSentBodyData(
+            let session, let task, let bytesSent, let totalBytesSent, let totalBytesExpectedToSend):
+            monitor.urlSession(
+                session, task: task, didSendBodyData: bytesSent, totalBytesSent: totalBytesSent,
+                totalBytesExpectedToSend: totalBytesExpectedToSend)
+        case .taskNeedsNewBodyStream(let session, let task):
+            monitor.urlSession(session, taskNeedsNewBodyStream: task)
+        case .taskWillRedirect(let session, let task, let response, let request):
+            monitor.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: request)
+        case .taskCollectedMetrics(let session, let task, let metrics):
+            monitor.urlSession(session, task: task, didFinishCollecting: metrics)
+        case .taskEnded(let session, let task, let error):
+            monitor.urlSession(session, task: task, didCompleteWithError: error)
+        case .taskIsWaitingForConnectivity(let session, let task):
+            monitor.urlSession(session, taskIsWaitingForConnectivity: task)
+        case .dataTaskReceivedResponse(let session, let dataTask, let response):
+            monitor.urlSession(session, dataTask: dataTask, didReceive: response)
+        case .dataTaskReceivedData(let session, let dataTask, let data):
+            monitor.urlSession(session, dataTask: dataTask, didReceive: data)
+        case .dataTaskWillCacheResponse(let session, let dataTask, let proposedResponse):
+            monitor.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse)
+        case .downloadTaskResumed(let session, let downloadTask, let fileOffset, let expectedTotalBytes):
+            monitor.urlSession(
+                session, downloadTask: downloadTask, didResumeAtOffset: fileOffset,
+                expectedTotalBytes: expectedTotalBytes)
+        case .downloadTaskWroteData(
+            let session, let downloadTask, let bytesWritten, let totalBytesWritten,
+            let totalBytesExpectedToWrite):
+            monitor.urlSession(
+                session, downloadTask: downloadTask, didWriteData: bytesWritten,
+                totalBytesWritten: totalBytesWritten, totalBytesExpectedToWrite: totalBytesExpectedToWrite)
+        case .downloadTaskFinished(let session, let downloadTask, let location):
+            monitor.urlSession(session, downloadTask: downloadTask, didFinishDownloadingTo: location)
+        case .resumed(let request):
+            monitor.requestDidResume(request)
+        case .createdInitialURLRequest(let request, let urlRequest):
+            monitor.request(request, didCreateInitialURLRequest: urlRequest)
+        case .failedToCreateURLRequest(let request, let error):
+            monitor.request(request, didFailToCreateURLRequestWithError: error)
+        case .adaptedInitialRequest(let request, let initialRequest, let adaptedRequest):
+            monitor.request(request, didAdaptInitialRequest: initialRequest, to: adaptedRequest)
+        case .failedToAdaptURLRequest(let request, let initialRequest, let error):
+            monitor.request(request, didFailToAdaptURLRequest: initialRequest, withError: error)
+        case .createdURLRequest(let request, let urlRequest):
+            monitor.request(request, didCreateURLRequest: urlRequest)
+        case .createdTask(let request, let task):
+            monitor.request(request, didCreateTask: task)
+        case .resumedTask(let request, let task):
+            monitor.request(request, didResumeTask: task)
+        case .suspended(let request):
+            monitor.requestDidSuspend(request)
+        case .suspendedTask(let request, let task):
+            monitor.request(request, didSuspendTask: task)
+        case .cancelled(let request):
+            monitor.requestDidCancel(request)
+        case .cancelledTask(let request, let task):
+            monitor.request(request, didCancelTask: task)
+        case .gatheredMetrics(let request, let metrics):
+            monitor.request(request, didGatherMetrics: metrics)
+        case .failedTaskEarly(let request, let task, let error):
+            monitor.request(request, didFailTask: task, earlyWithError: error)
+        case .completedTask(let request, let task, let error):
+            monitor.request(request, didCompleteTask: task, with: error)
+        case .isRetrying(let request):
+            monitor.requestIsRetrying(request)
+        case .finished(let request):
+            monitor.requestDidFinish(request)
+        case .validatedData(let request, let urlRequest, let response, let data, let result):
+            monitor.request(
+                request, didValidateRequest: urlRequest, response: response, data: data, withResult: result)
+        case .parsedDataResponse(let request, let response):
+            monitor.request(request, didParseResponse: response)
+        case .validatedStream(let request, let urlRequest, let response, let result):
+            monitor.request(request, didValidateRequest: urlRequest, response: response, withResult: result)
+        case .createdUploadable(let request, let uploadable):
+            monitor.request(request, didCreateUploadable: uploadable)
+        case .failedToCreateUploadable(let request, let error):
+            monitor.request(request, didFailToCreateUploadableWithError: error)
+        case .providedInputStream(let request, let stream):
+            monitor.request(request, didProvideInputStream: stream)
+        case .createdDestination(let request, let url):
+            monitor.request(request, didCreateDestinationURL: url)
+        case .movedDownload(let request, let task, let result):
+            monitor.request(request, didFinishDownloadingUsing: task, with: result)
+        case .validatedDownload(let request, let urlRequest, let response, let fileURL, let result):
+            monitor.request(
+                request, didValidateRequest: urlRequest, response: response, fileURL: fileURL,
+                withResult: result)
+        case .parsedDownloadResponse(let request, let response):
+            monitor.request(request, didParseResponse: response)
+        case .parsedValue(let tell):
+            tell(monitor)
+        }
+    }
+}

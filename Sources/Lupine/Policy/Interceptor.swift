@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+
+public import LupineLoading
+
+/// Several adapters and retriers as one, asked one after the other.
+///
+/// Adapters work on each other's results until one fails. Retriers are asked until one answers anything but `doNotRetry`.
+/// It can be subclassed, so the compiler cannot see that it is `Sendable`: it stores two constants.
+open class Interceptor: @unchecked Sendable, RequestInterceptor {
+    /// The adapters, in their order.
+    public let adapters: [any RequestAdapter]
+    /// The retriers, in their order.
+    public let retriers: [any RequestRetrier]
+
+    /// An interceptor of two closures.
+    public init(adaptHandler: @escaping AdaptHandler, retryHandler: @escaping RetryHandler) {
+        adapters = [Adapter(adaptHandler)]
+        retriers = [Retrier(retryHandler)]
+    }
+
+    /// An interceptor of an adapter and a retrier.
+    public init(adapter: any RequestAdapter, retrier: any RequestRetrier) {
+        adapters = [adapter]
+        retriers = [retrier]
+    }
+
+    /// An interceptor of several; `interceptors` adapt after all adapters and are asked after all retriers.
+    public init(
+        adapters: [any RequestAdapter] = [], retriers: [any RequestRetrier] = [],
+        interceptors: [any RequestInterceptor] = []
+    ) {
+        self.adapters = adapters + interceptors
+        self.retriers = retriers + interceptors
+    }
+
+    /// Runs the adapters, each on what the one before it gave.
+    open func adapt(
+        _ urlRequest: URLRequest, for session: Session,
+        completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
+    ) {
+        Self.adapt(urlRequest, with: adapters[...], completion) { adapter, request, next in
+            adapter.adapt(request, for: session, completion: next)
+        }
+    }
+
+    /// Runs the adapters, each on what the one before it gave.
+    open func adapt(
+        _ urlRequest: URLRequest, using state: RequestAdapterState,
+        completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
+    ) {
+        Self.adapt(urlRequest, with: adapters[...], completion) { adapter, request, next in
+            adapter.adapt(request, using: state, completion: next)
+        }
+    }
+
+    private typealias Completion = @Sendable (Result<URLRequest, any Error>) -> Void
+    private typealias Step = @Sendable (any RequestAdapter, URLRequest, @escaping Completion) -> Void
+
+    private static func adapt(
+        _ request: URLRequest, with adapters: ArraySlice<any RequestAdapter>,
+        _ completion: @escaping Completion, step: @escaping Step
+    ) {
+        guard let adapter = adapters.first else { return completion(.success(request)) }
+        step(adapter, request) { result in
+            switch result {
+            case .success(let adapted): adapt(adapted, with: adapters.dropFirst(), completion, step: step)
+            case .failure: completion(result)
+            }
+        }
+    }
+
+    /// Asks the retriers.
+    open func retry(
+        _ request: Request, for session: Session, dueTo error: any Error,
+        completion: @escaping @Sendable (RetryResult) -> Void
+    ) {
+        Self.retry(request, for: session, dueTo: error, asking: retriers[...], completion)
+    }
+
+    private static func retry(
+        _ request: Request, for session: Session, dueTo error: any Error,
+        asking retriers: ArraySlice<any RequestRetrier>,
+        _ completion: @escaping @Sendable (RetryResult) -> Void
+    ) {
+        guard let retrier = retriers.first else { return completion(.doNotRetry) }
+        retrier.retry(request, for: session, dueTo: error) { result in
+            switch result {
+            case .retry, .retryWithDelay, .doNotRetryWithError: completion(result)
+            case .doNotRetry:
+                retry(request, for: session, dueTo: error, asking: retriers.dropFirst(), completion)
+            }
+        }
+    }
+}
+
+extension RequestInterceptor where Self == Interceptor {
+    /// An interceptor of two closures.
+    public static func interceptor(
+        adapter: @escaping AdaptHandler, retrier: @escaping RetryHandler
+    ) -> Interceptor {
+        Interceptor(adaptHandler: adapter, retryHandler: retrier)
+    }
+
+    /// An interceptor of an adapter and a retrier.
+    public static func interceptor(
+        adapter: any RequestAdapter, retrier: any RequestRetrier
+    ) -> Interceptor {
+        Interceptor(adapter: adapter, retrier: retrier)
+    }
+
+    /// An interceptor of several; `interceptors` adapt after all adapters and are asked after all retriers.
+    public static func interceptor(
+        adapters: [any RequestAdapter] = [], retriers: [any RequestRetrier] = [],
+        interceptors: [any RequestInterceptor] = []
+    ) -> Interceptor {
+        Interceptor(adapters: adapters, retriers: retriers, interceptors: interceptors)
+    }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+
+/// A credential and the one refresh that may run for it, with those that wait for that: decides what `AuthenticationInterceptor`
+/// does, which keeps it in its lock.
+///
+/// It calls nobody but for the credential's `requiresRefresh`. Time is an argument: seconds that never go back.
+struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, Answer> {
+    /// Those that wait for a refresh, in the order in which they came.
+    struct Waiting {
+        var adaptations: [Adaptation] = []
+        var answers: [Answer] = []
+    }
+
+    private enum State {
+        case idle  // → refreshing, failed
+        case refreshing  // → idle, failed
+        case failed(any Error)  // → idle, refreshing
+    }
+
+    /// What becomes of a request that is to be authenticated.
+    enum AdaptAction {
+        case apply(Credential)
+        case fail(any Error)
+        /// It hears of a refresh that runs.
+        case wait
+        /// It hears of a refresh that has to be started.
+        case refresh(Credential)
+        /// There must be no further refresh: these hear of that, it is among them.
+        case refuse(Waiting, any Error)
+    }
+
+    /// What becomes of a request whose credential was refused.
+    enum RejectAction {
+        case retry
+        case fail(any Error)
+        case wait
+        case refresh(Credential)
+        case refuse(Waiting, any Error)
+    }
+
+    private(set) var credential: Credential?
+    /// Counts the credentials, so that one who has read one knows whether it is still the one.
+    private(set) var version = 0
+    private var state = State.idle
+    private var waiting = Waiting()
+    private let window: (interval: TimeInterval, attempts: Int)?
+    /// When refreshes were started, as far back as the window reaches.
+    private var starts: [TimeInterval] = []
+
+    init(credential: Credential?, window: (interval: TimeInterval, attempts: Int)?) {
+        self.credential = credential
+        self.window = window
+    }
+
+    /// Another credential, from outside. It forces the state to idle, even while a refresh runs.
+    mutating func replace(by new: Credential?) {
+        credential = new
+        version += 1
+        state = .idle
+    }
+
+    /// A request is to be authenticated.
+    mutating func adapt(_ adaptation: Adaptation, at now: TimeInterval) -> AdaptAction {
+        switch state {
+        case .refreshing:
+            // What waits already came before this one, for the same reason.
+            if !waiting.adaptations.isEmpty {
+                waiting.adaptations.append(adaptation)
+                return .wait
+            }
+            guard let credential else { return .fail(AuthenticationError.missingCredential) }
+            return .apply(credential)
+        case .idle, .failed:
+            guard let credential else { return .fail(AuthenticationError.missingCredential) }
+            guard credential.requiresRefresh else {
+                state = .idle
+                return .apply(credential)
+            }
+            waiting.adaptations.append(adaptation)
+            guard start(at: now) else {
+                let error = AuthenticationError.excessiveRefresh
+                return .refuse(fail(with: error), error)
+            }
+            return .refresh(credential)
+        }
+    }
+
+    /// A request that carried the credential of this version was refused.
+    mutating func reject(version: Int, _ answer: Answer, at now: TimeInterval) -> RejectAction {
+        guard version == self.version, let credential else { return .retry }
+        switch state {
+        case .failed(let error): return .fail(error)
+        case .refreshing:
+            waiting.answers.append(answer)
+            return .wait
+        case .idle:
+            waiting.answers.append(answer)
+            guard start(at: now) else {
+                let error = AuthenticationError.excessiveRefresh
+                return .refuse(fail(with: error), error)
+            }
+            return .refresh(credential)
+        }
+    }
+
+    /// The refresh gave a credential. Those that have waited are to go on.
+    mutating func succeed(with new: Credential) -> Waiting {
+        replace(by: new)
+        return release()
+    }
+
+    /// There is no new credential. Those that have waited are to hear why, and so are those that come late, until a request
+    /// is authenticated again.
+    mutating func fail(with error: any Error) -> Waiting {
+        state = .failed(error)
+        return release()
+    }
+
+    private mutating func release() -> Waiting {
+        defer { waiting = Waiting() }
+        return waiting
+    }
+
+    private mutating func start(at now: TimeInterval) -> Bool {
+        if let window {
+            starts.removeAll { $0 < now - window.interval }
+            guard starts.count < window.attempts else { return false }
+            starts.append(now)
+        }
+        state = .refreshing
+        return true
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+
+internal import Dispatch
+internal import LupineLoading
+
+/// What a `NetworkReachabilityManager` holds: the listener, what it was told last, and the watch.
+///
+/// Looking is coalesced: what changes within a tenth of a second is looked at once.
+final class ReachabilityCore: Sendable {
+    typealias Status = NetworkReachabilityManager.NetworkReachabilityStatus
+
+    private struct State {
+        /// Counts the starts and stops, so that what comes late is known to be late.
+        var turn = 0
+        var listener: (queue: DispatchQueue, body: NetworkReachabilityManager.Listener)?
+        var last: Status?
+        var end: NetworkView.End?
+        /// Whether a look is about to be taken.
+        var isDue = false
+        /// Counts the looks, and which of them was told last: their answers may overtake each other.
+        var looks = 0
+        var told = 0
+    }
+
+    private let host: String?
+    private let view: NetworkView
+    private let queue: DispatchQueue
+    private let state = Protected(State())
+
+    init(host: String?, view: NetworkView, queue: DispatchQueue) {
+        self.host = host
+        self.view = view
+        self.queue = queue
+    }
+
+    /// The flags of this moment; waits up to two seconds for them, and gives none where that is not enough for a name.
+    func flags() -> SCNetworkReachabilityFlags? {
+        // A name that takes so long has no address, as far as anybody knows.
+        Self.wait(look) ?? (host == nil ? nil : [])
+    }
+
+    private static func wait<Answer: Sendable>(
+        _ ask: (_ found: @escaping @Sendable (Answer) -> Void) -> Void
+    ) -> Answer? {
+        let answer = Protected<Answer?>(nil)
+        let arrived = DispatchSemaphore(value: 0)
+        ask { found in
+            answer.write { $0 = found }
+            arrived.signal()
+        }
+        _ = arrived.wait(timeout: .now() + .seconds(2))
+        return answer.read { $0 }
+    }
+
+    private func look(_ found: @escaping @Sendable (SCNetworkReachabilityFlags?) -> Void) {
+        if let host {
+            view.find(host) { found(SCNetworkReachabilityFlags($0)) }
+        } else {
+            view.look { found($0.map(SCNetworkReachabilityFlags.init)) }
+        }
+    }
+
+    func start(
+        on listenerQueue: DispatchQueue, _ listener: @escaping NetworkReachabilityManager.Listener
+    ) -> Bool {
+        stop()
+        // Whether the kernel says anything is known at once, other than the address of a name.
+        guard let answer = Self.wait(view.look), answer != nil else { return false }
+        let turn = state.write { state in
+            state.turn += 1
+            state.listener = (listenerQueue, listener)
+            return state.turn
+        }
+        let end = view.watch { [weak self] in self?.changed(turn) }
+        let isLate = state.write { state in
+            guard state.turn == turn else { return true }
+            state.end = end
+            return false
+        }
+        if isLate { end() }
+        lookNow(turn)
+        if host != nil { lookAgain(turn) }
+        return true
+    }
+
+    func stop() {
+        let end = state.write { state in
+            let end = state.end
+            state = State(turn: state.turn + 1)
+            return end
+        }
+        end?()
+    }
+
+    private func changed(_ turn: Int) {
+        let isFirst = state.write { state in
+            guard state.turn == turn, !state.isDue else { return false }
+            state.isDue = true
+            return true
+        }
+        guard isFirst else { return }
+        queue.asyncAfter(deadline: .now() + .milliseconds(50)) { [weak self] in self?.lookNow(turn) }
+    }
+
+    private func lookNow(_ turn: Int) {
+        let number = state.write { state -> Int in
+            if state.turn == turn { state.isDue = false }
+            state.looks += 1
+            return state.looks
+        }
+        look { [weak self] flags in
+            guard let self, let flags else { return }
+            queue.async { [weak self] in self?.tell(flags, turn, number) }
+        }
+    }
+
+    /// A name that has no address may get one without anything changing here: it is looked up every half minute.
+    private func lookAgain(_ turn: Int) {
+        queue.asyncAfter(deadline: .now() + .seconds(30)) { [weak self] in
+            guard let self else { return }
+            let (isOn, last) = state.read { ($0.turn == turn, $0.last) }
+            guard isOn else { return }
+            if last == .notReachable { lookNow(turn) }
+            lookAgain(turn)
+        }
+    }
+
+    private func tell(_ flags: SCNetworkReachabilityFlags, _ turn: Int, _ number: Int) {
+        let status = Status(flags)
+        let listener = state.write {
+            state -> (queue: DispatchQueue, body: NetworkReachabilityManager.Listener)? in
+            guard state.turn == turn, number > state.told else { return nil }
+            state.told = number
+            guard state.last != status else { return nil }
+            state.last = status
+            return state.listener
+        }
+        guard let listener else { return }
+        listener.queue.async { listener.body(status) }
+    }
+}

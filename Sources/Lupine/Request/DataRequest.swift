@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+
+public import Dispatch
+public import Foundation
+public import LupineLoading
+
+/// A request whose content is gathered in memory.
+public class DataRequest: Request, @unchecked Sendable {
+    /// What changes besides the state of any request.
+    private struct DataState {
+        var data: Data?
+        var gate: ResponseGate?
+    }
+
+    /// What the request is made of, on each attempt.
+    public let convertible: any URLRequestConvertible
+    private let dataState = Protected(DataState())
+
+    init(
+        convertible: any URLRequestConvertible, underlyingQueue: DispatchQueue,
+        serializationQueue: DispatchQueue, eventMonitor: CompositeEventMonitor?,
+        interceptor: (any RequestInterceptor)?, shouldAutomaticallyResume: Bool?,
+        delegate: any RequestDelegate
+    ) {
+        self.convertible = convertible
+        super.init(
+            underlyingQueue: underlyingQueue, serializationQueue: serializationQueue,
+            eventMonitor: eventMonitor, interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, delegate: delegate)
+    }
+
+    /// The content that has come so far; nil until the first byte.
+    public var data: Data? { dataState.read { $0.data } }
+
+    override var preparation: Preparation { .conversion(convertible, upload: nil) }
+
+    override func task(for request: URLRequest, using session: URLSession) -> URLSessionTask {
+        session.dataTask(with: request)
+    }
+
+    override func reset() {
+        super.reset()
+        dataState.write { $0.data = nil }
+    }
+
+    // MARK: what the task tells, on the root queue
+
+    func didReceive(
+        _ response: HTTPURLResponse,
+        completion: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        ResponseGate.ask(dataState.read { $0.gate }, about: response, for: self, completion: completion)
+    }
+
+    func didReceive(_ data: Data) {
+        let count = dataState.write { state in
+            if state.data == nil { state.data = data } else { state.data?.append(data) }
+            return Int64(state.data?.count ?? 0)
+        }
+        updateDownloadProgress(
+            completed: count, total: task?.response?.expectedContentLength ?? NSURLSessionTransferSizeUnknown)
+    }
+
+    // MARK: the response's head
+
+    /// Has `handler` decide on `queue` whether the content of each attempt's response is taken. Until it answers nothing is
+    /// delivered.
+    @_disfavoredOverload
+    @preconcurrency
+    @discardableResult
+    public func onHTTPResponse(
+        on queue: DispatchQueue = .main,
+        perform handler:
+            @escaping @Sendable (
+                _ response: HTTPURLResponse,
+                _ completionHandler: @escaping @Sendable (ResponseDisposition) -> Void
+            ) -> Void
+    ) -> Self {
+        dataState.write { $0.gate = ResponseGate(queue: queue, closure: handler) }
+        return self
+    }
+
+    /// Has `handler` called on `queue` with each attempt's response, before its content.
+    @preconcurrency
+    @discardableResult
+    public func onHTTPResponse(
+        on queue: DispatchQueue = .main, perform handler: @escaping @Sendable (HTTPURLResponse) -> Void
+    ) -> Self {
+        onHTTPResponse(on: queue) { response, answer in
+            handler(response)
+            answer(.allow)
+        }
+    }
+
+    // MARK: the response
+
+    /// Has `completionHandler` called on `queue` with the content as it came.
+    @preconcurrency
+    @discardableResult
+    public func response(
+        queue: DispatchQueue = .main,
+        completionHandler: @escaping @Sendable (AFDataResponse<Data?>) -> Void
+    ) -> Self {
+        appendSerializer(isForeign: false) { _ in
+            let result = AFResult<Data?>(value: self.data, error: self.error)
+            let response = self.dataResponse(result, duration: 0)
+            self.monitors?.request(self, didParseResponse: response)
+            self.serialized(nil) { _ in queue.async { completionHandler(response) } }
+        }
+        return self
+    }
+
+    /// Has `completionHandler` called on `queue` with what `responseSerializer` makes of the content.
+    @preconcurrency
+    @discardableResult
+    public func response<Serializer: ResponseSerializer>(
+        queue: DispatchQueue = .main, responseSerializer: Serializer,
+        completionHandler: @escaping @Sendable (AFDataResponse<Serializer.SerializedObject>) -> Void
+    ) -> Self {
+        appendResponse(queue, responseSerializer, completionHandler)
+    }
+
+    /// Has `completionHandler` called on `queue` with what `responseSerializer` makes of the content.
+    @preconcurrency
+    @discardableResult
+    public func response<Serializer: DataResponseSerializerProtocol>(
+        queue: DispatchQueue = .main, responseSerializer: Serializer,
+        completionHandler: @escaping @Sendable (AFDataResponse<Serializer.SerializedObject>) -> Void
+    ) -> Self {
+        appendResponse(queue, responseSerializer, completionHandler)
+    }
+
+    private func appendResponse<Serializer: DataResponseSerializerProtocol>(
+        _ queue: DispatchQueue, _ serializer: Serializer,
+        _ completionHandler: @escaping @Sendable (AFDataResponse<Serializer.SerializedObject>) -> Void
+    ) -> Self {
+        appendSerializer(isForeign: (serializer as? DataResponseSerializer)?.isBare != true) { isOnRoot in
+            let (result, duration) = AFResult.timed {
+                try serializer.serialize(
+                    request: self.request, response: self.response, data: self.data, error: self.error)
+            }
+            self.onRoot(isOnRoot) {
+                let response = self.dataResponse(result, duration: duration)
+                self.monitors?.request(self, didParseResponse: response)
+                self.serialized(response.error) { replacement in
+                    let delivered = replacement.map {
+                        self.dataResponse(
+                            AFResult<Serializer.SerializedObject>.failure($0), duration: duration)
+                    }
+                    queue.async { completionHandler(delivered ?? response) }
+                }
+            }
+        }
+        return self
+    }
+
+    private func dataResponse<Value>(
+        _ result: AFResult<Value>, duration: TimeInterval
+    ) -> AFDataResponse<Value> {
+        AFDataResponse(
+            request: request, response: response, data: data, metrics: metrics,
+            serializationDuration: duration, result: result)
+    }
+}

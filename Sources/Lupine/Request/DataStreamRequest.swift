@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: MIT
+
+public import Dispatch
+public import Foundation
+public import LupineLoading
+
+/// A request whose content is handed over piece by piece, and kept nowhere.
+///
+/// Handlers that are slower than the server slow it down: while more than `StreamBacklog.highMark` waits for them, or while
+/// the reader of `asInputStream(bufferSize:)` makes no room, the task's content is held, and its connection is not read.
+public final class DataStreamRequest: Request, @unchecked Sendable {
+    /// Hears of the pieces and of the end. What it throws for a piece fails and cancels the request.
+    public typealias Handler<Success: Sendable, Failure: Error & Sendable> =
+        @Sendable (_ stream: Stream<Success, Failure>) throws -> Void
+
+    /// What a handler hears.
+    public struct Stream<Success: Sendable, Failure: Error & Sendable>: Sendable {
+        /// What has happened.
+        public let event: Event<Success, Failure>
+        /// Cancels the request.
+        public let token: CancellationToken
+
+        /// Cancels the request.
+        public func cancel() { token.cancel() }
+    }
+
+    /// What has happened to a stream.
+    public enum Event<Success: Sendable, Failure: Error & Sendable>: Sendable {
+        /// A piece has come, or could not be made into a value.
+        case stream(Result<Success, Failure>)
+        /// The request has ended. Nothing more comes.
+        case complete(Completion)
+    }
+
+    /// How a stream ended.
+    public struct Completion: Sendable {
+        /// The request that was sent last.
+        public let request: URLRequest?
+        /// The response to it.
+        public let response: HTTPURLResponse?
+        /// What was measured of it.
+        public let metrics: URLSessionTaskMetrics?
+        /// Why it failed; nil when it did not.
+        public let error: AFError?
+    }
+
+    /// Cancels a request that it does not keep alive.
+    public struct CancellationToken: Sendable {
+        private struct Target: @unchecked Sendable {
+            weak var request: DataStreamRequest?
+        }
+
+        private let target: Target
+
+        init(_ request: DataStreamRequest) { target = Target(request: request) }
+
+        /// Cancels the request.
+        public func cancel() { target.request?.cancel() }
+    }
+
+    /// Takes a piece, on the root queue.
+    fileprivate struct Taker: Sendable {
+        let take: @Sendable (DataStreamRequest, Data) -> Void
+    }
+
+    /// What changes besides the state of any request.
+    struct StreamState {
+        fileprivate var gate: ResponseGate?
+        fileprivate var takers: [Taker] = []
+        /// Pieces that handlers have not dealt with yet, all handlers together.
+        fileprivate var outstanding = 0
+        /// Their bytes.
+        fileprivate var backlog = StreamBacklog()
+        /// Ends that wait for them.
+        fileprivate var completions: [Job] = []
+        /// Feeds the stream that is read instead of, or besides, handlers being called.
+        var feed: ContentFeed?
+        /// No content comes any more.
+        var hasEnded = false
+        /// The task whose content is held.
+        private var held: URLSessionTask?
+
+        /// Holds the content of the task that it comes from, or lets it go on, as those who are given it can bear. The task
+        /// is touched under the lock, so that the wishes of two threads reach it in order; it never calls back from there.
+        mutating func balance(_ source: URLSessionTask? = nil) {
+            if backlog.isFull || feed?.isFull ?? false {
+                guard let source, source !== held else { return }
+                source.holdContent(true)
+                held = source
+            } else if let task = held.take() {
+                task.holdContent(false)
+            }
+        }
+    }
+
+    /// What the request is made of, on each attempt.
+    public let convertible: any URLRequestConvertible
+    /// Whether a piece that cannot be serialized cancels the request.
+    public let automaticallyCancelOnStreamError: Bool
+    let streamState = Protected(StreamState())
+
+    init(
+        convertible: any URLRequestConvertible, automaticallyCancelOnStreamError: Bool,
+        underlyingQueue: DispatchQueue, serializationQueue: DispatchQueue,
+        eventMonitor: CompositeEventMonitor?, interceptor: (any RequestInterceptor)?,
+        shouldAutomaticallyResume: Bool?, delegate: any RequestDelegate
+    ) {
+        self.convertible = convertible
+        self.automaticallyCancelOnStreamError = automaticallyCancelOnStreamError
+        super.init(
+            underlyingQueue: underlyingQueue, serializationQueue: serializationQueue,
+            eventMonitor: eventMonitor, interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, delegate: delegate)
+    }
+
+    override var preparation: Preparation { .conversion(convertible, upload: nil) }
+
+    override func task(for request: URLRequest, using session: URLSession) -> URLSessionTask {
+        session.dataTask(with: request)
+    }
+
+    // MARK: what the task tells, on the root queue
+
+    func didReceive(
+        _ response: HTTPURLResponse,
+        completion: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        ResponseGate.ask(streamState.read { $0.gate }, about: response, for: self, completion: completion)
+    }
+
+    func didReceive(_ data: Data) {
+        let source = lastTask
+        let takers = streamState.write { state in
+            state.feed?.put(data)
+            state.outstanding += state.takers.count
+            for _ in state.takers { state.backlog.add(data.count) }
+            state.balance(source)
+            return state.takers
+        }
+        for taker in takers { taker.take(self, data) }
+    }
+
+    override func contentEnds() {
+        let feed = streamState.write { state in
+            state.hasEnded = true
+            return state.feed.take()
+        }
+        feed?.end()
+    }
+
+    // MARK: the response's head
+
+    /// Has `handler` decide on `queue` whether the content of each attempt's response is taken. Until it answers nothing is
+    /// delivered.
+    @_disfavoredOverload
+    @preconcurrency
+    @discardableResult
+    public func onHTTPResponse(
+        on queue: DispatchQueue = .main,
+        perform handler:
+            @escaping @Sendable (
+                _ response: HTTPURLResponse,
+                _ completionHandler: @escaping @Sendable (ResponseDisposition) -> Void
+            ) -> Void
+    ) -> Self {
+        streamState.write { $0.gate = ResponseGate(queue: queue, closure: handler) }
+        return self
+    }
+
+    /// Has `handler` called on `queue` with each attempt's response, before its content.
+    @preconcurrency
+    @discardableResult
+    public func onHTTPResponse(
+        on queue: DispatchQueue = .main, perform handler: @escaping @Sendable (HTTPURLResponse) -> Void
+    ) -> Self {
+        onHTTPResponse(on: queue) { response, answer in
+            handler(response)
+            answer(.allow)
+        }
+    }
+
+    // MARK: the pieces
+
+    /// Has `stream` called on `queue` with each piece as it comes, then with the end.
+    @preconcurrency
+    @discardableResult
+    public func responseStream(
+        on queue: DispatchQueue = .main, stream: @escaping Handler<Data, Never>
+    ) -> Self {
+        append(queue, stream) { request, data in
+            request.deliver([.success(data)], of: data.count, to: stream, on: queue)
+        }
+    }
+
+    /// Has `stream` called on `queue` with what `serializer` makes of each piece, then with the end. A serializer whose
+    /// values span pieces has it called for each value.
+    @preconcurrency
+    @discardableResult
+    public func responseStream<Serializer: DataStreamSerializer>(
+        using serializer: Serializer, on queue: DispatchQueue = .main,
+        stream: @escaping Handler<Serializer.SerializedObject, AFError>
+    ) -> Self {
+        appendSerialization(StreamSerialization(serializer), queue, stream) { $0 }
+    }
+
+    /// Has `stream` called on `queue` with each piece as text, in whole characters, then with the end.
+    @preconcurrency
+    @discardableResult
+    public func responseStreamString(
+        on queue: DispatchQueue = .main, stream: @escaping Handler<String, Never>
+    ) -> Self {
+        appendSerialization(StreamSerialization(StringStreamSerializer()), queue, stream) { result in
+            .success((try? result.get()) ?? "")
+        }
+    }
+
+    /// Has `stream` called on `queue` with the value that each piece decodes to, then with the end.
+    @preconcurrency
+    @discardableResult
+    public func responseStreamDecodable<T: Decodable & Sendable>(
+        of type: T.Type = T.self, on queue: DispatchQueue = .main,
+        using decoder: any DataDecoder = JSONDecoder(),
+        preprocessor: any DataPreprocessor = PassthroughPreprocessor(),
+        stream: @escaping Handler<T, AFError>
+    ) -> Self {
+        responseStream(
+            using: DecodableStreamSerializer<T>(decoder: decoder, dataPreprocessor: preprocessor), on: queue,
+            stream: stream)
+    }
+
+    /// Adds a handler of what a serializer makes of the pieces. Its values are events; `outcome` is how the handler takes them.
+    private func appendSerialization<Value, Failure>(
+        _ serialization: StreamSerialization<Value>, _ queue: DispatchQueue,
+        _ stream: @escaping Handler<Value, Failure>,
+        outcome: @escaping @Sendable (AFResult<Value>) -> Result<Value, Failure>
+    ) -> Self {
+        append(
+            queue, stream,
+            take: { request, data in
+                let attempt = request.retryCount
+                request.serializationQueue.async {
+                    let results = serialization.results(of: data, attempt: attempt)
+                    request.underlyingQueue.async {
+                        request.parsed(results, of: data.count, for: stream, on: queue, outcome: outcome)
+                    }
+                }
+            },
+            end: { request in
+                let results = serialization.lastResults(attempt: request.retryCount)
+                guard !results.isEmpty else { return }
+                request.streamState.write { $0.outstanding += 1 }
+                request.underlyingQueue.async {
+                    request.parsed(results, of: 0, for: stream, on: queue, outcome: outcome)
+                }
+            })
+    }
+
+    /// Adds a handler: `take` begins to deal with a piece, and ends with `deliver`; `end`, on the serialization queue, deals
+    /// with what a whole stream leaves behind its last piece.
+    private func append<Success, Failure>(
+        _ queue: DispatchQueue, _ stream: @escaping Handler<Success, Failure>,
+        take: @escaping @Sendable (DataStreamRequest, Data) -> Void,
+        end: @escaping @Sendable (DataStreamRequest) -> Void = { _ in }
+    ) -> Self {
+        streamState.write { $0.takers.append(Taker(take: take)) }
+        appendSerializer(isForeign: true) { isOnRoot in
+            if self.error == nil { end(self) }
+            self.onRoot(isOnRoot) {
+                self.serialized(nil) { _ in self.complete(stream, on: queue) }
+            }
+        }
+        return self
+    }
+
+    private func parsed<Success: Sendable, Failure>(
+        _ results: [AFResult<Success>], of count: Int, for stream: @escaping Handler<Success, Failure>,
+        on queue: DispatchQueue, outcome: (AFResult<Success>) -> Result<Success, Failure>
+    ) {
+        for result in results {
+            monitors?.request(self, didParseStream: result)
+            if case .failure = result, automaticallyCancelOnStreamError { cancel() }
+        }
+        deliver(results.map(outcome), of: count, to: stream, on: queue)
+    }
+
+    /// Calls a handler with what has come of a piece of so many bytes. One that throws fails the request.
+    private func deliver<Success, Failure>(
+        _ results: [Result<Success, Failure>], of count: Int, to stream: @escaping Handler<Success, Failure>,
+        on queue: DispatchQueue
+    ) {
+        if results.isEmpty { return dealtWithPiece(of: count) }
+        queue.async {
+            for result in results {
+                do {
+                    try stream(Stream(event: .stream(result), token: CancellationToken(self)))
+                } catch {
+                    self.error = error.asAFError(
+                        or: .responseSerializationFailed(reason: .customSerializationFailed(error: error)))
+                    self.cancel()
+                }
+            }
+            self.dealtWithPiece(of: count)
+        }
+    }
+
+    private func dealtWithPiece(of count: Int) {
+        let ready = streamState.write { state -> [Job] in
+            state.outstanding -= 1
+            state.backlog.remove(count)
+            state.balance()
+            guard state.outstanding == 0 else { return [] }
+            defer { state.completions = [] }
+            return state.completions
+        }
+        for completion in ready { completion.run() }
+    }
+
+    /// Tells a handler of the end, when all pieces have been dealt with (DS-6).
+    private func complete<Success, Failure>(
+        _ stream: @escaping Handler<Success, Failure>, on queue: DispatchQueue
+    ) {
+        let completion = Job {
+            queue.async {
+                let completion = Completion(
+                    request: self.request, response: self.response, metrics: self.metrics, error: self.error)
+                try? stream(Stream(event: .complete(completion), token: CancellationToken(self)))
+            }
+        }
+        let isReady = streamState.write { state in
+            if state.outstanding > 0 { state.completions.append(completion) }
+            return state.outstanding == 0
+        }
+        if isReady { completion.run() }
+    }
+}
+
+extension DataStreamRequest.Stream {
+    /// The piece, when one has come.
+    public var result: Result<Success, Failure>? {
+        guard case .stream(let result) = event else { return nil }
+        return result
+    }
+
+    /// The value of the piece, when there is one.
+    public var value: Success? {
+        guard case .success(let value) = result else { return nil }
+        return value
+    }
+
+    /// Why the piece could not be made into a value, when it could not.
+    public var error: Failure? {
+        guard case .failure(let error) = result else { return nil }
+        return error
+    }
+
+    /// How the stream ended, when it has.
+    public var completion: DataStreamRequest.Completion? {
+        guard case .complete(let completion) = event else { return nil }
+        return completion
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+
+internal import Dispatch
+internal import Foundation
+internal import LupineLoading
+
+// What the session tells a request of its attempts. All on the root queue.
+
+extension Request {
+    /// The first attempt begins, unless it has begun already or the request was cancelled.
+    func beginsAttempt() -> Bool { mutableState.write { $0.machine.receive(.prepare) } == .proceed }
+
+    /// Whether the attempt may go on to its task.
+    var goesOn: Bool { mutableState.read { $0.machine.goesOn } }
+
+    func didCreateInitialURLRequest(_ request: URLRequest) {
+        mutableState.write { $0.requests.append(request) }
+        monitors?.request(self, didCreateInitialURLRequest: request)
+    }
+
+    /// The attempt fails before it has a task. What fails after the request has come to its end changes nothing any more.
+    func failAttempt(with error: AFError) {
+        mutableState.write { state in
+            if state.machine.goesOn { state.error = error }
+        }
+    }
+
+    func didFailToCreateURLRequest(with error: AFError) {
+        failAttempt(with: error)
+        monitors?.request(self, didFailToCreateURLRequestWithError: error)
+        describeForCURL()
+        retryOrFinish(error)
+    }
+
+    func didAdaptInitialRequest(_ initial: URLRequest, to adapted: URLRequest) {
+        mutableState.write { $0.requests.append(adapted) }
+        monitors?.request(self, didAdaptInitialRequest: initial, to: adapted)
+    }
+
+    func didFailToAdaptURLRequest(_ initial: URLRequest, with error: AFError) {
+        failAttempt(with: error)
+        monitors?.request(self, didFailToAdaptURLRequest: initial, withError: error)
+        describeForCURL()
+        retryOrFinish(error)
+    }
+
+    func didCreateURLRequest(_ request: URLRequest) {
+        if let handler = mutableState.read({ $0.urlRequestHandler }) {
+            handler.queue.async { handler.closure(request) }
+        }
+        monitors?.request(self, didCreateURLRequest: request)
+        describeForCURL()
+    }
+
+    /// Takes the attempt's task, and does to it what the state wants.
+    func didCreateTask(_ task: URLSessionTask) {
+        let (action, handler) = mutableState.write { state in
+            state.tasks.append(task)
+            let action = state.machine.receive(.taskMade)
+            switch action {
+            case .resumeTask: task.resume()
+            case .suspendTask: task.suspend()
+            case .cancelTask:
+                task.resume()
+                task.cancel()
+            default: break
+            }
+            return (action, state.urlSessionTaskHandler)
+        }
+        if let handler { handler.queue.async { handler.closure(task) } }
+        monitors?.request(self, didCreateTask: task)
+        switch action {
+        case .resumeTask: didResumeTask(task)
+        case .suspendTask: didSuspendTask(task)
+        case .cancelTask: didCancelTask(task)
+        default: break
+        }
+    }
+
+    func didGatherMetrics(_ metrics: URLSessionTaskMetrics) {
+        mutableState.write { state in
+            if state.metrics.last !== metrics { state.metrics.append(metrics) }
+        }
+        monitors?.request(self, didGatherMetrics: metrics)
+    }
+
+    /// The server was refused; the task has still to end.
+    func didFailTask(_ task: URLSessionTask, earlyWithError error: AFError) {
+        self.error = error
+        monitors?.request(self, didFailTask: task, earlyWithError: error)
+    }
+
+    /// The task has ended, and its metrics are stored. An error that was there before it wins.
+    func didCompleteTask(_ task: URLSessionTask, with error: AFError?) {
+        mutableState.write { state in
+            if state.error == nil { state.error = error }
+        }
+        runValidators()
+        monitors?.request(self, didCompleteTask: task, with: error)
+        retryOrFinish(self.error)
+    }
+
+    func updateUploadProgress(completed: Int64, total: Int64) {
+        mutableState.write { $0.upload.update(completed: completed, total: total) }?.show()
+    }
+
+    func updateDownloadProgress(completed: Int64, total: Int64) {
+        mutableState.write { $0.download.update(completed: completed, total: total) }?.show()
+    }
+
+    /// Adds to what has come of the content.
+    func updateDownloadProgress(addingBytes count: Int64, total: Int64) {
+        mutableState.write { state in
+            state.download.update(completed: state.download.completed + count, total: total)
+        }?.show()
+    }
+}

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: MIT
+
+internal import Dispatch
+internal import Foundation
+internal import LupineLoading
+
+// How a request is resumed, held, cancelled and brought to its end.
+
+extension RequestMachine.Standing {
+    /// How the latest of a request's tasks stands.
+    init(_ task: URLSessionTask?) {
+        guard let task else {
+            self = .none
+            return
+        }
+        self = task.state == .completed ? .completed : .live
+    }
+}
+
+extension Request {
+    // MARK: what users do
+
+    // What is to be told of a change is news, stored before the task is touched: it is told in a block on the root queue, or
+    // before a callback of the task's that comes to the root queue sooner. The task is touched under the lock, so that
+    // the wishes of two threads reach it in the order in which the machine took them; a task never calls back from there
+    // (T-1).
+
+    func add(_ news: @escaping @Sendable () -> Void, to state: inout MutableState) {
+        state.news.append(Job(run: news))
+        underlyingQueue.async { self.tellNews() }
+    }
+
+    /// Tells what is to be told of what users did. On the root queue, before anything else is told there.
+    func tellNews() {
+        let news = mutableState.write { state -> [Job] in
+            if state.news.isEmpty { return [] }
+            defer { state.news = [] }
+            return state.news
+        }
+        for item in news { item.run() }
+    }
+
+    /// Starts the request, or lets it go on. Without effect once it was cancelled or has finished.
+    @discardableResult
+    public func resume() -> Self {
+        let action = mutableState.write { state in
+            let task = state.tasks.last
+            let action = state.machine.receive(.resume(.init(task)))
+            switch action {
+            case .resumeTask:
+                add({ self.didResumeWithTask(task) }, to: &state)
+                task?.resume()
+            case .perform, .note: add({ self.didResume() }, to: &state)
+            default: break
+            }
+            return action
+        }
+        if action == .perform { readyToPerform() }
+        return self
+    }
+
+    /// The same on the root queue, where what is to be told need not be queued.
+    private func resumeNow() {
+        tellNews()
+        let (action, task) = mutableState.write { state in
+            let task = state.tasks.last
+            let action = state.machine.receive(.resume(.init(task)))
+            if action == .resumeTask { task?.resume() }
+            return (action, task)
+        }
+        switch action {
+        case .resumeTask: didResumeWithTask(task)
+        case .perform:
+            didResume()
+            if let session = delegate as? Session { session.performNow(self) } else { readyToPerform() }
+        case .note: didResume()
+        default: break
+        }
+    }
+
+    /// Holds the request: no bytes move until `resume()`. Without effect once it was cancelled or has finished.
+    @discardableResult
+    public func suspend() -> Self {
+        mutableState.write { state in
+            let task = state.tasks.last
+            switch state.machine.receive(.suspend(.init(task))) {
+            case .suspendTask:
+                add(
+                    {
+                        self.didSuspend()
+                        if let task { self.didSuspendTask(task) }
+                    }, to: &state)
+                task?.suspend()
+            case .note: add({ self.didSuspend() }, to: &state)
+            default: break
+            }
+        }
+        return self
+    }
+
+    /// Cancels the request by ending its task, if it has a live one.
+    ///
+    /// - Parameters:
+    ///   - error: What the request fails with, if it has not failed before. Nil says that this is no failure: an error that
+    ///     tells no more than that a task was cancelled is forgotten.
+    ///   - tells: Whether `didCancelTask` is told at once; otherwise `end` queues it, when it knows what has come of it.
+    ///   - end: Ends the task.
+    @discardableResult
+    func cancel(
+        with error: AFError?, telling tells: Bool = true,
+        ending end: @Sendable (URLSessionTask) -> Void = { $0.cancel() }
+    ) -> RequestMachine.Action {
+        mutableState.write { state in
+            let task = state.tasks.last
+            let action = state.machine.receive(.cancel(.init(task)))
+            switch action {
+            case .cancelTask:
+                guard let task else { break }
+                add(
+                    {
+                        self.didCancel(with: error)
+                        if tells { self.didCancelTask(task) }
+                    }, to: &state)
+                // A task that was never resumed would not tell its end (T-4).
+                task.resume()
+                end(task)
+            case .arrive:
+                add(
+                    {
+                        self.didCancel(with: error)
+                        self.cancellationArrived()
+                    }, to: &state)
+            default: break
+            }
+            return action
+        }
+    }
+
+    // MARK: handlers and the pass over their serializers
+
+    /// Adds a serializer, which has to end with `serialized(_:deliver:)` on the root queue. The request may resume because of
+    /// it.
+    func appendSerializer(isForeign: Bool, _ run: @escaping @Sendable (_ isOnRoot: Bool) -> Void) {
+        let action = mutableState.write { state in
+            state.chain.append(.init(isForeign: isForeign, run: run))
+            return state.machine.receive(.handlerAdded)
+        }
+        switch action {
+        case .beginLatePass: underlyingQueue.async { self.runSerializers() }
+        case .offerResume:
+            underlyingQueue.async {
+                if self.shouldAutomaticallyResume ?? self.delegate?.startImmediately ?? true {
+                    self.resumeNow()
+                }
+            }
+        default: break
+        }
+    }
+
+    /// Brings the request to its end: the serializers run, then the handlers are called. Ignored while that goes on and
+    /// afterwards. On the root queue.
+    func finish(error: AFError? = nil) {
+        let begins = mutableState.write { state in
+            guard state.machine.receive(.finish) == .beginPass else { return false }
+            if let error { state.error = error }
+            state.chain.restart()
+            return true
+        }
+        if begins { runPass() }
+    }
+
+    /// With no handler at all the state is the last one when the end is told (E-7); else it is told before any response.
+    private func runPass() {
+        contentEnds()
+        let hasHandlers = mutableState.read { !$0.chain.isEmpty }
+        if !hasHandlers { runSerializers() }
+        monitors?.requestDidFinish(self)
+        if hasHandlers { runSerializers() }
+    }
+
+    /// Runs `body` on the root queue: at once, if this is it.
+    func onRoot(_ isOnRoot: Bool, _ body: @escaping @Sendable () -> Void) {
+        if isOnRoot { body() } else { underlyingQueue.async(execute: body) }
+    }
+
+    /// Takes the next step of the pass. On the root queue.
+    private func runSerializers() {
+        let step: SerializerChain.Step? = mutableState.write { state in
+            let step = state.chain.next()
+            guard case .deliver = step else { return state.machine.phase == .finishing ? step : nil }
+            guard state.machine.receive(.serialized) == .proceed else { return nil }
+            state.chain.clear()
+            return step
+        }
+        switch step {
+        case .run(let serializer):
+            if serializer.isForeign {
+                serializationQueue.async { serializer.run(false) }
+            } else {
+                serializer.run(true)
+            }
+        case .deliver(let deliveries):
+            for delivery in deliveries { delivery.run() }
+            cleanup()
+        case nil: break
+        }
+    }
+
+    /// A serializer has run; asks the retriers if it has failed. On the root queue.
+    ///
+    /// - Parameters:
+    ///   - failure: Why it failed.
+    ///   - deliver: Calls the handler, with the error that a retrier put in the place of the failure, if one did.
+    func serialized(_ failure: AFError?, deliver: @escaping @Sendable (AFError?) -> Void) {
+        guard let failure, let delegate else { return serialized { deliver(nil) } }
+        switch mutableState.write({ $0.machine.receive(.serializerFailed) }) {
+        case .ask(let number):
+            delegate.retryResult(for: self, dueTo: failure) { result in
+                self.answered(result, to: number, refusal: .serializerRefused(number)) { error in
+                    self.serialized { deliver(error) }
+                }
+            }
+        case .proceed: serialized { deliver(nil) }
+        default: break
+        }
+    }
+
+    private func serialized(_ delivery: @escaping @Sendable () -> Void) {
+        mutableState.write { $0.chain.completed(Job(run: delivery)) }
+        runSerializers()
+    }
+
+    /// Adds what is done when the handlers have been called; at once if that has happened. On the root queue.
+    func onFinish(perform: @escaping @Sendable () -> Void) {
+        let isOver = mutableState.write { state in
+            if state.machine.isOver { return true }
+            state.finishHandlers.append(Job(run: perform))
+            return false
+        }
+        if isOver { perform() }
+    }
+
+    // MARK: failures and retries
+
+    /// An attempt has ended: asks the retriers if it has failed, else brings the request to its end. On the root queue.
+    func retryOrFinish(_ error: AFError?) {
+        guard let error, let delegate else { return finish() }
+        switch mutableState.write({ $0.machine.receive(.attemptFailed) }) {
+        case .ask(let number):
+            delegate.retryResult(for: self, dueTo: error) { result in
+                self.answered(result, to: number, refusal: .refused(number)) { self.finish(error: $0) }
+            }
+        case .proceed: finish()
+        default: break
+        }
+    }
+
+    /// A retrier has answered. Too late an answer has no effect. On the root queue.
+    private func answered(
+        _ result: RetryResult, to number: Int, refusal: RequestMachine.Event,
+        refused: @escaping @Sendable (AFError?) -> Void
+    ) {
+        let event = result.isRetry ? RequestMachine.Event.granted(number) : refusal
+        guard mutableState.write({ $0.machine.receive(event) }) == .proceed else { return }
+        switch result {
+        case .retry: retry(after: nil)
+        case .retryWithDelay(let delay): retry(after: delay)
+        case .doNotRetry: refused(nil)
+        case .doNotRetryWithError(let error):
+            refused(error.asAFError(orFailWith: "a delegate of requests answers with an AFError"))
+        }
+    }
+
+    private func retry(after delay: TimeInterval?) {
+        guard let delegate else { return finish(error: .sessionDeinitialized) }
+        delegate.retryRequest(self, withDelay: delay)
+    }
+
+    /// Makes the request ready for the next attempt, unless it was cancelled meanwhile. On the root queue.
+    func prepareForRetry() -> Bool {
+        let isDue = mutableState.write { state in
+            guard state.machine.receive(.retryDue) == .proceed else { return false }
+            state.retryCount += 1
+            return true
+        }
+        guard isDue else { return false }
+        reset()
+        monitors?.requestIsRetrying(self)
+        return true
+    }
+
+    // MARK: what is told, on the root queue
+
+    private func readyToPerform() {
+        if let delegate {
+            delegate.readyToPerform(request: self)
+        } else {
+            underlyingQueue.async { self.finish(error: .sessionDeinitialized) }
+        }
+    }
+
+    private func didResume() { monitors?.requestDidResume(self) }
+    private func didResumeWithTask(_ task: URLSessionTask?) {
+        didResume()
+        if let task { didResumeTask(task) }
+    }
+    private func didSuspend() { monitors?.requestDidSuspend(self) }
+    func didResumeTask(_ task: URLSessionTask) { monitors?.request(self, didResumeTask: task) }
+    func didSuspendTask(_ task: URLSessionTask) { monitors?.request(self, didSuspendTask: task) }
+    func didCancelTask(_ task: URLSessionTask) { monitors?.request(self, didCancelTask: task) }
+
+    private func didCancel(with error: AFError?) {
+        mutableState.write { state in
+            if let error {
+                if state.error == nil { state.error = error }
+            } else if case .sessionTaskFailed(let cause) = state.error,
+                (cause as? URLError)?.code == .cancelled
+            {
+                state.error = nil
+            }
+        }
+        monitors?.requestDidCancel(self)
+    }
+
+    /// There was no task to cancel: what waits for one is not to happen any more.
+    private func cancellationArrived() {
+        let begins = mutableState.write { state in
+            guard state.machine.receive(.cancellationArrived) == .beginPass else { return false }
+            state.chain.restart()
+            return true
+        }
+        if begins { runPass() }
+    }
+}
+
+extension RetryResult {
+    /// Whether the request is tried again.
+    var isRetry: Bool {
+        switch self {
+        case .retry, .retryWithDelay: true
+        case .doNotRetry, .doNotRetryWithError: false
+        }
+    }
+}

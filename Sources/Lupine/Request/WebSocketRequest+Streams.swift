@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+
+public import Dispatch
+public import Foundation
+public import LupineLoading
+
+// The handlers of a web socket. What has happened goes from the root queue to the serialization queue, where messages are
+// decoded, and from there to the handler's queue.
+
+extension WebSocketRequest {
+    /// Has `handler` called on `queue` with everything that happens.
+    @preconcurrency
+    @discardableResult
+    public func streamMessageEvents(
+        on queue: DispatchQueue = .main,
+        handler: @escaping @Sendable (_ event: Event<URLSessionWebSocketTask.Message, Never>) -> Void
+    ) -> Self {
+        append(queue, handler) { .receivedMessage($0) }
+    }
+
+    /// Has `handler` called on `queue` with each message.
+    @preconcurrency
+    @discardableResult
+    public func streamMessages(
+        on queue: DispatchQueue = .main,
+        handler: @escaping @Sendable (_ message: URLSessionWebSocketTask.Message) -> Void
+    ) -> Self {
+        streamMessageEvents(on: queue) { event in
+            if let message = event.message { handler(message) }
+        }
+    }
+
+    /// Has `handler` called on `queue` with everything that happens, and with what `serializer` makes of the messages.
+    @preconcurrency
+    @discardableResult
+    public func streamSerializer<Serializer: WebSocketMessageSerializer>(
+        _ serializer: Serializer, on queue: DispatchQueue = .main,
+        handler: @escaping @Sendable (_ event: Event<Serializer.Output, Serializer.Failure>) -> Void
+    ) -> Self where Serializer.Failure == any Error {
+        append(queue, handler) { message in
+            do {
+                return .receivedMessage(try serializer.decode(message))
+            } catch {
+                return .serializerFailed(error)
+            }
+        }
+    }
+
+    /// Has `handler` called on `queue` with everything that happens, and with the values that messages decode to.
+    @preconcurrency
+    @discardableResult
+    public func streamDecodableEvents<Value: Decodable & Sendable>(
+        _ type: Value.Type = Value.self, on queue: DispatchQueue = .main,
+        using decoder: any DataDecoder = JSONDecoder(),
+        handler: @escaping @Sendable (_ event: Event<Value, any Error>) -> Void
+    ) -> Self {
+        streamSerializer(
+            DecodableWebSocketMessageDecoder<Value>(decoder: decoder), on: queue, handler: handler)
+    }
+
+    /// Has `handler` called on `queue` with the value of each message that can be decoded.
+    @preconcurrency
+    @discardableResult
+    public func streamDecodable<Value: Decodable & Sendable>(
+        _ type: Value.Type = Value.self, on queue: DispatchQueue = .main,
+        using decoder: any DataDecoder = JSONDecoder(),
+        handler: @escaping @Sendable (_ value: Value) -> Void
+    ) -> Self {
+        streamDecodableEvents(Value.self, on: queue, using: decoder) { event in
+            if let value = event.message { handler(value) }
+        }
+    }
+
+    /// Adds a handler; `decode` says what a message is to it.
+    private func append<Success: Sendable, Failure: Error>(
+        _ queue: DispatchQueue, _ handler: @escaping @Sendable (Event<Success, Failure>) -> Void,
+        decode: @escaping @Sendable (URLSessionWebSocketTask.Message) -> Event<Success, Failure>.Kind
+    ) -> Self {
+        let taker = Taker { request, occurrence in
+            request.decodingQueue.async {
+                switch occurrence {
+                case .connected(let name):
+                    request.tell(.connected(protocol: name), to: handler, on: queue)
+                case .message(let message):
+                    guard !request.isMuted else { return }
+                    request.tellUnlessMuted(decode(message), to: handler, on: queue)
+                case .disconnected(let code, let reason):
+                    request.tellUnlessMuted(
+                        .disconnected(closeCode: code, reason: reason), to: handler, on: queue)
+                }
+            }
+        }
+        socketState.write { $0.takers.append(taker) }
+        appendSerializer(isForeign: false) { _ in
+            self.serialized(nil) { _ in
+                self.decodingQueue.async {
+                    let completion = Completion(
+                        request: self.request, response: self.response, metrics: self.metrics,
+                        error: self.error)
+                    self.tell(.completed(completion), to: handler, on: queue)
+                }
+            }
+        }
+        return self
+    }
+
+    private var isMuted: Bool { socketState.read { $0.isMuted } }
+
+    private func tell<Success: Sendable, Failure: Error>(
+        _ kind: Event<Success, Failure>.Kind,
+        to handler: @escaping @Sendable (Event<Success, Failure>) -> Void, on queue: DispatchQueue
+    ) {
+        queue.async { handler(Event(request: self, kind: kind)) }
+    }
+
+    /// The same, unless the request is cancelled before the handler's turn comes.
+    private func tellUnlessMuted<Success: Sendable, Failure: Error>(
+        _ kind: Event<Success, Failure>.Kind,
+        to handler: @escaping @Sendable (Event<Success, Failure>) -> Void, on queue: DispatchQueue
+    ) {
+        queue.async {
+            if !self.isMuted { handler(Event(request: self, kind: kind)) }
+        }
+    }
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+
+public import Dispatch
+public import Foundation
+public import LupineLoading
+
+/// A request that becomes a connection on which messages go both ways (RFC 6455).
+///
+/// Any thread may call. Handlers are added by the `stream…` methods; each of them hears of everything from then on: that the
+/// connection was made, the messages, with what it was closed, and that the request has come to its end. Those who hear
+/// nothing but the end of an attempt hear of the next one, if there is one.
+public final class WebSocketRequest: Request, @unchecked Sendable {
+    /// What handlers are told of a connection.
+    enum Occurrence: Sendable {
+        case connected(protocol: String?)
+        case message(URLSessionWebSocketTask.Message)
+        case disconnected(URLSessionWebSocketTask.CloseCode, reason: Data?)
+    }
+
+    /// Takes what has happened, on the root queue.
+    struct Taker: Sendable {
+        let take: @Sendable (WebSocketRequest, Occurrence) -> Void
+    }
+
+    /// What changes besides the state of any request.
+    struct SocketState {
+        var takers: [Taker] = []
+        /// The latest attempt's.
+        var task: URLSessionWebSocketTask?
+        /// What waits for a task.
+        var unsent: [OutgoingMessage] = []
+        var pings = PingSchedule()
+        /// Whether handlers are told of the end only: the request was cancelled.
+        var isMuted = false
+        /// Whether nothing can be sent any more.
+        var isOver = false
+    }
+
+    /// What the request is made of, on each attempt.
+    public let convertible: any URLRequestConvertible
+    /// What is agreed on with the server.
+    public let configuration: Configuration
+    let socketState = Protected(SocketState())
+    /// Where messages are decoded, one after the other: on the serialization queue, which need not be serial.
+    let decodingQueue: DispatchQueue
+    private let timer: PingTimer
+
+    init(
+        convertible: any URLRequestConvertible, configuration: Configuration,
+        underlyingQueue: DispatchQueue, serializationQueue: DispatchQueue,
+        eventMonitor: CompositeEventMonitor?, interceptor: (any RequestInterceptor)?,
+        shouldAutomaticallyResume: Bool?, delegate: any RequestDelegate, timer: PingTimer = .dispatch
+    ) {
+        self.convertible = convertible
+        self.configuration = configuration
+        self.timer = timer
+        decodingQueue = DispatchQueue(
+            label: "\(serializationQueue.label).webSocket", target: serializationQueue)
+        super.init(
+            underlyingQueue: underlyingQueue, serializationQueue: serializationQueue,
+            eventMonitor: eventMonitor, interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, delegate: delegate)
+    }
+
+    /// A request that never had a task has not sent its messages.
+    deinit { refuseUnsent(.explicitlyCancelled) }
+
+    override var preparation: Preparation { .conversion(convertible, upload: nil) }
+
+    /// A task that receives at once, and has been given what waited for it; unless it will never do anything.
+    override func task(for request: URLRequest, using session: URLSession) -> URLSessionTask {
+        let task = session.webSocketTask(with: opening(request))
+        if task.isOrphan { return task }
+        task.maximumMessageSize = configuration.maximumMessageSize
+        receive(from: task)
+        // Under the lock, so that what is sent meanwhile comes behind; a task never calls back from there.
+        socketState.write { state in
+            state.task = task
+            for message in state.unsent { message.send(through: task) }
+            state.unsent = []
+        }
+        return task
+    }
+
+    /// The request as the task needs it: with a web socket's scheme, and with the protocol that is offered.
+    private func opening(_ request: URLRequest) -> URLRequest {
+        var request = request
+        if let url = request.url, var parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
+            let scheme = Self.schemes[parts.scheme?.lowercased() ?? ""]
+        {
+            parts.scheme = scheme
+            request.url = parts.url ?? url
+        }
+        if let name = configuration.protocol { request.headers.update(.websocketProtocol(name)) }
+        return request
+    }
+
+    private static let schemes = ["http": "ws", "https": "wss"]
+
+    override func reset() {
+        super.reset()
+        schedulePings(.stop)
+    }
+
+    override func cleanup() {
+        schedulePings(.stop)
+        socketState.write { state in
+            state.isOver = true
+            state.takers = []
+        }
+        refuseUnsent(error ?? .explicitlyCancelled)
+        super.cleanup()
+    }
+
+    private func refuseUnsent(_ error: AFError) {
+        let messages = socketState.write { state in
+            defer { state.unsent = [] }
+            return state.unsent
+        }
+        for message in messages { message.refuse(error) }
+    }
+
+    // MARK: ending it
+
+    /// Closes the connection: the server is told why, behind what was sent before, and may answer. The request is cancelled
+    /// then, but has not failed. Without effect once it was cancelled or has finished.
+    @discardableResult
+    public func close(
+        sending closeCode: URLSessionWebSocketTask.CloseCode, reason: Data? = nil
+    ) -> Self {
+        schedulePings(.stop)
+        cancel(with: nil) { task in
+            (task as? URLSessionWebSocketTask)?.cancel(with: closeCode, reason: reason)
+        }
+        return self
+    }
+
+    /// Cancels the request, without a word to the server: handlers hear of nothing but that it has ended, with
+    /// `AFError.explicitlyCancelled` unless it had failed before. Without effect once it was cancelled or has finished.
+    @discardableResult
+    public override func cancel() -> Self {
+        schedulePings(.stop)
+        if cancel(with: .explicitlyCancelled) != .ignore { socketState.write { $0.isMuted = true } }
+        return self
+    }
+
+    // MARK: what the task tells, on the root queue
+
+    func didOpen(with name: String?) {
+        tell(.connected(protocol: name))
+        schedulePings(.connected)
+    }
+
+    func didClose(with code: URLSessionWebSocketTask.CloseCode, reason: Data?) {
+        schedulePings(.stop)
+        tell(.disconnected(code, reason: reason.flatMap { $0.isEmpty ? nil : $0 }))
+    }
+
+    /// Takes one message after the other, until there are none.
+    private func receive(from task: URLSessionWebSocketTask) {
+        task.receive { [weak self, weak task] result in
+            guard let self, let task, case .success(let message) = result else { return }
+            tellNews()
+            tell(.message(message))
+            receive(from: task)
+        }
+    }
+
+    private func tell(_ occurrence: Occurrence) {
+        for taker in socketState.read({ $0.takers }) { taker.take(self, occurrence) }
+    }
+
+    // MARK: sending
+
+    /// Sends a message, or keeps it until there is a task.
+    ///
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - queue: Where the handler is called.
+    ///   - completionHandler: Called once: when the message was written, with why it cannot be, or, on a request that was
+    ///     cancelled or has finished, with `AFError.explicitlyCancelled`.
+    @preconcurrency
+    public func send(
+        _ message: URLSessionWebSocketTask.Message, queue: DispatchQueue = .main,
+        completionHandler: @escaping @Sendable (Result<Void, any Error>) -> Void
+    ) {
+        let message = OutgoingMessage(message: message, queue: queue, completionHandler: completionHandler)
+        if isCancelled || isFinished { return message.refuse(.explicitlyCancelled) }
+        let isTaken = socketState.write { state in
+            if state.isOver { return false }
+            if let task = state.task, task.state != .completed {
+                message.send(through: task)
+            } else {
+                state.unsent.append(message)
+            }
+            return true
+        }
+        if !isTaken { message.refuse(.explicitlyCancelled) }
+    }
+
+    /// Sends a ping, if the request is resumed and has a task.
+    ///
+    /// - Parameters:
+    ///   - queue: Where `onResponse` is called.
+    ///   - onResponse: Called once: with the pong, or with why there is none.
+    @preconcurrency
+    public func sendPing(
+        respondingOn queue: DispatchQueue = .main,
+        onResponse: @escaping @Sendable (PingResponse) -> Void
+    ) {
+        guard isResumed, let task = socketState.read({ $0.task }) else {
+            return queue.async { onResponse(.unsent) }
+        }
+        let (start, clock) = (Date(), ContinuousClock())
+        let instant = clock.now
+        task.sendPing { error in
+            let latency = (clock.now - instant) / .seconds(1)
+            let pong = PingResponse.Pong(start: start, end: Date(), latency: latency)
+            let response = error.map { PingResponse.error($0) } ?? .pong(pong)
+            queue.async { onResponse(response) }
+        }
+    }
+
+    /// Has the schedule of the pings that nobody asked for take that in, and does what it says.
+    private func schedulePings(_ event: PingSchedule.Event) {
+        guard let interval = configuration.pingInterval else { return }
+        switch socketState.write({ $0.pings.receive(event) }) {
+        case .none: break
+        case .wait(let number):
+            timer.after(interval, on: underlyingQueue) { [weak self] in self?.schedulePings(.due(number)) }
+        case .ping(let number):
+            sendPing(respondingOn: underlyingQueue) { [weak self] response in
+                switch response {
+                case .pong: self?.schedulePings(.answered(number))
+                case .error, .unsent: self?.schedulePings(.failed(number))
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+
+extension DataResponse: CustomStringConvertible {
+    /// The result.
+    public var description: String { "\(result)" }
+}
+
+extension DataResponse: CustomDebugStringConvertible {
+    /// The request, the response, their header fields and bodies, how long it took and the result: for a debugger, since
+    /// credentials are shown too.
+    public var debugDescription: String {
+        var text = ResponseDescription()
+        guard let request else {
+            text.add("Request", nil)
+            text.add("Result", "\(result)")
+            return text.text
+        }
+        text.add(request)
+        if let response {
+            text.add(response)
+            text.add(body: data, type: response.value(forHTTPHeaderField: "Content-Type"))
+        } else {
+            text.add("Response", nil)
+        }
+        text.addDurations(metrics: metrics, serialization: serializationDuration)
+        text.add("Result", "\(result)")
+        return text.text
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+
+package import Foundation
+
+/// Cuts one attempt's stream into lines and has the serializer make a value of each.
+package struct NDJSONReader<T: Decodable & Sendable>: DataStreamReader {
+    private let serializer: NDJSONSerializer<T>
+    private var lines: LineSplitter
+
+    package init(_ serializer: NDJSONSerializer<T>) {
+        self.serializer = serializer
+        lines = LineSplitter(ending: .feed, limit: serializer.maximumLineLength)
+    }
+
+    package mutating func read(_ data: Data) -> [Result<T, any Error>] {
+        var found: [LineSplitter.Piece] = []
+        lines.split(data) { found.append($0) }
+        return found.compactMap { result(of: $0) }
+    }
+
+    package mutating func finish() -> [Result<T, any Error>] {
+        var found: [LineSplitter.Piece] = []
+        lines.finish { found.append($0) }
+        return found.compactMap { result(of: $0) }
+    }
+
+    private func result(of piece: LineSplitter.Piece) -> Result<T, any Error>? {
+        switch piece {
+        case .tooLong:
+            return .failure(StreamLimitError.lineTooLong(limit: serializer.maximumLineLength))
+        case .line(let line):
+            if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { return nil }
+            return Result { try serializer.serialize(line) }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// One stream handler's serializer at work: takes each piece through it, with the reader that belongs to the attempt.
+///
+/// Called on the session's serialization queue, for one piece after the other. A piece of a later attempt makes a new
+/// reader; what the earlier attempt left unfinished is gone with the old one.
+final class StreamSerialization<Value: Sendable>: Sendable {
+    private struct Progress: Sendable {
+        var attempt: Int
+        var reader: any DataStreamReader<Value>
+    }
+
+    private enum Manner: Sendable {
+        /// Each piece is a value.
+        case piecewise(@Sendable (Data) throws -> Value)
+        /// Values span pieces.
+        case spanning(any SpanningStreamSerializer<Value>, Protected<Progress?>)
+    }
+
+    private let manner: Manner
+
+    init<Serializer: DataStreamSerializer>(_ serializer: Serializer)
+    where Serializer.SerializedObject == Value {
+        if let spanning = serializer as? any SpanningStreamSerializer<Value> {
+            manner = .spanning(spanning, Protected(nil))
+        } else {
+            manner = .piecewise(serializer.serialize)
+        }
+    }
+
+    /// What `data`, which came in that attempt, amounts to.
+    func results(of data: Data, attempt: Int) -> [Result<Value, AFError>] {
+        switch manner {
+        case .piecewise(let serialize): [Result { try serialize(data) }.mapError(Self.asAFError)]
+        case .spanning: advance(attempt) { $0.read(data) }
+        }
+    }
+
+    /// What is left when the stream of that attempt has ended as it should.
+    func lastResults(attempt: Int) -> [Result<Value, AFError>] {
+        switch manner {
+        case .piecewise: []
+        case .spanning: advance(attempt) { $0.finish() }
+        }
+    }
+
+    /// The reader is taken out of the state while it works: it calls the program's decoder.
+    private func advance(
+        _ attempt: Int, by step: (inout any DataStreamReader<Value>) -> [Result<Value, any Error>]
+    ) -> [Result<Value, AFError>] {
+        guard case .spanning(let serializer, let state) = manner else { return [] }
+        let stored: Progress? = state.write { progress in
+            defer { progress = nil }
+            return progress
+        }
+        var progress = stored ?? Progress(attempt: attempt, reader: serializer.makeReader())
+        if progress.attempt != attempt {
+            progress = Progress(attempt: attempt, reader: serializer.makeReader())
+        }
+        let results = step(&progress.reader)
+        state.write { [progress] in $0 = progress }
+        return results.map { $0.mapError(Self.asAFError) }
+    }
+
+    private static func asAFError(_ error: any Error) -> AFError {
+        (error as? AFError) ?? .responseSerializationFailed(reason: .customSerializationFailed(error: error))
+    }
+}

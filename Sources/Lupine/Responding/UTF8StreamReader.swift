@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// Reads UTF-8 from pieces that may end inside of a character. The texts that it gives, joined, are the text of the whole
+/// stream, read at once (RFC 3629).
+struct UTF8StreamReader: DataStreamReader {
+    /// At most three bytes, which a fourth may complete.
+    private var begun = Data()
+
+    mutating func read(_ data: Data) -> [Result<String, any Error>] {
+        let whole = begun.isEmpty ? data : begun + data
+        let kept = Self.unfinished(in: whole)
+        begun = Data(whole.suffix(kept))
+        return Self.text(of: whole.dropLast(kept))
+    }
+
+    mutating func finish() -> [Result<String, any Error>] {
+        defer { begun = Data() }
+        return Self.text(of: begun)
+    }
+
+    private static func text(of data: Data) -> [Result<String, any Error>] {
+        data.isEmpty ? [] : [.success(String(decoding: data, as: UTF8.self))]
+    }
+
+    /// How many bytes at the end are the beginning of a character that is not complete.
+    private static func unfinished(in data: Data) -> Int {
+        let tail = Array(data.suffix(3))
+        for count in 1...3 where count <= tail.count {
+            let lead = tail[tail.count - count]
+            if lead & 0b1100_0000 == 0b1000_0000 { continue }
+            return isBeginning(tail.suffix(count)) ? count : 0
+        }
+        return 0
+    }
+
+    /// Whether more bytes can make a character of these: the second byte narrows what the first allows (RFC 3629 §4).
+    private static func isBeginning(_ bytes: ArraySlice<UInt8>) -> Bool {
+        guard let lead = bytes.first else { return false }
+        let second = bytes.dropFirst().first
+        switch lead {
+        case 0xC2...0xDF: return bytes.count < 2
+        case 0xE0: return second.map { $0 >= 0xA0 } ?? true
+        case 0xED: return second.map { $0 < 0xA0 } ?? true
+        case 0xE1...0xEF: return true
+        case 0xF0: return second.map { $0 >= 0x90 } ?? true
+        case 0xF4: return second.map { $0 < 0x90 } ?? true
+        case 0xF1...0xF3: return true
+        default: return false
+        }
+    }
+}

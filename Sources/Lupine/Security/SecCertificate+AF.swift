@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+
+public import Foundation
+public import LupineLoading
+
+extension SecCertificate: AlamofireExtended {}
+extension Array: AlamofireExtended {}
+
+extension AlamofireExtension where ExtendedType == SecCertificate {
+    /// The certificate's key, if it is RSA, of an elliptic curve, or Ed25519.
+    public var publicKey: SecKey? { SecCertificateCopyKey(type) }
+
+    /// The certificates of a file, or of all files of a folder, in PEM or DER; those in folders of the folder are left out.
+    /// Blocks while it reads.
+    ///
+    /// - Throws: `CertificateError`, also for a file in the folder that holds no certificate: what is to be pinned should
+    ///   not go missing in silence.
+    public static func certificates(at url: URL) throws -> [SecCertificate] {
+        var isFolder = ObjCBool(false)
+        if unsafe FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder), isFolder.boolValue
+        {
+            return try SecCertificate.certificates(directory: url.path, reportsOthers: true)
+        }
+        return try SecCertificate.certificates(file: url.path)
+    }
+}
+
+extension AlamofireExtension where ExtendedType == [SecCertificate] {
+    /// The certificates in DER.
+    public var data: [Data] { type.map { SecCertificateCopyData($0) } }
+
+    /// The certificates' keys; one whose key is of another kind is left out.
+    public var publicKeys: [SecKey] { type.compactMap(\.af.publicKey) }
+}

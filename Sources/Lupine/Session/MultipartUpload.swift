@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import LupineLoading
+
+/// The upload of a form: it is encoded when it is to be sent, once, and the result, be it an error, serves every attempt.
+///
+/// The form is not `Sendable`; it is only touched under the lock here, once its owner has handed it over.
+final class MultipartUpload: UploadConvertible, @unchecked Sendable {
+    private struct State {
+        let form: MultipartFormData
+        var result: Result<UploadRequest.Uploadable, any Error>?
+    }
+
+    private let encodingMemoryThreshold: UInt64
+    private let request: any URLRequestConvertible
+    private let state: Protected<State>
+
+    init(
+        encodingMemoryThreshold: UInt64, request: any URLRequestConvertible, form: MultipartFormData
+    ) {
+        self.encodingMemoryThreshold = encodingMemoryThreshold
+        self.request = request
+        state = Protected(State(form: form))
+    }
+
+    /// The request, announced as a form. It is converted first: a conversion may still add parts.
+    func asURLRequest() throws -> URLRequest {
+        var urlRequest = try request.asURLRequest()
+        let contentType = state.read { $0.form.contentType }
+        urlRequest.headers.update(name: "Content-Type", value: contentType)
+        return urlRequest
+    }
+
+    func createUploadable() throws -> UploadRequest.Uploadable {
+        try state.write { state in
+            let result = state.result ?? Result { try encoded(state.form) }
+            state.result = result
+            return try result.get()
+        }
+    }
+
+    private func encoded(_ form: MultipartFormData) throws -> UploadRequest.Uploadable {
+        if form.contentLength < encodingMemoryThreshold { return .data(try form.encode()) }
+        let fileManager = form.fileManager
+        let folder = fileManager.temporaryDirectory
+            .appendingPathComponent("org.alamofire.manager/multipart.form.data")
+        try fileManager.createDirectory(at: folder, withIntermediateDirectories: true)
+        let file = folder.appendingPathComponent(UUID().uuidString)
+        do {
+            try form.writeEncodedData(to: file)
+        } catch {
+            try? fileManager.removeItem(at: file)
+            throw error
+        }
+        return .file(file, shouldRemove: true)
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import LupineLoading
+
+// What the requests that are made of their parts are converted from, and how a new request begins.
+
+/// A convertible of the library's own.
+protocol OwnConvertible: URLRequestConvertible {
+    /// Whether code of the program's runs in the conversion, which then belongs on the request queue.
+    var isForeign: Bool { get }
+}
+
+extension Session {
+    /// A `URLRequest` made of its parts and a dictionary of parameters.
+    struct RequestConvertible: OwnConvertible {
+        let url: any URLConvertible
+        let method: HTTPMethod
+        let parameters: Parameters?
+        let encoding: any ParameterEncoding
+        let headers: HTTPHeaders?
+        let requestModifier: RequestModifier?
+
+        func asURLRequest() throws -> URLRequest {
+            var request = try URLRequest(url: url, method: method, headers: headers)
+            try requestModifier?(&request)
+            return try encoding.encode(request, with: parameters)
+        }
+
+        var isForeign: Bool {
+            !(url is String || url is URL) || requestModifier != nil || parameters != nil
+                || !(encoding is URLEncoding)
+        }
+    }
+
+    /// A `URLRequest` made of its parts and an `Encodable` value.
+    struct RequestEncodableConvertible<Parameters: Encodable & Sendable>: OwnConvertible {
+        let url: any URLConvertible
+        let method: HTTPMethod
+        let parameters: Parameters?
+        let encoder: any ParameterEncoder
+        let headers: HTTPHeaders?
+        let requestModifier: RequestModifier?
+
+        func asURLRequest() throws -> URLRequest {
+            var request = try URLRequest(url: url, method: method, headers: headers)
+            try requestModifier?(&request)
+            guard let parameters else { return request }
+            return try encoder.encode(parameters, into: request)
+        }
+
+        var isForeign: Bool { !(url is String || url is URL) || requestModifier != nil || parameters != nil }
+    }
+
+    /// A `URLRequest` made of its parts, without parameters.
+    struct BareConvertible: OwnConvertible {
+        let url: any URLConvertible
+        let method: HTTPMethod
+        let headers: HTTPHeaders?
+        let requestModifier: RequestModifier?
+
+        func asURLRequest() throws -> URLRequest {
+            var request = try URLRequest(url: url, method: method, headers: headers)
+            try requestModifier?(&request)
+            return request
+        }
+
+        var isForeign: Bool { !(url is String || url is URL) || requestModifier != nil }
+    }
+
+    /// A request and what it sends.
+    struct Upload: UploadConvertible {
+        let request: any URLRequestConvertible
+        let uploadable: UploadRequest.Uploadable
+
+        func asURLRequest() throws -> URLRequest { try request.asURLRequest() }
+        func createUploadable() throws -> UploadRequest.Uploadable { uploadable }
+    }
+
+    /// Sets a new request up at once, where the session says so.
+    func begin(_ request: Request) {
+        if requestSetup == .eager { perform(request) }
+    }
+}
+
+extension URLRequest: OwnConvertible {
+    /// There is nothing to convert.
+    var isForeign: Bool { false }
+}

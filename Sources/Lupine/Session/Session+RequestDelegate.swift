@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+
+internal import Dispatch
+public import Foundation
+public import LupineLoading
+
+// What a session does for its requests.
+
+extension Session: RequestDelegate {
+    /// The configuration of the `URLSession`.
+    public var sessionConfiguration: URLSessionConfiguration { session.configuration }
+
+    /// Whether requests resume by themselves when they are given their first handler.
+    public var startImmediately: Bool { startRequestsImmediately }
+
+    /// Runs the pipeline for a request.
+    public func readyToPerform(request: Request) { perform(request) }
+
+    /// Lets go of a request that has called its handlers.
+    public func cleanup(after request: Request) {
+        mutableState.write { _ = $0.activeRequests.remove(request) }
+    }
+
+    /// Asks the retriers, session's and request's. The answer comes on the root queue.
+    public func retryResult(
+        for request: Request, dueTo error: AFError, completion: @escaping @Sendable (RetryResult) -> Void
+    ) {
+        guard let retrier = retrier(for: request) else { return rootQueue.async { completion(.doNotRetry) } }
+        retrier.retry(request, for: self, dueTo: error) { result in
+            self.rootQueue.async {
+                guard case .doNotRetryWithError(let retryError) = result else { return completion(result) }
+                completion(
+                    .doNotRetryWithError(
+                        AFError.requestRetryFailed(retryError: retryError, originalError: error)))
+            }
+        }
+    }
+
+    /// Has a request run its pipeline again, after so many seconds; a session that has gone meanwhile does not.
+    public func retryRequest(_ request: Request, withDelay timeDelay: TimeInterval?) {
+        let retry = { @Sendable [weak self] in
+            guard let self, request.prepareForRetry() else { return }
+            performAttempt(of: request)
+        }
+        // A handler that was added behind the end may be why: then the session has let go of the request.
+        mutableState.write { _ = $0.activeRequests.insert(request) }
+        if let timeDelay {
+            rootQueue.after(timeDelay, execute: retry)
+        } else {
+            rootQueue.async(execute: retry)
+        }
+    }
+}

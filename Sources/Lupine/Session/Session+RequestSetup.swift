@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+
+internal import Dispatch
+internal import Foundation
+internal import LupineLoading
+
+// What a session does for each attempt of a request: convert it, have it adapted, make what it uploads, make its task.
+// Users' code runs on the request queue, or where an adapter completes; all that changes the request is done on the root
+// queue.
+
+extension Session {
+    /// Runs the pipeline for a request. Any number of calls make one run, until the request is to be retried.
+    func perform(_ request: Request) {
+        rootQueue.async { self.performNow(request) }
+    }
+
+    /// The same, on the root queue.
+    func performNow(_ request: Request) {
+        request.tellNews()
+        guard request.beginsAttempt() else { return }
+        performAttempt(of: request)
+    }
+
+    /// Runs the pipeline for an attempt that has begun. On the root queue.
+    func performAttempt(of request: Request) {
+        mutableState.write { _ = $0.activeRequests.insert(request) }
+        switch request.preparation {
+        case .conversion(let convertible, let upload):
+            let isForeign =
+                upload != nil || !ownsRequestQueue || (convertible as? any OwnConvertible)?.isForeign ?? true
+            if isForeign || adapter(for: request) != nil {
+                requestQueue.async { self.convert(request, convertible, upload, isOnRoot: false) }
+            } else {
+                convert(request, convertible, nil, isOnRoot: true)
+            }
+        case .resumption(let download, let data):
+            guard request.goesOn else { return }
+            didCreate(download.task(forResumeData: data, using: session), for: request)
+        }
+    }
+
+    /// Steps 1 to 3. On the request queue, or on the root queue if no code of the program's runs in it.
+    private func convert(
+        _ request: Request, _ convertible: any URLRequestConvertible, _ upload: UploadRequest?,
+        isOnRoot: Bool
+    ) {
+        let initial: URLRequest
+        do {
+            initial = try convertible.asURLRequest()
+            try initial.validate()
+        } catch {
+            let failure = error.asAFError(or: .createURLRequestFailed(error: error))
+            return request.onRoot(isOnRoot) { request.didFailToCreateURLRequest(with: failure) }
+        }
+        guard let adapter = adapter(for: request) else {
+            if let upload {
+                rootQueue.async { request.didCreateInitialURLRequest(initial) }
+                return makeUploadable(for: upload, initial)
+            }
+            return request.onRoot(isOnRoot) {
+                request.didCreateInitialURLRequest(initial)
+                self.makeTask(for: request, initial)
+            }
+        }
+        rootQueue.async { request.didCreateInitialURLRequest(initial) }
+        guard !request.isCancelled else { return }
+        adapter.adapt(initial, using: RequestAdapterState(requestID: request.id, session: self)) { result in
+            self.adapted(request, initial, result, upload)
+        }
+    }
+
+    /// Steps 4 to 6. Where the adapter completes.
+    private func adapted(
+        _ request: Request, _ initial: URLRequest, _ result: Result<URLRequest, any Error>,
+        _ upload: UploadRequest?
+    ) {
+        let adapted: URLRequest
+        do {
+            adapted = try result.get()
+            try adapted.validate()
+        } catch {
+            let failure = AFError.requestAdaptationFailed(error: error)
+            return rootQueue.async { request.didFailToAdaptURLRequest(initial, with: failure) }
+        }
+        rootQueue.async {
+            request.didAdaptInitialRequest(initial, to: adapted)
+            if upload == nil { self.makeTask(for: request, adapted) }
+        }
+        if let upload { makeUploadable(for: upload, adapted) }
+    }
+
+    private func makeUploadable(for request: UploadRequest, _ urlRequest: URLRequest) {
+        do {
+            let uploadable = try request.upload.createUploadable()
+            rootQueue.async {
+                request.didCreateUploadable(uploadable)
+                self.makeTask(for: request, urlRequest)
+            }
+        } catch {
+            let failure = error.asAFError(or: .createUploadableFailed(error: error))
+            rootQueue.async { request.didFailToCreateUploadable(with: failure) }
+        }
+    }
+
+    /// Steps 7 and 8. On the root queue.
+    private func makeTask(for request: Request, _ urlRequest: URLRequest) {
+        request.didCreateURLRequest(urlRequest)
+        guard request.goesOn else { return }
+        didCreate(request.task(for: urlRequest, using: session), for: request)
+    }
+
+    /// A task that the `URLSession` does not take in any more would never tell its end (U-4.4).
+    private func didCreate(_ task: URLSessionTask, for request: Request) {
+        if task.isOrphan { return request.finish(error: .sessionInvalidated(error: nil)) }
+        mutableState.write { $0.requestTaskMap[request] = task }
+        request.didCreateTask(task)
+    }
+
+    // MARK: who adapts and retries
+
+    /// The session's interceptor before the request's.
+    private func adapter(for request: Request) -> (any RequestAdapter)? {
+        guard let own = request.interceptor else { return interceptor }
+        guard let interceptor else { return own }
+        return Interceptor(adapters: [interceptor, own])
+    }
+
+    /// The session's interceptor before the request's.
+    func retrier(for request: Request) -> (any RequestRetrier)? {
+        guard let own = request.interceptor else { return interceptor }
+        guard let interceptor else { return own }
+        return Interceptor(retriers: [interceptor, own])
+    }
+}

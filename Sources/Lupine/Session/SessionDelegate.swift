@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: MIT
+
+public import Foundation
+public import LupineLoading
+
+/// Takes what a `URLSession` tells, and passes it on to the monitors, then to the request.
+///
+/// Called on the session's root queue. It can be subclassed; an override that does not call `super` takes the matter out of
+/// the request's hands. So the compiler cannot see that it is `Sendable`: what changes stands in one locked state.
+open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate,
+    URLSessionWebSocketDelegate, @unchecked Sendable
+{
+    private struct State {
+        weak var provider: (any SessionStateProvider)?
+        var eventMonitor: CompositeEventMonitor?
+        /// What is done when the `URLSession` of a session that has gone has become invalid.
+        var ending: Request.Job?
+        var isInvalid = false
+    }
+
+    private let fileManager: FileManager
+    private let state = Protected(State())
+
+    /// A delegate that moves downloads with `fileManager`.
+    public init(fileManager: FileManager = .default) {
+        self.fileManager = fileManager
+        super.init()
+    }
+
+    /// Serves that session, without keeping it alive.
+    func serve(_ provider: any SessionStateProvider, telling eventMonitor: CompositeEventMonitor) {
+        state.write { state in
+            state.provider = provider
+            state.eventMonitor = eventMonitor
+        }
+    }
+
+    /// The session goes: `ending` runs when its `URLSession` has become invalid. Returns whether that is still to come: it
+    /// does not run otherwise.
+    func sessionEnds(_ ending: @escaping @Sendable () -> Void) -> Bool {
+        state.write { state in
+            if !state.isInvalid { state.ending = Request.Job(run: ending) }
+            return !state.isInvalid
+        }
+    }
+
+    private var provider: (any SessionStateProvider)? { state.read { $0.provider } }
+    private var eventMonitor: CompositeEventMonitor? { state.read { $0.eventMonitor } }
+
+    /// The request of a task, once it has told what its user did: that comes before whatever the task tells.
+    private func request(for task: URLSessionTask) -> Request? {
+        let request = provider?.request(for: task)
+        request?.tellNews()
+        return request
+    }
+
+    // MARK: the session
+
+    /// Ends what is left of the session's requests.
+    open func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
+        eventMonitor?.urlSession(session, didBecomeInvalidWithError: error)
+        provider?.cancelRequestsForSessionInvalidation(with: error)
+        let ending = state.write { state in
+            defer { state.ending = nil }
+            state.isInvalid = true
+            return state.ending
+        }
+        ending?.run()
+    }
+
+    // MARK: tasks of any kind
+
+    /// Answers a challenge: with the request's credential or the stored one, or with the judgement of the host's evaluator.
+    open func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        let request = request(for: task)
+        eventMonitor?.urlSession(session, task: task, didReceive: challenge)
+        let space = challenge.protectionSpace
+        switch space.authenticationMethod {
+        case NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest,
+            NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate,
+            NSURLAuthenticationMethodClientCertificate:
+            guard challenge.previousFailureCount == 0 else {
+                return completionHandler(.rejectProtectionSpace, nil)
+            }
+            guard let credential = provider?.credential(for: task, in: space) else {
+                return completionHandler(.performDefaultHandling, nil)
+            }
+            completionHandler(.useCredential, credential)
+        case NSURLAuthenticationMethodServerTrust:
+            judge(space, of: task, request, completionHandler)
+        default: completionHandler(.performDefaultHandling, nil)
+        }
+    }
+
+    private func judge(
+        _ space: URLProtectionSpace, of task: URLSessionTask, _ request: Request?,
+        _ completionHandler: (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        guard let trust = space.serverTrust, let manager = provider?.serverTrustManager else {
+            return completionHandler(.performDefaultHandling, nil)
+        }
+        do {
+            guard let evaluator = try manager.serverTrustEvaluator(forHost: space.host) else {
+                return completionHandler(.performDefaultHandling, nil)
+            }
+            try evaluator.evaluate(trust, forHost: space.host)
+            completionHandler(.useCredential, URLCredential(trust: trust))
+        } catch {
+            let failure = error.asAFError(
+                or: .serverTrustEvaluationFailed(reason: .customEvaluationFailed(error: error)))
+            request?.didFailTask(task, earlyWithError: failure)
+            completionHandler(.cancelAuthenticationChallenge, nil)
+        }
+    }
+
+    /// Tells the request how much of its body has been sent.
+    open func urlSession(
+        _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        let request = request(for: task)
+        eventMonitor?.urlSession(
+            session, task: task, didSendBodyData: bytesSent, totalBytesSent: totalBytesSent,
+            totalBytesExpectedToSend: totalBytesExpectedToSend)
+        request?.updateUploadProgress(completed: totalBytesSent, total: totalBytesExpectedToSend)
+    }
+
+    /// Hands over the stream of an upload.
+    open func urlSession(
+        _ session: URLSession, task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        let request = request(for: task)
+        eventMonitor?.urlSession(session, taskNeedsNewBodyStream: task)
+        completionHandler((request as? UploadRequest)?.inputStream())
+    }
+
+    /// Asks the request's handler of redirects, or the session's.
+    open func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        let redirected = self.request(for: task)
+        eventMonitor?.urlSession(
+            session, task: task, willPerformHTTPRedirection: response, newRequest: request)
+        guard let handler = redirected?.redirectHandler ?? provider?.redirectHandler else {
+            return completionHandler(request)
+        }
+        handler.task(task, willBeRedirectedTo: request, for: response, completion: completionHandler)
+    }
+
+    /// Gives the request its metrics.
+    open func urlSession(
+        _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+    ) {
+        let request = request(for: task)
+        eventMonitor?.urlSession(session, task: task, didFinishCollecting: metrics)
+        guard let request else { return }
+        request.didGatherMetrics(metrics)
+        provider?.didGatherMetrics(for: task)
+    }
+
+    /// Tells the request that its task has ended, as soon as there are metrics too.
+    open func urlSession(
+        _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
+    ) {
+        let request = request(for: task)
+        eventMonitor?.urlSession(session, task: task, didCompleteWithError: error)
+        guard let request else { return }
+        let failure = error.map { $0.asAFError(or: .sessionTaskFailed(error: $0)) }
+        provider?.didComplete(task) { request.didCompleteTask(task, with: failure) }
+    }
+
+    /// Only the monitors hear of it.
+    open func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
+        _ = request(for: task)
+        eventMonitor?.urlSession(session, taskIsWaitingForConnectivity: task)
+    }
+
+    // MARK: data and upload tasks
+
+    /// Asks the request whether the content is wanted.
+    open func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        let request = request(for: dataTask)
+        eventMonitor?.urlSession(session, dataTask: dataTask, didReceive: response)
+        guard let response = response as? HTTPURLResponse else { return completionHandler(.allow) }
+        switch request {
+        case let request as DataRequest: request.didReceive(response, completion: completionHandler)
+        case let request as DataStreamRequest: request.didReceive(response, completion: completionHandler)
+        default: completionHandler(.allow)
+        }
+    }
+
+    /// Gives the request a piece of content.
+    open func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        let request = request(for: dataTask)
+        eventMonitor?.urlSession(session, dataTask: dataTask, didReceive: data)
+        switch request {
+        case let request as DataRequest: request.didReceive(data)
+        case let request as DataStreamRequest: request.didReceive(data)
+        default: break
+        }
+    }
+
+    /// Asks the request's handler of cached responses, or the session's.
+    open func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask,
+        willCacheResponse proposedResponse: CachedURLResponse,
+        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        let request = request(for: dataTask)
+        eventMonitor?.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse)
+        guard
+            let handler = request?.cachedResponseHandler ?? provider?.cachedResponseHandler
+        else { return completionHandler(proposedResponse) }
+        handler.dataTask(dataTask, willCacheResponse: proposedResponse, completion: completionHandler)
+    }
+
+    // MARK: download tasks
+
+    /// Tells the request from where its download goes on.
+    open func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
+        expectedTotalBytes: Int64
+    ) {
+        let request = request(for: downloadTask)
+        eventMonitor?.urlSession(
+            session, downloadTask: downloadTask, didResumeAtOffset: fileOffset,
+            expectedTotalBytes: expectedTotalBytes)
+        request?.updateDownloadProgress(addingBytes: fileOffset, total: expectedTotalBytes)
+    }
+
+    /// Tells the request how much more has been written.
+    open func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
+        totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
+    ) {
+        let request = request(for: downloadTask)
+        eventMonitor?.urlSession(
+            session, downloadTask: downloadTask, didWriteData: bytesWritten,
+            totalBytesWritten: totalBytesWritten, totalBytesExpectedToWrite: totalBytesExpectedToWrite)
+        request?.updateDownloadProgress(addingBytes: bytesWritten, total: totalBytesExpectedToWrite)
+    }
+
+    /// Moves the file to where the request wants it.
+    open func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
+    ) {
+        let finished = request(for: downloadTask)
+        eventMonitor?.urlSession(session, downloadTask: downloadTask, didFinishDownloadingTo: location)
+        guard let request = finished as? DownloadRequest else { return }
+        let (destination, options) = request.place(for: location, downloadTask.response)
+        eventMonitor?.request(request, didCreateDestinationURL: destination)
+        do {
+            if options.contains(.removePreviousFile), fileManager.fileExists(atPath: destination.path) {
+                try fileManager.removeItem(at: destination)
+            }
+            if options.contains(.createIntermediateDirectories) {
+                try fileManager.createDirectory(
+                    at: destination.deletingLastPathComponent(), withIntermediateDirectories: true)
+            }
+            try move(location, to: destination)
+            request.didFinishDownloading(using: downloadTask, with: .success(destination))
+        } catch {
+            request.didFinishDownloading(
+                using: downloadTask,
+                with: .failure(
+                    .downloadedFileMoveFailed(error: error, source: location, destination: destination)))
+        }
+    }
+
+    /// Moves a file. One that has to be copied, for the place is in another file system, leaves no half where that fails.
+    private func move(_ file: URL, to destination: URL) throws {
+        let isTaken = fileManager.fileExists(atPath: destination.path)
+        do {
+            try fileManager.moveItem(at: file, to: destination)
+        } catch {
+            let half = isTaken ? nil : try? fileManager.attributesOfItem(atPath: destination.path)
+            if half?[.type] as? FileAttributeType == .typeRegular {
+                try? fileManager.removeItem(at: destination)
+            }
+            throw error
+        }
+    }
+
+    // MARK: web sockets
+
+    /// Tells the request that it is connected.
+    open func urlSession(
+        _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?
+    ) {
+        (request(for: webSocketTask) as? WebSocketRequest)?.didOpen(with: `protocol`)
+    }
+
+    /// Tells the request what its connection was closed with.
+    open func urlSession(
+        _ session: URLSession, webSocketTask: URLSessionWebSocketTask,
+        didCloseWith closeCode: URLSessionWebSocketTask.CloseCode, reason: Data?
+    ) {
+        (request(for: webSocketTask) as? WebSocketRequest)?.didClose(with: closeCode, reason: reason)
+    }
+}

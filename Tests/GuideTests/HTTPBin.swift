@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Lupine
+import LupineOrigin
+import LupineTLS
+import LupineTestKit
+
+/// Stands in for httpbin.org, the server that the guides ask: an origin on the loopback, whose address is its
+/// description, so that `"\(httpbin)/get"` replaces `"https://httpbin.org/get"` in a snippet and nothing else does.
+struct HTTPBin: Sendable, CustomStringConvertible {
+    let origin: LupineOrigin.Origin
+
+    let scheme: String
+
+    var description: String { "\(scheme)://127.0.0.1:\(origin.port)" }
+
+    /// Runs `body` with an origin of its own, and ends that. A secure one has a certificate that nobody trusts.
+    static func serve(isSecure: Bool = false, _ body: (HTTPBin) async throws -> Void) async throws {
+        var configuration = OriginConfiguration()
+        if isSecure {
+            let identity = try TLSIdentity(
+                pemChain: PKI.bytes("good-chain.pem"), pemKey: PKI.bytes("good.key"))
+            configuration.tls = TLSServerConfiguration(identities: [TLSServerIdentity(identity)])
+        }
+        let origin = try LupineOrigin.Origin.start(configuration: configuration)
+        let httpbin = HTTPBin(origin: origin, scheme: isSecure ? "https" : "http")
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(httpbin)) } catch { result = .failure(error) }
+        await origin.shutdown()
+        try result.get()
+    }
+
+    /// Answers requests of this path with these bytes.
+    func answer(_ path: String, with response: String) {
+        origin.script("GET", path, ScriptPlan(.send(response), .close))
+    }
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+
+import LupineOrigin
+
+/// A server that makes requests meet: it says that one came, and answers when the test says so.
+enum ScriptedMeeting {
+    /// Opens the gate `NAME asked`, waits for the gate `go`, and answers with `body`.
+    static func plan(_ name: String, body: String) -> ScriptPlan {
+        ScriptPlan(
+            .signal("\(name) asked"), .waitForSignal("go"),
+            .send("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"), .close)
+    }
+}

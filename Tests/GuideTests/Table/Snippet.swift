@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+
+/// One Swift snippet of a guide, and what becomes of it here.
+struct Snippet: Sendable {
+    /// The guides that the library was built after.
+    enum Guide: String, Sendable, CaseIterable {
+        /// How to use Alamofire 5.1.
+        case usage
+        /// A walk through the sources of Alamofire 5, with examples.
+        case anatomy
+        /// Advanced use of Alamofire 5.0.
+        case advanced
+        /// The later edition of the same guide, with authentication, streams and Combine.
+        case laterAdvanced
+        /// The guide to Alamofire 4; only what it says about property lists concerns us.
+        case four
+    }
+
+    enum Standing: Sendable, Equatable {
+        /// Compiled and run by this test: `Suite/function`.
+        case tested(String)
+        /// Waits for a chapter that the library does not have yet.
+        case pending(Chapter)
+        /// Shows the inside of Alamofire, which no user's file can name.
+        case inside
+    }
+
+    enum Chapter: String, Sendable, CaseIterable {
+        case inputStreams, policies, trust, reachability
+    }
+
+    /// Where it stands; both editions of a guide may show the same.
+    let guides: [Guide]
+    let heading: String
+    /// Counted from 1 under its heading.
+    let number: Int
+    let standing: Standing
+
+    init(_ guides: Guide..., at heading: String, _ number: Int, _ standing: Standing) {
+        self.guides = guides
+        self.heading = heading
+        self.number = number
+        self.standing = standing
+    }
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineLoading
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+/// Streams as sequences.
+struct DataStreamTaskTests {
+    private typealias Completion = DataStreamRequest.Completion
+
+    private struct Left: Error {}
+
+    /// The values of a stream, until it ends.
+    private func values<Success, Failure>(
+        _ stream: DataStreamTask.Stream<Success, Failure>
+    ) async -> [Success] {
+        await stream.reduce(into: []) { values, event in
+            if let value = event.value { values.append(value) }
+        }
+    }
+
+    /// Returns when the request has come to its end.
+    private func end(of request: Request) async {
+        await withCheckedContinuation { continuation in request.onFinish { continuation.resume() } }
+    }
+
+    @Test("[C-40] the request starts before anybody iterates, and what comes is gathered")
+    func startsByItself() async throws {
+        try await withObserved { stage async throws in
+            let request = stage.pieces()
+            let stream = request.streamTask().streamingData()
+            await stage.origin.gate("asked").wait()
+            stage.origin.gate("b").open()
+            stage.origin.gate("c").open()
+            await end(of: request)
+            #expect(await values(stream).reduce(Data(), +) == Data("abc".utf8))
+        }
+    }
+
+    @Test("[C-40] handlers have serial queues of their own, named after the request")
+    func queue() async throws {
+        try await withObserved { stage async throws in
+            let request = stage.stream("/get")
+            let queue = DispatchQueue.streamCompletion(of: request)
+            #expect(queue.label == "org.alamofire.concurrencyStreamCompletionQueue-\(request.id)")
+            #expect(queue !== DispatchQueue.streamCompletion(of: request))
+            let monitor = RecordingMonitor(queue: queue)
+            let composite = CompositeEventMonitor(monitors: [monitor])
+            let task = stage.session.session.dataTask(with: try stage.url("/").asURL())
+            for _ in 0..<100 {
+                composite.urlSession(stage.session.session, taskIsWaitingForConnectivity: task)
+            }
+            await monitor.heard.wait(for: 100)
+        }
+    }
+
+    @Test("[C-41] all pieces come in order, then the completion, then the end")
+    func order() async throws {
+        try await withObserved { stage async throws in
+            var text = ""
+            var completions: [DataStreamRequest.Completion] = []
+            let stream = stage.stream("/stream/50").streamTask().streamingStrings()
+            for await event in stream {
+                switch event.event {
+                case .stream(.success(let piece)):
+                    #expect(completions.isEmpty)
+                    text += piece
+                case .complete(let completion): completions.append(completion)
+                }
+            }
+            #expect(completions.count == 1)
+            #expect(completions.first?.response?.statusCode == 200 && completions.first?.error == nil)
+            #expect(text.split(separator: "\n").count == 50)
+        }
+    }
+
+    @Test("[C-41] values that are decoded, or made by a serializer")
+    func serialized() async throws {
+        struct Answer: Decodable, Sendable { let url: String }
+        try await withObserved { stage async throws in
+            let decoded = await values(stage.stream("/get").streamTask().streamingDecodables(Answer.self))
+            #expect(decoded.first?.url.hasSuffix("/get") == true)
+            let task = stage.stream("/get").streamTask()
+            let text = await values(task.streamingResponses(serializedUsing: StringStreamSerializer()))
+            #expect(text.joined().contains("/get"))
+        }
+    }
+
+    @Test("[C-42] leaving early cancels the request", arguments: ["break", "throw", "cancel"])
+    func leftEarly(way: String) async throws {
+        try await withObserved { stage async throws in
+            let request = stage.pieces()
+            let task = request.streamTask()
+            let (stream, seen) = (task.streamingData(), Heard<Int>())
+            let consumer = Task {
+                for await _ in stream {
+                    seen.add(1)
+                    if way == "break" { break }
+                    if way == "throw" { throw Left() }
+                }
+            }
+            await seen.wait(for: 1)
+            if way == "cancel" { consumer.cancel() }
+            _ = await consumer.result
+            #expect(request.isCancelled)
+            await end(of: request)
+        }
+    }
+
+    @Test("[C-42] a consumer that was cancelled before its first piece sees nothing")
+    func cancelledConsumer() async throws {
+        try await withObserved { stage async throws in
+            let request = stage.pieces()
+            let stream = request.streamTask().streamingData()
+            let gate = Heard<Int>()
+            let consumer = Task {
+                await gate.wait(for: 1)
+                return await values(stream).count
+            }
+            consumer.cancel()
+            gate.add(1)
+            #expect(await consumer.value == 0)
+            #expect(request.isCancelled)
+        }
+    }
+
+    @Test("[C-42] a stream that is over cancels nothing")
+    func over() async throws {
+        try await withObserved { stage async throws in
+            let request = stage.stream("/get")
+            for await event in request.streamTask().streamingData() {
+                if case .complete = event.event { break }
+            }
+            #expect(!request.isCancelled)
+        }
+    }
+
+    @Test("[C-43] without automatic cancellation the request goes on, and a later stream gets the rest")
+    func goesOn() async throws {
+        try await withObserved { stage async throws in
+            let request = stage.pieces()
+            let task = request.streamTask()
+            for await _ in task.streamingData(automaticallyCancelling: false) { break }
+            #expect(!request.isCancelled)
+            let rest = task.streamingData(automaticallyCancelling: false)
+            stage.origin.gate("b").open()
+            stage.origin.gate("c").open()
+            #expect(await values(rest).reduce(Data(), +) == Data("bc".utf8))
+            #expect(request.error == nil)
+        }
+    }
+
+    @Test("[C-43] each stream counts for itself: one that cancels does so for all")
+    func cancelsForAll() async throws {
+        try await withObserved(startRequestsImmediately: false) { stage async throws in
+            let request = stage.pieces()
+            let task = request.streamTask()
+            let patient = task.streamingData(automaticallyCancelling: false)
+            let hasty = task.streamingData()
+            task.resume()
+            for await _ in hasty { break }
+            #expect(request.isCancelled)
+            var completion: Completion?
+            for await event in patient { completion = event.completion }
+            #expect(completion?.error?.isExplicitlyCancelledError == true)
+        }
+    }
+
+    @Test(
+        "[C-44] cancelling inside the loop ends it with a completion that says so", arguments: [true, false])
+    func cancellingInside(byToken: Bool) async throws {
+        try await withObserved { stage async throws in
+            let request = stage.pieces()
+            let task = request.streamTask()
+            var completion: DataStreamRequest.Completion?
+            for await event in task.streamingData() {
+                if case .stream = event.event { byToken ? event.cancel() : task.cancel() }
+                completion = event.completion ?? completion
+            }
+            #expect(completion?.error?.isExplicitlyCancelledError == true)
+            #expect(request.isCancelled)
+        }
+    }
+
+    @Test("[C-45] a stream that nobody iterates cancels nothing when it is dropped")
+    func dropped() async throws {
+        try await withObserved { stage async throws in
+            let request = stage.pieces()
+            _ = request.streamTask().streamingData()
+            await stage.origin.gate("asked").wait()
+            #expect(!request.isCancelled)
+            stage.origin.gate("b").open()
+            stage.origin.gate("c").open()
+            await end(of: request)
+            #expect(request.error == nil && !request.isCancelled)
+        }
+    }
+
+    @Test("it suspends and resumes the request, and the head is shown before the pieces")
+    func suspends() async throws {
+        try await withObserved { stage async throws in
+            let request = stage.pieces()
+            let responses = request.httpResponses()
+            let task = request.streamTask()
+            let stream = task.streamingData()
+            await stage.origin.gate("asked").wait()
+            task.suspend()
+            #expect(request.isSuspended)
+            task.resume()
+            stage.origin.gate("b").open()
+            stage.origin.gate("c").open()
+            #expect(await values(stream).reduce(Data(), +) == Data("abc".utf8))
+            #expect(await responses.reduce(into: []) { $0.append($1.statusCode) } == [200])
+        }
+    }
+
+    @Test("[C-30] an asynchronous handler of the head may cancel a stream", arguments: [true, false])
+    func headHandler(allows: Bool) async throws {
+        try await withObserved { stage async throws in
+            let request = stage.stream("/get")
+            request.onHTTPResponse { _ in
+                await Task.yield()
+                return allows ? .allow : .cancel
+            }
+            let pieces = await values(request.streamTask().streamingData())
+            #expect(pieces.isEmpty == !allows)
+            #expect(request.isCancelled == !allows)
+        }
+    }
+
+    @Test("[C-21] sequences of events do not keep a request alive, nor does a stream that is over")
+    func released() async throws {
+        weak var untouched: DataStreamRequest?
+        weak var over: DataStreamRequest?
+        try await withObserved { stage async throws in
+            var streams: [Any] = []
+            do {
+                let (first, second) = (stage.stream("/get"), stage.stream("/get"))
+                (untouched, over) = (first, second)
+                streams = [first.urlRequests(), first.httpResponses(), second.streamTask().streamingData()]
+                await end(of: second)
+            }
+            // Whoever has ended the request holds it until the root queue is free.
+            await withCheckedContinuation { continuation in
+                stage.session.rootQueue.async { continuation.resume() }
+            }
+            #expect(untouched == nil)
+            #expect(over == nil)
+            #expect(streams.count == 3)
+        }
+    }
+}

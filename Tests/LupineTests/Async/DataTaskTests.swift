@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineLoading
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+/// Responses that are awaited.
+struct DataTaskTests {
+    private struct Echo: Decodable, Sendable {
+        let url: String
+    }
+
+    /// A serializer that notes each call.
+    private struct Counting: DataResponseSerializerProtocol {
+        let calls = Heard<Int>()
+
+        func serialize(
+            request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
+        ) throws -> Int {
+            if let error { throw error }
+            calls.add(data?.count ?? 0)
+            return data?.count ?? 0
+        }
+    }
+
+    @Test("[C-1] the request runs although nobody waits")
+    func startsByItself() async throws {
+        try await withObserved { stage async throws in
+            let request = stage.held()
+            _ = request.serializingData()
+            await stage.wasAsked()
+            let finished = Heard<Int>()
+            request.response(queue: .main) { _ in finished.add(1) }
+            stage.letGo()
+            await finished.wait(for: 1)
+        }
+    }
+
+    @Test("[C-1] where requests do not start by themselves, awaiting does not start one either")
+    func doesNotStart() async throws {
+        try await withObserved(startRequestsImmediately: false) { stage async throws in
+            let request = stage.session.request(stage.url("/get"))
+            let task = request.serializingData()
+            // The handler was added; what that would start would have been put on the root queue by now.
+            await withCheckedContinuation { continuation in
+                request.underlyingQueue.async { continuation.resume() }
+            }
+            #expect(request.isInitialized)
+            task.resume()
+            #expect(await task.response.error == nil)
+        }
+    }
+
+    @Test("[C-2] the response may be asked for in all forms, again and again, and is serialized once")
+    func manyTimes() async throws {
+        try await withObserved { stage async throws in
+            let serializer = Counting()
+            let task = stage.session.request(stage.url("/bytes/100")).serializingResponse(using: serializer)
+            #expect(try await task.value == 100)
+            #expect(try await task.result.get() == 100)
+            #expect(await task.response.value == 100)
+            let values = await withTaskGroup(of: Int?.self) { group in
+                for _ in 0..<20 { group.addTask { await task.response.value } }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(values == Array(repeating: 100, count: 20))
+            #expect(serializer.calls.all == [100])
+        }
+    }
+
+    @Test("[C-2] many wait before the response comes")
+    func manyWait() async throws {
+        try await withObserved { stage async throws in
+            let task = stage.held().serializingString()
+            await withTaskGroup(of: String?.self) { group in
+                for _ in 0..<20 { group.addTask { try? await task.value } }
+                await stage.wasAsked()
+                stage.letGo()
+                for await value in group { #expect(value == "ok") }
+            }
+        }
+    }
+
+    @Test("[C-2] one request serves tasks of several kinds, also after it has finished")
+    func kinds() async throws {
+        try await withObserved { stage async throws in
+            let request = stage.session.request(stage.url("/get"))
+            async let data = request.serializingData().value
+            async let text = request.serializingString().value
+            async let value = request.serializingDecodable(Echo.self).value
+            let all = try await (data, text, value)
+            #expect(all.1 == String(decoding: all.0, as: UTF8.self))
+            #expect(all.2.url.hasSuffix("/get"))
+            #expect(try await request.serializingData().value == all.0)
+            #expect(try await request.serializingDecodable(Echo.self).value.url == all.2.url)
+        }
+    }
+
+    @Test("[C-3] a failure is awaited as well: the value throws it")
+    func failure() async throws {
+        try await withObserved { stage async throws in
+            let task = stage.session.request(stage.url("/status/404")).validate().serializingData()
+            #expect(await task.response.response?.statusCode == 404)
+            await #expect(throws: AFError.self) { try await task.value }
+            #expect(await task.result.failure?.responseCode == 404)
+        }
+    }
+
+    @Test("[C-3] the response comes once after retries")
+    func retried() async throws {
+        try await withObserved(interceptor: Retrying(times: 2)) { stage async throws in
+            let request = stage.session.request(stage.url("/status/503")).validate()
+            #expect(await request.serializingData().response.error?.responseCode == 503)
+            #expect(request.retryCount == 2)
+        }
+    }
+
+    @Test("[C-3] a session that goes away is an answer too")
+    func sessionGone() async throws {
+        let origin = try LupineOrigin.Origin.start(configuration: OriginConfiguration())
+        origin.script("GET", "/held", ScriptPlan(.signal("asked"), .stall))
+        var session: Session? = Session(configuration: .ephemeral)
+        let task = session?.request("http://127.0.0.1:\(origin.port)/held").serializingData()
+        await origin.gate("asked").wait()
+        session = nil
+        let error = await task?.response.error
+        guard case .sessionDeinitialized = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        await origin.shutdown()
+    }
+
+    @Test("[C-4] cancelling cancels the request, and so everybody else's response", arguments: [true, false])
+    func cancelling(automatically: Bool) async throws {
+        try await withObserved { stage async throws in
+            let request = stage.held()
+            let task = request.serializingData(automaticallyCancelling: automatically)
+            let other = request.serializingString(automaticallyCancelling: automatically)
+            await stage.wasAsked()
+            task.cancel()
+            #expect(await task.response.error.map { "\($0)" } == "explicitlyCancelled")
+            #expect(await other.response.error.map { "\($0)" } == "explicitlyCancelled")
+            #expect(request.isCancelled)
+        }
+    }
+
+    @Test("[C-4] cancelling at once is early enough")
+    func cancellingAtOnce() async throws {
+        try await withObserved { stage async throws in
+            let request = stage.held()
+            let task = request.serializingData(automaticallyCancelling: false)
+            task.cancel()
+            #expect(await task.response.error.map { "\($0)" } == "explicitlyCancelled")
+            #expect(request.isCancelled)
+        }
+    }
+
+    @Test("[C-5] with automatic cancellation the request is cancelled with the task that waits")
+    func cancelledWaiter() async throws {
+        try await withObserved { stage async throws in
+            let request = stage.held()
+            let task = request.serializingData()
+            let waiter = Task { await task.response }
+            await stage.wasAsked()
+            waiter.cancel()
+            #expect(await waiter.value.error?.isExplicitlyCancelledError == true)
+            #expect(request.isCancelled)
+        }
+    }
+
+    @Test("[C-5] a task that was cancelled before it waits cancels when it does")
+    func cancelledBeforeWaiting() async throws {
+        try await withObserved { stage async throws in
+            let request = stage.held()
+            let task = request.serializingData()
+            let gate = Heard<Int>()
+            let waiter = Task {
+                await gate.wait(for: 1)
+                return try await task.value
+            }
+            await stage.wasAsked()
+            waiter.cancel()
+            #expect(!request.isCancelled)
+            gate.add(1)
+            await #expect(throws: AFError.self) { try await waiter.value }
+            #expect(request.isCancelled)
+        }
+    }
+
+    @Test("[C-5] a task that was cancelled before it made the request has it cancelled at once")
+    func cancelledBeforeMaking() async throws {
+        try await withObserved { stage async throws in
+            let gate = Heard<Int>()
+            let maker = Task { () async in
+                await gate.wait(for: 1)
+                let request = stage.session.request(stage.url("/get"))
+                let task = request.serializingData()
+                #expect(request.isCancelled && request.tasks.isEmpty)
+                return await task.response
+            }
+            maker.cancel()
+            gate.add(1)
+            #expect(await maker.value.error?.isExplicitlyCancelledError == true)
+        }
+    }
+
+    @Test("[C-5] through a group of tasks")
+    func cancelledGroup() async throws {
+        try await withObserved { stage async throws in
+            let request = stage.held()
+            let task = request.serializingData()
+            await withTaskGroup(of: AFError?.self) { group in
+                for _ in 0..<4 { group.addTask { await task.response.error } }
+                await stage.wasAsked()
+                group.cancelAll()
+                for await error in group { #expect(error?.isExplicitlyCancelledError == true) }
+            }
+        }
+    }
+
+    @Test("[C-6] without automatic cancellation a cancelled waiter gets the response all the same")
+    func notCancelled() async throws {
+        try await withObserved { stage async throws in
+            let request = stage.held()
+            let task = request.serializingString(automaticallyCancelling: false)
+            let waiter = Task { try await task.value }
+            await stage.wasAsked()
+            waiter.cancel()
+            stage.letGo()
+            #expect(try await waiter.value == "ok")
+            #expect(!request.isCancelled)
+        }
+    }
+
+    @Test("[C-7] many tasks of one request, cancelled by many threads: everybody returns")
+    func cancelledByMany() async throws {
+        try await withObserved { stage async throws in
+            let request = stage.held()
+            let tasks = (0..<50).map { _ in request.serializingData() }
+            await stage.wasAsked()
+            await withTaskGroup(of: AFError?.self) { group in
+                for task in tasks { group.addTask { await task.response.error } }
+                DispatchQueue.concurrentPerform(iterations: tasks.count) { tasks[$0].cancel() }
+                for await error in group { #expect(error?.isExplicitlyCancelledError == true) }
+            }
+        }
+    }
+
+    @Test("[C-8] it suspends and resumes the request")
+    func suspends() async throws {
+        try await withObserved { stage async throws in
+            let request = stage.held()
+            let task = request.serializingString()
+            await stage.wasAsked()
+            task.suspend()
+            #expect(request.isSuspended)
+            task.resume()
+            #expect(request.isResumed)
+            stage.letGo()
+            #expect(try await task.value == "ok")
+        }
+    }
+
+    @Test("a response is there for those who wait and for those who come later")
+    func awaited() async {
+        let awaited = AwaitedResponse<Int>()
+        awaited.come(1)
+        #expect(await awaited.response == 1)
+        let waiting = AwaitedResponse<Int>()
+        let waiters = (0..<3).map { _ in Task { await waiting.response } }
+        waiting.come(2)
+        for waiter in waiters { #expect(await waiter.value == 2) }
+    }
+}
+
+extension Result {
+    fileprivate var failure: Failure? {
+        if case .failure(let error) = self { return error }
+        return nil
+    }
+}

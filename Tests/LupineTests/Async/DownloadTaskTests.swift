@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineLoading
+import Testing
+
+@testable import Lupine
+
+/// Downloads that are awaited.
+struct DownloadTaskTests {
+    private struct Answer: Decodable, Sendable {
+        let url: String
+    }
+
+    /// Runs `body` with a folder of its own.
+    private func withFolder(_ body: (URL) async throws -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await body(folder)
+    }
+
+    @Test("[C-2] a download gives its content, its text, a value or its file, again and again")
+    func forms() async throws {
+        try await withFolder { folder async throws in
+            try await withObserved { stage async throws in
+                let download = stage.download("/get", to: folder)
+                let data = try await download.serializingData().value
+                #expect(try await download.serializingString().value == String(decoding: data, as: UTF8.self))
+                let task = download.serializingDecodable(Answer.self)
+                #expect(try await task.value.url.hasSuffix("/get"))
+                #expect(try await task.result.get().url.hasSuffix("/get"))
+                let url = try await download.serializingDownloadedFileURL().value
+                #expect(try Data(contentsOf: url) == data)
+                let response = await download.serializingDownload(using: URLResponseSerializer()).response
+                #expect(response.fileURL == url)
+            }
+        }
+    }
+
+    @Test("[C-4, C-5] it is cancelled with the task, or with the one that waits", arguments: [true, false])
+    func cancelled(byWaiter: Bool) async throws {
+        try await withFolder { folder async throws in
+            try await withObserved { stage async throws in
+                _ = stage.held()
+                let download = stage.download("/held", to: folder)
+                let task = download.serializingData()
+                let waiter = Task { await task.response }
+                await stage.wasAsked()
+                if byWaiter { waiter.cancel() } else { task.cancel() }
+                #expect(await waiter.value.error?.isExplicitlyCancelledError == true)
+                #expect(download.isCancelled)
+            }
+        }
+    }
+
+    @Test("[C-6, C-8] without automatic cancellation it goes on; it is suspended and resumed by the task")
+    func goesOn() async throws {
+        try await withFolder { folder async throws in
+            try await withObserved { stage async throws in
+                _ = stage.held()
+                let download = stage.download("/held", to: folder)
+                let task = download.serializingString(automaticallyCancelling: false)
+                let waiter = Task { try await task.value }
+                await stage.wasAsked()
+                waiter.cancel()
+                task.suspend()
+                #expect(download.isSuspended)
+                task.resume()
+                stage.letGo()
+                #expect(try await waiter.value == "ok")
+            }
+        }
+    }
+}

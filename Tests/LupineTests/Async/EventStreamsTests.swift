@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineLoading
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+/// What happens to a request, as sequences.
+struct EventStreamsTests {
+    /// All elements, until the sequence ends.
+    private func all<Element: Sendable>(_ stream: StreamOf<Element>) async -> [Element] {
+        await stream.reduce(into: []) { $0.append($1) }
+    }
+
+    @Test(
+        "[C-20] events are gathered before anybody iterates, and a closure that is set later takes them away")
+    func gathered() async throws {
+        try await withObserved { stage async throws in
+            let request = stage.session.request(stage.url("/get"))
+            let replaced = request.urlRequests()
+            let kept = request.urlRequests()
+            let tasks = request.urlSessionTasks()
+            let seen = Heard<URLSessionTask>()
+            request.onURLSessionTaskCreation { seen.add($0) }
+            _ = await request.serializingData().response
+            #expect(await all(kept).count == 1)
+            #expect(await all(replaced).isEmpty)
+            #expect(await all(tasks).isEmpty)
+            await seen.wait(for: 1)
+        }
+    }
+
+    @Test("[C-21] they do not start the request")
+    func doNotStart() async throws {
+        try await withObserved { stage async throws in
+            let request = stage.session.request(stage.url("/get"))
+            let streams = request.urlRequests()
+            _ = (request.urlSessionTasks(), request.cURLDescriptions(), request.downloadProgress())
+            _ = (request.uploadProgress(), request.httpResponses())
+            await withCheckedContinuation { continuation in
+                request.underlyingQueue.async { continuation.resume() }
+            }
+            #expect(request.isInitialized)
+            request.resume()
+            #expect(await all(streams).count == 1)
+        }
+    }
+
+    @Test("[C-21] leaving one early does not cancel it")
+    func leftEarly() async throws {
+        try await withObserved { stage async throws in
+            let request = stage.held()
+            let task = request.serializingString()
+            for await _ in request.urlSessionTasks() { break }
+            await stage.wasAsked()
+            let progress = request.downloadProgress()
+            let consumer = Task { await all(progress) }
+            consumer.cancel()
+            _ = await consumer.value
+            stage.letGo()
+            #expect(try await task.value == "ok")
+        }
+    }
+
+    @Test("[C-22] made when the request has finished, they end at once")
+    func afterwards() async throws {
+        try await withObserved { stage async throws in
+            let request = stage.session.request(stage.url("/get"))
+            _ = await request.serializingData().response
+            // Handlers are called before the request lets go of everything.
+            #expect(await all(request.urlRequests()).count <= 1)
+            #expect(await all(request.httpResponses()).isEmpty)
+            #expect(await all(request.downloadProgress()).isEmpty)
+            #expect(await all(request.uploadProgress()).isEmpty)
+        }
+    }
+
+    @Test("[C-22] they end with a request that is cancelled, before its end and after it")
+    func cancelled() async throws {
+        try await withObserved { stage async throws in
+            let request = stage.held()
+            let before = request.httpResponses()
+            let task = request.serializingData()
+            await stage.wasAsked()
+            request.cancel()
+            #expect(await task.response.error?.isExplicitlyCancelledError == true)
+            #expect(await all(before).isEmpty)
+            #expect(await all(request.httpResponses()).isEmpty)
+        }
+    }
+
+    @Test("[C-23] what one successful GET shows")
+    func plainGet() async throws {
+        try await withObserved { stage async throws in
+            let request = stage.session.request(stage.url("/bytes/1000"))
+            let responses = request.httpResponses()
+            let uploads = request.uploadProgress()
+            let downloads = request.downloadProgress()
+            let requests = request.urlRequests()
+            let tasks = request.urlSessionTasks()
+            let descriptions = request.cURLDescriptions()
+            _ = await request.serializingData().response
+            #expect(await all(responses).map(\.statusCode) == [200])
+            #expect(await all(uploads).isEmpty)
+            let progress = await all(downloads)
+            #expect(progress.last?.isFinished == true)
+            #expect(progress.allSatisfy { $0 === request.downloadProgress })
+            #expect(await all(requests).count == 1)
+            #expect(await all(tasks) == request.tasks)
+            #expect(await all(descriptions).first?.hasPrefix("$ curl -v") == true)
+        }
+    }
+
+    @Test("[C-24, C-25] with retries there is one element per attempt, but one command line")
+    func retried() async throws {
+        try await withObserved(interceptor: Retrying(times: 2)) { stage async throws in
+            let request = stage.session.request(stage.url("/status/503")).validate()
+            let responses = request.httpResponses()
+            let requests = request.urlRequests()
+            let tasks = request.urlSessionTasks()
+            let descriptions = request.cURLDescriptions()
+            _ = await request.serializingData().response
+            #expect(await all(responses).map(\.statusCode) == [503, 503, 503])
+            #expect(await all(requests).count == 3)
+            #expect(await all(tasks) == request.tasks)
+            #expect(await all(descriptions).count == 1)
+        }
+    }
+
+    @Test("[C-25] one that is made in between begins with what there is")
+    func inBetween() async throws {
+        try await withObserved { stage async throws in
+            let request = stage.held()
+            let task = request.serializingData()
+            await stage.wasAsked()
+            let requests = request.urlRequests()
+            let tasks = request.urlSessionTasks()
+            stage.letGo()
+            _ = await task.response
+            #expect(await all(requests).count == 1)
+            #expect(await all(tasks) == request.tasks)
+        }
+    }
+
+    // MARK: the response's head
+
+    @Test("[C-30] nothing is delivered until an asynchronous handler returns")
+    func handlerReturns() async throws {
+        let events = Heard<String>()
+        try await withObserved { stage async throws in
+            let request = stage.session.request(stage.url("/get"))
+            let goes = Heard<Int>()
+            request.onHTTPResponse { response in
+                events.add("head \(response.statusCode) \(request.data == nil)")
+                await goes.wait(for: 1)
+                events.add("go")
+            }
+            request.downloadProgress(queue: request.underlyingQueue) { _ in events.add("content") }
+            let task = request.serializingData()
+            await events.wait(for: 1)
+            goes.add(1)
+            _ = await task.response
+            #expect(Array(await events.wait(for: 3).prefix(3)) == ["head 200 true", "go", "content"])
+        }
+    }
+
+    @Test("[C-30] an asynchronous handler may cancel", arguments: [true, false])
+    func handlerDecides(allows: Bool) async throws {
+        try await withObserved { stage async throws in
+            let request = stage.session.request(stage.url("/get"))
+            request.onHTTPResponse { _ in
+                await Task.yield()
+                return allows ? .allow : .cancel
+            }
+            let response = await request.serializingData().response
+            #expect(request.isCancelled == !allows)
+            #expect((response.error == nil) == allows)
+            #expect(response.response?.statusCode == 200)
+            #expect((response.data == nil) == !allows)
+        }
+    }
+
+    @Test("[C-30] it takes the one place that there is")
+    func onePlace() async throws {
+        try await withObserved { stage async throws in
+            let request = stage.session.request(stage.url("/get"))
+            let heard = Heard<String>()
+            request.onHTTPResponse { _ in heard.add("closure") }
+            request.onHTTPResponse { _ in
+                await Task.yield()
+                heard.add("asynchronous")
+            }
+            _ = await request.serializingData().response
+            #expect(heard.all == ["asynchronous"])
+        }
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineLoading
+import LupineOrigin
+
+@testable import Lupine
+
+extension ObservedStage {
+    /// A stream of what is at that path.
+    func stream(_ path: String) -> DataStreamRequest {
+        DataStreamRequest(
+            convertible: Address(text: url(path)), automaticallyCancelOnStreamError: false,
+            underlyingQueue: session.rootQueue, serializationQueue: session.serializationQueue,
+            eventMonitor: session.eventMonitor, interceptor: nil, shouldAutomaticallyResume: nil,
+            delegate: session)
+    }
+
+    /// A download of what is at that path, to a place of its own.
+    func download(_ path: String, to folder: URL) -> DownloadRequest {
+        DownloadRequest(
+            downloadable: .request(Address(text: url(path))), underlyingQueue: session.rootQueue,
+            serializationQueue: session.serializationQueue, eventMonitor: session.eventMonitor,
+            interceptor: nil, shouldAutomaticallyResume: nil, delegate: session
+        ) { _, response in
+            (folder.appendingPathComponent("file"), [.createIntermediateDirectories, .removePreviousFile])
+        }
+    }
+
+    /// A stream of the pieces `a`, `b` and `c`: the second comes when the gate `b` is opened, the third with `c`.
+    func pieces() -> DataStreamRequest {
+        origin.script(
+            "GET", "/pieces",
+            ScriptPlan(
+                .send("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\na"), .signal("asked"), .waitForSignal("b"),
+                .send("b"), .waitForSignal("c"), .send("c"), .close))
+        return stream("/pieces")
+    }
+}
+
+/// A URL in text, as a request.
+private struct Address: URLRequestConvertible {
+    let text: String
+
+    func asURLRequest() throws -> URLRequest { URLRequest(url: try text.asURL()) }
+}

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import LupineLoading
+import LupineOrigin
+import LupineTestKit
+import Testing
+
+@testable import Lupine
+
+/// Downloads that are cancelled or cut off, and gone on with.
+struct DownloadResumeTests {
+    /// A serializer that does something.
+    private struct Meanwhile: DownloadResponseSerializerProtocol {
+        let body: @Sendable () -> Void
+
+        func serializeDownload(
+            request: URLRequest?, response: HTTPURLResponse?, fileURL: URL?, error: (any Error)?
+        ) throws -> String {
+            body()
+            return "value"
+        }
+    }
+
+    private let resource = CutResource(bytes: octets(4000))
+    private let quiet = DispatchQueue(label: "quiet")
+
+    /// A running download of which 1000 bytes have come.
+    private func running(
+        _ stage: PipelineStage, to place: URL, interceptor: (any RequestInterceptor)? = nil
+    ) async -> (DownloadRequest, Task<AFDownloadResponse<URL?>, Never>) {
+        resource.serve(stage.origin, from: 0, cut: (1000, .stall))
+        let written = Heard<Int64>()
+        let request = stage.download("/resource", interceptor: interceptor) { _, _ in
+            (place, [])
+        }.downloadProgress(queue: quiet) { written.add($0.completedUnitCount) }
+        let response = Task { await request.moved() }
+        await written.wait(untilHeard: 1000)
+        return (request, response)
+    }
+
+    @Test("[DL-20, DL-25] a plain cancel gives nothing to go on with, and nobody is asked about it")
+    func plainCancel() async throws {
+        try await withPlace { folder async throws in
+            try await withPipeline { stage async throws in
+                let interceptor = ScriptedInterceptor(answers: [.retry])
+                let (request, response) = await running(
+                    stage, to: folder.appendingPathComponent("file"), interceptor: interceptor)
+                request.cancel()
+                let end = await response.value
+                #expect(brief(end.error) == "explicit" && end.resumeData == nil && request.resumeData == nil)
+                #expect(interceptor.questions.all.isEmpty && names(in: folder).isEmpty)
+                #expect(request.isCancelled)
+            }
+        }
+    }
+
+    @Test(
+        "[DL-21, DL-25, DL-26, S-27, I-1.15] a cancel that produces resume data: another download goes on from there"
+    )
+    func producing() async throws {
+        try await withPlace { folder async throws in
+            try await withPipeline { stage async throws in
+                let interceptor = ScriptedInterceptor(answers: [.retry])
+                let place = folder.appendingPathComponent("file")
+                let (request, response) = await running(stage, to: place, interceptor: interceptor)
+                request.cancel(producingResumeData: true)
+                let end = await response.value
+                #expect(brief(end.error) == "explicit" && interceptor.questions.all.isEmpty)
+                let data = try #require(end.resumeData)
+                #expect(data == request.resumeData)
+                resource.serve(stage.origin, from: 1000)
+                let fractions = Heard<Double>()
+                let converted = Heard<URLRequest>()
+                let adapted = Heard<Bool>()
+                let adapter = Adapter { request, _, completion in
+                    adapted.add(true)
+                    completion(.success(request))
+                }
+                let rest = stage.session.download(resumingWith: data, interceptor: adapter) { _, _ in
+                    (place, [])
+                }
+                .onURLRequestCreation(on: quiet) { converted.add($0) }
+                .downloadProgress(queue: quiet) { fractions.add($0.fractionCompleted) }
+                let whole = await rest.loaded()
+                let isWhole = whole.value == Data(resource.bytes)
+                #expect(isWhole && whole.response?.statusCode == 206)
+                await fractions.wait(untilHeard: 1)
+                #expect(fractions.all.first ?? 0 > 0, "[DL-9] the offset comes first")
+                #expect(fractions.all == fractions.all.sorted())
+                #expect(rest.request == nil && rest.requests.isEmpty && whole.request == nil)
+                #expect(converted.all.isEmpty && adapted.all.isEmpty, "nothing is converted or adapted")
+            }
+        }
+    }
+
+    @Test("[DL-22] the closure, the request and the response have the same resume data")
+    func closure() async throws {
+        try await withPlace { folder async throws in
+            try await withPipeline { stage async throws in
+                let (request, response) = await running(stage, to: folder.appendingPathComponent("file"))
+                let data = try #require(await request.cancelled())
+                #expect(request.resumeData == data)
+                #expect(await response.value.resumeData == data)
+                let part = try #require(ResumeData(data))
+                #expect(part.received == 1000)
+                try FileManager.default.removeItem(atPath: part.file)
+            }
+        }
+    }
+
+    @Test("[DL-22] a suspended download is cancelled all the same")
+    func suspended() async throws {
+        try await withPlace { folder async throws in
+            try await withPipeline { stage async throws in
+                let (request, response) = await running(stage, to: folder.appendingPathComponent("file"))
+                request.suspend()
+                let data = try #require(await request.cancelled())
+                #expect(brief(await response.value.error) == "explicit")
+                try ResumeData(data).map { try FileManager.default.removeItem(atPath: $0.file) }
+            }
+        }
+    }
+
+    @Test(
+        "[DL-23] without a task the closure is called once, with nothing, and never before cancelling returns"
+    )
+    func withoutTask() async throws {
+        try await withPipeline(PipelineSetUp(startsImmediately: false)) { stage async throws in
+            let request = stage.session.download(stage.url())
+            let heard = Heard<String>()
+            let hold = DispatchSemaphore(value: 0)
+            stage.session.rootQueue.async { hold.wait() }
+            request.cancel(byProducingResumeData: { heard.add($0 == nil ? "nothing" : "data") })
+            #expect(heard.all.isEmpty)
+            request.cancel(byProducingResumeData: { _ in heard.add("second") })
+            hold.signal()
+            #expect(brief(await request.moved().error) == "explicit")
+            await stage.settle()
+            #expect(heard.all == ["nothing"] && request.resumeData == nil)
+        }
+    }
+
+    @Test(
+        "[DL-23] behind the end of the task, while serializers run, the closure is called once with nothing")
+    func whileSerializing() async throws {
+        try await withPipeline { stage async throws in
+            let heard = Heard<String>()
+            let request = stage.session.download(stage.url("/range/10"))
+            let response: AFDownloadResponse<String> = await withCheckedContinuation { continuation in
+                request.response(
+                    queue: quiet,
+                    responseSerializer: Meanwhile { [weak request] in
+                        request?.cancel(byProducingResumeData: { heard.add($0 == nil ? "nothing" : "data") })
+                    }
+                ) { continuation.resume(returning: $0) }
+            }
+            #expect(response.value == "value")
+            await stage.settle()
+            #expect(heard.all == ["nothing"] && request.isCancelled)
+            try request.fileURL.map { try FileManager.default.removeItem(at: $0) }
+        }
+    }
+
+    @Test("[DL-24] a transfer that breaks offers what it has, in the request, its error and the response")
+    func broken() async throws {
+        try await withPipeline { stage async throws in
+            resource.serve(stage.origin, from: 0, cut: (1000, .end))
+            let request = stage.session.download(stage.url("/resource"))
+            let end = await request.moved()
+            #expect(brief(end.error) == "task lost")
+            let data = try #require(end.resumeData)
+            #expect(request.resumeData == data && request.error?.downloadResumeData == data)
+            let part = try #require(ResumeData(data))
+            #expect(FileManager.default.fileExists(atPath: part.file))
+            try FileManager.default.removeItem(atPath: part.file)
+        }
+    }
+
+    @Test("[DL-24] what an attempt has left is removed when the next one begins anew")
+    func retriedPart() async throws {
+        try await withPlace { folder async throws in
+            let parts = Heard<String>()
+            let interceptor = ScriptedInterceptor(retry: { [resource] question in
+                let data = question.error.asAFError?.downloadResumeData
+                parts.add(data.flatMap { ResumeData($0) }?.file ?? "none")
+                if let origin = self.origin.read({ $0 }) { resource.serve(origin, from: 0) }
+                question.answer(.retry)
+            })
+            try await withPipeline(PipelineSetUp(interceptor: interceptor)) { stage async throws in
+                origin.write { $0 = stage.origin }
+                resource.serve(stage.origin, from: 0, cut: (1000, .end))
+                let place = folder.appendingPathComponent("file")
+                let end = await stage.download("/resource") { _, _ in (place, []) }.loaded()
+                let isWhole = end.value == Data(resource.bytes)
+                #expect(isWhole)
+                let part = try #require(parts.all.first)
+                #expect(part.hasPrefix("/") && !FileManager.default.fileExists(atPath: part))
+            }
+        }
+    }
+
+    /// The origin of the test that needs it in an interceptor.
+    private let origin = Protected<LupineOrigin.Origin?>(nil)
+
+    @Test("[DL-24] what nobody can find any more is removed, too: a retrier put its own error in the place")
+    func replacedError() async throws {
+        let parts = Heard<String>()
+        let interceptor = ScriptedInterceptor(retry: { question in
+            parts.add(question.error.asAFError?.downloadResumeData.flatMap { ResumeData($0) }?.file ?? "none")
+            question.answer(.doNotRetryWithError(BriefError("no")))
+        })
+        try await withPipeline(PipelineSetUp(interceptor: interceptor)) { stage async throws in
+            resource.serve(stage.origin, from: 0, cut: (1000, .end))
+            let end = await stage.session.download(stage.url("/resource")).moved()
+            await stage.settle()
+            #expect(brief(end.error) == "retry no of task lost")
+            let part = try #require(parts.all.first)
+            #expect(FileManager.default.fileExists(atPath: part) == (end.resumeData != nil))
+        }
+    }
+
+    @Test("[DL-26] cut at 20 random points by a reset, an end or a cancel, and gone on with each time")
+    func manyCuts() async throws {
+        try await withPlace { folder async throws in
+            try await withPipeline { stage async throws in
+                var random = SeededRandom(seed: UInt64(ProcessInfo.processInfo.processIdentifier))
+                let resource = CutResource(bytes: octets(4 << 20, seed: 7))
+                let place = folder.appendingPathComponent("file")
+                var data: Data?
+                var offset = 0
+                for round in 0..<20 {
+                    let left = resource.bytes.count - offset
+                    let cut = 1 + Int(random.next() % UInt64(left / (21 - round) * 2 - 1))
+                    let ending = CutResource.Ending.allCases[round % 3]
+                    resource.serve(stage.origin, from: offset, cut: (cut, ending))
+                    let written = Heard<Int64>()
+                    let request = stage.download(data, to: place)
+                        .downloadProgress(queue: quiet) { written.add($0.completedUnitCount) }
+                    async let response = request.moved()
+                    if ending != .end { await written.wait(untilHeard: Int64(offset + cut)) }
+                    if ending == .stall { request.cancel(producingResumeData: true) }
+                    if ending == .reset { stage.origin.gate("cut \(offset)").open() }
+                    let end = await response
+                    #expect(end.error != nil && end.fileURL == nil)
+                    data = try #require(end.resumeData as Data?, "round \(round), \(ending)")
+                    offset = Int(try #require(end.resumeData.flatMap { ResumeData($0) }).received)
+                    #expect(offset > 0)
+                }
+                resource.serve(stage.origin, from: offset)
+                let whole = await stage.download(data, to: place).loaded()
+                let isWhole = whole.value == Data(resource.bytes)
+                #expect(isWhole)
+                #expect(names(in: folder) == ["file"])
+            }
+        }
+    }
+
+    @Test("[DL-26] a resource that has changed starts anew and is whole")
+    func changed() async throws {
+        try await withPlace { folder async throws in
+            try await withPipeline { stage async throws in
+                let place = folder.appendingPathComponent("file")
+                let (request, response) = await running(stage, to: place)
+                let data = try #require(await request.cancelled())
+                _ = await response.value
+                let part = try #require(ResumeData(data)).file
+                let other = CutResource(bytes: octets(3000, seed: 9), tag: "\"v2\"")
+                other.serve(stage.origin, from: 0)
+                let end = await stage.session.download(resumingWith: data) { _, _ in (place, []) }.loaded()
+                let isWhole = end.value == Data(other.bytes)
+                #expect(isWhole && end.response?.statusCode == 200)
+                #expect(!FileManager.default.fileExists(atPath: part))
+            }
+        }
+    }
+
+    @Test("[DL-24, DL-26] a server without ranges gives nothing to go on with")
+    func withoutRanges() async throws {
+        try await withPipeline { stage async throws in
+            var resource = resource
+            resource.acceptsRanges = false
+            resource.serve(stage.origin, from: 0, cut: (1000, .end))
+            let end = await stage.session.download(stage.url("/resource")).moved()
+            #expect(brief(end.error) == "task lost" && end.resumeData == nil)
+        }
+    }
+
+    @Test("[DL-26] what is no resume data fails the request")
+    func noResumeData() async throws {
+        try await withPipeline { stage async throws in
+            let end = await stage.session.download(resumingWith: Data("none".utf8)).moved()
+            #expect(brief(end.error) == "task unsupported" && end.fileURL == nil)
+        }
+    }
+
+    @Test("[DL-9] the total is -1 as long as nobody knows it, and bytes add up")
+    func unknownTotal() async throws {
+        try await withPipeline { stage async throws in
+            stage.origin.script(
+                "GET", "/open",
+                ScriptPlan(
+                    .send("HTTP/1.1 200 OK\r\n\r\nabc"), .waitForSignal("rest"), .send("defg"), .close))
+            let heard = Heard<String>()
+            let request = stage.session.download(stage.url("/open")).downloadProgress(queue: quiet) {
+                heard.add("\($0.completedUnitCount) of \($0.totalUnitCount)")
+            }
+            async let response = request.moved()
+            await heard.wait(untilHeard: "3 of -1")
+            stage.origin.gate("rest").open()
+            let end = await response
+            await heard.wait(untilHeard: "7 of -1")
+            #expect(request.downloadProgress.completedUnitCount == 7)
+            try end.fileURL.map { try FileManager.default.removeItem(at: $0) }
+        }
+    }
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineTestKit
+import Testing
+
+@testable import Lupine
+
+/// An error underneath others: says one thing when it is asked for its description, and another when it is printed.
+struct InnerError: LocalizedError, CustomStringConvertible, Equatable {
+    var name: String
+
+    var errorDescription: String? { "\(name) told" }
+    var description: String { "\(name) printed" }
+}
+
+/// One case of `AFError`, with one reason, and everything that has to be true of it.
+struct AFErrorRow: Sendable, CustomTestStringConvertible {
+    /// The case or the reason with its labels, as the tables of public names have it.
+    var name: String
+    var error: AFError
+    /// The one question that is answered with yes.
+    var question: String?
+    /// What has to stand in the description.
+    var says: [String] = []
+    var underlying: InnerError?
+    var convertible: String?
+    var url: URL?
+    var acceptable: [String]?
+    var type: String?
+    var code: Int?
+    var encoding: String.Encoding?
+    var source: URL?
+    var destination: URL?
+
+    var testDescription: String { name }
+
+    /// All questions, by their names.
+    static let questions: [(name: String, ask: @Sendable (AFError) -> Bool)] = [
+        ("isSessionDeinitializedError", { $0.isSessionDeinitializedError }),
+        ("isSessionInvalidatedError", { $0.isSessionInvalidatedError }),
+        ("isExplicitlyCancelledError", { $0.isExplicitlyCancelledError }),
+        ("isInvalidURLError", { $0.isInvalidURLError }),
+        ("isParameterEncodingError", { $0.isParameterEncodingError }),
+        ("isParameterEncoderError", { $0.isParameterEncoderError }),
+        ("isMultipartEncodingError", { $0.isMultipartEncodingError }),
+        ("isRequestAdaptationError", { $0.isRequestAdaptationError }),
+        ("isRequestRetryError", { $0.isRequestRetryError }),
+        ("isResponseValidationError", { $0.isResponseValidationError }),
+        ("isResponseSerializationError", { $0.isResponseSerializationError }),
+        ("isServerTrustEvaluationError", { $0.isServerTrustEvaluationError }),
+        ("isCreateUploadableError", { $0.isCreateUploadableError }),
+        ("isCreateURLRequestError", { $0.isCreateURLRequestError }),
+        ("isDownloadedFileMoveError", { $0.isDownloadedFileMoveError }),
+        ("isSessionTaskError", { $0.isSessionTaskError }),
+    ]
+
+    static let file = URL(fileURLWithPath: "/tmp/folder/part.txt")
+    static let other = URL(fileURLWithPath: "/tmp/folder/whole.txt")
+    static let inner = InnerError(name: "inner")
+
+    /// All cases and reasons, but those about trust.
+    static let plain: [AFErrorRow] = steps + multipart + parameters + validation + serialization
+}
+
+extension AFErrorRow {
+    private static let steps: [AFErrorRow] = [
+        AFErrorRow(
+            name: "createUploadableFailed(error:)", error: .createUploadableFailed(error: inner),
+            question: "isCreateUploadableError", says: ["uploaded", "inner told"], underlying: inner),
+        AFErrorRow(
+            name: "createURLRequestFailed(error:)", error: .createURLRequestFailed(error: inner),
+            question: "isCreateURLRequestError", says: ["URLRequest", "inner told"], underlying: inner),
+        AFErrorRow(
+            name: "downloadedFileMoveFailed(error:source:destination:)",
+            error: .downloadedFileMoveFailed(error: inner, source: file, destination: other),
+            question: "isDownloadedFileMoveError",
+            says: ["moved", "\(file)", "\(other)", "inner told"], underlying: inner, source: file,
+            destination: other),
+        AFErrorRow(
+            name: "explicitlyCancelled", error: .explicitlyCancelled,
+            question: "isExplicitlyCancelledError", says: ["cancelled on purpose"]),
+        AFErrorRow(
+            name: "invalidURL(url:)", error: .invalidURL(url: "no url"), question: "isInvalidURLError",
+            says: ["not a valid URL", "no url"], convertible: "no url"),
+        AFErrorRow(
+            name: "requestAdaptationFailed(error:)", error: .requestAdaptationFailed(error: inner),
+            question: "isRequestAdaptationError", says: ["adapted", "inner told"], underlying: inner),
+        AFErrorRow(
+            name: "requestRetryFailed(retryError:originalError:)",
+            error: .requestRetryFailed(retryError: inner, originalError: InnerError(name: "original")),
+            question: "isRequestRetryError", says: ["retried", "inner told", "original told"],
+            underlying: inner),
+        AFErrorRow(
+            name: "sessionDeinitialized", error: .sessionDeinitialized,
+            question: "isSessionDeinitializedError",
+            says: ["invalidated without an error", "deallocated", "strong reference"]),
+        AFErrorRow(
+            name: "sessionInvalidated(error:)", error: .sessionInvalidated(error: inner),
+            question: "isSessionInvalidatedError", says: ["invalidated", "inner told"], underlying: inner),
+        AFErrorRow(
+            name: "sessionInvalidated(error:) without one", error: .sessionInvalidated(error: nil),
+            question: "isSessionInvalidatedError", says: ["invalidated", "no description"]),
+        AFErrorRow(
+            name: "sessionTaskFailed(error:)", error: .sessionTaskFailed(error: inner),
+            question: "isSessionTaskError", says: ["URLSessionTask", "inner told"], underlying: inner),
+        AFErrorRow(
+            name: "URLRequestValidationFailureReason.bodyDataInGETRequest(_:)",
+            error: .urlRequestValidationFailed(reason: .bodyDataInGETRequest(Data("the body".utf8))),
+            says: ["cannot be sent", "GET", "the body"]),
+    ]
+
+    private static func multipart(
+        _ name: String, _ reason: AFError.MultipartEncodingFailureReason, _ says: String, url: URL? = file,
+        underlying: InnerError? = nil
+    ) -> AFErrorRow {
+        AFErrorRow(
+            name: "MultipartEncodingFailureReason.\(name)", error: .multipartEncodingFailed(reason: reason),
+            question: "isMultipartEncodingError",
+            says: [says] + (url.map { ["\($0)"] } ?? []) + (underlying.map { ["\($0)"] } ?? []),
+            underlying: underlying, url: url)
+    }
+
+    private static let multipart: [AFErrorRow] = [
+        multipart("bodyPartURLInvalid(url:)", .bodyPartURLInvalid(url: file), "not a file URL"),
+        multipart("bodyPartFilenameInvalid(in:)", .bodyPartFilenameInvalid(in: file), "file name"),
+        multipart("bodyPartFileNotReachable(at:)", .bodyPartFileNotReachable(at: file), "reached"),
+        multipart(
+            "bodyPartFileNotReachableWithError(atURL:error:)",
+            .bodyPartFileNotReachableWithError(atURL: file, error: inner), "reached", underlying: inner),
+        multipart("bodyPartFileIsDirectory(at:)", .bodyPartFileIsDirectory(at: file), "directory"),
+        multipart("bodyPartFileSizeNotAvailable(at:)", .bodyPartFileSizeNotAvailable(at: file), "size"),
+        multipart(
+            "bodyPartFileSizeQueryFailedWithError(forURL:error:)",
+            .bodyPartFileSizeQueryFailedWithError(forURL: file, error: inner), "size", underlying: inner),
+        multipart(
+            "bodyPartInputStreamCreationFailed(for:)", .bodyPartInputStreamCreationFailed(for: file), "opened"
+        ),
+        multipart("outputStreamCreationFailed(for:)", .outputStreamCreationFailed(for: file), "opened"),
+        multipart("outputStreamFileAlreadyExists(at:)", .outputStreamFileAlreadyExists(at: file), "already"),
+        multipart("outputStreamURLInvalid(url:)", .outputStreamURLInvalid(url: file), "not a file URL"),
+        multipart(
+            "outputStreamWriteFailed(error:)", .outputStreamWriteFailed(error: inner), "written", url: nil,
+            underlying: inner),
+        multipart(
+            "inputStreamReadFailed(error:)", .inputStreamReadFailed(error: inner), "read", url: nil,
+            underlying: inner),
+    ]
+
+    private static func encoding(
+        _ name: String, _ reason: AFError.ParameterEncodingFailureReason, _ says: [String],
+        underlying: InnerError? = nil
+    ) -> AFErrorRow {
+        AFErrorRow(
+            name: "ParameterEncodingFailureReason.\(name)", error: .parameterEncodingFailed(reason: reason),
+            question: "isParameterEncodingError", says: says, underlying: underlying)
+    }
+
+    private static func encoder(
+        _ name: String, _ reason: AFError.ParameterEncoderFailureReason, _ says: [String],
+        underlying: InnerError? = nil
+    ) -> AFErrorRow {
+        AFErrorRow(
+            name: "ParameterEncoderFailureReason.\(name)", error: .parameterEncoderFailed(reason: reason),
+            question: "isParameterEncoderError", says: says, underlying: underlying)
+    }
+
+    private static let parameters: [AFErrorRow] = [
+        encoding("missingURL", .missingURL, ["no URL"]),
+        encoding(
+            "jsonEncodingFailed(error:)", .jsonEncodingFailed(error: inner), ["JSON", "inner told"],
+            underlying: inner),
+        encoding(
+            "customEncodingFailed(error:)", .customEncodingFailed(error: inner), ["custom", "inner told"],
+            underlying: inner),
+        encoder(
+            "missingRequiredComponent(_:)", .missingRequiredComponent(.url), ["lacks", "url"]),
+        encoder(
+            "RequiredComponent.url", .missingRequiredComponent(.url),
+            ["\(AFError.ParameterEncoderFailureReason.RequiredComponent.url)"]),
+        encoder(
+            "RequiredComponent.httpMethod(rawValue:)",
+            .missingRequiredComponent(.httpMethod(rawValue: "odd")), ["httpMethod(rawValue: \"odd\")"]),
+        encoder(
+            "encoderFailed(error:)", .encoderFailed(error: inner), ["encoded", "inner printed"],
+            underlying: inner),
+    ]
+
+    private static func refused(
+        _ name: String, _ reason: AFError.ResponseValidationFailureReason, _ says: [String],
+        underlying: InnerError? = nil, acceptable: [String]? = nil, type: String? = nil, code: Int? = nil
+    ) -> AFErrorRow {
+        AFErrorRow(
+            name: "ResponseValidationFailureReason.\(name)", error: .responseValidationFailed(reason: reason),
+            question: "isResponseValidationError", says: says, underlying: underlying,
+            acceptable: acceptable, type: type, code: code)
+    }
+
+    private static let validation: [AFErrorRow] = [
+        refused("dataFileNil", .dataFileNil, ["validated", "no file"]),
+        refused(
+            "dataFileReadFailed(at:)", .dataFileReadFailed(at: file),
+            ["validated", "cannot be read", "\(file)"]),
+        refused(
+            "missingContentType(acceptableContentTypes:)",
+            .missingContentType(acceptableContentTypes: ["a/b", "c/*"]), ["content type", "a/b,c/*", "*/*"],
+            acceptable: ["a/b", "c/*"]),
+        refused(
+            "unacceptableContentType(acceptableContentTypes:responseContentType:)",
+            .unacceptableContentType(acceptableContentTypes: ["a/b", "c/*"], responseContentType: "x/y"),
+            ["content type", "x/y", "a/b,c/*"], acceptable: ["a/b", "c/*"], type: "x/y"),
+        refused(
+            "unacceptableStatusCode(code:)", .unacceptableStatusCode(code: 418), ["status code", "418"],
+            code: 418),
+        refused(
+            "customValidationFailed(error:)", .customValidationFailed(error: inner),
+            ["custom", "inner told"],
+            underlying: inner),
+    ]
+
+    private static func unserialized(
+        _ name: String, _ reason: AFError.ResponseSerializationFailureReason, _ says: [String],
+        underlying: InnerError? = nil, encoding: String.Encoding? = nil
+    ) -> AFErrorRow {
+        AFErrorRow(
+            name: "ResponseSerializationFailureReason.\(name)",
+            error: .responseSerializationFailed(reason: reason), question: "isResponseSerializationError",
+            says: says, underlying: underlying, encoding: encoding)
+    }
+
+    private static let serialization: [AFErrorRow] = [
+        unserialized("inputDataNilOrZeroLength", .inputDataNilOrZeroLength, ["nil", "no bytes"]),
+        unserialized("inputFileNil", .inputFileNil, ["no file"]),
+        unserialized(
+            "inputFileReadFailed(at:)", .inputFileReadFailed(at: file), ["cannot be read", "\(file)"]),
+        unserialized(
+            "stringSerializationFailed(encoding:)", .stringSerializationFailed(encoding: .utf8),
+            ["Unicode (UTF-8)"], encoding: .utf8),
+        unserialized(
+            "jsonSerializationFailed(error:)", .jsonSerializationFailed(error: inner),
+            ["JSON", "inner told"],
+            underlying: inner),
+        unserialized(
+            "decodingFailed(error:)", .decodingFailed(error: inner), ["decoded", "inner told"],
+            underlying: inner),
+        unserialized(
+            "customSerializationFailed(error:)", .customSerializationFailed(error: inner),
+            ["custom", "inner told"], underlying: inner),
+        unserialized(
+            "invalidEmptyResponse(type:)", .invalidEmptyResponse(type: "Coin"), ["Coin", "empty", "Empty"]),
+    ]
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import LupineLoading
+import Testing
+
+@testable import Lupine
+
+/// The notifications of requests.
+struct AlamofireNotificationsTests {
+    /// What was posted about requests to one origin, and whether it was all posted on the main queue.
+    private final class Listener: Sendable {
+        struct Posted: Sendable {
+            let name: String
+            let isOnMainQueue: Bool
+            let isWithoutObject: Bool
+            let request: ObjectIdentifier?
+        }
+
+        static let names: [(Notification.Name, String)] = [
+            (Request.didResumeNotification, "didResume"), (Request.didSuspendNotification, "didSuspend"),
+            (Request.didCancelNotification, "didCancel"), (Request.didFinishNotification, "didFinish"),
+            (Request.didResumeTaskNotification, "didResumeTask"),
+            (Request.didSuspendTaskNotification, "didSuspendTask"),
+            (Request.didCancelTaskNotification, "didCancelTask"),
+            (Request.didCompleteTaskNotification, "didCompleteTask"),
+        ]
+
+        /// A program's main thread serves the main queue; a test's may be another one, so the queue counts.
+        private static let mainKey = DispatchSpecificKey<Bool>()
+
+        let heard = Heard<Posted>()
+        private let tokens = Protected<[any NSObjectProtocol]>([])
+
+        /// Listens for one request: other tests post as well.
+        init(to request: Request) {
+            let id = ObjectIdentifier(request)
+            let heard = heard
+            DispatchQueue.main.setSpecific(key: Self.mainKey, value: true)
+            for (name, short) in Self.names {
+                let token = NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) {
+                    posted in
+                    guard posted.request.map(ObjectIdentifier.init) == id else { return }
+                    heard.add(
+                        Posted(
+                            name: short, isOnMainQueue: DispatchQueue.getSpecific(key: Self.mainKey) == true,
+                            isWithoutObject: posted.object == nil,
+                            request: (posted.userInfo?["org.alamofire.notification.key.request"] as? Request)
+                                .map(ObjectIdentifier.init)))
+                }
+                tokens.write { $0.append(token) }
+            }
+        }
+
+        func stop() {
+            for token in tokens.read({ $0 }) { NotificationCenter.default.removeObserver(token) }
+        }
+    }
+
+    @Test("the names are the reference's", arguments: Listener.names)
+    func rawNames(name: Notification.Name, short: String) {
+        #expect(name.rawValue == "org.alamofire.notification.name.request.\(short)")
+    }
+
+    @Test("[N-1] they are posted on the main queue, with the request and nothing else")
+    func posted() async throws {
+        try await withObserved(monitors: [AlamofireNotifications()]) { stage in
+            let request = stage.session.request(stage.url("/get"))
+            let listener = Listener(to: request)
+            defer { listener.stop() }
+            #expect(await request.serializingData().response.error == nil)
+            let posted = await listener.heard.wait(for: 4)
+            #expect(posted.map(\.name) == ["didResume", "didResumeTask", "didCompleteTask", "didFinish"])
+            #expect(posted.allSatisfy { $0.isOnMainQueue && $0.isWithoutObject })
+            #expect(posted.allSatisfy { $0.request == ObjectIdentifier(request) })
+        }
+    }
+
+    @Test("[N-1] a request that is suspended and cancelled posts that as well")
+    func suspendedAndCancelled() async throws {
+        try await withObserved(monitors: [AlamofireNotifications()]) { stage in
+            let request = stage.held()
+            let listener = Listener(to: request)
+            defer { listener.stop() }
+            let task = request.serializingData()
+            await stage.wasAsked()
+            request.suspend()
+            request.cancel()
+            _ = await task.response
+            let posted = await listener.heard.wait(for: 8)
+            #expect(Set(posted.map(\.name)) == Set(Listener.names.map(\.1)))
+        }
+    }
+
+    @Test("[N-1] a session with monitors of its own, or with none, posts nothing")
+    func turnedOff() async throws {
+        let monitor = RecordingMonitor(queue: .main)
+        try await withObserved(monitors: [monitor]) { stage in
+            let request = stage.session.request(stage.url("/get"))
+            let listener = Listener(to: request)
+            defer { listener.stop() }
+            #expect(await request.serializingData().response.error == nil)
+            // What would have been posted, would have been before that.
+            await monitor.heard.wait(untilHeard: "d3")
+            #expect(listener.heard.all.isEmpty)
+        }
+    }
+
+    @Test("[N-2] a notification of another kind has no request")
+    func withoutRequest() {
+        #expect(Notification(name: Notification.Name("other")).request == nil)
+        let key = "org.alamofire.notification.key.request"
+        let wrong = Notification(name: Request.didResumeNotification, object: nil, userInfo: [key: "text"])
+        #expect(wrong.request == nil)
+    }
+
+    @Test("[N-3] a task's end is posted once per attempt, the request's once per finishing pass")
+    func retried() async throws {
+        try await withObserved(monitors: [AlamofireNotifications()], interceptor: Retrying(times: 2)) {
+            stage in
+            let request = stage.session.request(stage.url("/status/503")).validate()
+            let listener = Listener(to: request)
+            defer { listener.stop() }
+            #expect(await request.serializingData().response.error != nil)
+            let posted = await listener.heard.wait(for: 8)
+            #expect(
+                posted.map(\.name) == [
+                    "didResume", "didResumeTask", "didCompleteTask", "didResumeTask", "didCompleteTask",
+                    "didResumeTask", "didCompleteTask", "didFinish",
+                ])
+        }
+    }
+
+    @Test("the default monitors of a session are these")
+    func defaultMonitors() {
+        let session = Session()
+        #expect(session.eventMonitor.monitors.count == 1)
+        #expect(session.eventMonitor.monitors.first is AlamofireNotifications)
+    }
+}

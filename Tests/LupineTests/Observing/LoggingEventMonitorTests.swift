@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineLoading
+import Testing
+
+@testable import Lupine
+
+/// The log of what happens.
+struct LoggingEventMonitorTests {
+    @Test("a request is a line per event, without its credentials")
+    func lines() async throws {
+        let lines = Heard<String>()
+        let monitor = LoggingEventMonitor { lines.add($0) }
+        try await withObserved(monitors: [monitor]) { stage in
+            let url = stage.url("/get?token=tok-secret&page=2").replacing(
+                "//127", with: "//user:pw-secret@127")
+            let headers: HTTPHeaders = [
+                "Authorization": "Bearer b-secret", "Cookie": "id=c-secret", "X-Plain": "plain",
+            ]
+            let request = stage.session.request(url, headers: headers)
+            #expect(await request.serializingString().response.error == nil)
+            var all: [String] = []
+            while !(all.last?.contains("has its response as String, success") ?? false) {
+                all = await lines.wait(for: all.count + 1)
+            }
+            let name = "request \(request.id.uuidString.prefix(8)) "
+            let ofRequest = all.filter { $0.hasPrefix(name) }.map { $0.dropFirst(name.count) }
+            #expect(ofRequest.first == "was resumed")
+            #expect(ofRequest.contains("has finished"))
+            #expect(
+                ofRequest.contains {
+                    $0.hasPrefix("is ready: GET http://[redacted]@127.0.0.1") && $0.contains("X-Plain: plain")
+                        && $0.contains("page=2")
+                })
+            #expect(all.contains { $0.contains("received the response 200") })
+            #expect(all.allSatisfy { !$0.contains("secret") && !$0.contains("\n") })
+        }
+    }
+
+    @Test("a failure says why")
+    func failure() async throws {
+        let lines = Heard<String>()
+        let monitor = LoggingEventMonitor { lines.add($0) }
+        try await withObserved(monitors: [monitor]) { stage in
+            let response = await stage.session.request(stage.url("/status/404")).validate().serializingData()
+                .response
+            let error = try #require(response.error)
+            var all: [String] = []
+            while !all.contains(where: { $0.contains("has its response as Data, failure") }) {
+                all = await lines.wait(for: all.count + 1)
+            }
+            #expect(all.contains { $0.contains("was validated: 404") && $0.contains(", failure: ") })
+            #expect(all.contains { $0.contains(LogRedaction.line(error.localizedDescription)) })
+        }
+    }
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineLoading
+import LupineOrigin
+import Synchronization
+import Testing
+
+@testable import Lupine
+
+/// The ready-made handlers of redirects and of cached responses, through a session.
+@Suite struct HandlerTests {
+    private static let elsewhere: Redirector = .modify { _, request, _ in
+        var request = request
+        request.url = request.url.map { $0.deletingLastPathComponent().appendingPathComponent("elsewhere") }
+        request.httpMethod = "PUT"
+        request.setValue("yes", forHTTPHeaderField: "X-Changed")
+        return request
+    }
+
+    private static func withRedirects(_ body: (PolicyStage) async throws -> Void) async throws {
+        try await PolicyStage.run { stage in
+            stage.origin.route(nil, "/from") { _ throws(Refusal) in
+                var response = try OriginResponse(302, "text/plain", Array("moved".utf8))
+                try response.add("Location", "/to")
+                return response
+            }
+            for (name, method) in [("to", "GET"), ("elsewhere", "PUT")] {
+                stage.origin.route(method, "/\(name)") { request throws(Refusal) in
+                    let seen = [
+                        name, method, request.field("X-Changed") ?? "-",
+                        request.field("X-Adapted") ?? "-",
+                    ]
+                    return try OriginResponse(200, "text/plain", Array(seen.joined(separator: " ").utf8))
+                }
+            }
+            try await body(stage)
+        }
+    }
+
+    @Test("[I-6.1] the request's handler comes before the session's, and without any a redirect is followed")
+    func precedence() async throws {
+        try await Self.withRedirects { stage in
+            let rows: [(session: Redirector?, request: Redirector?, ends: String)] = [
+                (nil, nil, "to GET - -"), (.doNotFollow, nil, "moved"), (.follow, nil, "to GET - -"),
+                (.doNotFollow, .follow, "to GET - -"), (.follow, .doNotFollow, "moved"),
+                (.doNotFollow, Self.elsewhere, "elsewhere PUT yes -"),
+            ]
+            for row in rows {
+                try await stage.withSession(redirectHandler: row.session) { session in
+                    let request = session.request(stage.url("/from"))
+                    if let handler = row.request { request.redirect(using: handler) }
+                    #expect(await request.endedWithText().value == row.ends)
+                }
+            }
+        }
+    }
+
+    @Test("[I-6.1] a second handler of one request is an error of the program")
+    func secondHandler() async {
+        await #expect(processExitsWith: .failure) {
+            let session = Session(startRequestsImmediately: false)
+            session.request("http://127.0.0.1:1/").redirect(using: .follow).redirect(using: .follow)
+        }
+    }
+
+    @Test("[I-6.2] the behaviours complete with the proposal, nothing, or what the closure gives")
+    func behaviours() throws {
+        let task = URLSession.shared.dataTask(with: try #require(URL(string: "http://127.0.0.1:1/")))
+        let proposal = try URLRequest(url: "http://127.0.0.1:1/next", method: .get)
+        let response = try #require(
+            HTTPURLResponse(url: proposal.url!, statusCode: 302, httpVersion: nil, headerFields: nil))
+        let rows: [(Redirector, String?)] = [
+            (.follow, "/next"), (Redirector(behavior: .follow), "/next"), (.doNotFollow, nil),
+            (.modify { _, _, _ in nil }, nil), (Self.elsewhere, "/elsewhere"),
+        ]
+        for (redirector, path) in rows {
+            var completions: [URLRequest?] = []
+            redirector.task(task, willBeRedirectedTo: proposal, for: response) { completions.append($0) }
+            #expect(completions.map { $0?.url?.path } == [path])
+        }
+    }
+
+    @Test("[I-6.3] monitors see a redirect before the handler is asked")
+    func order() async throws {
+        try await Self.withRedirects { stage in
+            let seen = Protected<[String]>([])
+            let monitor = ClosureEventMonitor(queue: DispatchQueue(label: "monitor"))
+            monitor.taskWillPerformHTTPRedirection = { _, _, _, _ in seen.write { $0.append("monitor") } }
+            let handler: Redirector = .modify { _, request, _ in
+                seen.write { $0.append("handler") }
+                return request
+            }
+            let session = Session(
+                configuration: try stage.configuration(), redirectHandler: handler, eventMonitors: [monitor])
+            defer { session.session.invalidateAndCancel() }
+            #expect(await session.request(stage.url("/from")).endedWithText().value == "to GET - -")
+            #expect(Set(seen.read { $0 }) == ["monitor", "handler"])
+        }
+    }
+
+    @Test("[I-6.4] a redirect that is not followed is the response, with its body and without an error")
+    func notFollowed() async throws {
+        try await Self.withRedirects { stage in
+            try await stage.withSession { session in
+                let end = await session.request(stage.url("/from")).redirect(using: .doNotFollow)
+                    .endedWithText()
+                #expect(end.response?.statusCode == 302 && end.response?.url?.path == "/from")
+                #expect(end.value == "moved" && end.error == nil)
+            }
+        }
+    }
+
+    @Test("[I-6.5] another request takes the place of the hop")
+    func replaced() async throws {
+        try await Self.withRedirects { stage in
+            try await stage.withSession { session in
+                let end = await session.request(stage.url("/from")).redirect(using: Self.elsewhere)
+                    .endedWithText()
+                #expect(end.value == "elsewhere PUT yes -")
+                #expect(end.response?.url?.path == "/elsewhere")
+            }
+        }
+    }
+
+    @Test("[I-6.6] adapters see the first request of an attempt, and no redirects")
+    func adaptersOnce() async throws {
+        try await Self.withRedirects { stage in
+            let paths = Protected<[String]>([])
+            let adapter = Adapter { request, _, completion in
+                paths.write { $0.append(request.url?.path ?? "") }
+                completion(.success(request))
+            }
+            try await stage.withSession(interceptor: adapter) { session in
+                #expect(await session.request(stage.url("/from")).endedWithText().value == "to GET - -")
+            }
+            #expect(paths.read { $0 } == ["/from"])
+        }
+    }
+
+    // MARK: caching
+
+    private static let marked: ResponseCacher = .modify { _, response in
+        CachedURLResponse(
+            response: response.response, data: Data("other".utf8), userInfo: ["mark": "yes"],
+            storagePolicy: .allowedInMemoryOnly)
+    }
+
+    @Test("[I-7.1] [I-7.3] [I-7.4] [I-7.5] what is stored when a response has come")
+    func cachers() async throws {
+        try await PolicyStage.run { stage in
+            let rows: [(session: ResponseCacher?, request: ResponseCacher?, stored: String?)] = [
+                (nil, nil, "text"), (.doNotCache, nil, nil), (.cache, nil, "text"),
+                (.doNotCache, .cache, "text"),
+                (.cache, .doNotCache, nil), (.doNotCache, Self.marked, "other"),
+                (.modify { _, _ in nil }, nil, nil),
+            ]
+            stage.origin.route("GET", "/plain") { _ throws(Refusal) in
+                try OriginResponse(200, "text/plain", Array("text".utf8))
+            }
+            stage.origin.route("GET", "/never") { _ throws(Refusal) in
+                var response = try OriginResponse(200, "text/plain", Array("text".utf8))
+                try response.add("Cache-Control", "no-store")
+                return response
+            }
+            for row in rows {
+                let cache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0, directory: nil)
+                try await stage.withSession(cacher: row.session, configure: { $0.urlCache = cache }) {
+                    session in
+                    let request = session.request(stage.url("/plain"))
+                    if let cacher = row.request { request.cacheResponse(using: cacher) }
+                    #expect(await request.endedWithText().value == "text")
+                    let stored = try cache.cachedResponse(for: #require(request.request))
+                    #expect(stored.map { String(decoding: $0.data, as: UTF8.self) } == row.stored)
+                    if row.stored == "other" {
+                        #expect(stored?.userInfo?["mark"] as? String == "yes")
+                        #expect(stored?.storagePolicy == .allowedInMemoryOnly)
+                    }
+                    let never = session.request(stage.url("/never"))
+                    _ = await never.endedWithText()
+                    #expect(try cache.cachedResponse(for: #require(never.request)) == nil)
+                }
+            }
+        }
+    }
+
+    @Test("[I-7.1] a second handler of one request is an error of the program")
+    func secondCacher() async {
+        await #expect(processExitsWith: .failure) {
+            let session = Session(startRequestsImmediately: false)
+            session.request("http://127.0.0.1:1/").cacheResponse(using: .cache).cacheResponse(using: .cache)
+        }
+    }
+
+    @Test("[I-7.2] data and upload tasks ask, downloads do not")
+    func whoAsks() async throws {
+        try await PolicyStage.run { stage in
+            let asked = Atomic(0)
+            stage.origin.route(nil, "/plain") { _ throws(Refusal) in
+                var response = try OriginResponse(200, "text/plain", Array("text".utf8))
+                try response.add("Cache-Control", "max-age=60")
+                return response
+            }
+            let cacher: ResponseCacher = .modify { _, response in
+                asked.add(1, ordering: .relaxed)
+                return response
+            }
+            try await stage.withSession(
+                cacher: cacher,
+                configure: {
+                    $0.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0, directory: nil)
+                }
+            ) { session in
+                _ = await session.request(stage.url("/plain")).endedWithText()
+                #expect(asked.load(ordering: .relaxed) == 1)
+                await withCheckedContinuation { continuation in
+                    session.download(stage.url("/plain?2")).response { _ in continuation.resume() }
+                }
+                #expect(asked.load(ordering: .relaxed) == 1)
+                // Only answers to GET are stored, and a GET has no body.
+                let upload = session.upload(Data(), to: stage.url("/plain?3"), method: .get)
+                #expect(await upload.endedWithText().value == "text")
+                #expect(upload.task?.currentRequest?.httpMethod == "GET")
+                #expect(asked.load(ordering: .relaxed) == 2)
+            }
+        }
+    }
+}

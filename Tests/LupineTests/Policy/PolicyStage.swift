@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineLoading
+import LupineOrigin
+import LupineTLS
+import LupineTestKit
+import LupineTransport
+
+@testable import Lupine
+
+/// An origin that every name leads to, and sessions of the pipeline that talk to it.
+struct PolicyStage {
+    let origin: LupineOrigin.Origin
+
+    /// An address of the origin's, under a name.
+    func url(_ path: String = "/get", host: String = "localhost", isSecure: Bool = false) -> String {
+        let name = host.contains(":") ? "[\(host)]" : host
+        return "\(isSecure ? "https" : "http")://\(name):\(origin.port)\(path)"
+    }
+
+    /// A configuration that finds the origin under every name and trusts the fixtures' root.
+    func configuration(trusting roots: [String] = ["root"]) throws -> URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.connectionProxyDictionary = [:]
+        configuration.lupine.addressOverrides = [.init(host: "*", port: origin.port): [origin.address]]
+        configuration.lupine.tls.roots = .certificates(
+            try roots.flatMap { try Certificate.pem(PKI.text("\($0).pem")) })
+        return configuration
+    }
+
+    /// Runs `body` with a session, and ends that.
+    func withSession<Result>(
+        interceptor: (any RequestInterceptor)? = nil, trust: ServerTrustManager? = nil,
+        redirectHandler: (any RedirectHandler)? = nil, cacher: (any CachedResponseHandler)? = nil,
+        startRequestsImmediately: Bool = true,
+        configure: (URLSessionConfiguration) throws -> Void = { _ in },
+        _ body: (Session) async throws -> Result
+    ) async throws -> Result {
+        let configuration = try configuration()
+        try configure(configuration)
+        let session = Session(
+            configuration: configuration, startRequestsImmediately: startRequestsImmediately,
+            interceptor: interceptor, serverTrustManager: trust, redirectHandler: redirectHandler,
+            cachedResponseHandler: cacher, eventMonitors: [])
+        defer { session.session.invalidateAndCancel() }
+        return try await body(session)
+    }
+
+    /// Runs `body` with an origin, which speaks TLS when it is given the name of a fixture, and ends it.
+    static func run(
+        leaf: String? = nil, stapled: String? = nil, _ body: (PolicyStage) async throws -> Void
+    ) async throws {
+        var serving = OriginConfiguration()
+        if let leaf {
+            var tls = TLSServerConfiguration(identities: [
+                TLSServerIdentity(
+                    try TLSIdentity(
+                        pemChain: PKI.text("\(leaf)-chain.pem"), pemKey: PKI.text("\(leaf).key")),
+                    stapledResponse: try stapled.map { try PKI.bytes($0) })
+            ])
+            tls.cipherList = "ALL:@SECLEVEL=0"
+            serving.tls = tls
+        }
+        let origin = try LupineOrigin.Origin.start(configuration: serving)
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(PolicyStage(origin: origin))) } catch {
+            result = .failure(error)
+        }
+        await origin.shutdown()
+        try result.get()
+    }
+}
+
+extension DataRequest {
+    /// Waits for the end, without a serializer.
+    func ended() async -> AFDataResponse<Data?> {
+        await called { answer in response { answer($0) } }
+    }
+
+    /// Waits for the end, with a serializer, which is what retriers are asked for once more.
+    func endedWithText() async -> AFDataResponse<String> {
+        await called { answer in responseString { answer($0) } }
+    }
+}
+
+extension RequestRetrier {
+    /// What a retrier answers.
+    func answer(
+        _ request: Request, for session: Session, dueTo error: any Error
+    ) async -> RetryResult {
+        await called { answer in retry(request, for: session, dueTo: error) { answer($0) } }
+    }
+}
+
+extension RetryResult {
+    /// The answer in a form that compares.
+    var text: String {
+        switch self {
+        case .retry: "retry"
+        case .retryWithDelay(let delay): "retry after \(delay)"
+        case .doNotRetry: "do not retry"
+        case .doNotRetryWithError(let error): "fail: \(error)"
+        }
+    }
+}

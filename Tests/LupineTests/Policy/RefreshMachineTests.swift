@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+
+import Testing
+
+@testable import Lupine
+
+/// Every step of the machine behind the interceptor of authentication, without threads.
+@Suite struct RefreshMachineTests {
+    private struct Token: AuthenticationCredential {
+        var name: String
+        var requiresRefresh = false
+    }
+
+    private struct Refused: Error {}
+
+    private typealias Machine = RefreshMachine<Token, String, String>
+
+    private static func machine(
+        _ token: Token? = Token(name: "a"), interval: Double = 30, attempts: Int? = 5
+    ) -> Machine {
+        Machine(credential: token, window: attempts.map { (interval, $0) })
+    }
+
+    private static let expired = Token(name: "old", requiresRefresh: true)
+
+    /// An action in a form that compares.
+    private static func text(_ action: Machine.AdaptAction) -> String {
+        switch action {
+        case .apply(let token): "apply \(token.name)"
+        case .fail(let error): "fail \(error)"
+        case .wait: "wait"
+        case .refresh(let token): "refresh \(token.name)"
+        case .refuse(let waiting, let error): "refuse \(waiting.adaptations)\(waiting.answers) \(error)"
+        }
+    }
+
+    private static func text(_ action: Machine.RejectAction) -> String {
+        switch action {
+        case .retry: "retry"
+        case .fail(let error): "fail \(error)"
+        case .wait: "wait"
+        case .refresh(let token): "refresh \(token.name)"
+        case .refuse(let waiting, let error): "refuse \(waiting.adaptations)\(waiting.answers) \(error)"
+        }
+    }
+
+    @Test("[I-5.1] while adaptations wait for a refresh, further ones join them")
+    func joins() {
+        var machine = Self.machine(Self.expired)
+        #expect(Self.text(machine.adapt("1", at: 0)) == "refresh old")
+        #expect(Self.text(machine.adapt("2", at: 0)) == "wait")
+        #expect(Self.text(machine.adapt("3", at: 0)) == "wait")
+        let waiting = machine.succeed(with: Token(name: "new"))
+        #expect(waiting.adaptations == ["1", "2", "3"] && waiting.answers == [])
+        #expect(Self.text(machine.adapt("4", at: 0)) == "apply new")
+    }
+
+    @Test("[I-5.2] without a credential an adaptation fails")
+    func missing() {
+        var machine = Self.machine(nil)
+        #expect(Self.text(machine.adapt("1", at: 0)) == "fail missingCredential")
+    }
+
+    @Test("[I-5.3] a failed refresh does not keep an expired credential from being refreshed again")
+    func expiredAfterFailure() {
+        var machine = Self.machine(Self.expired)
+        #expect(Self.text(machine.adapt("1", at: 0)) == "refresh old")
+        #expect(machine.fail(with: Refused()).adaptations == ["1"])
+        #expect(Self.text(machine.adapt("2", at: 0)) == "refresh old")
+    }
+
+    @Test("[I-5.4] [I-5.15] late rejections hear of the failure, until an adaptation clears it")
+    func lateRejections() {
+        var machine = Self.machine()
+        #expect(Self.text(machine.reject(version: 0, "1", at: 0)) == "refresh a")
+        #expect(machine.fail(with: Refused()).answers == ["1"])
+        #expect(Self.text(machine.reject(version: 0, "2", at: 0)) == "fail Refused()")
+        #expect(Self.text(machine.reject(version: 0, "3", at: 0)) == "fail Refused()")
+        #expect(Self.text(machine.adapt("4", at: 0)) == "apply a")
+        #expect(Self.text(machine.reject(version: 0, "5", at: 0)) == "refresh a")
+    }
+
+    @Test("[I-5.5] a refresh that a rejection began holds nobody back, not even from an expired credential")
+    func notHeldBack() {
+        var machine = Self.machine(Self.expired)
+        #expect(Self.text(machine.reject(version: 0, "1", at: 0)) == "refresh old")
+        #expect(Self.text(machine.adapt("2", at: 0)) == "apply old")
+        machine.replace(by: nil)
+        #expect(Self.text(machine.adapt("3", at: 0)) == "fail missingCredential")
+    }
+
+    @Test("[I-5.10] a rejection of an older version is retried, one of this version waits or begins")
+    func rejections() {
+        var machine = Self.machine()
+        machine.replace(by: Token(name: "b"))
+        #expect(Self.text(machine.reject(version: 0, "1", at: 0)) == "retry")
+        #expect(Self.text(machine.reject(version: 1, "2", at: 0)) == "refresh b")
+        #expect(Self.text(machine.reject(version: 1, "3", at: 0)) == "wait")
+        let waiting = machine.succeed(with: Token(name: "c"))
+        #expect(waiting.answers == ["2", "3"] && machine.version == 2)
+        #expect(Self.text(machine.reject(version: 1, "4", at: 0)) == "retry")
+    }
+
+    @Test("[I-5.11] refreshes that began within the window count, older ones do not")
+    func window() {
+        var machine = Self.machine(Self.expired, interval: 10, attempts: 2)
+        for start in [0.0, 4] {
+            #expect(Self.text(machine.adapt("x", at: start)) == "refresh old")
+            #expect(machine.succeed(with: Self.expired).adaptations == ["x"])
+        }
+        #expect(Self.text(machine.adapt("y", at: 10)) == #"refuse ["y"][] excessiveRefresh"#)
+        // The first one began exactly at the edge, which still counted; the moment after it does not.
+        #expect(Self.text(machine.adapt("z", at: 10.5)) == "refresh old")
+    }
+
+    @Test("[I-5.11] a window of no attempts refuses every refresh, no window none")
+    func extremes() {
+        var never = Self.machine(attempts: 0)
+        #expect(Self.text(never.reject(version: 0, "1", at: 0)) == #"refuse []["1"] excessiveRefresh"#)
+        #expect(Self.text(never.reject(version: 0, "2", at: 0)) == "fail excessiveRefresh")
+        var always = Self.machine(Self.expired, attempts: nil)
+        for turn in 0..<1_000 {
+            #expect(Self.text(always.adapt("\(turn)", at: 0)) == "refresh old")
+            _ = always.succeed(with: Self.expired)
+        }
+    }
+
+    @Test("[I-5.17] setting a credential makes the state idle, and a running refresh still replaces it")
+    func replacing() {
+        var machine = Self.machine()
+        #expect(Self.text(machine.reject(version: 0, "1", at: 0)) == "refresh a")
+        machine.replace(by: Token(name: "set"))
+        #expect(machine.version == 1)
+        #expect(Self.text(machine.adapt("2", at: 0)) == "apply set")
+        #expect(Self.text(machine.reject(version: 1, "3", at: 0)) == "refresh set")
+        #expect(machine.succeed(with: Token(name: "refreshed")).answers == ["1", "3"])
+        #expect(machine.credential?.name == "refreshed" && machine.version == 2)
+        _ = machine.fail(with: Refused())
+        machine.replace(by: nil)
+        #expect(machine.credential == nil && machine.version == 3)
+    }
+}

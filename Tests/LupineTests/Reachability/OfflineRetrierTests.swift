@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import LupineLoading
+import Testing
+
+@testable import Lupine
+
+/// The retrier that waits for a connection, on a network that a test makes.
+@Suite struct OfflineRetrierTests {
+    private typealias Network = ScriptedNetwork
+
+    private struct Failed: Error {}
+
+    private static let offline = AFError.sessionTaskFailed(error: URLError(.notConnectedToInternet))
+
+    private static func retrier(
+        _ network: Network, wait: DispatchTimeInterval = .seconds(600)
+    ) -> OfflineRetrier {
+        let view = network.view
+        return OfflineRetrier(monitor: NWPathMonitor(view: view) { _ in true }, maximumWait: wait)
+    }
+
+    /// Runs `body` with a session and a request of it that was never sent.
+    private static func withRequest(_ body: (Session, DataRequest) async throws -> Void) async throws {
+        let session = Session(startRequestsImmediately: false, eventMonitors: [])
+        defer { session.session.invalidateAndCancel() }
+        try await body(session, session.request("http://127.0.0.1:1/"))
+    }
+
+    @Test("[I-4.1] an error says that there is no connection, at whatever depth")
+    func predicate() {
+        let rows: [(any Error, Bool)] = [
+            (URLError(.notConnectedToInternet), true), (Self.offline, true),
+            (AFError.requestAdaptationFailed(error: Self.offline), true),
+            (
+                AFError.requestRetryFailed(
+                    retryError: AFError.requestAdaptationFailed(error: Self.offline), originalError: Failed()),
+                true
+            ),
+            (URLError(.timedOut), false),
+            (AFError.sessionTaskFailed(error: URLError(.networkConnectionLost)), false),
+            (AFError.explicitlyCancelled, false), (Failed(), false),
+        ]
+        for (error, expected) in rows {
+            #expect(OfflineRetrier.defaultIsOfflineError(error) == expected, "\(error)")
+        }
+        #expect(OfflineRetrier.defaultWait == .seconds(5))
+        #expect(OfflineRetrier.defaultURLErrorOfflineCodes == [.notConnectedToInternet])
+    }
+
+    @Test("[I-4.2] [I-4.7] another error is answered at once, and no monitor is started")
+    func otherErrors() async throws {
+        let network = Network(Network.offline)
+        try await Self.withRequest { session, request in
+            let retrier = Self.retrier(network)
+            let answers = Protected<[String]>([])
+            retrier.retry(request, for: session, dueTo: Failed()) { answer in
+                answers.write { $0.append(answer.text) }
+            }
+            #expect(answers.read { $0 } == ["do not retry"])
+        }
+        #expect(network.begun == 0)
+    }
+
+    @Test(
+        "[I-4.2] [I-4.3] [I-4.4] all that wait are retried together, by one monitor, and the next wait has its own"
+    )
+    func connected() async throws {
+        let network = Network(Network.offline)
+        try await Self.withRequest { session, request in
+            let retrier = Self.retrier(network)
+            for turn in 1...2 {
+                let (stream, continuation) = AsyncStream<String>.makeStream()
+                for _ in 0..<10 {
+                    retrier.retry(request, for: session, dueTo: Self.offline) { continuation.yield($0.text) }
+                }
+                // The monitor is started behind the first of them.
+                while network.watches == 0 { await Task.yield() }
+                #expect(network.begun == turn)
+                network.become(Network.wired)
+                var heard: [String] = []
+                for await answer in stream {
+                    heard.append(answer)
+                    if heard.count == 10 { break }
+                }
+                #expect(heard == Array(repeating: "retry", count: 10))
+                #expect(network.watches == 0)
+                network.become(Network.offline)
+            }
+        }
+    }
+
+    @Test("[I-4.3] when the wait is over the error stands")
+    func timeout() async throws {
+        let network = Network(Network.offline)
+        try await Self.withRequest { session, request in
+            let retrier = Self.retrier(network, wait: .milliseconds(1))
+            #expect(await retrier.answer(request, for: session, dueTo: Self.offline).text == "do not retry")
+            #expect(network.watches == 0)
+        }
+    }
+
+    @Test("[I-4.5] a connection that is there already retries at once")
+    func alreadyConnected() async throws {
+        let network = Network(Network.mobile)
+        try await Self.withRequest { session, request in
+            let retrier = Self.retrier(network)
+            #expect(await retrier.answer(request, for: session, dueTo: Self.offline).text == "retry")
+        }
+    }
+
+    @Test("[I-4.6] a retrier that goes away ends its wait")
+    func release() async throws {
+        let network = Network(Network.offline)
+        try await Self.withRequest { session, request in
+            var retrier: OfflineRetrier? = Self.retrier(network)
+            let (stream, continuation) = AsyncStream<String>.makeStream()
+            retrier?.retry(request, for: session, dueTo: Self.offline) { continuation.yield($0.text) }
+            while network.watches == 0 { await Task.yield() }
+            retrier = nil
+            for await answer in stream {
+                #expect(answer == "do not retry")
+                break
+            }
+            while network.watches != 0 { await Task.yield() }
+        }
+    }
+
+    @Test("[I-4.8] there is no limit but the one of another retrier")
+    func noLimit() async throws {
+        try await PolicyStage.run { stage in
+            let failing = Adapter { _, _, completion in
+                completion(.failure(URLError(.notConnectedToInternet)))
+            }
+            let counting = Retrier { request, _, _, completion in
+                completion(request.retryCount < 20 ? .doNotRetry : .doNotRetryWithError(Failed()))
+            }
+            let retrier = Self.retrier(Network(Network.wired))
+            let both = Interceptor(adapters: [failing], retriers: [counting, retrier])
+            try await stage.withSession(interceptor: both) { session in
+                let request = session.request(stage.url())
+                guard case .requestRetryFailed(is Failed, _)? = await request.ended().error else {
+                    Issue.record("\(String(describing: request.error))")
+                    return
+                }
+                #expect(request.retryCount == 20)
+            }
+        }
+    }
+
+    @Test("the ready-made ones")
+    func statics() {
+        let made: [OfflineRetrier] = [
+            .offlineRetrier(), .offlineRetrier(maximumWait: .seconds(1)),
+            .offlineRetrier(requiredInterfaceType: .wifi),
+            .offlineRetrier(prohibitedInterfaceTypes: [.cellular]),
+        ]
+        #expect(made.count == 4)
+    }
+}

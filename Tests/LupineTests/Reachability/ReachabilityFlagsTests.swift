@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+
+import LupineLoading
+import Testing
+
+@testable import Lupine
+
+/// What routes and links come to in flags, and flags in a status.
+@Suite struct ReachabilityFlagsTests {
+    private typealias Flags = SCNetworkReachabilityFlags
+    private typealias Status = NetworkReachabilityManager.NetworkReachabilityStatus
+
+    @Test("the flags have Apple's bits")
+    func bits() {
+        let rows: [(Flags, UInt32)] = [
+            (.transientConnection, 0), (.reachable, 1), (.connectionRequired, 2), (.connectionOnTraffic, 3),
+            (.connectionAutomatic, 3), (.interventionRequired, 4), (.connectionOnDemand, 5),
+            (.isLocalAddress, 16),
+            (.isDirect, 17), (.isWWAN, 18),
+        ]
+        for (flag, bit) in rows { #expect(flag.rawValue == 1 << bit) }
+    }
+
+    @Test("[I-14.1] [I-14.2] which flags are reachable, and over what")
+    func statuses() {
+        let rows: [(Flags, Status)] = [
+            ([], .notReachable), ([.isWWAN], .notReachable), ([.reachable], .reachable(.ethernetOrWiFi)),
+            ([.reachable, .isWWAN], .reachable(.cellular)),
+            ([.reachable, .connectionRequired], .notReachable),
+            ([.reachable, .connectionRequired, .connectionOnDemand], .reachable(.ethernetOrWiFi)),
+            ([.reachable, .connectionRequired, .connectionOnTraffic], .reachable(.ethernetOrWiFi)),
+            (
+                [.reachable, .connectionRequired, .connectionOnTraffic, .isWWAN], .reachable(.cellular)
+            ),
+            ([.reachable, .connectionRequired, .connectionOnDemand, .interventionRequired], .notReachable),
+            ([.reachable, .interventionRequired], .reachable(.ethernetOrWiFi)),
+            ([.connectionOnDemand, .connectionOnTraffic], .notReachable),
+        ]
+        for (flags, status) in rows { #expect(Status(flags) == status, "\(flags.readableDescription)") }
+    }
+
+    @Test("[I-14.4] a letter for each flag")
+    func letters() {
+        let rows: [(Flags, String)] = [
+            ([], "-- --------"), ([.reachable], "-R --------"),
+            ([.isWWAN, .reachable, .isDirect], "WR ------d-"),
+            ([.connectionRequired, .transientConnection], "-- ct------"),
+            ([.connectionOnTraffic], "-- ---C---a"),
+            ([.interventionRequired, .connectionOnDemand, .isLocalAddress], "-- --i-Dl--"),
+        ]
+        for (flags, text) in rows { #expect(flags.readableDescription == text) }
+    }
+
+    @Test("[I-14.12] [I-14.15] [I-14.16] a default route over a working interface is a way")
+    func pictures() {
+        typealias Network = ScriptedNetwork
+        var broken = Network.cable
+        broken.isWorking = false
+        let rows: [(NetworkPicture, Flags, String)] = [
+            (Network.offline, [], "only loopback"), (Network.wired, [.reachable], "a cable"),
+            (Network.over(Network.radio), [.reachable], "a radio"),
+            (Network.mobile, [.reachable, .isWWAN], "a modem"),
+            (Network.over(Network.tunnel), [.reachable, .transientConnection], "a tunnel"),
+            (Network.over(broken), [], "a cable that is pulled"),
+            (NetworkPicture(interfaces: [Network.loopback, Network.cable]), [], "no default route"),
+            (
+                NetworkPicture(interfaces: [Network.loopback], defaultsIPv4: [1]), [],
+                "a default route to loopback"
+            ),
+            (NetworkPicture(interfaces: [Network.cable], defaultsIPv6: [2]), [.reachable], "IPv6 alone"),
+            (
+                NetworkPicture(interfaces: [broken, Network.modem], defaultsIPv4: [2, 4]),
+                [.reachable, .isWWAN],
+                "one of two that works"
+            ),
+        ]
+        for (picture, flags, name) in rows { #expect(Flags(picture) == flags, "\(name)") }
+    }
+
+    @Test("[I-14.13] ways to a host: of this machine, on the link, over a router")
+    func hosts() {
+        typealias Network = ScriptedNetwork
+        let rows: [(NetworkView.Finding, Flags?)] = [
+            (.unknown, nil), (.ways([]), []), (.ways([.local]), [.reachable, .isLocalAddress, .isDirect]),
+            (.ways([.onLink(Network.cable)]), [.reachable, .isDirect]),
+            (.ways([.routed(Network.cable)]), [.reachable]),
+            (.ways([.routed(Network.modem), .local]), [.reachable, .isWWAN]),
+        ]
+        for (finding, flags) in rows { #expect(Flags(finding) == flags) }
+    }
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineLoading
+
+@testable import Lupine
+
+/// A serializer by a closure, which is given the request's error.
+struct ClosureSerializer: DataResponseSerializerProtocol {
+    let make: @Sendable ((any Error)?) throws -> String
+
+    func serialize(
+        request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
+    ) throws -> String { try make(error) }
+}

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import LupineLoading
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+/// When handlers are called, how often, in which order, and what holds what until then.
+struct RequestHandlerTests {
+    // MARK: automatic resumption
+
+    @Test("[R-20, R-21, R-22] a handler starts a request as the request says, else as the session says")
+    func automaticResumption() async throws {
+        for (ofSession, ofRequest, starts) in [
+            (true, nil, true), (false, nil, false), (true, false, false), (false, true, true),
+        ] as [(Bool, Bool?, Bool)] {
+            try await withPipeline(PipelineSetUp(startsImmediately: ofSession)) { stage in
+                let ended = Heard<String>()
+                let request = stage.get(resumes: ofRequest).response { ended.add(brief($0.error)) }
+                await stage.settle()
+                #expect(request.isInitialized == !starts)
+                if !starts {
+                    #expect(stage.events.isEmpty)
+                    request.resume()
+                }
+                #expect(await ended.wait(for: 1) == ["nil"])
+            }
+        }
+    }
+
+    @Test("[R-22, S-13, S-28] without handlers nothing starts, and nothing is converted")
+    func nothingStarts() async throws {
+        let converted = Protected(false)
+        try await withPipeline { stage in
+            let request = stage.session.request(
+                stage.url(), requestModifier: { _ in converted.write(true) })
+            await stage.settle()
+            #expect(request.isInitialized && !converted.read { $0 } && stage.events.isEmpty)
+            #expect(stage.session.mutableState.read { $0.activeRequests.isEmpty })
+            #expect(request.description == "No request created yet.")
+        }
+    }
+
+    @Test("[R-21] a handler resumes a request that is held; a cancellation behind the first one stands")
+    func heldAndCancelled() async throws {
+        try await withPipeline { stage in
+            #expect(await stage.get().suspend().answered().error == nil)
+            let ended = Heard<String>()
+            let queue = DispatchQueue(label: "handler")
+            // The resumption that the handler brings about is still to come when the request is held, or cancelled.
+            let rootQueue = stage.session.rootQueue
+            rootQueue.suspend()
+            stage.get().response(queue: queue) { ended.add(brief($0.error)) }.suspend()
+            rootQueue.resume()
+            #expect(await ended.wait(for: 1) == ["nil"])
+            rootQueue.suspend()
+            stage.get().response(queue: queue) { ended.add(brief($0.error)) }.cancel()
+            rootQueue.resume()
+            #expect(await ended.wait(for: 2).last == "explicit")
+        }
+    }
+
+    // MARK: the pass
+
+    @Test("[R-42, R-43] no handler is called before all serializers have run; then all are, in their order")
+    func order() async throws {
+        try await withPipeline(
+            PipelineSetUp(serializationQueue: DispatchQueue(label: "s", attributes: .concurrent))
+        ) {
+            stage in
+            let seen = Heard<String>()
+            let queue = DispatchQueue(label: "handlers")
+            let request = stage.get(resumes: false)
+            for index in 0..<10 {
+                request.response(
+                    queue: queue,
+                    responseSerializer: ClosureSerializer { _ in
+                        seen.add("run \(index)")
+                        return "\(index)"
+                    }
+                ) { seen.add("handler \($0.value ?? "none")") }
+            }
+            request.resume()
+            #expect(
+                await seen.wait(for: 20)
+                    == (0..<10).map { "run \($0)" } + (0..<10).map { "handler \($0)" })
+        }
+    }
+
+    @Test("[R-42] a handler that is added while serializers run has its place in the same pass")
+    func addedDuringPass() async throws {
+        try await withPipeline { stage in
+            let seen = Heard<String>()
+            let queue = DispatchQueue(label: "handlers")
+            let request = stage.get()
+            request.response(
+                queue: queue,
+                responseSerializer: ClosureSerializer { [unowned request] _ in
+                    request.response(queue: queue) { _ in seen.add("second") }
+                    return "done"
+                }
+            ) { _ in seen.add("first") }
+            #expect(await seen.wait(for: 2) == ["first", "second"])
+            await stage.settle()
+            #expect(stage.recorder.count("r17") == 1)
+        }
+    }
+
+    @Test("[R-40, R-41, R-36] finished a hundred times: each handler once, one end, and the first error")
+    func finishedOften() async throws {
+        try await withPipeline { stage in
+            let request = stage.held()
+            let ended = Heard<String>()
+            let queue = DispatchQueue(label: "handlers")
+            request.response(queue: queue) { ended.add(brief($0.error)) }
+                .response(queue: queue) { ended.add(brief($0.error)) }
+            await stage.wasAsked()
+            stage.session.rootQueue.async {
+                for _ in 0..<100 { request.finish(error: .sessionDeinitialized) }
+                request.finish(error: .explicitlyCancelled)
+            }
+            #expect(await ended.wait(for: 2) == ["deinitialized", "deinitialized"])
+            stage.letGo()
+            await stage.recorder.heard.wait(untilHeard: "r15")
+            await stage.settle()
+            #expect(ended.all.count == 2 && stage.recorder.count("r17") == 1 && request.isFinished)
+        }
+    }
+
+    @Test("[R-44, O-5] inside a handler the request is finished, and behind it nobody holds anything")
+    func insideHandler() async throws {
+        try await withPipeline { stage in
+            let session = stage.session
+            let seen = Heard<String>()
+            let request = stage.get()
+            request.response(queue: session.rootQueue) { [unowned request] _ in
+                seen.add("\(request.state)")
+                session.rootQueue.async {
+                    let state = session.mutableState.read { $0 }
+                    seen.add(
+                        "\(state.activeRequests.isEmpty) \(state.requestTaskMap.isEmpty) \(state.waitingCompletions.isEmpty)"
+                    )
+                }
+            }
+            #expect(await seen.wait(for: 2) == ["finished", "true true true"])
+        }
+    }
+
+    @Test("[O-2, O-3, O-4, O-5] a request is held while it runs, and by nobody afterwards")
+    func lifetime() async throws {
+        final class Witness: Sendable {}
+        try await withPipeline(PipelineSetUp(interceptor: Retrier { $3(.doNotRetry) })) { stage in
+            for path in ["/get", "/status/404", "/held"] {
+                weak var weakRequest: DataRequest?
+                weak var weakWitness: Witness?
+                let ended = Heard<String>()
+                do {
+                    let witness = Witness()
+                    let request = path == "/held" ? stage.held() : stage.get(path)
+                    (weakRequest, weakWitness) = (request, witness)
+                    request.validate().validate { _, _, _ in
+                        withExtendedLifetime(witness) { .success(()) }
+                    }
+                    .onURLRequestCreation { _ in _ = witness }
+                    .response(queue: DispatchQueue(label: "h")) { _ in
+                        withExtendedLifetime(witness) { ended.add("ended") }
+                    }
+                }
+                if path == "/held" {
+                    await stage.wasAsked()
+                    #expect(weakRequest != nil)
+                    weakRequest?.cancel()
+                }
+                await ended.wait(for: 1)
+                // What a request holds goes after it has gone.
+                while weakRequest != nil || weakWitness != nil { await stage.settle() }
+            }
+            // Nobody has performed this one: only its maker holds it.
+            weak let unperformed = stage.get(resumes: false)
+            #expect(unperformed == nil)
+        }
+    }
+
+    // MARK: behind the end
+
+    @Test(
+        "[R-45] handlers that are added inside handlers, and on cancelled requests, are called with what there is"
+    )
+    func lateHandlers() async throws {
+        try await withPipeline { stage in
+            let queue = DispatchQueue(label: "handlers")
+            let seen = Heard<String>()
+            let request = stage.get()
+            request.response(queue: queue) { [unowned request] _ in
+                seen.add("first")
+                request.response(queue: queue) { [unowned request] response in
+                    seen.add("second \(response.data?.isEmpty == false)")
+                    request.responseData(queue: queue) { _ in seen.add("third") }
+                }
+            }
+            #expect(await seen.wait(for: 3) == ["first", "second true", "third"])
+            await stage.settle()
+            #expect(request.isFinished && stage.recorder.count("r1") == 1 && stage.recorder.count("r17") == 1)
+
+            let cancelled = stage.get(resumes: false).cancel()
+            for _ in 0..<3 { #expect(brief(await cancelled.answered().error) == "explicit") }
+            #expect(cancelled.isCancelled)
+        }
+    }
+
+    @Test("[R-45, DR-10] validators that are added behind the end judge nothing")
+    func lateValidator() async throws {
+        try await withPipeline { stage in
+            let request = stage.get("/status/404")
+            #expect(await request.answered().error == nil)
+            #expect(await request.validate().answered().error == nil)
+            #expect(stage.recorder.count("d1") == 0)
+        }
+    }
+
+    @Test(
+        "[R-48, R-49] what is to be done at the end is done once, at once behind it, also for a cancelled request"
+    )
+    func finishHandlers() async throws {
+        try await withPipeline { stage in
+            for cancels in [false, true] {
+                let request = stage.get(resumes: false)
+                let seen = Heard<String>()
+                request.onFinish { seen.add("early") }
+                #expect(seen.all.isEmpty)
+                if cancels { request.cancel() } else { request.resume() }
+                #expect(await seen.wait(for: 1) == ["early"])
+                await stage.settle()
+                request.onFinish { seen.add("late") }
+                #expect(seen.all == ["early", "late"])
+                _ = await request.answered()
+                await stage.settle()
+                #expect(seen.all == ["early", "late"])
+            }
+        }
+    }
+
+    // MARK: responses
+
+    @Test(
+        "[DR-6, DR-7, I-1.19, R-47] what a handler without serializer gets, with its request, response and metrics"
+    )
+    func plainResponse() async throws {
+        let interceptor = ScriptedInterceptor()
+        try await withPipeline { stage in
+            let response = await stage.get("/status/404", interceptor: interceptor).answered()
+            #expect(response.error == nil && response.response?.statusCode == 404)
+            #expect(response.request?.url?.path == "/status/404" && response.metrics != nil)
+            #expect(response.serializationDuration == 0)
+            let failed = await stage.get("/status/404", interceptor: interceptor).validate().answered()
+            #expect(brief(failed.error) == "status 404")
+            // Once for the task, and not for the handler.
+            #expect(interceptor.errors == ["status 404"])
+        }
+    }
+
+    @Test("[DR-7] errors of serializers: the library's as they are, others wrapped")
+    func serializerErrors() async throws {
+        try await withPipeline { stage in
+            let seen = Heard<String>()
+            for error in [AFError.explicitlyCancelled, BriefError("no")] as [any Error] {
+                stage.get().response(responseSerializer: ClosureSerializer { _ in throw error }) {
+                    seen.add("\(brief($0.error)) \($0.serializationDuration >= 0)")
+                }
+            }
+            #expect(Set(await seen.wait(for: 2)) == ["explicit true", "custom no true"])
+        }
+    }
+
+    @Test("[DR-1, DR-3, R-61] content is gathered, and progress ends at one, in one object")
+    func dataAndProgress() async throws {
+        try await withPipeline { stage in
+            let queue = DispatchQueue(label: "progress")
+            let seen = Heard<(Int64, Int64, Bool)>()
+            let replaced = Heard<String>()
+            let request = stage.get("/bytes/100000", resumes: false)
+            request.downloadProgress(queue: queue) { _ in replaced.add("first handler") }
+            let progress = request.downloadProgress
+            request.downloadProgress(queue: queue) {
+                seen.add(($0.completedUnitCount, $0.totalUnitCount, $0 === progress))
+            }
+            request.resume()
+            #expect(await request.answered(on: queue).data?.count == 100_000)
+            let last = try #require(seen.all.last)
+            #expect(last.0 == 100_000 && last.1 == 100_000 && seen.all.allSatisfy { $0.2 })
+            #expect(zip(seen.all, seen.all.dropFirst()).allSatisfy { $0.0 <= $1.0 })
+            #expect(progress.fractionCompleted == 1 && replaced.all.isEmpty)
+            #expect(request.uploadProgress.totalUnitCount == 0)
+            let chunked = stage.get("/stream-bytes/5000")
+            _ = await chunked.answered()
+            #expect(chunked.downloadProgress.totalUnitCount == -1)
+            #expect(chunked.downloadProgress.completedUnitCount == 5_000)
+        }
+    }
+
+    @Test(
+        "[DR-4, R-65] hooks in their order, on their queue; the last gate that was set is asked, once per attempt"
+    )
+    func hooks() async throws {
+        try await withPipeline { stage in
+            let queue = DispatchQueue(label: "hooks")
+            let seen = Heard<String>()
+            let request = stage.get("/redirect/1", resumes: false)
+            request.onHTTPResponse(on: queue) { _ in seen.add("replaced") }
+                .onHTTPResponse(on: queue) { seen.add("head \($0.statusCode)") }
+                .onURLRequestCreation(on: queue) { seen.add("request \($0.url?.path ?? "")") }
+                .onURLSessionTaskCreation(on: queue) { seen.add("task \($0.state == .suspended)") }
+                .response(queue: queue) { _ in seen.add("response") }
+            request.resume()
+            let all = await seen.wait(for: 4)
+            #expect(all.count == 4 && all[0] == "request /redirect/1" && all[1].hasPrefix("task"))
+            #expect(all[2] == "head 200" && all[3] == "response")
+        }
+    }
+
+    @Test("[DR-4] until the gate has answered nothing is delivered")
+    func gateHolds() async throws {
+        try await withPipeline { stage in
+            let answers = Heard<@Sendable (Request.ResponseDisposition) -> Void>()
+            let request = stage.get().onHTTPResponse(on: DispatchQueue(label: "g")) { _, answer in
+                answers.add(answer)
+            }
+            async let response = request.answered()
+            let answer = try #require(await answers.wait(for: 1).first)
+            await stage.settle()
+            #expect(request.data == nil && stage.recorder.count("s10") == 0)
+            answer(.allow)
+            // A second answer means nothing.
+            answer(.allow)
+            #expect(await response.data?.isEmpty == false)
+        }
+    }
+
+    @Test("[R-63, R-64, R-87] hooks that are set late are called with what there is; the curl line once")
+    func lateHooks() async throws {
+        try await withPipeline { stage in
+            let queue = DispatchQueue(label: "hooks")
+            let seen = Heard<String>()
+            let request = stage.get(resumes: false)
+            request.cURLDescription(on: queue) { _ in seen.add("replaced") }
+            request.cURLDescription { seen.add("\($0.hasPrefix("$ curl -v"))") }
+            request.resume()
+            _ = await request.answered()
+            #expect(seen.all == ["true"])
+            request.onURLRequestCreation(on: queue) { _ in seen.add("request") }
+                .onURLSessionTaskCreation(on: queue) { _ in seen.add("task") }
+                .cURLDescription(on: queue) { [unowned request] in
+                    seen.add("\($0 == request.cURLDescription())")
+                }
+            #expect(await seen.wait(for: 4) == ["true", "request", "task", "true"])
+            let invalid = stage.session.request("").cURLDescription(on: queue) { seen.add($0) }
+            _ = await invalid.answered()
+            #expect(await seen.wait(for: 5).last == "$ curl command could not be created")
+        }
+    }
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+
+import Testing
+
+@testable import Lupine
+
+/// Every event in every state and phase that a request can come to.
+struct RequestMachineTests {
+    private typealias State = Request.State
+    private typealias Phase = RequestMachine.Phase
+    private typealias Action = RequestMachine.Action
+    private typealias Event = RequestMachine.Event
+
+    /// A phase without its number.
+    private enum Stage: CaseIterable {
+        case idle, preparing, loading, deciding, waiting, finishing, over
+
+        init(_ phase: Phase) {
+            self =
+                switch phase {
+                case .idle: .idle
+                case .preparing: .preparing
+                case .loading: .loading
+                case .deciding: .deciding
+                case .waiting: .waiting
+                case .finishing: .finishing
+                case .over: .over
+                }
+        }
+    }
+
+    /// What an event leads to; what is not said stays as it is.
+    private struct Outcome {
+        var action = Action.ignore
+        var state: State?
+        var stage: Stage?
+    }
+
+    private static let alive: [State] = [.initialized, .resumed, .suspended]
+
+    private static let events: [Event] =
+        [.none, .live, .completed].flatMap { standing in
+            [.resume(standing), .suspend(standing), .cancel(standing)] as [Event]
+        } + [
+            .cancellationArrived, .handlerAdded, .prepare, .taskMade, .attemptFailed, .serializerFailed,
+            .granted(1), .refused(1), .serializerRefused(1), .granted(9), .refused(9), .serializerRefused(9),
+            .retryDue, .finish, .serialized,
+        ]
+
+    /// The whole table, by event.
+    private static func expected(_ event: Event, _ state: State, _ stage: Stage) -> Outcome {
+        let isAlive = alive.contains(state)
+        switch event {
+        case .resume(let task):
+            guard state == .initialized || state == .suspended else { return Outcome() }
+            switch task {
+            case .none: return Outcome(action: .perform, state: .resumed)
+            case .live: return Outcome(action: .resumeTask, state: .resumed)
+            case .completed: return Outcome(action: .note, state: .resumed)
+            }
+        case .suspend(let task):
+            guard state == .initialized || state == .resumed else { return Outcome() }
+            return Outcome(action: task == .live ? .suspendTask : .note, state: .suspended)
+        case .cancel(let task):
+            guard isAlive else { return Outcome() }
+            let hasTask = task == .live && [.loading, .finishing, .over].contains(stage)
+            return Outcome(action: hasTask ? .cancelTask : .arrive, state: .cancelled)
+        case .cancellationArrived:
+            guard [.idle, .preparing, .deciding, .waiting].contains(stage) else { return Outcome() }
+            return Outcome(action: .beginPass, stage: .finishing)
+        case .handlerAdded:
+            if stage == .over {
+                return Outcome(
+                    action: .beginLatePass, state: state == .finished ? .resumed : nil, stage: .finishing)
+            }
+            return Outcome(action: state == .initialized || state == .suspended ? .offerResume : .ignore)
+        case .prepare:
+            guard stage == .idle, state != .cancelled else { return Outcome() }
+            return Outcome(action: .proceed, stage: .preparing)
+        case .retryDue:
+            guard stage == .waiting, state != .cancelled else { return Outcome() }
+            return Outcome(action: .proceed, stage: .preparing)
+        case .taskMade:
+            guard stage == .preparing else { return Outcome(action: .cancelTask) }
+            switch state {
+            case .initialized, .finished: return Outcome(action: .note, stage: .loading)
+            case .resumed: return Outcome(action: .resumeTask, stage: .loading)
+            case .suspended: return Outcome(action: .suspendTask, stage: .loading)
+            case .cancelled: return Outcome(action: .cancelTask, stage: .loading)
+            }
+        case .attemptFailed:
+            switch stage {
+            case .preparing where state == .cancelled: return Outcome()
+            case .loading where state == .cancelled: return Outcome(action: .proceed)
+            case .preparing, .loading: return Outcome(action: .ask(1), stage: .deciding)
+            case .idle, .deciding, .waiting, .finishing, .over: return Outcome()
+            }
+        case .serializerFailed:
+            guard stage == .finishing else { return Outcome() }
+            if state == .cancelled { return Outcome(action: .proceed) }
+            return Outcome(action: .ask(1), stage: .deciding)
+        case .granted(let number): return answer(number, state, stage, .waiting)
+        case .refused(let number): return answer(number, state, stage, .loading)
+        case .serializerRefused(let number): return answer(number, state, stage, .finishing)
+        case .finish:
+            guard stage != .finishing, stage != .over else { return Outcome() }
+            return Outcome(action: .beginPass, stage: .finishing)
+        case .serialized:
+            guard stage == .finishing else { return Outcome() }
+            return Outcome(action: .proceed, state: isAlive ? .finished : nil, stage: .over)
+        }
+    }
+
+    private static func answer(_ number: Int, _ state: State, _ stage: Stage, _ next: Stage) -> Outcome {
+        guard stage == .deciding, number == 1, state != .cancelled else { return Outcome() }
+        return Outcome(action: .proceed, stage: next)
+    }
+
+    /// The same machine with its questions counted from the start, so that one table holds for any number of retries.
+    private static func reachable() -> [RequestMachine] {
+        var found: [RequestMachine] = []
+        var waiting = [RequestMachine()]
+        while let machine = waiting.popLast() {
+            let isKnown = found.contains { $0.state == machine.state && $0.phase == machine.phase }
+            if isKnown { continue }
+            found.append(machine)
+            // The first question is the only one, so that its number is 1.
+            let asks = machine.phase == .waiting || found.count > 200
+            for event in events where !asks || !event.isQuestion {
+                var next = machine
+                _ = next.receive(event)
+                if case .deciding(let number) = next.phase, number != 1 { continue }
+                waiting.append(next)
+            }
+        }
+        return found
+    }
+
+    @Test(
+        "[R-1, R-2, R-3, R-4, R-20, R-26, R-35, R-40, R-44, R-45] every event leads where the table says, from everywhere"
+    )
+    func table() {
+        let machines = Self.reachable()
+        #expect(machines.count >= 26)
+        for stage in Stage.allCases {
+            #expect(machines.contains { Stage($0.phase) == stage }, "\(stage) is not reached")
+        }
+        for machine in machines {
+            for event in Self.events {
+                var next = machine
+                let action = next.receive(event)
+                let expected = Self.expected(event, machine.state, Stage(machine.phase))
+                let what = Comment("\(event) in \(machine.state), \(machine.phase)")
+                if case .ask = expected.action {
+                    guard case .ask(let number) = action, next.phase == .deciding(number) else {
+                        Issue.record("nobody is asked: \(event) in \(machine)")
+                        continue
+                    }
+                } else {
+                    #expect(action == expected.action, what)
+                }
+                #expect(next.state == expected.state ?? machine.state, what)
+                #expect(Stage(next.phase) == expected.stage ?? Stage(machine.phase), what)
+            }
+        }
+    }
+
+    @Test("[R-1] no state returns to the first, and a cancelled request stays so")
+    func states() {
+        for machine in Self.reachable() {
+            for event in Self.events {
+                var next = machine
+                _ = next.receive(event)
+                if machine.state != .initialized { #expect(next.state != .initialized) }
+                if machine.state == .cancelled { #expect(next.state == .cancelled) }
+            }
+        }
+    }
+
+    @Test("[I-1.24] an answer counts once, and only to the latest question")
+    func answers() {
+        var machine = RequestMachine()
+        #expect(machine.receive(.resume(.none)) == .perform)
+        #expect(machine.receive(.prepare) == .proceed)
+        #expect(machine.receive(.attemptFailed) == .ask(1))
+        #expect(machine.receive(.granted(1)) == .proceed)
+        #expect(machine.receive(.granted(1)) == .ignore)
+        #expect(machine.receive(.retryDue) == .proceed)
+        #expect(machine.receive(.retryDue) == .ignore)
+        #expect(machine.receive(.attemptFailed) == .ask(2))
+        #expect(machine.receive(.refused(1)) == .ignore)
+        #expect(machine.receive(.granted(1)) == .ignore)
+        #expect(machine.receive(.refused(2)) == .proceed)
+        #expect(machine.receive(.finish) == .beginPass)
+    }
+
+    @Test("[R-35] wherever a retry is under way, a cancellation has its pass")
+    func cancelledRetries() {
+        for machine in Self.reachable() where [.deciding, .waiting].contains(Stage(machine.phase)) {
+            var next = machine
+            guard next.receive(.cancel(.completed)) == .arrive else { continue }
+            for event in Self.events {
+                if case .cancellationArrived = event { continue }
+                var late = next
+                if case .beginPass = late.receive(event) { continue }
+                #expect(late.receive(.cancellationArrived) == .beginPass, "\(event) in \(machine)")
+            }
+        }
+    }
+}
+
+extension RequestMachine.Event {
+    fileprivate var isQuestion: Bool {
+        switch self {
+        case .attemptFailed, .serializerFailed: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+
+import Testing
+
+@testable import Lupine
+
+struct SerializerChainTests {
+    /// A job that notes its name.
+    private static func job(_ name: String, _ ran: Protected<[String]>) -> Request.Job {
+        Request.Job { ran.write { $0.append(name) } }
+    }
+
+    private static func serializer(_ name: String, _ ran: Protected<[String]>) -> SerializerChain.Serializer {
+        .init(isForeign: true) { _ in ran.write { $0.append(name) } }
+    }
+
+    /// Takes the next step, and says what it was.
+    private static func take(_ chain: SerializerChain, _ ran: Protected<[String]>) -> String {
+        ran.write([])
+        switch chain.next() {
+        case .run(let serializer):
+            serializer.run(true)
+            return "run " + ran.read { $0.joined(separator: " ") }
+        case .deliver(let deliveries):
+            for delivery in deliveries { delivery.run() }
+            return "deliver " + ran.read { $0.joined(separator: " ") }
+        }
+    }
+
+    @Test("[R-42, R-43] serializers run in their order, and no handler is called before all have")
+    func order() {
+        let ran = Protected<[String]>([])
+        var chain = SerializerChain()
+        chain.append(Self.serializer("a", ran))
+        chain.append(Self.serializer("b", ran))
+        #expect(Self.take(chain, ran) == "run a")
+        #expect(Self.take(chain, ran) == "run a", "a step is over when it is completed")
+        chain.completed(Self.job("A", ran))
+        #expect(Self.take(chain, ran) == "run b")
+        // Added while the pass runs.
+        chain.append(Self.serializer("c", ran))
+        chain.completed(Self.job("B", ran))
+        #expect(Self.take(chain, ran) == "run c")
+        chain.completed(Self.job("C", ran))
+        #expect(Self.take(chain, ran) == "deliver A B C")
+    }
+
+    @Test("[R-54] begun again, all serializers run again and nothing of what waited is delivered")
+    func restart() {
+        let ran = Protected<[String]>([])
+        var chain = SerializerChain()
+        chain.append(Self.serializer("a", ran))
+        chain.append(Self.serializer("b", ran))
+        chain.completed(Self.job("A", ran))
+        chain.restart()
+        #expect(Self.take(chain, ran) == "run a")
+        chain.completed(Self.job("A2", ran))
+        chain.completed(Self.job("B2", ran))
+        #expect(Self.take(chain, ran) == "deliver A2 B2")
+    }
+
+    @Test("[O-5] cleared, it holds nothing")
+    func clear() {
+        final class Held: Sendable {}
+        weak var serializer: Held?
+        weak var delivery: Held?
+        var chain = SerializerChain()
+        do {
+            let (first, second) = (Held(), Held())
+            (serializer, delivery) = (first, second)
+            chain.append(.init(isForeign: true) { _ in _ = first })
+            chain.completed(Request.Job { _ = second })
+        }
+        #expect(serializer != nil && delivery != nil)
+        chain.clear()
+        #expect(serializer == nil && delivery == nil)
+        #expect(Self.take(chain, Protected([])) == "deliver ")
+    }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+@testable import Lupine
+
+/// How media types are read and compared, and the judgements that come of it.
+@Suite struct MIMETypeTests {
+    @Test(
+        "[V-6.12, V-12.7] a type is two words around one slash",
+        arguments: [
+            ("application/json", "application", "json"), ("  text/html\n", "text", "html"),
+            ("text/html;charset=utf-8", "text", "html"), ("text/html ;q=1", "text", "html "),
+            ("*/*", "*", "*"), ("Text/HTML", "Text", "HTML"), (" */*;q=0.8", "*", "*"),
+        ])
+    func reading(text: String, type: String, subtype: String) throws {
+        let parsed = try #require(Request.MIMEType(text))
+        #expect(parsed.type == type)
+        #expect(parsed.subtype == subtype)
+    }
+
+    @Test("[V-6.12, V-12.7] anything else is no type", arguments: ["", "text", "a/b/c", ";a/b", " ", "a/b/"])
+    func refusing(text: String) { #expect(Request.MIMEType(text) == nil) }
+
+    @Test("[V-6.13] only two wildcards are the wildcard")
+    func wildcard() {
+        #expect(Request.MIMEType("*/*")?.isWildcard == true)
+        for text in ["*/json", "text/*", "a/b"] { #expect(Request.MIMEType(text)?.isWildcard == false) }
+    }
+
+    @Test(
+        "[V-6.14, V-12.7] wildcards count on the acceptable side, letters as they stand",
+        arguments: [
+            ("application/json", "application/json", true), ("*/json", "application/json", true),
+            ("text/*", "image/png", false), ("text/*", "text/csv", true), ("*/*", "a/b", true),
+            ("application/json", "*/json", false), ("application/json", "application/*", false),
+            ("application/JSON", "application/json", false), ("text/html ;q=1", "text/html", false),
+        ])
+    func matching(acceptable: String, response: String, matches: Bool) throws {
+        let left = try #require(Request.MIMEType(acceptable))
+        let right = try #require(Request.MIMEType(response))
+        #expect(left.matches(right) == matches)
+    }
+
+    @Test("[V-6.6] a status code has to be in the sequence")
+    func status() throws {
+        let response = try ResponseMaterial.response(201)
+        #expect(Self.succeeds(Request.judge(response, statusCodes: 200..<300)))
+        #expect(Self.succeeds(Request.judge(response, statusCodes: [404, 201])))
+        for codes in [[], [200]] {
+            guard
+                case .failure(let error) = Request.judge(response, statusCodes: codes),
+                case .unacceptableStatusCode(201)? = error.validationReason
+            else {
+                Issue.record("201 among \(codes)")
+                continue
+            }
+        }
+    }
+
+    @Test(
+        "[V-6.10, V-12.8] without a type only the wildcard will do",
+        arguments: [
+            (["*/*"], true), (["text/html", "*/*"], true), (["text/*"], false), ([], false), (["*"], false),
+        ])
+    func missing(acceptable: [String], passes: Bool) throws {
+        for type in [nil, "nonsense"] {
+            let result = Request.judge(try ResponseMaterial.response(type: type), contentTypes: acceptable)
+            #expect(Self.succeeds(result) == passes, "\(type ?? "no type")")
+            guard case .failure(let error) = result else { continue }
+            guard case .missingContentType(let listed)? = error.validationReason else {
+                Issue.record("\(error)")
+                continue
+            }
+            #expect(listed == acceptable.sorted())
+        }
+    }
+
+    @Test("[V-6.11, V-12.7] an error lists the acceptable types in order, as they were written")
+    func unacceptable() throws {
+        let types = Request.acceptableContentTypes(
+            of: try ResponseMaterial.request(.get, accept: "text/html, image/png"))
+        #expect(types == ["text/html", " image/png"])
+        let response = try ResponseMaterial.response(type: "application/json; charset=utf-8")
+        guard case .failure(let error) = Request.judge(response, contentTypes: types),
+            case .unacceptableContentType(let listed, let type)? = error.validationReason
+        else {
+            Issue.record("JSON is neither")
+            return
+        }
+        #expect(listed == [" image/png", "text/html"])
+        #expect(type == "application/json")
+        #expect(!Self.succeeds(Request.judge(response, contentTypes: [])))
+        #expect(Self.succeeds(Request.judge(response, contentTypes: [" x", " application/json;q=1 "])))
+    }
+
+    @Test("[V-6.7] without an Accept header anything is acceptable")
+    func accept() throws {
+        #expect(Request.acceptableContentTypes(of: nil) == ["*/*"])
+        #expect(Request.acceptableContentTypes(of: try ResponseMaterial.request(.get)) == ["*/*"])
+        let request = try ResponseMaterial.request(.get, accept: "a/b;q=0.5,c/d")
+        #expect(Request.acceptableContentTypes(of: request) == ["a/b;q=0.5", "c/d"])
+    }
+
+    @Test("[V-6.9] a download's file is looked up, not read")
+    func files() throws {
+        let response = try ResponseMaterial.response(type: "image/png")
+        let judge = { (file: URL?) in
+            DownloadRequest.judge(response, fileURL: file) { ["text/*"] }
+        }
+        guard case .failure(let none) = judge(nil), case .dataFileNil? = none.validationReason else {
+            Issue.record("no file")
+            return
+        }
+        try ResponseMaterial.withFile(nil) { file in
+            guard case .failure(let missing) = judge(file),
+                case .dataFileReadFailed(file)? = missing.validationReason
+            else {
+                Issue.record("a missing file")
+                return
+            }
+        }
+        try ResponseMaterial.withFile(Data()) { #expect(Self.succeeds(judge($0)), "an empty file") }
+        try ResponseMaterial.withFile(Data([1])) { file in
+            guard case .failure(let error) = judge(file),
+                case .unacceptableContentType? = error.validationReason
+            else {
+                Issue.record("a file of the wrong type")
+                return
+            }
+        }
+    }
+
+    @Test(
+        "[V-6.15] a response's type is in small letters and bare, its encoding unquoted",
+        arguments: [
+            ("Text/HTML; Charset=\"utf-8\"", "text/html", "utf-8"),
+            ("text/plain;charset=UTF-8", "text/plain", "utf-8"),
+            ("a/b", "a/b", nil), (nil, nil, nil),
+        ] as [(String?, String?, String?)])
+    func response(header: String?, type: String?, encoding: String?) throws {
+        let response = try ResponseMaterial.response(type: header)
+        #expect(response.mimeType == type)
+        #expect(response.textEncodingName == encoding)
+    }
+
+    private static func succeeds(_ result: Request.ValidationResult) -> Bool {
+        if case .success = result { return true }
+        return false
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineLoading
+import LupineOrigin
+
+@testable import Lupine
+
+/// A session, and the origin that answers it as a test says.
+struct RespondingStage {
+    let session: Session
+    let origin: LupineOrigin.Origin
+
+    /// An address of the origin's.
+    func url(_ path: String) -> String { "http://127.0.0.1:\(origin.port)\(path)" }
+
+    /// Has the origin answer GET and HEAD so, and gives a request for that.
+    func request(
+        _ status: Int = 200, type: String? = nil, body: String = "", method: HTTPMethod = .get,
+        accept: String? = nil, interceptor: (any RequestInterceptor)? = nil, resumes: Bool? = nil
+    ) -> DataRequest {
+        session.request(
+            address(status, type: type, body: body), method: method,
+            headers: accept.map { ["Accept": $0] }, interceptor: interceptor,
+            shouldAutomaticallyResume: resumes)
+    }
+
+    /// The same, to a file.
+    func download(
+        _ status: Int = 200, type: String? = nil, body: String = "",
+        destination: DownloadRequest.Destination? = nil
+    ) throws -> DownloadRequest {
+        let request = try URLRequest(url: address(status, type: type, body: body), method: .get)
+        return DownloadRequest(
+            downloadable: .request(request), underlyingQueue: session.rootQueue,
+            serializationQueue: session.serializationQueue, eventMonitor: session.eventMonitor,
+            interceptor: nil, shouldAutomaticallyResume: nil, delegate: session, destination: destination)
+    }
+
+    /// A stream of an address.
+    func stream(
+        _ address: String, cancelsOnError: Bool = false, interceptor: (any RequestInterceptor)? = nil,
+        resumes: Bool? = nil
+    ) throws -> DataStreamRequest {
+        DataStreamRequest(
+            convertible: try URLRequest(url: address, method: .get),
+            automaticallyCancelOnStreamError: cancelsOnError, underlyingQueue: session.rootQueue,
+            serializationQueue: session.serializationQueue, eventMonitor: session.eventMonitor,
+            interceptor: interceptor, shouldAutomaticallyResume: resumes, delegate: session)
+    }
+
+    /// An address under which the origin answers so.
+    func address(_ status: Int = 200, type: String? = nil, body: String = "") -> String {
+        let path = "/scripted/\(UUID().uuidString)"
+        let content = type.map { "Content-Type: \($0)\r\n" } ?? ""
+        let hasLength = status != 204 && status != 304
+        let length = hasLength ? "Content-Length: \(body.utf8.count)\r\n" : ""
+        for method in ["GET", "HEAD"] {
+            let sent = method == "HEAD" ? "" : body
+            origin.script(
+                method, path,
+                ScriptPlan(
+                    .send("HTTP/1.1 \(status) Answer\r\n\(content)\(length)Connection: close\r\n\r\n\(sent)"),
+                    .close))
+        }
+        return url(path)
+    }
+}
+
+/// Runs `body` with an origin and a session that talks to it, and ends both.
+func withResponding(
+    monitors: [any EventMonitor] = [], headers: [String: String] = [:],
+    _ body: (RespondingStage) async throws -> Void
+) async throws {
+    let origin = try LupineOrigin.Origin.start(configuration: OriginConfiguration())
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.connectionProxyDictionary = [:]
+    configuration.httpAdditionalHeaders = headers
+    let session = Session(configuration: configuration, eventMonitors: monitors)
+    let result: Result<Void, any Error>
+    do { result = .success(try await body(RespondingStage(session: session, origin: origin))) } catch {
+        result = .failure(error)
+    }
+    session.session.invalidateAndCancel()
+    await origin.shutdown()
+    try result.get()
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Lupine
+import Testing
+
+/// What a serializer gets without saying anything, and how one of responses serves downloads.
+@Suite struct ResponseSerializerTests {
+    /// Says only what it makes.
+    struct Minimal: ResponseSerializer {
+        func serialize(
+            request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
+        ) throws -> Int {
+            if let error { throw error }
+            if data == Data("bad".utf8) { throw ResponseTestError.second }
+            return data?.count ?? -1
+        }
+    }
+
+    @Test("[V-1.1] a serializer that only serializes has everything else")
+    func defaults() throws {
+        let serializer = Minimal()
+        #expect(serializer.dataPreprocessor is PassthroughPreprocessor)
+        #expect(serializer.emptyRequestMethods == [.head])
+        #expect(serializer.emptyResponseCodes == [204, 205])
+        #expect(Minimal.defaultEmptyRequestMethods == [.head])
+        #expect(Minimal.defaultEmptyResponseCodes == [204, 205])
+        #expect(Minimal.defaultDataPreprocessor is PassthroughPreprocessor)
+        #expect(serializer.requestAllowsEmptyResponseData(nil) == nil)
+        #expect(serializer.responseAllowsEmptyResponseData(nil) == nil)
+        #expect(serializer.requestAllowsEmptyResponseData(try ResponseMaterial.request(.get)) == false)
+        #expect(serializer.requestAllowsEmptyResponseData(try ResponseMaterial.request(.head)) == true)
+        #expect(serializer.responseAllowsEmptyResponseData(try ResponseMaterial.response(204)) == true)
+        #expect(serializer.responseAllowsEmptyResponseData(try ResponseMaterial.response(201)) == false)
+        try ResponseMaterial.withFile(Data("four".utf8)) { file in
+            let count = try serializer.serializeDownload(
+                request: nil, response: nil, fileURL: file, error: nil)
+            #expect(count == 4)
+        }
+    }
+
+    @Test("[V-1.2] a download's serializer gives the error, misses the file, fails to read it, or serializes")
+    func download() throws {
+        let serializer = Minimal()
+        try ResponseMaterial.withFile(Data("good".utf8)) { file in
+            #expect(throws: ResponseTestError.first) {
+                try serializer.serializeDownload(
+                    request: nil, response: nil, fileURL: file, error: ResponseTestError.first)
+            }
+            let count = try serializer.serializeDownload(
+                request: nil, response: nil, fileURL: file, error: nil)
+            #expect(count == 4)
+        }
+        let missing = thrown {
+            _ = try serializer.serializeDownload(request: nil, response: nil, fileURL: nil, error: nil)
+        }
+        guard case .inputFileNil? = missing?.serializationReason else {
+            Issue.record("\(String(describing: missing))")
+            return
+        }
+        try ResponseMaterial.withFile(Data("bad".utf8)) { file in
+            #expect(throws: ResponseTestError.second, "unchanged") {
+                try serializer.serializeDownload(request: nil, response: nil, fileURL: file, error: nil)
+            }
+        }
+    }
+
+    @Test("[V-1.3, V-12.3] no file, a missing file and an empty file are three things, whatever the status")
+    func files() throws {
+        let serializer = DataResponseSerializer()
+        for status in [200, 204] {
+            let response = try ResponseMaterial.response(status)
+            let none = thrown {
+                _ = try serializer.serializeDownload(
+                    request: nil, response: response, fileURL: nil, error: nil)
+            }
+            guard case .inputFileNil? = none?.serializationReason else {
+                Issue.record("\(String(describing: none))")
+                return
+            }
+            try ResponseMaterial.withFile(nil) { file in
+                let missing = thrown {
+                    _ = try serializer.serializeDownload(
+                        request: nil, response: response, fileURL: file, error: nil)
+                }
+                guard case .inputFileReadFailed(let place)? = missing?.serializationReason else {
+                    Issue.record("\(String(describing: missing))")
+                    return
+                }
+                #expect(place == file)
+            }
+        }
+        try ResponseMaterial.withFile(Data()) { file in
+            let empty = try serializer.serializeDownload(
+                request: nil, response: try ResponseMaterial.response(204), fileURL: file, error: nil)
+            #expect(empty == Data())
+            let refused = thrown {
+                _ = try serializer.serializeDownload(
+                    request: nil, response: try ResponseMaterial.response(200), fileURL: file, error: nil)
+            }
+            guard case .inputDataNilOrZeroLength? = refused?.serializationReason else {
+                Issue.record("\(String(describing: refused))")
+                return
+            }
+        }
+    }
+
+    @Test("[V-12.3] a place is given without a look at the disk")
+    func url() throws {
+        let serializer: any DownloadResponseSerializerProtocol<URL> = .url
+        let place = try #require(URL(string: "file:///nowhere/at/all"))
+        #expect(
+            try serializer.serializeDownload(request: nil, response: nil, fileURL: place, error: nil) == place
+        )
+        #expect(throws: ResponseTestError.first) {
+            try serializer.serializeDownload(
+                request: nil, response: nil, fileURL: place, error: ResponseTestError.first)
+        }
+        let none = thrown {
+            _ = try serializer.serializeDownload(
+                request: nil, response: try ResponseMaterial.response(204), fileURL: nil, error: nil)
+        }
+        guard case .inputFileNil? = none?.serializationReason else {
+            Issue.record("\(String(describing: none))")
+            return
+        }
+    }
+
+    @Test("[V-12.12] the shorthands are found in generic and in existential places")
+    func shorthands() throws {
+        func take<Serializer: ResponseSerializer>(_ serializer: Serializer) -> Serializer { serializer }
+        #expect(take(.data).emptyResponseCodes == [204, 205])
+        #expect(take(.data(emptyResponseCodes: [200])).emptyResponseCodes == [200])
+        #expect(take(.string).encoding == nil)
+        #expect(take(.string(encoding: .utf16)).encoding == .utf16)
+        #expect(take(.decodable(of: Int.self)).decoder is JSONDecoder)
+        #expect(take(.decodable(of: Int.self, decoder: PropertyListDecoder())).decoder is PropertyListDecoder)
+        let existential: any ResponseSerializer<Data> = .data
+        #expect(existential is DataResponseSerializer)
+        let preprocessors: [any DataPreprocessor] = [.passthrough, .googleXSSI]
+        #expect(preprocessors.count == 2)
+        func stream<Serializer: DataStreamSerializer>(_ serializer: Serializer) -> Serializer { serializer }
+        #expect(try stream(.passthrough).serialize(Data([0xFF])) == Data([0xFF]))
+        #expect(try stream(.string).serialize(Data("é".utf8)) == "é")
+        #expect(try stream(.decodable(of: Int.self)).serialize(Data("4".utf8)) == 4)
+        #expect(try stream(.ndjson(of: Int.self)).serialize(Data("4".utf8)) == 4)
+        #expect(try stream(.serverSentEvents).serialize(Data("data: x\n\n".utf8)).data == "x")
+    }
+}

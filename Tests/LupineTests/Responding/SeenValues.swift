@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+
+import LupineTransport
+
+/// What a test's delegate or closure was given, in order, from any thread.
+final class SeenValues<Value: Sendable>: Sendable {
+    private let lock = Lock<[Value]>([])
+
+    var all: [Value] { lock.withLock { $0 } }
+
+    func note(_ value: Value) { lock.withLock { $0.append(value) } }
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import LupineLoading
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+/// What stream handlers are called with, whatever pieces the stream arrives in.
+@Suite struct StreamHandlerTests {
+    /// All that a handler heard: values, errors and the end.
+    struct Heard<Value: Sendable>: Sendable {
+        var values: [Value] = []
+        var errors: [AFError] = []
+        var completion: DataStreamRequest.Completion?
+    }
+
+    let queue = DispatchQueue(label: "handlers")
+
+    private func hear<Serializer: DataStreamSerializer>(
+        _ request: DataStreamRequest, _ serializer: Serializer,
+        also:
+            @escaping @Sendable (DataStreamRequest.Stream<Serializer.SerializedObject, AFError>) throws ->
+            Void = { _ in }
+    ) async -> Heard<Serializer.SerializedObject> {
+        let results = SeenValues<Result<Serializer.SerializedObject, AFError>>()
+        let completion = await called { done in
+            request.responseStream(using: serializer, on: queue) { stream in
+                if let result = stream.result { results.note(result) }
+                if let completion = stream.completion { done(completion) }
+                try also(stream)
+            }
+            request.resume()
+        }
+        var heard = Heard<Serializer.SerializedObject>(completion: completion)
+        for result in results.all {
+            switch result {
+            case .success(let value): heard.values.append(value)
+            case .failure(let error): heard.errors.append(error)
+            }
+        }
+        return heard
+    }
+
+    /// A response whose content comes in those pieces, each with a chunk of its own.
+    private static func pieces(_ pieces: [String], ends: Bool = true) -> Script {
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+        let chunks = pieces.map { Script.Step.send("\(String($0.utf8.count, radix: 16))\r\n\($0)\r\n") }
+        return Script([.expectHead, .send(head)] + chunks + (ends ? [.send("0\r\n\r\n")] : []) + [.close])
+    }
+
+    /// A response whose content comes byte by byte.
+    private static func bytes(_ content: String) -> Script {
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: \(content.utf8.count)\r\nConnection: close\r\n\r\n"
+        return Script([.send(head), .sendByteByByte(Array(content.utf8)), .close])
+    }
+
+    private func serve(_ stage: RespondingStage, _ scripts: Script...) -> String {
+        stage.origin.script("GET", "/pieces", ScriptPlan(scripts.map(Self.answering)))
+        return stage.url("/pieces")
+    }
+
+    /// The origin has read the head of a request for a path already.
+    private static func answering(_ script: Script) -> Script {
+        Script(
+            script.steps.filter { step in
+                if case .expectHead = step { return false }
+                return true
+            })
+    }
+
+    @Test("[V-4.6] an error of a stream's serializer is wrapped, and the stream goes on")
+    func wrapped() async throws {
+        struct Failing: DataStreamSerializer {
+            func serialize(_ data: Data) throws -> Int { throw ResponseTestError.first }
+        }
+        try await withResponding { stage in
+            let heard = await hear(try stage.stream(stage.address(body: "x")), Failing())
+            #expect(heard.errors.first?.underlyingError as? ResponseTestError == .first)
+            #expect(heard.completion?.error == nil)
+            // The end of the content would be as good an end.
+            let endless = serve(
+                stage,
+                Script([.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx"), .stall]))
+            let cancelled = await hear(try stage.stream(endless, cancelsOnError: true), Failing())
+            #expect(cancelled.completion?.error?.isExplicitlyCancelledError == true)
+        }
+    }
+
+    @Test("[V-4.6] a handler that throws fails the request with its error")
+    func throwing() async throws {
+        try await withResponding { stage in
+            let request = try stage.stream(stage.address(body: "x"))
+            let heard = await hear(request, .passthrough) { stream in
+                if stream.value != nil { throw ResponseTestError.second }
+            }
+            guard case .customSerializationFailed(let error)? = heard.completion?.error?.serializationReason
+            else {
+                Issue.record("\(String(describing: heard.completion?.error))")
+                return
+            }
+            #expect(error as? ResponseTestError == .second)
+        }
+    }
+
+    @Test("a stream's text comes in whole characters, and a cut one at its end is replaced")
+    func text() async throws {
+        try await withResponding { stage in
+            let address = serve(stage, Self.bytes("né€𝄞"))
+            let seen = SeenValues<String>()
+            let request = try stage.stream(address)
+            _ = await called { (done: @escaping @Sendable (DataStreamRequest.Completion) -> Void) in
+                request.responseStreamString(on: queue) { stream in
+                    if let value = stream.value { seen.note(value) }
+                    if let completion = stream.completion { done(completion) }
+                }
+            }
+            #expect(seen.all.joined() == "né€𝄞")
+            #expect(!seen.all.contains { $0.contains("\u{FFFD}") || $0.isEmpty })
+        }
+    }
+
+    @Test("events come one by one, whole, from any pieces")
+    func events() async throws {
+        try await withResponding { stage in
+            let address = serve(
+                stage, Self.bytes("\u{FEFF}id: 1\r\ndata: é\r\n\r\ndata: b\rdata: c\r\rdata: d"))
+            let heard = await hear(try stage.stream(address), .serverSentEvents)
+            #expect(heard.values.map(\.data) == ["é", "b\nc"])
+            #expect(heard.values.map(\.lastEventID) == ["1", "1"])
+            #expect(heard.errors.isEmpty)
+            #expect(heard.completion?.error == nil)
+        }
+    }
+
+    @Test("a stream that breaks is resumed behind the last event, and what was begun is gone")
+    func resuming() async throws {
+        try await withResponding { stage in
+            let address = serve(
+                stage,
+                Self.pieces(
+                    ["id: 1\ndata: a\n\nid: 2\nda", "ta: b\n\nid: 3\ndata: begun\n"], ends: false),
+                Self.pieces(["data: c\n\n"]))
+            let position = EventStreamPosition()
+            let retrier = Retrier { request, _, _, completion in
+                completion(request.retryCount == 0 ? .retry : .doNotRetry)
+            }
+            let request = try stage.stream(
+                address, interceptor: Interceptor(adapters: [position], retriers: [retrier]))
+            let heard = await hear(request, .serverSentEvents(position: position))
+            #expect(heard.values.map(\.data) == ["a", "b", "c"])
+            #expect(heard.values.map(\.lastEventID) == ["1", "2", "2"])
+            let asked = request.performedRequests.map { $0.value(forHTTPHeaderField: "Last-Event-ID") }
+            #expect(asked == [nil, "2"])
+            #expect(position.lastEventID == "2")
+        }
+    }
+
+    @Test("one serializer serves two handlers and a retry, and each stream is read on its own")
+    func sharing() async throws {
+        try await withResponding { stage in
+            let address = serve(
+                stage, Self.pieces(["1\n2\n3"], ends: false), Self.pieces(["4", "5\n6"]))
+            let serializer = NDJSONSerializer<Int>()
+            let retrier = Retrier { request, _, _, completion in
+                completion(request.retryCount == 0 ? .retry : .doNotRetry)
+            }
+            let request = try stage.stream(
+                address, interceptor: Interceptor(retriers: [retrier]), resumes: false)
+            let other = SeenValues<Int>()
+            request.responseStream(using: serializer, on: queue) { stream in
+                if let value = stream.value { other.note(value) }
+            }
+            let heard = await hear(request, serializer)
+            #expect(heard.values == [1, 2, 45, 6])
+            #expect(heard.errors.isEmpty)
+            #expect(queue.sync { other.all } == [1, 2, 45, 6])
+        }
+    }
+
+    @Test("lines of JSON come one by one, and a bad one cancels where that is asked for")
+    func lines() async throws {
+        try await withResponding { stage in
+            let address = serve(stage, Self.bytes("1\n\nx\n[2]\n3"))
+            let heard = await hear(try stage.stream(address), .ndjson(of: Int.self))
+            #expect(heard.values == [1, 3])
+            #expect(heard.errors.count == 2)
+            #expect(heard.completion?.error == nil)
+            stage.origin.script(
+                "GET", "/held",
+                ScriptPlan(
+                    .send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n1\nx\n"), .waitForSignal("never")))
+            let held = try stage.stream(stage.url("/held"), cancelsOnError: true)
+            let cancelled = await hear(held, .ndjson(of: Int.self))
+            #expect(cancelled.values == [1])
+            #expect(cancelled.completion?.error?.isExplicitlyCancelledError == true)
+        }
+    }
+
+    @Test("a line that never ends costs no more than the limit, and fails once")
+    func endless() async throws {
+        try await withResponding { stage in
+            let address = serve(
+                stage, Self.pieces(Array(repeating: String(repeating: "7", count: 1000), count: 50)))
+            let heard = await hear(
+                try stage.stream(address), .ndjson(of: Int.self, maximumLineLength: 4096))
+            #expect(heard.values.isEmpty)
+            #expect(heard.errors.count == 1)
+            #expect(heard.errors.first?.underlyingError as? StreamLimitError == .lineTooLong(limit: 4096))
+        }
+    }
+}

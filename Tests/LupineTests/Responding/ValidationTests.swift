@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import LupineLoading
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+/// When validators run, and what they come to.
+@Suite struct ValidationTests {
+    /// Notes the results of validators of any kind of request.
+    final class Judgements: EventMonitor {
+        let queue = DispatchQueue(label: "judgements")
+        private let results = SeenValues<Bool>()
+
+        func request(
+            _ request: DataRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse,
+            data: Data?, withResult result: Request.ValidationResult
+        ) { note(result) }
+
+        func request(
+            _ request: DownloadRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse,
+            fileURL: URL?, withResult result: Request.ValidationResult
+        ) { note(result) }
+
+        func request(
+            _ request: DataStreamRequest, didValidateRequest urlRequest: URLRequest?,
+            response: HTTPURLResponse, withResult result: Request.ValidationResult
+        ) { note(result) }
+
+        private func note(_ result: Request.ValidationResult) {
+            if case .success = result { results.note(true) } else { results.note(false) }
+        }
+
+        /// What has been noted, when all that the session has told so far has been.
+        func all(_ session: Session) -> [Bool] {
+            session.rootQueue.sync {}
+            return queue.sync { results.all }
+        }
+    }
+
+    let queue = DispatchQueue(label: "handlers")
+
+    @Test("[V-6.1] validators run in order before the serializer, and again on each retry")
+    func order() async throws {
+        try await withResponding { stage in
+            let seen = SeenValues<String>()
+            let retrier = Retrier { request, _, _, completion in
+                seen.note("retrier")
+                completion(request.retryCount == 0 ? .retry : .doNotRetry)
+            }
+            let request = stage.request(404, body: "x", interceptor: Interceptor(retriers: [retrier]))
+                .validate { _, _, data in
+                    seen.note("first \(data?.count ?? 0)")
+                    return .success(())
+                }
+                .validate { request, response, _ in
+                    seen.note("second \(request?.httpMethod ?? "") \(response.statusCode)")
+                    return .failure(ResponseTestError.first)
+                }
+            _ = await called { request.response(queue: queue, completionHandler: $0) }
+            #expect(
+                seen.all == [
+                    "first 1", "second GET 404", "retrier", "first 1", "second GET 404", "retrier",
+                ])
+        }
+    }
+
+    @Test("[V-6.2, V-12.6] after the first failure the others are silent, and without a response all are")
+    func silence() async throws {
+        let judgements = Judgements()
+        try await withResponding(monitors: [judgements]) { stage in
+            let ran = SeenValues<Int>()
+            let response = await called {
+                stage.request(404, body: "x").validate { _, _, _ in
+                    ran.note(1)
+                    return .success(())
+                }
+                .validate { _, _, _ in
+                    ran.note(2)
+                    return .failure(ResponseTestError.first)
+                }
+                .validate { _, _, _ in
+                    ran.note(3)
+                    return .failure(ResponseTestError.second)
+                }
+                .validate()
+                .response(queue: queue, completionHandler: $0)
+            }
+            #expect(ran.all == [1, 2])
+            #expect(judgements.all(stage.session) == [true, false])
+            #expect(response.error?.underlyingError as? ResponseTestError == .first)
+            stage.origin.script(nil, "/cut", ScriptPlan(.close))
+            let cut = await called {
+                stage.session.request(stage.url("/cut")).validate { _, _, _ in
+                    ran.note(4)
+                    return .failure(ResponseTestError.first)
+                }
+                .response(queue: queue, completionHandler: $0)
+            }
+            #expect(cut.error?.isSessionTaskError == true)
+            let cancelled = await called {
+                stage.request(body: "x").validate { _, _, _ in
+                    ran.note(5)
+                    return .failure(ResponseTestError.first)
+                }
+                .response(queue: queue, completionHandler: $0).cancel()
+            }
+            #expect(cancelled.error?.isExplicitlyCancelledError == true)
+            #expect(ran.all == [1, 2])
+            #expect(judgements.all(stage.session) == [true, false])
+        }
+    }
+
+    @Test("[V-6.3] a validator's AFError is the request's, another error is wrapped")
+    func errors() async throws {
+        try await withResponding { stage in
+            let wrapped = await called {
+                stage.request(body: "x").validate { _, _, _ in .failure(ResponseTestError.second) }
+                    .response(queue: queue, completionHandler: $0)
+            }
+            guard case .customValidationFailed? = wrapped.error?.validationReason else {
+                Issue.record("\(wrapped.result)")
+                return
+            }
+            #expect(wrapped.error?.underlyingError as? ResponseTestError == .second)
+            let kept = await called {
+                stage.request(body: "x").validate { _, _, _ in .failure(AFError.sessionDeinitialized) }
+                    .response(queue: queue, completionHandler: $0)
+            }
+            #expect(kept.error?.isSessionDeinitializedError == true)
+        }
+    }
+
+    @Test("[V-6.4] without a validator any response will do")
+    func none() async throws {
+        try await withResponding { stage in
+            let response = await called {
+                stage.request(404, type: "a/b", body: "x", accept: "c/d").responseString(
+                    queue: queue, completionHandler: $0)
+            }
+            #expect(response.value == "x")
+            #expect(response.response?.statusCode == 404)
+        }
+    }
+
+    @Test("[V-6.5, V-6.6] the status is judged before the type")
+    func both() async throws {
+        let judgements = Judgements()
+        try await withResponding(monitors: [judgements]) { stage in
+            let status = await called {
+                stage.request(404, type: "a/b", body: "x", accept: "c/d").validate()
+                    .response(queue: queue, completionHandler: $0)
+            }
+            #expect(status.error?.responseCode == 404)
+            #expect(judgements.all(stage.session) == [false])
+            let type = await called {
+                stage.request(299, type: "a/b", body: "x", accept: "c/d").validate()
+                    .response(queue: queue, completionHandler: $0)
+            }
+            #expect(type.error?.responseContentType == "a/b")
+            #expect(type.error?.acceptableContentTypes == ["c/d"])
+            #expect(judgements.all(stage.session) == [false, true, false])
+            let order = await called {
+                stage.request(404, type: "a/b", body: "x").validate(contentType: ["c/d"])
+                    .validate(statusCode: 200..<300).response(queue: queue, completionHandler: $0)
+            }
+            #expect(order.error?.responseContentType == "a/b")
+            let other = await called {
+                stage.request(404, type: "a/b", body: "x").validate(statusCode: [404])
+                    .validate(contentType: ["a/*"]).response(queue: queue, completionHandler: $0)
+            }
+            #expect(other.error == nil)
+        }
+    }
+
+    @Test("[V-6.7, V-12.9] the request that was sent says what is acceptable, not the session's headers")
+    func accept() async throws {
+        let judged = SeenValues<Int>()
+        try await withResponding(headers: ["Accept": "c/d"]) { stage in
+            let adapter = Adapter { request, _, completion in
+                var request = request
+                request.setValue("image/png, text/html", forHTTPHeaderField: "Accept")
+                completion(.success(request))
+            }
+            let adapted = await called {
+                stage.request(
+                    type: "a/b", body: "x", accept: "a/b", interceptor: Interceptor(adapters: [adapter])
+                )
+                .validate().response(queue: queue, completionHandler: $0)
+            }
+            #expect(adapted.error?.acceptableContentTypes == [" text/html", "image/png"])
+            let anything = await called {
+                stage.request(type: "a/b", body: "x").validate().response(queue: queue, completionHandler: $0)
+            }
+            #expect(anything.error == nil)
+            let types: @Sendable () -> [String] = {
+                judged.note(judged.all.count)
+                return ["c/d"]
+            }
+            let retrier = Retrier { request, _, _, completion in
+                completion(request.retryCount == 0 ? .retry : .doNotRetry)
+            }
+            let request = stage.request(
+                type: "a/b", body: "x", interceptor: Interceptor(retriers: [retrier])
+            )
+            .validate(contentType: types())
+            #expect(judged.all.isEmpty, "not when it is added")
+            let twice = await called { request.response(queue: queue, completionHandler: $0) }
+            #expect(twice.error?.responseContentType == "a/b")
+            #expect(judged.all == [0, 1])
+        }
+    }
+
+    @Test("[V-6.8, V-6.10, V-12.8] the type of nothing is not judged, but in a stream it is")
+    func emptiness() async throws {
+        try await withResponding { stage in
+            let empty = await called {
+                stage.request(type: "a/b", accept: "c/d").validate()
+                    .response(queue: queue, completionHandler: $0)
+            }
+            #expect(empty.error == nil)
+            let file = try stage.download(type: "a/b").validate(contentType: ["c/d"])
+            let filed = await called { file.response(queue: queue, completionHandler: $0) }
+            #expect(filed.error == nil)
+            #expect(filed.fileURL != nil, "[V-6.9] an empty file")
+            let stream = try stage.stream(stage.address(type: "a/b")).validate(contentType: ["c/d"])
+            let ended = await Self.completion(of: stream, on: queue)
+            #expect(ended.error?.responseContentType == "a/b")
+            let untyped = await called {
+                stage.request(body: "x").validate(contentType: ["c/d"])
+                    .response(queue: queue, completionHandler: $0)
+            }
+            guard case .missingContentType(let types)? = untyped.error?.validationReason else {
+                Issue.record("\(untyped.result)")
+                return
+            }
+            #expect(types == ["c/d"])
+        }
+    }
+
+    @Test("[V-6.9] a download is judged by its file, which stays")
+    func downloads() async throws {
+        let judgements = Judgements()
+        try await withResponding(monitors: [judgements]) { stage in
+            let typed = try stage.download(type: "a/b", body: "x").validate(contentType: ["c/d"])
+            let response = await called { typed.response(queue: queue, completionHandler: $0) }
+            #expect(response.error?.responseContentType == "a/b")
+            let place = try #require(response.fileURL)
+            #expect(try Data(contentsOf: place) == Data("x".utf8))
+            #expect(judgements.all(stage.session) == [false])
+            let vanished = try stage.download(type: "a/b", body: "x").validate { _, _, file in
+                if let file { try? FileManager.default.removeItem(at: file) }
+                return .success(())
+            }
+            .validate()
+            let gone = await called { vanished.response(queue: queue, completionHandler: $0) }
+            guard case .dataFileReadFailed(let file)? = gone.error?.validationReason else {
+                Issue.record("\(gone.result)")
+                return
+            }
+            #expect(file == gone.fileURL)
+            let status = try stage.download(404, body: "x").validate()
+            let failed = await called { status.responseURL(queue: queue, completionHandler: $0) }
+            #expect(failed.error?.responseCode == 404)
+        }
+    }
+
+    @Test("[V-6.2] a stream is judged when it has ended, with an event for each validator")
+    func streams() async throws {
+        let judgements = Judgements()
+        try await withResponding(monitors: [judgements]) { stage in
+            let good = try stage.stream(stage.address(type: "a/b", body: "x")).validate()
+            #expect(await Self.completion(of: good, on: queue).error == nil)
+            #expect(judgements.all(stage.session) == [true, true])
+            let bad = try stage.stream(stage.address(500, body: "x")).validate()
+            #expect(await Self.completion(of: bad, on: queue).error?.responseCode == 500)
+            #expect(judgements.all(stage.session) == [true, true, false])
+        }
+    }
+
+    @Test("[V-6.15] a type in capitals is compared in small letters")
+    func capitals() async throws {
+        try await withResponding { stage in
+            let response = await called {
+                stage.request(
+                    type: "Application/JSON; Charset=UTF-8", body: "\"é\"", accept: "application/json"
+                )
+                .validate().responseString(queue: queue, completionHandler: $0)
+            }
+            #expect(response.value == "\"é\"")
+        }
+    }
+
+    private static func completion(
+        of stream: DataStreamRequest, on queue: DispatchQueue
+    ) async -> DataStreamRequest.Completion {
+        await called { done in
+            stream.responseStream(on: queue) { if let completion = $0.completion { done(completion) } }
+        }
+    }
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import LupineLoading
+import LupineOrigin
+import LupineTestKit
+import Testing
+
+@testable import Lupine
+
+/// How a session answers challenges: with credentials, and with what its trust manager's evaluators say.
+@Suite struct SessionTrustTests {
+    private typealias Fixture = TrustFixture
+
+    private struct Refused: Error {}
+
+    /// Judges by a closure.
+    private final class Judging: ServerTrustEvaluating {
+        let judge: @Sendable (SecTrust, String) throws -> Void
+
+        init(_ judge: @escaping @Sendable (SecTrust, String) throws -> Void) { self.judge = judge }
+
+        func evaluate(_ trust: SecTrust, forHost host: String) throws { try judge(trust, host) }
+    }
+
+    /// Finds one evaluator for every host below a domain.
+    private final class WildcardManager: ServerTrustManager, @unchecked Sendable {
+        override func serverTrustEvaluator(forHost host: String) throws -> (any ServerTrustEvaluating)? {
+            host.hasSuffix(".test") ? evaluators["*.test"] : try super.serverTrustEvaluator(forHost: host)
+        }
+    }
+
+    // MARK: the manager
+
+    @Test("[I-9.1] an evaluator is found by the very host")
+    func exactMatch() throws {
+        let evaluator = DisabledTrustEvaluator()
+        let manager = ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: ["good.test": evaluator])
+        #expect(try manager.serverTrustEvaluator(forHost: "good.test") is DisabledTrustEvaluator)
+        for host in ["GOOD.test", "good.test.", "www.good.test", "test", "good.test:443", ""] {
+            #expect(try manager.serverTrustEvaluator(forHost: host) == nil, "\(host)")
+        }
+    }
+
+    @Test("[I-9.2] a host without an evaluator is refused, or left to the loading system")
+    func miss() throws {
+        let strict = ServerTrustManager(evaluators: [:])
+        #expect(strict.allHostsMustBeEvaluated)
+        let error = #expect(throws: AFError.self) { try strict.serverTrustEvaluator(forHost: "a.test") }
+        guard case .serverTrustEvaluationFailed(.noRequiredEvaluator(host: "a.test"))? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        let lenient = ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: [:])
+        #expect(try lenient.serverTrustEvaluator(forHost: "a.test") == nil)
+    }
+
+    @Test("[I-9.3] a subclass may find evaluators in its own way")
+    func subclass() async throws {
+        try await PolicyStage.run(leaf: "expired") { stage in
+            let manager = WildcardManager(evaluators: ["*.test": DisabledTrustEvaluator()])
+            try await stage.withSession(trust: manager) { session in
+                let end = await session.request(stage.url(host: "any.test", isSecure: true)).ended()
+                #expect(end.response?.statusCode == 200)
+                let other = await session.request(stage.url(host: "localhost", isSecure: true)).ended()
+                #expect(other.error.map(Fixture.name) == "noRequiredEvaluator")
+            }
+        }
+    }
+
+    @Test("[I-9.4] nobody is asked about a server without TLS")
+    func plain() async throws {
+        try await PolicyStage.run { stage in
+            try await stage.withSession(trust: ServerTrustManager(evaluators: [:])) { session in
+                #expect(await session.request(stage.url()).ended().response?.statusCode == 200)
+            }
+        }
+    }
+
+    // MARK: server trust
+
+    @Test("[I-8.4] what an evaluator says is final, and what it throws is what the request fails with")
+    func verdicts() async throws {
+        let rows: [(leaf: String, evaluator: any ServerTrustEvaluating, verdict: String)] = [
+            ("good", Judging { _, _ in }, "trusted"), ("expired", Judging { _, _ in }, "trusted"),
+            ("good", Judging { _, _ in throw Refused() }, "customEvaluationFailed"),
+            (
+                "good",
+                Judging { _, _ in throw AFError.serverTrustEvaluationFailed(reason: .noPublicKeysFound) },
+                "noPublicKeysFound"
+            ),
+            ("expired", DefaultTrustEvaluator(), "trustEvaluationFailed"),
+        ]
+        for row in rows {
+            try await PolicyStage.run(leaf: row.leaf) { stage in
+                let manager = ServerTrustManager(evaluators: ["localhost": row.evaluator])
+                try await stage.withSession(trust: manager) { session in
+                    let end = await session.request(stage.url(isSecure: true)).ended()
+                    let found = end.error.map(Fixture.name) ?? "trusted"
+                    #expect(found == row.verdict && (end.response == nil) == (end.error != nil))
+                    if row.verdict == "customEvaluationFailed" {
+                        #expect(end.error?.underlyingError is Refused)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(
+        "[I-8.5] a refused server ends the task as cancelled, the request with the verdict, and retriers hear it"
+    )
+    func refusal() async throws {
+        try await PolicyStage.run(leaf: "good") { stage in
+            let told = Protected<[String]>([])
+            let retrier = Retrier { request, _, error, completion in
+                told.write { $0.append(Fixture.name(of: error)) }
+                completion(request.retryCount < 1 ? .retry : .doNotRetry)
+            }
+            let manager = ServerTrustManager(evaluators: ["localhost": Judging { _, _ in throw Refused() }])
+            try await stage.withSession(interceptor: retrier, trust: manager) { session in
+                let request = session.request(stage.url(isSecure: true)).validate()
+                let end = await request.ended()
+                #expect(end.error.map(Fixture.name) == "customEvaluationFailed")
+                #expect(request.tasks.count == 2 && request.allMetrics.count == 2)
+                for task in request.tasks { #expect((task.error as? URLError)?.code == .cancelled) }
+            }
+            #expect(told.read { $0 } == ["customEvaluationFailed", "customEvaluationFailed"])
+        }
+    }
+
+    @Test(
+        "[I-8.6] [I-8.7] an evaluator is asked on the root queue, about the host as the URL has it, without a port"
+    )
+    func queueAndHost() async throws {
+        let key = DispatchSpecificKey<String>()
+        let root = DispatchQueue(label: "root")
+        root.setSpecific(key: key, value: "root")
+        for (written, asked) in [
+            ("LOCALHOST", "localhost"), ("localhost", "localhost"), ("127.0.0.1", "127.0.0.1"),
+        ] {
+            try await PolicyStage.run(leaf: "good") { stage in
+                let seen = Protected<[String]>([])
+                let evaluator = Judging { _, host in
+                    seen.write { $0.append("\(DispatchQueue.getSpecific(key: key) ?? "elsewhere") \(host)") }
+                }
+                let session = Session(
+                    configuration: try stage.configuration(), rootQueue: root,
+                    serverTrustManager: ServerTrustManager(evaluators: [asked: evaluator]), eventMonitors: [])
+                defer { session.session.invalidateAndCancel() }
+                let end = await session.request(stage.url(host: written, isSecure: true)).ended()
+                #expect(end.response?.statusCode == 200, "\(written)")
+                #expect(seen.read { $0 } == ["root \(asked)"])
+            }
+        }
+    }
+
+    // MARK: credentials
+
+    @Test("[I-8.1] [I-8.2] a request's credential is used once; a wrong one leaves the 401 as the response")
+    func credentials() async throws {
+        try await PolicyStage.run { stage in
+            let rows: [(password: String?, status: Int)] = [("passwd", 200), ("wrong", 401), (nil, 401)]
+            for row in rows {
+                try await stage.withSession { session in
+                    let request = session.request(stage.url("/basic-auth/user/passwd"))
+                    if let password = row.password {
+                        request.authenticate(username: "user", password: password)
+                    }
+                    let before = stage.origin.counts.requests
+                    let end = await request.ended()
+                    #expect(end.response?.statusCode == row.status && end.error == nil)
+                    #expect(stage.origin.counts.requests - before == (row.password == nil ? 1 : 2))
+                }
+            }
+        }
+    }
+
+    @Test("[I-8.1] the default credential of the storage is used where the request has none")
+    func storedCredential() async throws {
+        try await PolicyStage.run { stage in
+            let storage = URLCredentialStorage()
+            try await stage.withSession(configure: { $0.urlCredentialStorage = storage }) { session in
+                let seen = Protected<URLProtectionSpace?>(nil)
+                let monitor = ClosureEventMonitor()
+                monitor.taskDidReceiveChallenge = { _, _, challenge in
+                    seen.write { $0 = challenge.protectionSpace }
+                }
+                let first = Session(
+                    configuration: session.session.configuration, eventMonitors: [monitor])
+                defer { first.session.invalidateAndCancel() }
+                let refused = await first.request(stage.url("/basic-auth/user/passwd")).ended()
+                #expect(refused.response?.statusCode == 401)
+                let asked = try #require(seen.read { $0 })
+                let credential = URLCredential(user: "user", password: "passwd", persistence: .forSession)
+                storage.setDefaultCredential(credential, for: asked)
+                let end = await session.request(stage.url("/basic-auth/user/passwd")).ended()
+                #expect(end.response?.statusCode == 200)
+            }
+        }
+    }
+
+    @Test("[I-8.3] the last credential counts, for the session by default, and over retries")
+    func lastCredential() async throws {
+        try await PolicyStage.run { stage in
+            try await stage.withSession(interceptor: .retryPolicy(exponentialBackoffScale: 0)) { session in
+                let request = session.request(stage.url("/basic-auth/user/passwd"))
+                    .authenticate(username: "user", password: "wrong")
+                    .authenticate(username: "user", password: "passwd")
+                #expect(request.credential?.persistence == .forSession)
+                #expect(await request.ended().response?.statusCode == 200)
+                let again = session.request(stage.url("/status/503")).validate()
+                    .authenticate(username: "user", password: "passwd")
+                _ = await again.ended()
+                #expect(again.retryCount == 2 && again.credential?.user == "user")
+            }
+        }
+    }
+}

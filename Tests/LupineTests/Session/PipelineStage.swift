@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import LupineLoading
+import LupineOrigin
+import LupineTLS
+import LupineTestKit
+import LupineTransport
+
+@testable import Lupine
+
+/// What a session of a test is made with.
+struct PipelineSetUp {
+    var startsImmediately = true
+    var setUp = Session.RequestSetup.lazy
+    var interceptor: (any RequestInterceptor)?
+    var trust: ServerTrustManager?
+    var redirects: (any RedirectHandler)?
+    var caching: (any CachedResponseHandler)?
+    var root = DispatchQueue(label: "test.root")
+    var requestQueue: DispatchQueue?
+    var serializationQueue: DispatchQueue?
+    /// The certificate of an origin that speaks TLS.
+    var leaf: String?
+    /// What the events are noted by.
+    var recorder = EventRecorder()
+    var configure: (URLSessionConfiguration) -> Void = { _ in }
+
+    /// A session that finds the origin under every name.
+    func session(of origin: LupineOrigin.Origin) throws -> Session {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.connectionProxyDictionary = [:]
+        configuration.lupine.addressOverrides = [.init(host: "*", port: origin.port): [origin.address]]
+        if leaf != nil {
+            configuration.lupine.tls.roots = .certificates(try Certificate.pem(PKI.text("root.pem")))
+        }
+        configure(configuration)
+        return Session(
+            configuration: configuration, rootQueue: root, startRequestsImmediately: startsImmediately,
+            requestSetup: setUp, requestQueue: requestQueue, serializationQueue: serializationQueue,
+            interceptor: interceptor, serverTrustManager: trust, redirectHandler: redirects,
+            cachedResponseHandler: caching, eventMonitors: [recorder])
+    }
+
+    func makeOrigin() throws -> LupineOrigin.Origin {
+        var serving = OriginConfiguration()
+        serving.recordedBytes = 1 << 16
+        if let leaf {
+            serving.tls = TLSServerConfiguration(
+                identities: [
+                    TLSServerIdentity(
+                        try TLSIdentity(
+                            pemChain: PKI.text("\(leaf)-chain.pem"), pemKey: PKI.text("\(leaf).key")))
+                ])
+        }
+        return try LupineOrigin.Origin.start(configuration: serving)
+    }
+}
+
+/// A pipeline's session whose events are noted, and the origin that it talks to.
+struct PipelineStage {
+    let session: Session
+    let origin: LupineOrigin.Origin
+    let recorder: EventRecorder
+    let scheme: String
+
+    /// An address of the origin's.
+    func url(_ path: String = "/get", host: String = "origin.test") -> String {
+        "\(scheme)://\(host):\(origin.port)\(path)"
+    }
+
+    /// A request that the origin answers.
+    func get(
+        _ path: String = "/get", interceptor: (any RequestInterceptor)? = nil, resumes: Bool? = nil
+    ) -> DataRequest {
+        session.request(url(path), interceptor: interceptor, shouldAutomaticallyResume: resumes)
+    }
+
+    /// A request whose answer the origin holds: `asked` is opened when it has come, and it is answered when `go` is.
+    func held(
+        _ answer: String = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+        interceptor: (any RequestInterceptor)? = nil
+    ) -> DataRequest {
+        origin.script(
+            "GET", "/held", ScriptPlan(.signal("asked"), .waitForSignal("go"), .send(answer), .close))
+        return get("/held", interceptor: interceptor)
+    }
+
+    func wasAsked() async { await origin.gate("asked").wait() }
+
+    func letGo() { origin.gate("go").open() }
+
+    /// Returns when everything that is under way on the session's queues has been done, and the monitors have heard of it.
+    func settle() async { await session.settle(recorder) }
+
+    /// The session's events so far.
+    var events: String { recorder.text }
+}
+
+extension Session {
+    /// Returns when what is on the queues now has run, with what that put there, a few times over.
+    func settle(_ recorder: EventRecorder? = nil) async {
+        for _ in 0..<4 {
+            await requestQueue.flush()
+            await serializationQueue.flush()
+            await rootQueue.flush()
+        }
+        await recorder?.queue.flush()
+    }
+}
+
+extension DispatchQueue {
+    /// Returns when what is on the queue now has run.
+    func flush() async {
+        await withCheckedContinuation { continuation in async(flags: .barrier) { continuation.resume() } }
+    }
+}
+
+extension DataRequest {
+    /// Adds a handler without a serializer and waits for its call.
+    func answered(on queue: DispatchQueue = DispatchQueue(label: "handler")) async -> AFDataResponse<Data?> {
+        await called { answer in response(queue: queue) { answer($0) } }
+    }
+
+    /// Adds a handler with a serializer and waits for its call.
+    func parsed(on queue: DispatchQueue = DispatchQueue(label: "handler")) async -> AFDataResponse<Data> {
+        await called { answer in responseData(queue: queue) { answer($0) } }
+    }
+}
+
+/// Runs `body` with an origin and a session that talks to it, and ends both.
+func withPipeline(
+    _ setUp: PipelineSetUp = PipelineSetUp(), _ body: (PipelineStage) async throws -> Void
+) async throws {
+    let origin = try setUp.makeOrigin()
+    let session = try setUp.session(of: origin)
+    let stage = PipelineStage(
+        session: session, origin: origin, recorder: setUp.recorder,
+        scheme: setUp.leaf == nil ? "http" : "https")
+    let result: Result<Void, any Error>
+    do { result = .success(try await body(stage)) } catch { result = .failure(error) }
+    session.session.invalidateAndCancel()
+    await origin.shutdown()
+    try result.get()
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+
+import LupineLoading
+
+@testable import Lupine
+
+/// An interceptor that notes what it is asked, and answers as it is told, or when the test answers.
+final class ScriptedInterceptor: RequestInterceptor {
+    /// A question about a failure.
+    struct Question: Sendable {
+        let request: Request
+        let error: any Error
+        let answer: @Sendable (RetryResult) -> Void
+    }
+
+    /// A request that is to be adapted.
+    struct Adaptation: Sendable {
+        let request: URLRequest
+        let state: RequestAdapterState
+        let answer: @Sendable (Result<URLRequest, any Error>) -> Void
+    }
+
+    typealias Adapt = @Sendable (Adaptation) -> Void
+    typealias Retry = @Sendable (Question) -> Void
+
+    let adaptations = Heard<Adaptation>()
+    let questions = Heard<Question>()
+    private let adapt: Adapt
+    private let retry: Retry
+
+    init(
+        adapt: @escaping Adapt = { $0.answer(.success($0.request)) },
+        retry: @escaping Retry = { $0.answer(.doNotRetry) }
+    ) {
+        self.adapt = adapt
+        self.retry = retry
+    }
+
+    /// One that gives those answers to the first failures, and then `doNotRetry`.
+    convenience init(adapt: @escaping Adapt = { $0.answer(.success($0.request)) }, answers: [RetryResult]) {
+        let left = Protected(answers)
+        self.init(
+            adapt: adapt,
+            retry: { question in
+                question.answer(left.write { $0.isEmpty ? .doNotRetry : $0.removeFirst() })
+            })
+    }
+
+    /// The errors that were asked about, in brief.
+    var errors: [String] { questions.all.map { brief($0.error) } }
+
+    func adapt(
+        _ urlRequest: URLRequest, for session: Session,
+        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
+    ) {
+        completion(.failure(BriefError("asked without state")))
+    }
+
+    func adapt(
+        _ urlRequest: URLRequest, using state: RequestAdapterState,
+        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
+    ) {
+        let adaptation = Adaptation(request: urlRequest, state: state, answer: completion)
+        adapt(adaptation)
+        adaptations.add(adaptation)
+    }
+
+    func retry(
+        _ request: Request, for session: Session, dueTo error: any Error,
+        completion: @escaping @Sendable (RetryResult) -> Void
+    ) {
+        let question = Question(request: request, error: error, answer: completion)
+        questions.add(question)
+        retry(question)
+    }
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import LupineLoading
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+/// How the pieces of a stream reach its handlers, and its end.
+struct DataStreamRequestTests {
+    private let queue = DispatchQueue(label: "handler")
+
+    /// Fails for a piece with an `x` in it.
+    private struct Picky: DataStreamSerializer {
+        func serialize(_ data: Data) throws -> String {
+            let text = String(decoding: data, as: UTF8.self)
+            if text.contains("x") { throw BriefError("x") }
+            return text
+        }
+    }
+
+    /// A response of those pieces, each of which comes when the gate of its name is opened.
+    private func pieces(_ stage: PipelineStage, _ pieces: String...) -> String {
+        let count = pieces.joined().utf8.count
+        var steps: [Script.Step] = [.send("HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n\r\n")]
+        for piece in pieces { steps += [.waitForSignal(piece), .send(piece)] }
+        stage.origin.script("GET", "/pieces", ScriptPlan([Script(steps + [.close])]))
+        return stage.url("/pieces")
+    }
+
+    @Test("[DS-1] each handler gets each piece from its addition on, in order of addition")
+    func handlers() async throws {
+        try await withPipeline { stage async throws in
+            let address = pieces(stage, "a", "b", "c")
+            let heard = Heard<String>()
+            let request = stage.session.streamRequest(address)
+            @Sendable func listen(_ name: String) {
+                request.responseStream(on: queue) { stream in
+                    if let value = stream.value { heard.add(name + String(decoding: value, as: UTF8.self)) }
+                }
+            }
+            listen("1")
+            listen("2")
+            stage.origin.gate("a").open()
+            await heard.wait(for: 2)
+            stage.origin.gate("b").open()
+            await heard.wait(for: 4)
+            listen("3")
+            stage.origin.gate("c").open()
+            let end = await request.heard(using: PassthroughStreamSerializer(), on: queue)
+            await stage.settle()
+            #expect(heard.all == ["1a", "2a", "1b", "2b", "1c", "2c", "3c"])
+            #expect(end.completion.error == nil)
+        }
+    }
+
+    @Test("[DS-1] without a handler pieces are dropped, and the request comes to its end")
+    func noHandler() async throws {
+        try await withPipeline { stage async throws in
+            let request = stage.session.streamRequest(stage.url("/bytes/1000000"))
+            request.resume()
+            await stage.recorder.heard.wait(untilHeard: "r17")
+            #expect(request.isFinished && request.error == nil)
+        }
+    }
+
+    @Test("[DS-2] raw pieces are no parse event")
+    func raw() async throws {
+        try await withPipeline { stage async throws in
+            let ended = Heard<String>()
+            let bytes = Heard<UInt8>()
+            stage.session.streamRequest(stage.url("/range/26")).responseStream(on: queue) { stream in
+                for byte in stream.value ?? Data() { bytes.add(byte) }
+                if stream.completion != nil { ended.add("end") }
+            }
+            await ended.wait(for: 1)
+            await stage.settle()
+            #expect(String(decoding: bytes.all, as: UTF8.self) == "abcdefghijklmnopqrstuvwxyz")
+            #expect(stage.recorder.count("t2") == 0)
+        }
+    }
+
+    @Test("[DS-3] serialized pieces are parse events; a failure does not end the stream")
+    func serialized() async throws {
+        try await withPipeline { stage async throws in
+            let address = pieces(stage, "a", "x", "b")
+            let request = stage.session.streamRequest(address)
+            let count = Heard<String>()
+            async let end = request.heard(using: Picky(), on: queue) { _ in count.add("piece") }
+            stage.origin.gate("a").open()
+            await count.wait(for: 1)
+            stage.origin.gate("x").open()
+            await count.wait(for: 2)
+            stage.origin.gate("b").open()
+            let heard = await end
+            #expect(heard.values == ["a", "b"] && heard.errors.map { brief($0) } == ["custom x"])
+            #expect(heard.completion.error == nil && heard.completions == 1)
+            await stage.settle()
+            #expect(
+                stage.recorder.heard.all.filter { $0.hasPrefix("t2") } == ["t2", "t2(custom x)", "t2"])
+        }
+    }
+
+    @Test("[DS-3, DS-5] a failure cancels a request that is to be cancelled then; what has come is delivered")
+    func automaticCancel() async throws {
+        try await withPipeline { stage async throws in
+            let address = pieces(stage, "a", "x", "b")
+            let request = stage.session.streamRequest(address, automaticallyCancelOnStreamError: true)
+            let count = Heard<String>()
+            async let end = request.heard(using: Picky(), on: queue) { _ in count.add("piece") }
+            stage.origin.gate("a").open()
+            await count.wait(for: 1)
+            stage.origin.gate("x").open()
+            let heard = await end
+            #expect(heard.values == ["a"] && heard.errors.map { brief($0) } == ["custom x"])
+            #expect(brief(heard.completion.error) == "explicit" && heard.completion.response != nil)
+            #expect(request.automaticallyCancelOnStreamError && request.isCancelled)
+        }
+    }
+
+    @Test(
+        "[DS-4] a handler that throws for a piece fails the request with that; what it throws for the end is nothing"
+    )
+    func throwing() async throws {
+        try await withPipeline { stage async throws in
+            for (error, expected) in [
+                (BriefError("no") as any Error, "custom no"), (AFError.sessionDeinitialized, "deinitialized"),
+            ] {
+                let heard = await stage.session.streamRequest(stage.url("/infinite"))
+                    .heard(using: PassthroughStreamSerializer(), on: queue) { _ in throw error }
+                #expect(brief(heard.completion.error) == expected)
+                #expect(heard.completion.response?.statusCode == 200 && heard.completions == 1)
+            }
+        }
+    }
+
+    @Test("[DS-5] the stream's token cancels, and does not keep the request", arguments: [true, false])
+    func token(usesToken: Bool) async throws {
+        try await withPipeline { stage async throws in
+            let kept = Heard<DataStreamRequest.CancellationToken>()
+            weak var weakly: DataStreamRequest?
+            do {
+                let request = stage.session.streamRequest(stage.url("/infinite"))
+                weakly = request
+                let heard = await request.heard(using: StringStreamSerializer(), on: queue) { stream in
+                    kept.add(stream.token)
+                    if usesToken { stream.token.cancel() } else { stream.cancel() }
+                }
+                #expect(brief(heard.completion.error) == "explicit" && heard.completion.response != nil)
+            }
+            await stage.settle()
+            await stage.recorder.queue.flush()
+            for _ in 0..<1000 where weakly != nil { await stage.settle() }
+            #expect(weakly == nil && !kept.all.isEmpty)
+            kept.all.first?.cancel()
+        }
+    }
+
+    @Test("[DS-6] the end comes when all handlers have dealt with all pieces, with what is known then")
+    func end() async throws {
+        try await withPipeline { stage async throws in
+            let slow = DispatchQueue(label: "slow")
+            let go = DispatchSemaphore(value: 0)
+            let heard = Heard<String>()
+            let request = stage.session.streamRequest(stage.url("/range/26"))
+            request.responseStream(on: slow) { stream in
+                if stream.completion == nil { go.wait() }
+                heard.add(stream.completion == nil ? "slow piece" : "slow end")
+            }
+            request.responseStream(on: queue) { stream in
+                heard.add(stream.completion == nil ? "piece" : "end")
+                if let completion = stream.completion {
+                    heard.add("\(completion.response?.statusCode ?? 0) \(completion.metrics != nil)")
+                    heard.add(completion.request?.url?.path ?? "")
+                }
+            }
+            await stage.recorder.heard.wait(untilHeard: "r17")
+            await stage.settle()
+            await queue.flush()
+            #expect(heard.all == ["piece"])
+            go.signal()
+            await heard.wait(untilHeard: "/range/26")
+            await slow.flush()
+            #expect(heard.all.count == 6 && heard.all.dropFirst().first == "slow piece")
+            #expect(heard.all.contains("200 true") && heard.all.contains("slow end"))
+        }
+    }
+
+    @Test("[DS-7] the end asks no retrier, whatever the handlers' serializers made of the pieces")
+    func noRetry() async throws {
+        let interceptor = ScriptedInterceptor(answers: [.retry])
+        try await withPipeline(PipelineSetUp(interceptor: interceptor)) { stage async throws in
+            let address = pieces(stage, "x")
+            stage.origin.gate("x").open()
+            let heard = await stage.session.streamRequest(address).heard(using: Picky(), on: queue)
+            #expect(heard.errors.count == 1 && heard.completion.error == nil)
+            #expect(interceptor.questions.all.isEmpty)
+        }
+    }
+
+    @Test("[DS-8] the pieces of an attempt that is tried again were delivered, and the handlers stay")
+    func retried() async throws {
+        let interceptor = ScriptedInterceptor(answers: [.retry])
+        try await withPipeline(PipelineSetUp(interceptor: interceptor)) { stage async throws in
+            stage.origin.script(
+                "GET", "/twice",
+                ScriptPlan([
+                    Script([.send("HTTP/1.1 503 No\r\nContent-Length: 1\r\n\r\na"), .close]),
+                    Script([.send("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nb"), .close]),
+                ]))
+            let heard = await stage.session.streamRequest(stage.url("/twice")).validate()
+                .heard(using: StringStreamSerializer(), on: queue)
+            #expect(heard.values == ["a", "b"] && heard.completion.error == nil && heard.completions == 1)
+        }
+    }
+
+    @Test("[DS-9] progress of the body is told, of the content never")
+    func progress() async throws {
+        try await withPipeline { stage async throws in
+            let up = Heard<Int64>()
+            let down = Heard<Int64>()
+            let request = stage.session.streamRequest(
+                stage.url("/post"), method: .post, parameters: ["a": "b"]
+            ).uploadProgress(queue: queue) { up.add($0.completedUnitCount) }
+                .downloadProgress(queue: queue) { down.add($0.completedUnitCount) }
+            let heard = await request.heard(using: PassthroughStreamSerializer())
+            #expect(heard.completion.error == nil)
+            await up.wait(untilHeard: 3)
+            await queue.flush()
+            #expect(down.all.isEmpty && request.downloadProgress.completedUnitCount == 0)
+            #expect(request.downloadProgress.totalUnitCount == 0)
+        }
+    }
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import LupineLoading
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+/// Pings that nobody asks for, by a clock that the test moves.
+struct WebSocketAutomaticPingTests {
+    private func socket(
+        _ stage: PipelineStage, _ clock: ManualPingTimer, query: String = "", interval: TimeInterval? = 30,
+        interceptor: (any RequestInterceptor)? = nil
+    ) throws -> WebSocketRequest {
+        WebSocketRequest(
+            convertible: URLRequest(url: try stage.socketURL(query).asURL()),
+            configuration: interval.map { .pingInterval($0) } ?? .default,
+            underlyingQueue: stage.session.rootQueue, serializationQueue: stage.session.serializationQueue,
+            eventMonitor: stage.session.eventMonitor, interceptor: interceptor,
+            shouldAutomaticallyResume: nil, delegate: stage.session, timer: clock.timer)
+    }
+
+    @Test("[W-13] the first one an interval after connecting, each other an interval after a pong")
+    func rhythm() async throws {
+        try await withPipeline { stage in
+            let clock = ManualPingTimer()
+            let request = try socket(stage, clock)
+            let log = request.log()
+            for count in 1...4 {
+                let orders = await clock.orders.wait(for: count)
+                #expect(orders.count == count && orders.allSatisfy { $0.delay == 30 })
+                // One that goes off twice makes one ping.
+                orders.last?.goOff()
+                orders.last?.goOff()
+            }
+            await clock.orders.wait(for: 5)
+            request.close(sending: .normalClosure)
+            _ = await log.all
+            await stage.settle()
+            #expect(clock.orders.all.count == 5)
+        }
+    }
+
+    @Test("[W-13] without an interval there are none")
+    func none() async throws {
+        try await withPipeline { stage in
+            let clock = ManualPingTimer()
+            let log = try socket(stage, clock, query: "close=1000", interval: nil).log()
+            #expect(await log.all.count == 3)
+            #expect(clock.orders.all.isEmpty)
+        }
+    }
+
+    @Test(
+        "[W-13] they stop when the connection ends, whatever ends it",
+        arguments: ["cancel", "close", "disconnect", "fail"])
+    func stops(ending: String) async throws {
+        try await withPipeline { stage in
+            let clock = ManualPingTimer()
+            let request = try socket(
+                stage, clock, query: ending == "disconnect" ? "close=1000" : ending == "fail" ? "drop=1" : "")
+            let log = request.log()
+            let first = await clock.orders.wait(for: 1)[0]
+            switch ending {
+            case "cancel": request.cancel()
+            case "close": request.close(sending: .normalClosure)
+            case "fail": request.sends("last", Heard())
+            default: break
+            }
+            _ = await log.all
+            first.goOff()
+            await stage.settle()
+            #expect(clock.orders.all.count == 1)
+        }
+    }
+
+    @Test("[W-13] a request that is held when one is due has no more, not even when it goes on")
+    func held() async throws {
+        try await withPipeline { stage in
+            let clock = ManualPingTimer()
+            let request = try socket(stage, clock)
+            let log = request.log()
+            let first = await clock.orders.wait(for: 1)[0]
+            request.suspend()
+            first.goOff()
+            await stage.settle()
+            request.resume()
+            #expect(await request.pinged().brief == "pong")
+            await stage.settle()
+            #expect(clock.orders.all.count == 1)
+            request.cancel()
+            _ = await log.all
+        }
+    }
+
+    @Test("[W-13] the next connection has its own")
+    func nextConnection() async throws {
+        let interceptor = ScriptedInterceptor(answers: [.retry])
+        try await withPipeline { stage in
+            let clock = ManualPingTimer()
+            let request = try socket(stage, clock, query: "drop=1", interceptor: interceptor)
+            let log = request.log()
+            let first = await clock.orders.wait(for: 1)[0]
+            request.sends("last", Heard())
+            let second = await clock.orders.wait(for: 2)[1]
+            first.goOff()
+            await stage.settle()
+            #expect(clock.orders.all.count == 2)
+            second.goOff()
+            await clock.orders.wait(for: 3)
+            request.cancel()
+            #expect(await log.all.filter { $0.hasPrefix("connected") }.count == 2)
+        }
+    }
+
+    @Test("[W-13] a request that nobody holds is not held by its timer")
+    func released() async throws {
+        weak var gone: WebSocketRequest?
+        try await withPipeline { stage in
+            let clock = ManualPingTimer()
+            do {
+                let request = try socket(stage, clock)
+                gone = request
+                let log = request.log()
+                await clock.orders.wait(for: 1)
+                request.cancel()
+                _ = await log.all
+            }
+            await stage.settle()
+            #expect(gone == nil && clock.orders.all.count == 1)
+        }
+    }
+}
+
+/// Every event in every phase.
+struct PingScheduleTests {
+    private typealias Event = PingSchedule.Event
+    private typealias Action = PingSchedule.Action
+
+    /// A schedule to which that has happened.
+    private func schedule(_ events: [Event]) -> PingSchedule {
+        var schedule = PingSchedule()
+        for event in events { _ = schedule.receive(event) }
+        return schedule
+    }
+
+    private static let idle: [Event] = []
+    private static let waiting: [Event] = [.connected]
+    private static let asking: [Event] = [.connected, .due(1)]
+
+    @Test("[W-13] what an event leads to", arguments: 0..<3)
+    func table(phase: Int) {
+        let before = [Self.idle, Self.waiting, Self.asking][phase]
+        let first = phase == 0
+        let rows: [(event: Event, action: Action, after: [Event])] = [
+            (.connected, .wait(first ? 1 : 2), before + [.connected]),
+            (.due(1), phase == 1 ? .ping(1) : .none, phase == 1 ? Self.asking : before),
+            (.due(9), .none, before),
+            (.answered(1), phase == 2 ? .wait(2) : .none, phase == 2 ? before + [.connected] : before),
+            (.answered(9), .none, before),
+            (.failed(1), .none, phase == 2 ? before + [.stop] : before),
+            (.failed(9), .none, before),
+            (.stop, .none, before + [.stop]),
+        ]
+        for row in rows {
+            var schedule = schedule(before)
+            #expect(schedule.receive(row.event) == row.action, "\(row.event)")
+            #expect(schedule == self.schedule(row.after), "\(row.event)")
+        }
+    }
+
+    @Test("[W-13] a schedule that was stopped goes on with the next connection, under other numbers")
+    func numbers() {
+        var schedule = schedule([.connected, .due(1), .stop])
+        #expect(schedule.receive(.connected) == .wait(2))
+        #expect(schedule.receive(.answered(1)) == .none)
+        #expect(schedule.receive(.failed(1)) == .none)
+        #expect(schedule.receive(.due(2)) == .ping(2))
+    }
+}

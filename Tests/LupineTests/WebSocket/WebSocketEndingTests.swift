@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import LupineLoading
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+/// How web sockets are closed and cancelled.
+struct WebSocketEndingTests {
+    @Test("[W-9] closing tells the server, and is no error")
+    func closed() async throws {
+        try await withPipeline { stage in
+            let request = stage.socket()
+            let log = request.log { event in
+                if case .connected = event.kind {
+                    event.close(sending: .goingAway, reason: Data("bye".utf8))
+                }
+            }
+            #expect(await log.all == ["connected -", "disconnected 1001 bye", "completed nil"])
+            await stage.settle()
+            #expect(stage.events == "r1 r2 r6 r7 r8 r11 r12 s6 r13 s7 r15 r17")
+            #expect(request.isCancelled && request.error == nil)
+        }
+    }
+
+    @Test("[W-9] what was sent before goes out, and what comes before the end is heard")
+    func closedBehindMessages() async throws {
+        try await withPipeline { stage in
+            let (request, outcomes) = (stage.socket(), Heard<String>())
+            let log = request.log { event in
+                guard case .connected = event.kind else { return }
+                request.sends("a", outcomes)
+                request.sends("b", outcomes)
+                request.close(sending: .normalClosure)
+                request.sends("c", outcomes)
+            }
+            let all = await log.all
+            #expect(await Set(outcomes.wait(for: 3)) == ["a sent", "b sent", "c explicit"])
+            #expect(all.first == "connected -" && all.suffix(2) == ["disconnected 1000 -", "completed nil"])
+        }
+    }
+
+    @Test("[W-9] a request without a task ends at once, without an error")
+    func closedBeforeTask() async throws {
+        try await withPipeline { stage in
+            let request = stage.socket(resumes: false)
+            let log = request.log()
+            #expect(request.close(sending: .normalClosure) === request)
+            #expect(await log.all == ["completed nil"])
+            await stage.settle()
+            #expect(stage.events == "r11 r17" && request.isCancelled)
+            request.resume()
+            request.close(sending: .normalClosure)
+            request.cancel()
+            await stage.settle()
+            #expect(stage.events == "r11 r17" && request.error == nil)
+        }
+    }
+
+    @Test("[W-9] a request that is held is closed")
+    func closedWhileHeld() async throws {
+        try await withPipeline { stage in
+            let request = stage.socket()
+            let log = request.log()
+            await log.events.wait(for: 1)
+            request.suspend()
+            request.close(sending: .normalClosure)
+            #expect(await log.all == ["connected -", "disconnected 1000 -", "completed nil"])
+            await stage.settle()
+            #expect(stage.events.contains("r9 r10 r11 r12 s6"))
+        }
+    }
+
+    @Test(
+        "[W-9] an error that only says that a task was cancelled is forgotten; another one stays",
+        arguments: [true, false])
+    func closedAfterFailure(wasCancelled: Bool) async throws {
+        let interceptor = ScriptedInterceptor(retry: { _ in })
+        try await withPipeline { stage in
+            let request = stage.socket(
+                path: wasCancelled ? "/websocket" : "/status/500", interceptor: interceptor)
+            let log = request.log { event in
+                if wasCancelled, case .connected = event.kind { request.task?.cancel() }
+            }
+            await interceptor.questions.wait(for: 1)
+            await stage.settle()
+            #expect(brief(request.error) == (wasCancelled ? "task cancelled" : "task url -1011"))
+            request.close(sending: .normalClosure)
+            #expect(await log.all.last == (wasCancelled ? "completed nil" : "completed task url -1011"))
+            #expect(request.isCancelled)
+        }
+    }
+
+    @Test("[W-9] a connection that is not made yet cannot be closed: its task is cancelled")
+    func closedWhileConnecting() async throws {
+        try await withPipeline { stage in
+            stage.origin.script("GET", "/held", ScriptPlan(.signal("asked"), .stall))
+            let request = stage.socket(path: "/held")
+            let log = request.log()
+            await stage.wasAsked()
+            request.close(sending: .normalClosure)
+            #expect(await log.all == ["completed task cancelled"])
+            #expect(request.isCancelled)
+        }
+    }
+
+    @Test("[W-9] a request that has finished is not closed")
+    func closedAfterEnd() async throws {
+        try await withPipeline { stage in
+            let request = stage.socket("close=1000")
+            _ = await request.log().all
+            request.close(sending: .goingAway)
+            await stage.settle()
+            #expect(request.isFinished && !stage.events.contains("r11"))
+        }
+    }
+
+    @Test("[W-10] cancelling is an error, and ends what is heard")
+    func cancelled() async throws {
+        try await withPipeline { stage in
+            let request = stage.socket("count=100")
+            let log = request.log { event in
+                if event.message?.brief == "3" { event.cancel() }
+            }
+            #expect(
+                await log.all
+                    == ["connected -"] + (0...3).map { "message \($0)" } + ["completed explicit"])
+            await stage.settle()
+            #expect(request.isCancelled && log.events.all.count == 6)
+        }
+    }
+
+    @Test("[W-10] the events of a cancellation are those of any request")
+    func cancelledEvents() async throws {
+        try await withPipeline { stage in
+            let request = stage.socket()
+            let log = request.log { event in
+                if case .connected = event.kind { #expect(request.cancel() === request) }
+            }
+            #expect(await log.all == ["connected -", "completed explicit"])
+            await stage.settle()
+            #expect(
+                stage.events
+                    == "r1 r2 r6 r7 r8 r11 r12 s6 r13 s7(cancelled) r15(task cancelled) r17")
+        }
+    }
+
+    @Test(
+        "[W-10] a cancelled socket is not closed on top of that, nor a closed one cancelled",
+        arguments: [true, false])
+    func both(cancelsFirst: Bool) async throws {
+        try await withPipeline { stage in
+            let request = stage.socket()
+            let log = request.log { event in
+                guard case .connected = event.kind else { return }
+                if cancelsFirst { request.cancel().close(sending: .normalClosure) }
+                if !cancelsFirst { request.close(sending: .normalClosure).cancel() }
+            }
+            let expected = cancelsFirst ? ["completed explicit"] : ["disconnected 1000 -", "completed nil"]
+            #expect(await log.all == ["connected -"] + expected)
+        }
+    }
+
+    @Test("a handler that is not called any more lets go of the request")
+    func released() async throws {
+        weak var gone: WebSocketRequest?
+        try await withPipeline { stage in
+            do {
+                let request = stage.socket("close=1000")
+                gone = request
+                #expect(await request.log { _ in _ = request.id }.all.count == 3)
+            }
+            await stage.settle()
+            #expect(gone == nil)
+        }
+    }
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import LupineLoading
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+/// What goes to the server: messages and pings.
+struct WebSocketSendingTests {
+    @Test("[W-11] what is sent before there is a task goes out first, in order")
+    func queued() async throws {
+        try await withPipeline { stage in
+            let (request, outcomes, texts) = (
+                stage.socket(resumes: false), Heard<String>(), (0..<20).map { "text \($0)" }
+            )
+            let log = request.log()
+            for text in texts.prefix(10) { request.sends(text, outcomes) }
+            #expect(outcomes.all.isEmpty)
+            request.resume()
+            for text in texts.suffix(10) { request.sends(text, outcomes) }
+            #expect(
+                await log.events.wait(for: 21) == ["connected -"] + texts.map { "message \($0)" })
+            #expect(await Set(outcomes.wait(for: 20)) == Set(texts.map { "\($0) sent" }))
+            request.cancel()
+        }
+    }
+
+    @Test("[W-11] the handler is called on its queue")
+    func queue() async throws {
+        let key = DispatchSpecificKey<Bool>()
+        let queue = DispatchQueue(label: "sent")
+        queue.setSpecific(key: key, value: true)
+        try await withPipeline { stage in
+            let request = stage.socket()
+            _ = request.log()
+            let isOnQueue = await withCheckedContinuation { continuation in
+                request.send(.data(Data([1, 2])), queue: queue) { _ in
+                    continuation.resume(returning: DispatchQueue.getSpecific(key: key) == true)
+                }
+            }
+            #expect(isOnQueue)
+            request.cancel()
+        }
+    }
+
+    @Test("[W-11] what could not be sent hears so", arguments: ["cancel", "close", "fail", "dropped"])
+    func unsent(ending: String) async throws {
+        try await withPipeline { stage in
+            let outcomes = Heard<String>()
+            do {
+                let request =
+                    ending == "fail"
+                    ? stage.session.webSocketRequest(to: "") : stage.socket(resumes: false)
+                request.sends("a", outcomes)
+                request.sends("b", outcomes)
+                switch ending {
+                case "cancel": request.cancel()
+                case "close": request.close(sending: .normalClosure)
+                case "fail": request.resume()
+                default: break
+                }
+            }
+            let error = ending == "fail" ? "invalidURL" : "explicit"
+            #expect(await Set(outcomes.wait(for: 2)) == ["a \(error)", "b \(error)"])
+        }
+    }
+
+    @Test("[W-11] on a URLSession that is invalid already nothing can be sent")
+    func invalidated() async throws {
+        try await withPipeline { stage in
+            stage.session.session.invalidateAndCancel()
+            await stage.recorder.heard.wait(untilHeard: "s1")
+            let (request, outcomes) = (stage.socket(resumes: false), Heard<String>())
+            request.sends("a", outcomes)
+            let log = request.log()
+            request.resume()
+            #expect(await log.all == ["completed invalidated"])
+            #expect(await outcomes.wait(for: 1) == ["a invalidated"])
+        }
+    }
+
+    @Test("[W-11] a task that fails says so of each message")
+    func failed() async throws {
+        try await withPipeline { stage in
+            let (request, outcomes) = (stage.socket(path: "/status/500"), Heard<String>())
+            request.sends("a", outcomes)
+            let log = request.log()
+            #expect(await outcomes.wait(for: 1) == ["a url -1011"])
+            #expect(await log.all == ["completed task url -1011"])
+        }
+    }
+
+    @Test("[W-11] what is sent between two attempts goes to the next one")
+    func betweenAttempts() async throws {
+        let (attempts, interceptor) = (Protected(0), Protected<ScriptedInterceptor?>(nil))
+        try await withPipeline { stage in
+            let (refused, good) = (stage.socketURL(path: "/status/500"), stage.socketURL())
+            let scripted = ScriptedInterceptor(
+                adapt: { adaptation in
+                    let count = attempts.write { count in
+                        count += 1
+                        return count
+                    }
+                    var request = adaptation.request
+                    request.url = URL(string: count == 1 ? refused : good)
+                    adaptation.answer(.success(request))
+                }, retry: { _ in })
+            interceptor.write { $0 = scripted }
+            let (request, outcomes) = (stage.socket(interceptor: scripted), Heard<String>())
+            let log = request.log()
+            let question = await scripted.questions.wait(for: 1)[0]
+            request.sends("late", outcomes)
+            question.answer(.retry)
+            #expect(await log.events.wait(for: 2) == ["connected -", "message late"])
+            #expect(await outcomes.wait(for: 1) == ["late sent"])
+            request.cancel()
+        }
+    }
+
+    @Test("[W-11] a request that was cancelled or has finished sends nothing", arguments: [true, false])
+    func over(isCancelled: Bool) async throws {
+        try await withPipeline { stage in
+            let (request, outcomes) = (stage.socket(isCancelled ? "" : "close=1000"), Heard<String>())
+            let log = request.log()
+            await log.events.wait(for: 1)
+            if isCancelled { request.cancel() }
+            _ = await log.all
+            await stage.settle()
+            request.sends("late", outcomes)
+            #expect(await outcomes.wait(for: 1) == ["late explicit"])
+        }
+    }
+
+    // MARK: pings
+
+    @Test("[W-12] a ping that cannot be sent says so, later")
+    func unsentPing() async throws {
+        let interceptor = ScriptedInterceptor(adapt: { _ in })
+        try await withPipeline { stage in
+            let request = stage.socket(interceptor: interceptor, resumes: false)
+            let (queue, heard) = (DispatchQueue(label: "pong"), Heard<String>())
+            queue.suspend()
+            request.sendPing(respondingOn: queue) { heard.add($0.brief) }
+            #expect(heard.all.isEmpty)
+            queue.resume()
+            #expect(await heard.wait(for: 1) == ["unsent"])
+            request.resume()
+            await interceptor.adaptations.wait(for: 1)
+            #expect(await request.pinged().brief == "unsent")
+            request.suspend()
+            #expect(await request.pinged().brief == "unsent")
+            request.cancel()
+            #expect(await request.pinged().brief == "unsent")
+        }
+    }
+
+    @Test("[W-12] each of many pings has an answer of its own, with its times")
+    func pings() async throws {
+        try await withPipeline { stage in
+            let request = stage.socket()
+            let log = request.log()
+            await log.events.wait(for: 1)
+            let (before, responses) = (Date(), Heard<WebSocketRequest.PingResponse>())
+            for _ in 0..<20 {
+                request.sendPing(respondingOn: DispatchQueue(label: "pong")) { responses.add($0) }
+            }
+            for response in await responses.wait(for: 20) {
+                guard case .pong(let pong) = response else {
+                    Issue.record("\(response.brief)")
+                    continue
+                }
+                #expect(pong.start >= before && pong.end >= pong.start && pong.latency > 0)
+            }
+            await stage.settle()
+            #expect(responses.all.count == 20)
+            request.cancel()
+        }
+    }
+
+    @Test("[W-12] an event pings too, and a connection that is over answers with an error")
+    func pingErrors() async throws {
+        let interceptor = ScriptedInterceptor(retry: { _ in })
+        try await withPipeline { stage in
+            let (request, heard) = (stage.socket("drop=1", interceptor: interceptor), Heard<String>())
+            let log = request.log { event in
+                guard case .connected = event.kind else { return }
+                event.sendPing(respondingOn: DispatchQueue(label: "pong")) { heard.add($0.brief) }
+            }
+            #expect(await heard.wait(for: 1) == ["pong"])
+            request.sends("last", Heard())
+            await interceptor.questions.wait(for: 1)
+            #expect(request.isResumed)
+            #expect(await request.pinged().brief == "error lost")
+            request.cancel()
+            #expect(await log.all.last == "completed task lost")
+        }
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+
+import CLupineHeap
+import Dispatch
+import Foundation
+import Lupine
+
+/// By how much a long stream (`/long`) makes the process grow whose handler stands still until another body (`/other`) of a
+/// quarter of that length has come, in a process that does nothing else.
+struct StreamScenario {
+    let url: String
+    let mebibytes: Int
+    /// The most that the process may grow by, in KiB.
+    let limit: Int
+
+    func staysSmall() async throws -> Bool {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.connectionProxyDictionary = [:]
+        let session = Session(configuration: configuration)
+        let count = mebibytes << 20
+        guard await received(session, "small", standing: nil) == 1 << 20 else { return false }
+        let before = try Self.status("VmRSS:")
+        let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+        let rest = DispatchSemaphore(value: 0)
+        let isFirst = Once()
+        async let whole = received(session, "long") {
+            guard isFirst.take() else { return }
+            begin.yield()
+            rest.wait()
+        }
+        for await _ in begun { break }
+        guard await received(session, "other", standing: nil) == count / 4 else { return false }
+        rest.signal()
+        guard await whole == count else { return false }
+        let grown = try Self.status("VmHWM:") - before
+        print("stream: \(before) KiB before, grown by \(grown) KiB at most")
+        // A sanitizer's heap says nothing of itself and keeps what was freed.
+        return grown < limit || mallinfo2().uordblks == 0
+    }
+
+    /// How many bytes the stream of that name brings, when each piece has `standing` called.
+    private func received(_ session: Session, _ name: String, standing: (@Sendable () -> Void)?) async -> Int
+    {
+        let request = session.streamRequest("\(url)/\(name)")
+        let bytes = Sum()
+        return await withCheckedContinuation { continuation in
+            request.responseStream(on: DispatchQueue(label: "handler")) { stream in
+                standing?()
+                if let value = stream.value { bytes.add(value.count) }
+                if stream.completion != nil { continuation.resume(returning: bytes.total) }
+            }
+        }
+    }
+
+    /// On the handler's queue alone.
+    private final class Sum: @unchecked Sendable {
+        private(set) var total = 0
+        func add(_ count: Int) { total += count }
+    }
+
+    /// True for the first who asks; on the handler's queue alone.
+    private final class Once: @unchecked Sendable {
+        private var isTaken = false
+        func take() -> Bool {
+            defer { isTaken = true }
+            return !isTaken
+        }
+    }
+
+    private static func status(_ name: String) throws -> Int {
+        let lines = try String(contentsOfFile: "/proc/self/status", encoding: .utf8).split(separator: "\n")
+        guard let line = lines.first(where: { $0.hasPrefix(name) }), let amount = Int(line.filter(\.isNumber))
+        else { throw CocoaError(.fileReadCorruptFile) }
+        return amount
+    }
+}

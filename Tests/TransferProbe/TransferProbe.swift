@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Glibc
+
+/// Transfers that need a process of their own: one long stream, after which the process looks at its own memory
+/// (`stream URL MEBIBYTES KIBIBYTES`), or one download, after which it looks for what is left behind
+/// (`download URL FOLDER EXPECTED [FILE-SIZE]`).
+@main struct TransferProbe {
+    static func main() async throws {
+        let arguments = CommandLine.arguments
+        switch (arguments.dropFirst().first, arguments.count) {
+        case ("stream", 5):
+            guard let size = Int(arguments[3]), let limit = Int(arguments[4]) else { misuse() }
+            let scenario = StreamScenario(url: arguments[2], mebibytes: size, limit: limit)
+            exit(try await scenario.staysSmall() ? 0 : 1)
+        case ("download", 5), ("download", 6):
+            let scenario = DownloadScenario(
+                url: arguments[2], folder: URL(fileURLWithPath: arguments[3]), expected: arguments[4],
+                fileSize: arguments.count > 5 ? UInt(arguments[5]) : nil)
+            exit(try await scenario.leavesNothing() ? 0 : 1)
+        default: misuse()
+        }
+    }
+
+    private static func misuse() -> Never {
+        print("usage: lupine-transfer-probe stream URL MEBIBYTES KIBIBYTES")
+        print("       lupine-transfer-probe download URL FOLDER EXPECTED [FILE-SIZE]")
+        exit(2)
+    }
+}

@@ -1,0 +1,1 @@
+../UserLayer5/APIClientTests.swift
