@@ -41,6 +41,10 @@ let package = Package(
             dependencies: ["LupineTransport", "LupineHTTP", "LupineCoding", "LupineTLS"],
             path: "House/LupineLoading", swiftSettings: houseRules),
 
+        .target(
+            name: "Lupine", dependencies: ["LupineLoading", "LupineCoding"], path: "House/Lupine",
+            swiftSettings: [.swiftLanguageMode(.v5)] + houseRules.dropFirst()),
+
         // What measures.
         .target(name: "CBenchmarkCounters", cSettings: [.unsafeFlags(["-O2"])]),
         .target(
@@ -70,6 +74,8 @@ let package = Package(
         .executableTarget(
             name: "session-load", dependencies: ["LoadProgram", "LupineLoading"],
             swiftSettings: houseRules),
+        .executableTarget(
+            name: "pipeline-load", dependencies: ["LoadProgram", "Lupine"], swiftSettings: houseRules),
         .executableTarget(
             name: "foundation-load", dependencies: ["LoadProgram"],
             swiftSettings: houseRules + [.define("FOUNDATION_PEER")]),

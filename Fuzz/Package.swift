@@ -11,6 +11,13 @@ let houseRules: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// The pipeline is built as in the library's own package.
+let pipelineRules: [SwiftSetting] =
+    [.swiftLanguageMode(.v5)] + houseRules.dropFirst() + [
+        .enableUpcomingFeature("InferSendableFromCaptures"),
+        .enableUpcomingFeature("GlobalActorIsolatedTypesUsability"),
+    ]
+
 /// A libFuzzer program: `Targets/<name>`, whose C-named entry point replaces `main`.
 func fuzzTarget(_ name: String, _ dependencies: Target.Dependency...) -> Target {
     .executableTarget(
@@ -41,6 +48,9 @@ let package = Package(
             dependencies: ["LupineTransport", "LupineHTTP", "LupineCoding", "LupineTLS"],
             path: "House/LupineLoading", swiftSettings: houseRules),
         .target(
+            name: "Lupine", dependencies: ["LupineLoading", "LupineCoding"], path: "House/Lupine",
+            swiftSettings: pipelineRules),
+        .target(
             name: "CodingFuzzKit", dependencies: ["LupineCoding"], path: "Targets/CodingFuzzKit",
             swiftSettings: houseRules),
         fuzzTarget("GzipFuzz", "CodingFuzzKit", "LupineCoding"),
@@ -63,6 +73,8 @@ let package = Package(
         fuzzTarget("DataURLFuzz", "FuzzKit", "LupineLoading"),
         fuzzTarget("CookieFuzz", "FuzzKit", "LupineLoading"),
         fuzzTarget("ResumeDataFuzz", "FuzzKit", "LupineLoading"),
+        fuzzTarget("ServerSentEventsFuzz", "FuzzKit", "Lupine"),
+        fuzzTarget("NDJSONFuzz", "FuzzKit", "Lupine"),
         .target(name: "FuzzKit", path: "Targets/FuzzKit", swiftSettings: houseRules),
         fuzzTarget("ChunkedFuzz", "FuzzKit", "LupineHTTP"),
         fuzzTarget("DifferentialFuzz", "FuzzKit", "LupineHTTP"),

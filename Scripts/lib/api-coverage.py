@@ -30,6 +30,7 @@ def normal(text):
     text = re.sub(r"\b(any|inout|sending|consuming|borrowing|__owned|nonisolated)\s+", "", text)
     text = re.sub(r"([(,]\s*)(?:\w+\s+)?\w+\s*:\s*", r"\1", text)
     text = re.sub(r"(?:\b\w+\.)+(?!Type\b)(\w+)", r"\1", text)
+    text = re.sub(r"\b\w+<[^<>]*>\.(?=\w)", "", text)
     text = re.sub(r"\bVoid\b", "()", text)
     text = re.sub(r"\bAnyObject\.Type\b", "AnyClass", text)
     text = re.sub(r"\s+", "", text)
@@ -81,16 +82,18 @@ class Row:
         if self.kind in ("method", "type.method", "init", "func.op"):
             if self.types != symbol.types:
                 return False
-        return not self.result or self.result == symbol.result
+        # A struct's or an enum's `Self` is itself: the compiler says its name.
+        owner = normal(self.name.split("(")[0].rpartition(".")[0])
+        return self.result in ("", symbol.result) or (self.result == "Self" and owner == symbol.result)
 
     def describes(self):
         return f"{self.kind} ({'; '.join(self.types)}) {self.result}".strip()
 
 
 def rows_of(text, prefix=""):
-    """The rows of a table; a cell may span lines, a row begins with its mark."""
+    """The rows of a table; a cell may span lines, a row begins with its mark: the module that it extends, or a dash."""
     rows = []
-    for line in re.split(r"\n(?=\S\t)", text.strip("\n")):
+    for line in re.split(r"\n(?=(?:-|[A-Z]\w*)\t)", text.strip("\n")):
         row = Row([cell.strip() for cell in line.split("\t")])
         if row.name.startswith(prefix):
             rows.append(row)
@@ -213,6 +216,8 @@ def self_test():
             symbol("method", "A.load(_:)", types=["URL"], result="()"),
             symbol("method", "A.ask(_:)", types=["@escaping @Sendable (_ kind: A.Kind, B?) -> Void"]),
             symbol("method", "A.copy()", types=[], result="Any"),
+            symbol("type.method", "A.Kind.first()", types=[], result="A.Kind"),
+            symbol("type.method", "A.Kind.owner()", types=[], result="A"),
         ],
         "relationships": [
             {"kind": "inheritsFrom", "source": "s:BNone", "target": "s:ANone"},
@@ -235,6 +240,8 @@ def self_test():
         ("-\tmethod\tA.ask(_:)\t(Kind) -> ()\t()", "", False),
         ("-\tmethod\tB.load(_:)\tURL\t()", "", True),
         ("-\tproperty\tB.hash\t\tInt", "", True),
+        ("-\ttype.method\tA.Kind.first()\t\tSelf", "", True),
+        ("-\ttype.method\tA.Kind.owner()\t\tSelf", "", False),
         ("-\tmethod\tA.gone()\t\t()", "", False),
         ("-\tmethod\tA.gone()\t\t()", "A.gone() | has no meaning here", True),
         ("-\tmethod\tA.gone()\t\t()", "A.gone()", False),

@@ -6,7 +6,10 @@ internal import Glibc
 @main
 struct Main {
     static var groups: [BenchmarkGroup] {
-        [HTTPGroup.group, CodingGroup.group, TransportGroup.group, TLSGroup.group, LoadingGroup.group]
+        [
+            HTTPGroup.group, CodingGroup.group, TransportGroup.group, TLSGroup.group, LoadingGroup.group,
+            PipelineGroup.group,
+        ]
     }
 
     static func main() async {
