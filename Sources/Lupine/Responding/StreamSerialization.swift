@@ -26,7 +26,7 @@ final class StreamSerialization<Value: Sendable>: Sendable {
         if let spanning = serializer as? any SpanningStreamSerializer<Value> {
             manner = .spanning(spanning, Protected(nil))
         } else {
-            manner = .piecewise(serializer.serialize)
+            manner = .piecewise { try serializer.serialize($0) }
         }
     }
 
