@@ -263,6 +263,8 @@ struct DelegateRoutingTests {
         task.cancel()
         await delegate.log.has("complete")
         delegate.handler.value?(.useCredential, nil)
+        // The handler holds the task, and the task's session the delegate that holds the handler.
+        delegate.handler.set(nil)
         #expect(answers.entries == ["cancelAuthenticationChallenge"])
         session.invalidateAndCancel()
     }
