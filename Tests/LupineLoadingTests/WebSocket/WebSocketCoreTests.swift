@@ -81,6 +81,8 @@ struct WebSocketCoreTests {
                 log.add(core.close(.goingAway, reason: nil) ? "closes" : "cannot")
             }
             #expect(log.entries == ["closes"])
+            // The wire is deaf: nobody else ends the conversation.
+            core.webSocketEnded(.lost, nil)
         }
     }
 
