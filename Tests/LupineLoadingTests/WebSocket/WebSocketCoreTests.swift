@@ -56,6 +56,8 @@ struct WebSocketCoreTests {
             _ = core.webSocketReceived(WebSocketMessage(.text, [0x61]))
             jobs.runAll()
             #expect(log.entries == ["open", "message"])
+            core.webSocketEnded(.lost, nil)
+            jobs.runAll()
         }
     }
 
@@ -75,7 +77,7 @@ struct WebSocketCoreTests {
 
     @Test("[U-8.9] whoever hears that the connection is open can close it")
     func closeWhenOpen() async throws {
-        try await withCore { core, _, log, loop in
+        try await withCore { core, jobs, log, loop in
             #expect(!core.close(.goingAway, reason: nil), "there is nothing to close")
             core.open(Self.conversation(for: core), on: loop) {
                 log.add(core.close(.goingAway, reason: nil) ? "closes" : "cannot")
@@ -83,6 +85,7 @@ struct WebSocketCoreTests {
             #expect(log.entries == ["closes"])
             // The wire is deaf: nobody else ends the conversation.
             core.webSocketEnded(.lost, nil)
+            jobs.runAll()
         }
     }
 
