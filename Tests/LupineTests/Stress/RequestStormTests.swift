@@ -11,11 +11,7 @@ import Testing
 
 /// Many requests to which several threads do whatever they like: each handler is called once, and nothing is left.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct RequestStormTests {
-    #if LUPINE_TSAN
-        private static let requests = 2_000
-    #else
-        private static let requests = 20_000
-    #endif
+    private static let requests = 20_000
     private static let threads = 8
     /// Requests under way at a time, per thread.
     private static let room = 32
