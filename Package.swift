@@ -11,7 +11,6 @@ let houseRules: [SwiftSetting] = [
 ]
 
 /// The pipeline inherits shapes of API that the Swift 6 mode cannot spell: `Any` as a serialized object.
-/// `Scripts/lint` has the compiler check it as completely as the others, but for those.
 let pipelineRules: [SwiftSetting] = [
     .swiftLanguageMode(.v5),
     .strictMemorySafety(),
