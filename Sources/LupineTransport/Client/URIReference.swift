@@ -2,8 +2,8 @@
 
 /// A URI or relative reference taken apart at its delimiters (RFC 3986 §4.1, appendix B), nothing checked but them.
 ///
-/// `TransportURL` and the redirects of the loading system read their parts and resolve with it. Components are slices of the bytes given, so that
-/// an index in one is an offset in the text.
+/// `TransportURL` and the redirects of the loading system read their parts and resolve with it. Components are slices
+/// of the bytes given, so that an index in one is an offset in the text.
 package struct URIReference {
     /// Before the colon; nil for a relative reference.
     package let scheme: ArraySlice<UInt8>?
