@@ -10,6 +10,15 @@ final class StressSink: ExchangeSink {
     /// A moment in the life of an exchange, as its sink and source see it.
     enum Moment: Int, CaseIterable, Sendable {
         case beforeSubmit, afterSubmit, supplying, sent, interim, head, content, paused, ending, arrived
+
+        /// Whether the exchange itself comes to it, and so may not after its end. The others are told by whoever submits
+        /// and by the origin, on their own threads.
+        var isOfExchange: Bool {
+            switch self {
+            case .beforeSubmit, .afterSubmit, .arrived, .ending: false
+            case .supplying, .sent, .interim, .head, .content, .paused: true
+            }
+        }
     }
 
     /// Called at each moment, with how often that moment has come before.
@@ -46,7 +55,7 @@ final class StressSink: ExchangeSink {
     @discardableResult
     func reached(_ moment: Moment) -> Demand {
         let turn = outcome.withLock { outcome -> Int in
-            if outcome.ends > 0, moment != .ending { outcome.afterEnd += 1 }
+            if outcome.ends > 0, moment.isOfExchange { outcome.afterEnd += 1 }
             defer { outcome.moments[moment.rawValue] += 1 }
             return outcome.moments[moment.rawValue]
         }
