@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""Runs `swift test` and sees to it that a run that stands still ends.
+
+    watch-tests.py SECONDS swift test ...
+
+The tests report to a file as they begin and end. When nothing has been added to it for SECONDS, the tests that are under
+way are listed with the stacks of their process, as far as a debugger is at hand; then everything is ended, and so is
+this program, with 1. Otherwise it ends as the command does.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+
+def tests_under_way(path):
+    """The tests that run, oldest first, as (name and arguments, when it began).
+
+    All tests start at once and wait for their turns; it is their cases that run.
+    """
+    begun = {}
+    with open(path, encoding="utf-8", errors="replace") as events:
+        for line in events:
+            try:
+                event = json.loads(line)
+            except ValueError:
+                continue  # The last line may be half written.
+            payload = event.get("payload", {})
+            if event.get("kind") != "event" or not payload.get("kind", "").startswith("testCase"):
+                continue
+            case = payload.get("_testCase") or {}
+            name = " ".join(filter(None, (payload.get("testID"), case.get("displayName"))))
+            if payload["kind"] == "testCaseStarted":
+                begun[name] = payload["instant"]["since1970"]
+            else:
+                begun.pop(name, None)
+    return sorted(begun.items(), key=lambda row: row[1])
+
+
+def test_processes(group):
+    """The processes of the group that run tests."""
+    found = []
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit():
+            continue
+        try:
+            with open(f"/proc/{entry}/cmdline", "rb") as file:
+                words = file.read().split(b"\0")
+            if os.getpgid(int(entry)) == group and words[0].endswith(b".xctest"):
+                found.append(int(entry))
+        except OSError:
+            continue
+    return found
+
+
+def show_stacks(process):
+    debugger = shutil.which("gdb")
+    if debugger is None:
+        print("(no gdb here to show the stacks of the process)", flush=True)
+        return
+    command = [debugger, "-p", str(process), "-batch", "-ex", "thread apply all backtrace 24"]
+    try:
+        shown = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=120, check=False)
+    except subprocess.TimeoutExpired:
+        return
+    text = shown.stdout.decode("utf-8", "replace")
+    print(text[-60_000:], flush=True)
+
+
+def main():
+    limit, command = float(sys.argv[1]), sys.argv[2:]
+    folder = tempfile.mkdtemp(prefix="lupine-tests-")
+    events = os.path.join(folder, "events")
+    open(events, "wb").close()
+    command += ["--event-stream-output-path", events, "--event-stream-version", "0"]
+    child = subprocess.Popen(command, process_group=0)
+
+    def pass_on(number, _):
+        os.killpg(child.pid, number)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, pass_on)
+    try:
+        size, since = 0, time.monotonic()
+        while True:
+            try:
+                code = child.wait(timeout=1)
+                return code if code >= 0 else 128 - code
+            except subprocess.TimeoutExpired:
+                pass
+            now = os.path.getsize(events)
+            # Nothing is added while it builds, either.
+            if now != size or now == 0:
+                size, since = now, time.monotonic()
+            elif time.monotonic() - since > limit:
+                print(f"no test has begun or ended for {limit:.0f} s; under way:", flush=True)
+                for name, at in tests_under_way(events):
+                    print(f"  {time.time() - at:6.0f} s  {name[:300]}", flush=True)
+                for process in test_processes(child.pid):
+                    show_stacks(process)
+                os.killpg(child.pid, signal.SIGKILL)
+                child.wait()
+                return 1
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
