@@ -3,7 +3,7 @@
 #if LUPINE_TSAN
     import Glibc
 #else
-    import Synchronization
+    public import Synchronization
 #endif
 
 #if LUPINE_TSAN
@@ -42,15 +42,16 @@
     ///
     /// Nothing calls out of the library, and no other lock is taken, inside `withLock`. It is `Mutex`; under
     /// `-D LUPINE_TSAN` it is a `pthread_mutex_t`, because ThreadSanitizer does not see the futex that a
-    /// contended `Mutex` waits on and reports races that are none.
-    package struct Lock<Value: ~Copyable>: ~Copyable, Sendable {
-        private let mutex: Mutex<Value>
+    /// contended `Mutex` waits on and reports races that are none. Other modules see through it: without that each look
+    /// would ask the runtime for the types of its closure.
+    @usableFromInline package struct Lock<Value: ~Copyable>: ~Copyable, Sendable {
+        @usableFromInline package let mutex: Mutex<Value>
 
         /// A lock that is open, around `value`.
-        package init(_ value: consuming sending Value) { mutex = Mutex(value) }
+        @inlinable package init(_ value: consuming sending Value) { mutex = Mutex(value) }
 
         /// Runs `body` with sole access to the value.
-        package func withLock<Result: ~Copyable, Failure: Error>(
+        @inlinable @inline(__always) package func withLock<Result: ~Copyable, Failure: Error>(
             _ body: (inout sending Value) throws(Failure) -> sending Result
         ) throws(Failure) -> sending Result {
             try mutex.withLock(body)

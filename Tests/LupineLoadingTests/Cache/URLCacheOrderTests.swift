@@ -44,9 +44,13 @@ struct URLCacheOrderTests {
     func makePipe() throws { try #require(unsafe mkfifo(pipe.path, 0o600) == 0) }
 
     /// Waits until somebody waits for the key. A program that another test starts does not get this end, and keep it open.
-    func awaitReader() throws -> FileHandle {
-        // Opening a pipe waits for the one at its other end.
-        let descriptor = unsafe open(pipe.path, O_WRONLY | O_CLOEXEC)
+    func awaitReader() async throws -> FileHandle {
+        let path = pipe.path
+        // Opening a pipe waits for the one at its other end, hence on a thread of its own: the threads that tests share are
+        // few, and the reader may be waiting for another of these tests.
+        let descriptor = await withCheckedContinuation { opened in
+            Thread.detachNewThread { opened.resume(returning: unsafe open(path, O_WRONLY | O_CLOEXEC)) }
+        }
         try #require(descriptor >= 0)
         return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }
@@ -57,8 +61,8 @@ struct URLCacheOrderTests {
     }
 
     /// Runs `body` while somebody waits for the key, and then gives it.
-    func whileKeyIsAwaited(_ body: () throws -> Void) throws {
-        let handle = try awaitReader()
+    func whileKeyIsAwaited(_ body: () throws -> Void) async throws {
+        let handle = try await awaitReader()
         try body()
         try giveKey(handle)
     }
@@ -81,7 +85,7 @@ struct URLCacheOrderTests {
         let cache = stage.cache()
         let request = try CacheStage.request("http://h/a", ["Authorization": "s"])
         cache.storeCachedResponse(try CacheStage.loaded("old"), for: request)
-        try whileKeyIsAwaited {
+        try await whileKeyIsAwaited {
             try call.perform(cache, request)
             #expect(cache.content(request) == call.content)
         }
@@ -95,7 +99,7 @@ struct URLCacheOrderTests {
         let request = try CacheStage.request("http://h/a", ["Authorization": "s"])
         let first = stage.cache()
         first.storeCachedResponse(try CacheStage.loaded("old"), for: request)
-        try whileKeyIsAwaited {}
+        try await whileKeyIsAwaited {}
         await first.flush()
         // Another pipe: who waits for its reader is not to meet a copy of the first one's, in a program that another test
         // was just starting.
@@ -104,7 +108,7 @@ struct URLCacheOrderTests {
         let cache = stage.cache()
         let answer = Lock(String?.none)
         cache.lookUp(request) { entry in answer.withLock { $0 = entry?.content } }
-        try whileKeyIsAwaited {
+        try await whileKeyIsAwaited {
             try call.perform(cache, request)
             #expect(cache.content(request) == call.content)
         }
@@ -119,7 +123,7 @@ struct URLCacheOrderTests {
         let cache = stage.cache()
         let request = try CacheStage.request("http://h/a", ["Authorization": "s"])
         cache.storeCachedResponse(try CacheStage.loaded("old"), for: request)
-        let handle = try awaitReader()
+        let handle = try await awaitReader()
         let end = try await Program.run(
             "sh", ["-c", "! ls -l /proc/self/fd | grep -F \"$1\"", "sh", pipe.path])
         #expect(end == .exited(0))
