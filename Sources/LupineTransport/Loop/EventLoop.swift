@@ -19,6 +19,7 @@ package final class EventLoop: Sendable {
     /// Held while joining, so that everybody who waits for the end waits for the thread too.
     private let thread = Lock<NativeThread.Handle?>(nil)
     private let registrations = Atomic<Int>(0)
+    private let activity: LoopActivity
 
     private enum End: Sendable {
         case running([@Sendable () -> Void])
@@ -39,7 +40,10 @@ package final class EventLoop: Sendable {
         let wakeUp = try WakeUp()
         identity = LoopIdentity()
         inbox = LoopInbox(wakeUp: wakeUp)
-        core = LoopBound(sending: try LoopCore(wakeUp: wakeUp, inbox: inbox, clock: clock), to: identity)
+        activity = LoopActivity(now: clock.now())
+        core = LoopBound(
+            sending: try LoopCore(wakeUp: wakeUp, inbox: inbox, activity: activity, clock: clock),
+            to: identity)
     }
 
     private func run() {
@@ -84,6 +88,9 @@ package final class EventLoop: Sendable {
 
     /// Channels on this loop, for choosing among loops.
     package var load: Int { registrations.load(ordering: .relaxed) }
+
+    /// Whether it works for more than half of its time, for the same choice.
+    func isBusy(at now: Instant) -> Bool { activity.isBusy(at: now) }
 
     // MARK: On the loop
 

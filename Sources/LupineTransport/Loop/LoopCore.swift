@@ -28,6 +28,7 @@ final class LoopCore {
     private var poller: Poller?
     private let inbox: LoopInbox
     private let clock: any TransportClock
+    private let activity: LoopActivity
     private var slots: [Slot] = []
     private var free: [UInt32] = []
     private var batch: [LoopInbox.Work] = []
@@ -45,9 +46,12 @@ final class LoopCore {
     /// Registered channels.
     private(set) var registered = 0
 
-    init(wakeUp: WakeUp, inbox: LoopInbox, clock: any TransportClock) throws(Errno) {
+    init(
+        wakeUp: WakeUp, inbox: LoopInbox, activity: LoopActivity, clock: any TransportClock
+    ) throws(Errno) {
         poller = try Poller.listening(to: wakeUp)
         self.inbox = inbox
+        self.activity = activity
         self.clock = clock
         now = clock.now()
     }
@@ -118,14 +122,17 @@ final class LoopCore {
     func turn() -> Bool {
         guard let poller else { return false }
         let ready: Int
+        let before = clock.now()
+        activity.beginsToWait(at: before)
         do {
-            ready = try poller.wait(timeout: timeout())
+            ready = try poller.wait(timeout: timeout(at: before))
         } catch {
             // Epoll refuses only a broken set of arguments: a bug of ours, and a loop that cannot wait is
             // none.
             preconditionFailure("epoll_wait failed: \(error)")
         }
         now = clock.now()
+        activity.goesOn(at: now)
         for index in 0..<ready {
             guard let (token, readiness) = poller.event(at: index) else { continue }
             channel(for: Registration(token: token))?.channelReady(readiness)
@@ -140,10 +147,10 @@ final class LoopCore {
         }
     }
 
-    private func timeout() -> Int32 {
+    private func timeout(at before: Instant) -> Int32 {
         guard deferred.isEmpty, listeners.isEmpty, inbox.fallAsleep() else { return 0 }
         guard let next = timers.next, next != .distantFuture else { return -1 }
-        let (left, overflow) = next.nanoseconds.subtractingReportingOverflow(clock.now().nanoseconds)
+        let (left, overflow) = next.nanoseconds.subtractingReportingOverflow(before.nanoseconds)
         if overflow { return Int32.max }
         if left <= 0 { return 0 }
         // Rounded up: waking before the deadline would spin.

@@ -142,13 +142,15 @@ import Testing
                 #expect(handled.all.isEmpty)
                 completion(request.retryCount == 0 ? .retry : .doNotRetry)
             }
-            let request = stage.request(body: "x", interceptor: Interceptor(retriers: [retrier]))
+            let request = stage.request(
+                body: "x", interceptor: Interceptor(retriers: [retrier]), resumes: false)
             let response = await called { done in
                 request.responseString(queue: queue) { handled.note("first \($0.value ?? "")") }
                     .response(queue: queue, responseSerializer: serializer) {
                         handled.note("second \($0.value ?? 0)")
                         done($0)
                     }
+                    .resume()
             }
             #expect(response.value == 1)
             #expect(handled.all == ["first x", "second 1"])

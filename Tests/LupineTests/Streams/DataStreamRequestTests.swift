@@ -160,7 +160,7 @@ struct DataStreamRequestTests {
 
     @Test("[DS-6] the end comes when all handlers have dealt with all pieces, with what is known then")
     func end() async throws {
-        try await withPipeline { stage async throws in
+        try await withPipeline(PipelineSetUp(startsImmediately: false)) { stage async throws in
             let slow = DispatchQueue(label: "slow")
             let go = DispatchSemaphore(value: 0)
             let heard = Heard<String>()
@@ -176,6 +176,7 @@ struct DataStreamRequestTests {
                     heard.add(completion.request?.url?.path ?? "")
                 }
             }
+            request.resume()
             await stage.recorder.heard.wait(untilHeard: "r17")
             await stage.settle()
             await queue.flush()

@@ -243,7 +243,8 @@ import Testing
                 do throws(Errno) {
                     let wakeUp = try WakeUp()
                     let core = try LoopCore(
-                        wakeUp: wakeUp, inbox: LoopInbox(wakeUp: wakeUp), clock: MonotonicClock())
+                        wakeUp: wakeUp, inbox: LoopInbox(wakeUp: wakeUp),
+                        activity: LoopActivity(now: MonotonicClock().now()), clock: MonotonicClock())
                     let bells = [try WakeUp(), try WakeUp()]
                     let channels = [Recorder(), Recorder()]
                     let late = Recorder()
@@ -341,6 +342,31 @@ import Testing
         #expect((0..<6).allSatisfy { _ in group.next() !== busy })
         await group.shutdown()
         #expect(!busy.execute {})
+    }
+
+    @Test func packedGroupsFillTheirFirstLoopAsLongAsItIsNotBusy() async throws {
+        let clock = ManualClock()
+        let group = try EventLoopGroup(count: 2, name: "test-packed", sharing: .packed, clock: clock)
+        #expect((0..<6).allSatisfy { _ in group.next() === group.loops[0] })
+        // A turn that takes as long as a window: all of it is work. It counts when the next wait is over.
+        await group.loops[0].run { clock.advance(by: .milliseconds(10)) }
+        await group.loops[0].run {}
+        #expect(group.loops[0].isBusy(at: clock.now()))
+        #expect((0..<6).allSatisfy { _ in group.next() === group.loops[1] })
+        await group.shutdown()
+    }
+
+    @Test func packedGroupsGoOnToTheNextLoopWhenTheFirstIsFull() async throws {
+        let group = try EventLoopGroup(count: 2, name: "test-full", sharing: .packed)
+        let first = group.loops[0]
+        let recorder = LoopBound(sending: Recorder(), to: first)
+        let bells = try (0..<EventLoopGroup.packedConnections).map { _ in try WakeUp() }
+        let areRegistered = await first.run {
+            bells.allSatisfy { (try? first.register($0.descriptor, recorder.value)) != nil }
+        }
+        #expect(areRegistered && first.load == EventLoopGroup.packedConnections)
+        #expect((0..<6).allSatisfy { _ in group.next() === group.loops[1] })
+        await group.shutdown()
     }
 
     @Test func theDefaultGroupIsOneForAll() throws {
