@@ -39,9 +39,10 @@
         }
     #endif
 
-    /// Runs `body` with sole access to the value, to read it.
-    func read<U>(_ body: (Value) throws -> U) rethrows -> U {
-        try withLock { try body($0) }
+    /// Runs `body` with sole access to the value, to read it. It is lent as what could be changed, because the value itself
+    /// would be a copy, and copying a large state costs more than the look at it.
+    func read<U>(_ body: (inout Value) throws -> U) rethrows -> U {
+        try withLock(body)
     }
 
     /// Runs `body` with sole access to the value, to change it.

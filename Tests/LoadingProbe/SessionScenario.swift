@@ -19,8 +19,8 @@ struct SessionScenario {
         session.invalidateAndCancel()
         let many = try await load(count, invalidating: false)
         print("threads with one session \(threads), with \(count) sessions \(many)")
-        guard many.named == threads.named, many.all <= threads.all + ProcessInfo.processInfo.processorCount
-        else { return false }
+        // The system's come and go by the dozen on a machine that has much to do; one for each session they are not.
+        guard many.named == threads.named, many.all < threads.all + count / 4 else { return false }
         // Connections close on their loops, a moment after their sessions are gone.
         let deadline = ContinuousClock.now + .seconds(30)
         while ContinuousClock.now < deadline {

@@ -30,8 +30,10 @@ public final class CompositeEventMonitor: EventMonitor {
         self.monitors = monitors
         let listeners = monitors.map(EventListener.init)
         let mailboxes = listeners.map { EventMailbox.mailbox(of: $0.queue) }
-        everybody = EventRoute.routes(to: listeners, mailboxes: mailboxes) { _ in true }
-        others = EventRoute.routes(to: listeners, mailboxes: mailboxes) { !$0.hearsNotedEventsOnly }
+        everybody = EventRoute.routes(to: listeners, mailboxes: mailboxes, from: queue) { _ in true }
+        others = EventRoute.routes(to: listeners, mailboxes: mailboxes, from: queue) {
+            !$0.hearsNotedEventsOnly
+        }
     }
 
     /// Passes on an event that notifications are posted for.

@@ -6,7 +6,7 @@ import Dispatch
 ///
 /// The first event that waits puts a turn on the queue; those that come before the turn begins share it. So a busy queue
 /// has one block per batch, and still an event is told before anything that is put on a serial queue after it: handlers
-/// of the program's, above all. A queue has one mailbox, whoever sends: two would tell a monitor of a session and a
+/// of the program's, above all. Notifications may wait for their turn a little longer, see `EventBurst`. A queue has one mailbox, whoever sends: two would tell a monitor of a session and a
 /// request in the wrong order. It lives as long as its queue.
 final class EventMailbox: Sendable {
     private struct Entry {
@@ -39,12 +39,31 @@ final class EventMailbox: Sendable {
         }
     }
 
+    /// The mailbox of that queue, if it has one.
+    static func existing(of queue: DispatchQueue) -> EventMailbox? { queue.getSpecific(key: key) }
+
     /// Has the listeners told of the event on the mailbox's queue, which the mailbox does not keep alive itself.
-    func add(_ event: MonitorEvent, for listeners: [EventListener], on queue: DispatchQueue) {
-        let turns: Int? = state.write { state in
+    ///
+    /// - Parameter rootQueue: Behind what this queue has now, if it is given and the caller is on it; else at once.
+    func add(
+        _ event: MonitorEvent, for listeners: [EventListener], on queue: DispatchQueue,
+        behind rootQueue: DispatchQueue?
+    ) {
+        let needsTurn = state.write { state in
             state.waiting.append(Entry(event: event, listeners: listeners))
-            return state.isOnQueue ? nil : state.turns
+            return !state.isOnQueue
         }
+        guard needsTurn else { return }
+        if let rootQueue, let burst = EventBurst.current {
+            burst.add(self, for: queue, behind: rootQueue)
+        } else {
+            putTurn(on: queue)
+        }
+    }
+
+    /// Puts a turn on the queue, if something waits for one.
+    func putTurn(on queue: DispatchQueue) {
+        let turns: Int? = state.read { $0.waiting.isEmpty || $0.isOnQueue ? nil : $0.turns }
         // Not under the lock: the turn begins on another thread while this one is still here. Whoever comes meanwhile puts a
         // turn of its own on the queue, because it may not rely on one that is not there yet.
         guard let turns else { return }

@@ -5,6 +5,8 @@ import Dispatch
 /// The way of events to those monitors of a `CompositeEventMonitor` that listen on one queue.
 struct EventRoute {
     private let queue: DispatchQueue
+    /// The root queue behind whose present work the events may wait; nil when somebody may look for them sooner.
+    private let rootQueue: DispatchQueue?
     private let mailbox: EventMailbox
     /// In the order in which they are told.
     private let listeners: [EventListener]
@@ -12,7 +14,8 @@ struct EventRoute {
     /// One route per queue, to the listeners that are wanted. Queues are told apart by their mailboxes: one queue may
     /// be known by several objects.
     static func routes(
-        to listeners: [EventListener], mailboxes: [EventMailbox], wanted: (EventListener) -> Bool
+        to listeners: [EventListener], mailboxes: [EventMailbox], from rootQueue: DispatchQueue,
+        wanted: (EventListener) -> Bool
     ) -> [EventRoute] {
         var order: [EventMailbox] = []
         var members: [[EventListener]] = []
@@ -25,12 +28,17 @@ struct EventRoute {
             }
         }
         return zip(order, members).compactMap { mailbox, listeners in
-            listeners.first.map { EventRoute(queue: $0.queue, mailbox: mailbox, listeners: listeners) }
+            listeners.first.map { first in
+                EventRoute(
+                    queue: first.queue,
+                    rootQueue: listeners.allSatisfy(\.hearsNotedEventsOnly) ? rootQueue : nil,
+                    mailbox: mailbox, listeners: listeners)
+            }
         }
     }
 
     /// Has the listeners told, on their queue, after what was sent to that queue before. Any thread.
     func send(_ event: MonitorEvent) {
-        mailbox.add(event, for: listeners, on: queue)
+        mailbox.add(event, for: listeners, on: queue, behind: rootQueue)
     }
 }

@@ -105,7 +105,7 @@ public class DataRequest: Request, @unchecked Sendable {
             let result = AFResult<Data?>(value: self.data, error: self.error)
             let response = self.dataResponse(result, duration: 0)
             self.monitors?.request(self, didParseResponse: response)
-            self.serialized(nil) { _ in queue.async { completionHandler(response) } }
+            self.serialized(nil) { _ in queue.deliver { completionHandler(response) } }
         }
         return self
     }
@@ -147,7 +147,7 @@ public class DataRequest: Request, @unchecked Sendable {
                         self.dataResponse(
                             AFResult<Serializer.SerializedObject>.failure($0), duration: duration)
                     }
-                    queue.async { completionHandler(delivered ?? response) }
+                    queue.deliver { completionHandler(delivered ?? response) }
                 }
             }
         }

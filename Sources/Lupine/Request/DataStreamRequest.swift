@@ -289,7 +289,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         on queue: DispatchQueue
     ) {
         if results.isEmpty { return dealtWithPiece(of: count) }
-        queue.async {
+        queue.deliver {
             for result in results {
                 do {
                     try stream(Stream(event: .stream(result), token: CancellationToken(self)))
@@ -320,7 +320,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         _ stream: @escaping Handler<Success, Failure>, on queue: DispatchQueue
     ) {
         let completion = Job {
-            queue.async {
+            queue.deliver {
                 let completion = Completion(
                     request: self.request, response: self.response, metrics: self.metrics, error: self.error)
                 try? stream(Stream(event: .complete(completion), token: CancellationToken(self)))

@@ -184,7 +184,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
             let result = AFResult<URL?>(value: self.fileURL, error: self.error)
             let response = self.downloadResponse(result, duration: 0)
             self.monitors?.request(self, didParseResponse: response)
-            self.serialized(nil) { _ in queue.async { completionHandler(response) } }
+            self.serialized(nil) { _ in queue.deliver { completionHandler(response) } }
         }
         return self
     }
@@ -226,7 +226,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
                         self.downloadResponse(.failure($0), duration: duration)
                             as AFDownloadResponse<Serializer.SerializedObject>
                     }
-                    queue.async { completionHandler(delivered ?? response) }
+                    queue.deliver { completionHandler(delivered ?? response) }
                 }
             }
         }

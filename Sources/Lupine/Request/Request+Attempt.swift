@@ -46,7 +46,7 @@ extension Request {
 
     func didCreateURLRequest(_ request: URLRequest) {
         if let handler = mutableState.read({ $0.urlRequestHandler }) {
-            handler.queue.async { handler.closure(request) }
+            handler.queue.deliver { handler.closure(request) }
         }
         monitors?.request(self, didCreateURLRequest: request)
         describeForCURL()
@@ -67,7 +67,7 @@ extension Request {
             }
             return (action, state.urlSessionTaskHandler)
         }
-        if let handler { handler.queue.async { handler.closure(task) } }
+        if let handler { handler.queue.deliver { handler.closure(task) } }
         monitors?.request(self, didCreateTask: task)
         switch action {
         case .resumeTask: didResumeTask(task)

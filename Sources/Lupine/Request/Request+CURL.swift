@@ -79,6 +79,6 @@ extension Request {
     }
 
     private func describeForCURL(_ called: Called<String>) {
-        called.queue.async { called.closure(self.cURLDescription()) }
+        called.queue.deliver { called.closure(self.cURLDescription()) }
     }
 }

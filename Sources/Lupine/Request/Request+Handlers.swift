@@ -53,7 +53,7 @@ extension Request {
         on queue: DispatchQueue = .main, perform handler: @escaping @Sendable (URLRequest) -> Void
     ) -> Self {
         mutableState.write { state in
-            if let request = state.requests.last { queue.async { handler(request) } }
+            if let request = state.requests.last { queue.deliver { handler(request) } }
             state.urlRequestHandler = Called(queue: queue, closure: handler)
         }
         return self
@@ -66,7 +66,7 @@ extension Request {
         on queue: DispatchQueue = .main, perform handler: @escaping @Sendable (URLSessionTask) -> Void
     ) -> Self {
         mutableState.write { state in
-            if let task = state.tasks.last { queue.async { handler(task) } }
+            if let task = state.tasks.last { queue.deliver { handler(task) } }
             state.urlSessionTaskHandler = Called(queue: queue, closure: handler)
         }
         return self

@@ -18,7 +18,7 @@ struct ResponseGate: Sendable {
         completion: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
         guard let gate else { return completion(.allow) }
-        gate.queue.async {
+        gate.queue.deliver {
             gate.closure(response) { disposition in
                 if disposition == .cancel { request.cancel() }
                 request.underlyingQueue.async { completion(disposition == .cancel ? .cancel : .allow) }

@@ -33,7 +33,7 @@ struct TransferProgress {
             }
             guard let handler else { return }
             let object = object
-            handler.queue.async { handler.closure(object) }
+            handler.queue.deliver { handler.closure(object) }
         }
     }
 

@@ -49,7 +49,7 @@ extension WebSocketRequest {
             respondingOn queue: DispatchQueue = .main,
             onResponse: @escaping @Sendable (PingResponse) -> Void
         ) {
-            guard let request else { return queue.async { onResponse(.unsent) } }
+            guard let request else { return queue.deliver { onResponse(.unsent) } }
             request.sendPing(respondingOn: queue, onResponse: onResponse)
         }
     }

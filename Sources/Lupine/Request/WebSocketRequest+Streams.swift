@@ -110,7 +110,7 @@ extension WebSocketRequest {
         _ kind: Event<Success, Failure>.Kind,
         to handler: @escaping @Sendable (Event<Success, Failure>) -> Void, on queue: DispatchQueue
     ) {
-        queue.async { handler(Event(request: self, kind: kind)) }
+        queue.deliver { handler(Event(request: self, kind: kind)) }
     }
 
     /// The same, unless the request is cancelled before the handler's turn comes.
@@ -118,7 +118,7 @@ extension WebSocketRequest {
         _ kind: Event<Success, Failure>.Kind,
         to handler: @escaping @Sendable (Event<Success, Failure>) -> Void, on queue: DispatchQueue
     ) {
-        queue.async {
+        queue.deliver {
             if !self.isMuted { handler(Event(request: self, kind: kind)) }
         }
     }

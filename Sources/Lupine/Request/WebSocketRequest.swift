@@ -209,7 +209,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         onResponse: @escaping @Sendable (PingResponse) -> Void
     ) {
         guard isResumed, let task = socketState.read({ $0.task }) else {
-            return queue.async { onResponse(.unsent) }
+            return queue.deliver { onResponse(.unsent) }
         }
         let (start, clock) = (Date(), ContinuousClock())
         let instant = clock.now
@@ -217,7 +217,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
             let latency = (clock.now - instant) / .seconds(1)
             let pong = PingResponse.Pong(start: start, end: Date(), latency: latency)
             let response = error.map { PingResponse.error($0) } ?? .pong(pong)
-            queue.async { onResponse(response) }
+            queue.deliver { onResponse(response) }
         }
     }
 

@@ -114,6 +114,7 @@ open class Session: @unchecked Sendable {
         self.serverTrustManager = serverTrustManager
         self.redirectHandler = redirectHandler
         self.cachedResponseHandler = cachedResponseHandler
+        EventBurst.begin(on: rootQueue)
         eventMonitor = CompositeEventMonitor(queue: rootQueue, monitors: eventMonitors)
         delegate.serve(self, telling: eventMonitor)
     }
@@ -576,7 +577,7 @@ open class Session: @unchecked Sendable {
     ) {
         withAllRequests { requests in
             for request in requests { request.cancel() }
-            if let completion { queue.async(execute: completion) }
+            if let completion { queue.deliver(completion) }
         }
     }
 }

@@ -50,9 +50,10 @@ final class AuthenticationMemory: Sendable {
 
     /// What to say unasked to the server of an address; nil when nothing is known to be wanted.
     func answer(for url: URL) -> AuthenticationAnswer? {
+        // The common case: nobody ever asked.
+        if state.withLock({ $0.entries.isEmpty }) { return nil }
         guard let asker = AuthenticationCandidate.Asker.server(of: url)?.canonical else { return nil }
         return state.withLock { state in
-            // The common case: nobody ever asked.
             guard let entries = state.entries[asker] else { return nil }
             let path = Self.path(of: url)
             // What climbs is somewhere else than it seems.

@@ -101,9 +101,8 @@ struct Authenticator: Sendable {
     /// A transmission begins.
     mutating func begin(_ message: AuthenticationMessage) {
         self.message = message
-        let asker = message.server
-        if !isResending || server.asker != asker { server.current = nil }
-        server.asker = asker
+        // Nobody has asked yet, mostly: then it does not matter who would.
+        if !isResending || server.current != nil && server.asker != message.server { server.current = nil }
         server.sent = .nothing
         if let current = server.current {
             server.sent = .asked(current)
@@ -132,7 +131,7 @@ struct Authenticator: Sendable {
 
     /// What has to be hashed before `fields` can be made; nil when nothing has.
     var contentHash: ContentHash? {
-        guard let message else { return nil }
+        guard let message, sendsAnswers else { return nil }
         var answers = [server.sent.answer]
         if message.proxy?.isTunnelled == false { answers.append(proxy.sent.answer) }
         let functions = Set(answers.compactMap { $0?.contentFunction })
@@ -140,12 +139,15 @@ struct Authenticator: Sendable {
             ? nil : ContentHash(functions: Array(functions), content: message.content)
     }
 
+    /// Whether anything goes out with the request.
+    private var sendsAnswers: Bool { server.sent.answer != nil || proxy.sent.answer != nil }
+
     /// What goes out with the request. Each answer is good for one transmission.
     ///
     /// - Parameter hashes: What `contentHash` gave.
     mutating func fields(_ hashes: ContentHash.Result = [:]) -> AuthenticationFields {
         var fields = AuthenticationFields()
-        guard let message else { return fields }
+        guard let message, sendsAnswers else { return fields }
         let target = message.target
         let make = { (answer: AuthenticationAnswer) in
             answer.field(
@@ -224,6 +226,7 @@ struct Authenticator: Sendable {
         guard let message, let asker = side == .server ? message.server : message.proxy?.asker else {
             return .deliver
         }
+        if side == .server { server.asker = asker }
         let lines = response.lines(of: side == .server ? .wwwAuthenticate : .proxyAuthenticate)
         let content = side == .proxy && message.proxy?.isTunnelled == true ? .none : message.content
         let candidates = AuthenticationCandidate.candidates(in: lines, from: asker).filter { candidate in

@@ -35,7 +35,8 @@ final class SessionEngine: Sendable {
         let profile: TLSProfile
     }
 
-    private struct Parts: Sendable {
+    /// A class: everything that a request needs of it is one reference.
+    private final class Parts: Sendable {
         let group: EventLoopGroup
         let ownsGroup: Bool
         let proxies: ProxyRule
@@ -50,15 +51,35 @@ final class SessionEngine: Sendable {
         let proxyProfile: TLSProfile
         let options: URLSessionConfiguration.LupineOptions
 
+        init(
+            group: EventLoopGroup, ownsGroup: Bool, proxies: ProxyRule, pool: ConnectionPool,
+            webSockets: ConnectionPool, revocation: RevocationClient, trust: TrustBridge,
+            streamTrust: TrustBridge, resolver: Resolver, dialing: DialConfiguration,
+            proxyProfile: TLSProfile, options: URLSessionConfiguration.LupineOptions
+        ) {
+            self.group = group
+            self.ownsGroup = ownsGroup
+            self.proxies = proxies
+            self.pool = pool
+            self.webSockets = webSockets
+            self.revocation = revocation
+            self.trust = trust
+            self.streamTrust = streamTrust
+            self.resolver = resolver
+            self.dialing = dialing
+            self.proxyProfile = proxyProfile
+            self.options = options
+        }
+
         /// Lets what runs come to its end, then releases everything.
         func finish(_ done: @escaping @Sendable () -> Void) {
-            let pools = CountDown(2) { revocation.retire { release(done) } }
+            let pools = CountDown(2) { [self] in revocation.retire { [self] in release(done) } }
             pool.retire { pools.arrive() }
             webSockets.retire { pools.arrive() }
         }
 
         func shutDown(_ done: @escaping @Sendable () -> Void) {
-            let pools = CountDown(2) { revocation.shutDown { release(done) } }
+            let pools = CountDown(2) { [self] in revocation.shutDown { [self] in release(done) } }
             pool.shutDown { pools.arrive() }
             webSockets.shutDown { pools.arrive() }
         }

@@ -6,9 +6,9 @@ import LupineTransport
 
 /// What a session works with: its configuration as it was when the session was made, in the form that the loader needs.
 ///
-/// A value without locks: every task reads it. The stores are shared by reference. Nothing fails here: what cannot be
+/// Nothing of it changes: every task reads it, without locks. The stores are shared by reference. Nothing fails here: what cannot be
 /// carried out is reported by the first task that needs it.
-struct SessionSettings: Sendable {
+final class SessionSettings: Sendable {
     /// The policy for requests that leave it open.
     let requestCachePolicy: URLRequest.CachePolicy
     /// For requests that were given no time-out; nil for none.

@@ -144,7 +144,7 @@ extension TaskDriver {
                 hop.setting(added), plan,
                 CacheUse(storesFor: stored, supersedes: hop.sent.url, revalidates: entry))
         case .load(let added):
-            let isKept = CacheRule.key(of: hop.sent) != nil
+            let isKept = stored != nil && CacheRule.key(of: hop.sent) != nil
             load(
                 hop.setting(added), plan,
                 CacheUse(

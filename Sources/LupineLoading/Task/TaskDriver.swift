@@ -281,14 +281,16 @@ final class TaskDriver: Sendable {
 
     /// The time for the whole goes on after the end, while the task still waits for an answer of the program's (U-5.10).
     func whenTimeIsUp(_ ring: @escaping @Sendable (URLError) -> Void) -> LoadClock.Cancel {
-        guard let deadline = state.withLock({ $0.deadline }) else { return {} }
-        return context.clock.alarm(deadline) { [timeOut] in ring(timeOut) }
+        let (deadline, url) = state.withLock { ($0.deadline, $0.request.url) }
+        guard let deadline else { return {} }
+        return context.clock.alarm(deadline) { ring(Self.timeOut(of: url)) }
     }
 
     /// The whole load has taken too long.
-    var timeOut: URLError {
-        .loading(
-            .timedOut, url: state.withLock { $0.request.url }, reason: "the load took longer than it may")
+    var timeOut: URLError { Self.timeOut(of: state.withLock { $0.request.url }) }
+
+    private static func timeOut(of url: URL?) -> URLError {
+        .loading(.timedOut, url: url, reason: "the load took longer than it may")
     }
 
     private func end(_ error: URLError?) {

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+
+import Testing
+
+@testable import LupineTransport
+
+/// Alarms by a clock that is moved by hand: the loop looks at it when it is woken.
+struct AlarmClockTests {
+    private final class Rung: Sendable {
+        private let names = Lock([String]())
+        func note(_ name: String) { names.withLock { $0.append(name) } }
+        var all: [String] { names.withLock { $0 } }
+    }
+
+    private struct Stage {
+        let clock = ManualClock()
+        let rung = Rung()
+        let group: EventLoopGroup
+        let alarms: AlarmClock
+        let start: Instant
+
+        init() throws {
+            start = clock.now()
+            group = try EventLoopGroup(count: 1, name: "alarms", clock: clock)
+            alarms = AlarmClock(loop: group.loops[0])
+        }
+
+        @discardableResult
+        func set(_ name: String, at seconds: Int) -> @Sendable () -> Void {
+            let moment = start.advanced(by: .seconds(seconds))
+            return alarms.set(at: moment) { [rung] in rung.note(name) }
+        }
+
+        /// Moves the clock, and returns when the loop has done what is due.
+        func move(to seconds: Int) async {
+            await turn()
+            clock.advance(by: .nanoseconds(start.nanoseconds - clock.now().nanoseconds) + .seconds(seconds))
+            // Timers are looked at behind what was submitted: the second turn begins when the first one's are done.
+            await turn()
+            await turn()
+        }
+
+        private func turn() async {
+            await withCheckedContinuation { done in
+                #expect(group.loops[0].execute { done.resume() })
+            }
+        }
+    }
+
+    @Test("alarms go off in their order, whatever the order in which they were set")
+    func order() async throws {
+        let stage = try Stage()
+        for second in [30, 10, 20, 10] { stage.set("\(second)", at: second) }
+        await stage.move(to: 9)
+        #expect(stage.rung.all.isEmpty)
+        await stage.move(to: 10)
+        #expect(stage.rung.all == ["10", "10"])
+        await stage.move(to: 25)
+        stage.set("27", at: 27)
+        #expect(stage.rung.all == ["10", "10", "20"])
+        await stage.move(to: 40)
+        #expect(stage.rung.all == ["10", "10", "20", "27", "30"])
+        #expect(stage.alarms.count == 0)
+        await stage.group.shutdown()
+    }
+
+    @Test("an alarm that was taken back does not go off, and the others do")
+    func takenBack() async throws {
+        let stage = try Stage()
+        let first = stage.set("first", at: 10)
+        let second = stage.set("second", at: 20)
+        stage.set("third", at: 30)
+        first()
+        await stage.move(to: 15)
+        #expect(stage.rung.all.isEmpty && stage.alarms.count == 2)
+        second()
+        second()
+        await stage.move(to: 60)
+        #expect(stage.rung.all == ["third"])
+        first()
+        #expect(stage.alarms.count == 0)
+        await stage.group.shutdown()
+    }
+
+    @Test("what is due already goes off soon")
+    func past() async throws {
+        let stage = try Stage()
+        await stage.move(to: 50)
+        stage.set("late", at: 10)
+        await stage.move(to: 50)
+        #expect(stage.rung.all == ["late"])
+        await stage.group.shutdown()
+    }
+
+    @Test("an alarm that goes off may set another")
+    func again() async throws {
+        let stage = try Stage()
+        let moment = stage.start.advanced(by: .seconds(5))
+        _ = stage.alarms.set(at: moment) { stage.set("second", at: 7) }
+        await stage.move(to: 6)
+        #expect(stage.rung.all.isEmpty)
+        await stage.move(to: 7)
+        #expect(stage.rung.all == ["second"])
+        await stage.group.shutdown()
+    }
+}
