@@ -15,12 +15,15 @@ struct HTTPBin: Sendable, CustomStringConvertible {
 
     var description: String { "\(scheme)://127.0.0.1:\(origin.port)" }
 
-    /// Runs `body` with an origin of its own, and ends that. A secure one has a certificate that nobody trusts.
-    static func serve(isSecure: Bool = false, _ body: (HTTPBin) async throws -> Void) async throws {
+    /// Runs `body` with an origin of its own, and ends that. A secure one has a certificate of the fixtures', which
+    /// nobody trusts.
+    static func serve(
+        isSecure: Bool = false, leaf: String = "good", _ body: (HTTPBin) async throws -> Void
+    ) async throws {
         var configuration = OriginConfiguration()
         if isSecure {
             let identity = try TLSIdentity(
-                pemChain: PKI.bytes("good-chain.pem"), pemKey: PKI.bytes("good.key"))
+                pemChain: PKI.bytes("\(leaf)-chain.pem"), pemKey: PKI.bytes("\(leaf).key"))
             configuration.tls = TLSServerConfiguration(identities: [TLSServerIdentity(identity)])
         }
         let origin = try LupineOrigin.Origin.start(configuration: configuration)

@@ -19,14 +19,8 @@ struct Snippet: Sendable {
     enum Standing: Sendable, Equatable {
         /// Compiled and run by this test: `Suite/function`.
         case tested(String)
-        /// Waits for a chapter that the library does not have yet.
-        case pending(Chapter)
         /// Shows the inside of Alamofire, which no user's file can name.
         case inside
-    }
-
-    enum Chapter: String, Sendable, CaseIterable {
-        case inputStreams, policies, trust, reachability
     }
 
     /// Where it stands; both editions of a guide may show the same.

@@ -23,10 +23,18 @@ extension SnippetTable {
         Snippet(
             .advanced, .laterAdvanced, at: "A Session's DispatchQueues", 1,
             .tested("SessionSnippets/aSessionHasThreeQueues")),
-        Snippet(.advanced, .laterAdvanced, at: "Adding a RequestInterceptor", 1, .pending(.policies)),
-        Snippet(.advanced, .laterAdvanced, at: "Adding a ServerTrustManager", 1, .pending(.trust)),
-        Snippet(.advanced, .laterAdvanced, at: "Adding a RedirectHandler", 1, .pending(.policies)),
-        Snippet(.advanced, .laterAdvanced, at: "Adding a CachedResponseHandler", 1, .pending(.policies)),
+        Snippet(
+            .advanced, .laterAdvanced, at: "Adding a RequestInterceptor", 1,
+            .tested("PolicySnippets/aRetryPolicyIsGivenToASession")),
+        Snippet(
+            .advanced, .laterAdvanced, at: "Adding a ServerTrustManager", 1,
+            .tested("TrustSnippets/aManagerIsGivenToASession")),
+        Snippet(
+            .advanced, .laterAdvanced, at: "Adding a RedirectHandler", 1,
+            .tested("PolicySnippets/aRedirectorIsGivenToASession")),
+        Snippet(
+            .advanced, .laterAdvanced, at: "Adding a CachedResponseHandler", 1,
+            .tested("PolicySnippets/aCacherIsGivenToASession")),
         Snippet(
             .advanced, .laterAdvanced, at: "Adding EventMonitors", 1,
             .tested("SessionSnippets/monitorsAreGivenToASession")),
@@ -35,8 +43,12 @@ extension SnippetTable {
             .tested("SessionSnippets/aSessionStandsOnAURLSession")),
         Snippet(.advanced, .laterAdvanced, at: "State", 1, .tested("RequestSnippets/statesAreFive")),
         Snippet(.advanced, .laterAdvanced, at: "Progress", 1, .tested("RequestSnippets/progressIsTold")),
-        Snippet(.advanced, .laterAdvanced, at: "Handling Redirects", 1, .pending(.policies)),
-        Snippet(.advanced, .laterAdvanced, at: "Customizing Caching", 1, .pending(.policies)),
+        Snippet(
+            .advanced, .laterAdvanced, at: "Handling Redirects", 1,
+            .tested("PolicySnippets/aRedirectorIsGivenToARequest")),
+        Snippet(
+            .advanced, .laterAdvanced, at: "Customizing Caching", 1,
+            .tested("PolicySnippets/aCacherIsGivenToARequest")),
         Snippet(
             .advanced, .laterAdvanced, at: "Credentials", 1,
             .tested("RequestSnippets/aNameAndAPasswordAnswerAChallenge")),
@@ -82,24 +94,36 @@ extension SnippetTable {
         Snippet(
             .laterAdvanced, at: "Using Multiple RequestInterceptors", 1,
             .tested("InterceptorSnippets/interceptorsAreMadeOfSeveral")),
-        Snippet(.laterAdvanced, at: "AuthenticationInterceptor", 1, .pending(.policies)),
-        Snippet(.laterAdvanced, at: "AuthenticationInterceptor", 2, .pending(.policies)),
-        Snippet(.laterAdvanced, at: "AuthenticationInterceptor", 3, .pending(.policies)),
+        Snippet(
+            .laterAdvanced, at: "AuthenticationInterceptor", 1,
+            .tested("AuthenticatorSnippets/aCredentialSaysWhenItIsToBeRefreshed")),
+        Snippet(
+            .laterAdvanced, at: "AuthenticationInterceptor", 2,
+            .tested("AuthenticatorSnippets/anAuthenticatorRefreshes")),
+        Snippet(
+            .laterAdvanced, at: "AuthenticationInterceptor", 3,
+            .tested("AuthenticatorSnippets/anInterceptorHasACredential")),
         Snippet(
             .advanced, .laterAdvanced, at: "ServerTrustEvaluating", 1,
             .tested("HandlerProtocolSnippets/anEvaluatorJudgesAServer")),
-        Snippet(.advanced, .laterAdvanced, at: "ServerTrustManager", 1, .pending(.trust)),
+        Snippet(
+            .advanced, .laterAdvanced, at: "ServerTrustManager", 1,
+            .tested("TrustSnippets/everyHostHasItsEvaluator")),
         Snippet(
             .advanced, .laterAdvanced, at: "Subclassing Server Trust Policy Manager", 1,
             .tested("HandlerProtocolSnippets/aManagerCanBeSubclassed")),
         Snippet(
             .advanced, .laterAdvanced, at: "CachedResponseHandler", 1,
             .tested("HandlerProtocolSnippets/aHandlerChangesWhatIsCached")),
-        Snippet(.advanced, .laterAdvanced, at: "CachedResponseHandler", 2, .pending(.policies)),
+        Snippet(
+            .advanced, .laterAdvanced, at: "CachedResponseHandler", 2,
+            .tested("PolicySnippets/aCacherBehavesInThreeWays")),
         Snippet(
             .advanced, .laterAdvanced, at: "RedirectHandler", 1,
             .tested("HandlerProtocolSnippets/aHandlerStopsARedirect")),
-        Snippet(.advanced, .laterAdvanced, at: "RedirectHandler", 2, .pending(.policies)),
+        Snippet(
+            .advanced, .laterAdvanced, at: "RedirectHandler", 2,
+            .tested("PolicySnippets/aRedirectorBehavesInThreeWays")),
         Snippet(.advanced, .laterAdvanced, at: "Logging", 1, .tested("EventMonitorSnippets/aMonitorLogs")),
         Snippet(.advanced, .laterAdvanced, at: "Logging", 2, .tested("EventMonitorSnippets/aMonitorLogs")),
         Snippet(
@@ -155,6 +179,8 @@ extension SnippetTable {
         Snippet(
             .laterAdvanced, at: "Using Alamofire with Combine", 4,
             .tested("CombineTwinSnippets/oneRequestAfterTheOther")),
-        Snippet(.advanced, .laterAdvanced, at: "Network Reachability", 1, .pending(.reachability)),
+        Snippet(
+            .advanced, .laterAdvanced, at: "Network Reachability", 1,
+            .tested("ReachabilitySnippets/aManagerListens")),
     ]
 }

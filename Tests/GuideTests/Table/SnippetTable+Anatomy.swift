@@ -88,8 +88,8 @@ extension SnippetTable {
         Snippet(.anatomy, at: "Perform", 2, .inside),
         Snippet(.anatomy, at: "Perform", 3, .inside),
         Snippet(.anatomy, at: "Perform", 4, .inside),
-        Snippet(.anatomy, at: "RedirectHandler", 1, .pending(.policies)),
-        Snippet(.anatomy, at: "RedirectHandler", 2, .pending(.policies)),
+        Snippet(.anatomy, at: "RedirectHandler", 1, .tested("PolicySnippets/aRedirectorIsGivenToARequest")),
+        Snippet(.anatomy, at: "RedirectHandler", 2, .tested("PolicySnippets/aRedirectorBehavesInThreeWays")),
         Snippet(.anatomy, at: "RedirectHandler", 3, .inside),
         Snippet(
             .anatomy, at: "CachedResponseHandler", 1,
@@ -103,12 +103,22 @@ extension SnippetTable {
             .anatomy, at: "Serializers", 1, .tested("EncodingAnatomySnippets/aSerializerForEachKindOfRequest")
         ),
         Snippet(.anatomy, at: "Serializers", 2, .tested("SerializerSnippets/aHandlerTakesASerializer")),
-        Snippet(.anatomy, at: "NetworkReachabilityManager", 1, .pending(.reachability)),
-        Snippet(.anatomy, at: "NetworkReachabilityManager", 2, .pending(.reachability)),
+        Snippet(
+            .anatomy, at: "NetworkReachabilityManager", 1,
+            .tested("ReachabilitySnippets/aStatusHasThreeCases")),
+        Snippet(
+            .anatomy, at: "NetworkReachabilityManager", 2,
+            .tested("ReachabilitySnippets/aManagerShowsItsParts")),
         Snippet(.anatomy, at: "NetworkReachabilityManager", 3, .inside),
-        Snippet(.anatomy, at: "NetworkReachabilityManager", 4, .pending(.reachability)),
-        Snippet(.anatomy, at: "NetworkReachabilityManager", 5, .pending(.reachability)),
+        Snippet(
+            .anatomy, at: "NetworkReachabilityManager", 4,
+            .tested("ReachabilitySnippets/aManagerIsOfAHostOrOfTheNetwork")),
+        Snippet(
+            .anatomy, at: "NetworkReachabilityManager", 5,
+            .tested("ReachabilitySnippets/listeningIsBegunAndEnded")),
         Snippet(.anatomy, at: "NetworkReachabilityManager", 6, .inside),
-        Snippet(.anatomy, at: "NetworkReachabilityManager", 7, .pending(.reachability)),
+        Snippet(
+            .anatomy, at: "NetworkReachabilityManager", 7,
+            .tested("ReachabilitySnippets/listeningIsBegunAndEnded")),
     ]
 }

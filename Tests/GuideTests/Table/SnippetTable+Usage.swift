@@ -104,8 +104,9 @@ extension SnippetTable {
         Snippet(.usage, at: "Streaming Strings", 2, .tested("StreamSnippets/textIsStreamed")),
         Snippet(.usage, at: "Streaming Decodable Values", 1, .tested("StreamSnippets/decodingHasOptions")),
         Snippet(.usage, at: "Streaming Decodable Values", 2, .tested("StreamSnippets/valuesAreStreamed")),
-        Snippet(.usage, at: "Producing an InputStream", 1, .pending(.inputStreams)),
-        Snippet(.usage, at: "Producing an InputStream", 2, .pending(.inputStreams)),
+        Snippet(
+            .usage, at: "Producing an InputStream", 1, .tested("InputStreamSnippets/aStreamHasABufferSize")),
+        Snippet(.usage, at: "Producing an InputStream", 2, .tested("InputStreamSnippets/aStreamIsRead")),
         Snippet(.usage, at: "Cancellation", 1, .tested("StreamSnippets/aStreamIsCancelledByItsRequest")),
         Snippet(
             .usage, at: "Cancellation", 2, .tested("StreamSnippets/aStreamIsCancelledByASerializersError")),

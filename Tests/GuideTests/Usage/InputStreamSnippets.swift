@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Lupine
+import Testing
+
+/// A stream's content as an `InputStream`.
+@Suite struct InputStreamSnippets {
+    /// The declaration of the guide, called with its default and without.
+    @Test func aStreamHasABufferSize() async throws {
+        try await HTTPBin.serve { httpbin in
+            let make: (DataStreamRequest) -> [InputStream?] = { request in
+                [request.asInputStream(), request.asInputStream(bufferSize: 16)]
+            }
+            let request = AF.streamRequest("\(httpbin)/range/100")
+            let streams = make(request)
+            // The second call ends the first stream; both have the content between them.
+            #expect(await read(streams).count == 100)
+        }
+    }
+
+    @Test func aStreamIsRead() async throws {
+        try await HTTPBin.serve { httpbin in
+            let seen = Seen<Data>()
+            let inputStream = AF.streamRequest("\(httpbin)/range/26")
+                .responseStream { output in
+                    if case .stream(.success(let data)) = output.event { seen.note(data) }
+                }
+                .asInputStream()
+            #expect(await read([inputStream]) == Array("abcdefghijklmnopqrstuvwxyz".utf8))
+        }
+    }
+
+    /// Carries streams to the thread that reads them.
+    private struct Carried: @unchecked Sendable {
+        let streams: [InputStream?]
+    }
+
+    /// What the streams hold, one behind the other, read on a thread that may wait.
+    private func read(_ streams: [InputStream?]) async -> [UInt8] {
+        let carried = Carried(streams: streams)
+        return await handed { hand in
+            DispatchQueue(label: "org.example.reader").async {
+                var all: [UInt8] = []
+                for stream in carried.streams {
+                    var buffer = [UInt8](repeating: 0, count: 64)
+                    stream?.open()
+                    while let count = stream?.read(&buffer, maxLength: buffer.count), count > 0 {
+                        all += buffer.prefix(count)
+                    }
+                    stream?.close()
+                }
+                hand(all)
+            }
+        }
+    }
+}
