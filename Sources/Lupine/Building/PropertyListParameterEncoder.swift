@@ -8,18 +8,21 @@ public import LupineLoading
 /// Used on any thread, as its `PropertyListEncoder` may be while nobody changes it. It can be subclassed, so the compiler
 /// cannot see that it is `Sendable`: all it stores is one constant.
 open class PropertyListParameterEncoder: @unchecked Sendable, ParameterEncoder {
-    /// A property list in the encoder's own form, which is binary.
+    /// A property list in XML, as that of `PropertyListEncoding`.
     public static var `default`: PropertyListParameterEncoder { PropertyListParameterEncoder() }
     /// A property list in XML.
-    public static var xml: PropertyListParameterEncoder { make(.xml) }
+    public static var xml: PropertyListParameterEncoder { PropertyListParameterEncoder() }
     /// A property list in the binary form.
-    public static var binary: PropertyListParameterEncoder { make(.binary) }
+    public static var binary: PropertyListParameterEncoder {
+        PropertyListParameterEncoder(encoder: makeEncoder(.binary))
+    }
 
     /// What writes the property list.
     public let encoder: PropertyListEncoder
 
-    /// A parameter encoder that writes with `encoder`.
-    public init(encoder: PropertyListEncoder = PropertyListEncoder()) { self.encoder = encoder }
+    /// A parameter encoder that writes with `encoder`, in the form that this is set to: without one XML. A
+    /// `PropertyListEncoder` that nobody has set writes the binary form.
+    public init(encoder: PropertyListEncoder = makeEncoder(.xml)) { self.encoder = encoder }
 
     /// The request with its parameters. Throws `parameterEncoderFailed(reason: .encoderFailed)` with the encoder's
     /// error.
@@ -40,22 +43,22 @@ open class PropertyListParameterEncoder: @unchecked Sendable, ParameterEncoder {
         return request
     }
 
-    private static func make(_ format: PropertyListSerialization.PropertyListFormat)
-        -> PropertyListParameterEncoder
-    {
+    @usableFromInline static func makeEncoder(
+        _ format: PropertyListSerialization.PropertyListFormat
+    ) -> PropertyListEncoder {
         let encoder = PropertyListEncoder()
         encoder.outputFormat = format
-        return PropertyListParameterEncoder(encoder: encoder)
+        return encoder
     }
 }
 
 extension ParameterEncoder where Self == PropertyListParameterEncoder {
-    /// A new `PropertyListParameterEncoder`.
+    /// A new `PropertyListParameterEncoder`, which writes XML.
     public static var propertyList: PropertyListParameterEncoder { PropertyListParameterEncoder() }
 
-    /// A new `PropertyListParameterEncoder` that writes with `encoder`.
+    /// A new `PropertyListParameterEncoder` that writes with `encoder`; without one it writes XML.
     public static func propertyList(
-        encoder: PropertyListEncoder = PropertyListEncoder()
+        encoder: PropertyListEncoder = PropertyListParameterEncoder.makeEncoder(.xml)
     ) -> PropertyListParameterEncoder {
         PropertyListParameterEncoder(encoder: encoder)
     }

@@ -32,7 +32,12 @@ import Testing
             try encoded(["k": "v"], by: .urlEncodedForm(destination: .queryString), into: post).address
                 == "http://h/p?k=v")
         #expect(try encoded(["k": "v"], by: .propertyList, into: post).type == "application/x-plist")
-        #expect(try encoded(["k": "v"], by: .propertyList(), into: post).body?.hasPrefix("bplist00") == true)
+        #expect(try encoded(["k": "v"], by: .propertyList, into: post).body?.hasPrefix("<?xml") == true)
+        #expect(try encoded(["k": "v"], by: .propertyList(), into: post).body?.hasPrefix("<?xml") == true)
+        // An encoder of the caller's writes as the caller set it, and Foundation's default is binary.
+        #expect(
+            try encoded(["k": "v"], by: .propertyList(encoder: PropertyListEncoder()), into: post).body?
+                .hasPrefix("bplist00") == true)
     }
 
     @Test("[E-5.1.1] JSON goes into the body of any method, and keeps a content type")
@@ -94,7 +99,8 @@ import Testing
     func propertyLists() throws {
         let post = try EncodedRequest.plain("POST")
         for (encoder, start) in [
-            (PropertyListParameterEncoder.default, "bplist00"), (.binary, "bplist00"), (.xml, "<?xml"),
+            (PropertyListParameterEncoder.default, "<?xml"), (PropertyListParameterEncoder(), "<?xml"),
+            (.binary, "bplist00"), (.xml, "<?xml"),
         ] {
             let result = EncodedRequest(try encoder.encode(["a": [1, 2]], into: post))
             let body = try #require(result.request.httpBody)
