@@ -12,12 +12,44 @@ extension NSNotification.Name {
 
 /// Credentials by protection space, in memory only (U-11.16). Any thread may use it.
 ///
-/// The first credential of a space becomes its default. A credential with persistence `none` is for one challenge and is not
-/// kept; neither is one that is `synchronizable`, since there is nothing to keep it in.
+/// The first credential of a space becomes its default. A client's identity has no user's name: a space has one of them,
+/// which is found as its default alone. A credential with persistence `none` is for one challenge and is not kept; neither
+/// is one that is `synchronizable`, since there is nothing to keep it in.
 public final class URLCredentialStorage: NSObject, Sendable {
     private struct Shelf {
+        enum Choice: Equatable {
+            case user(String)
+            case identity
+        }
+
         var byUser: [String: URLCredential] = [:]
-        var defaultUser: String?
+        var identity: URLCredential?
+        var choice: Choice?
+
+        var isEmpty: Bool { byUser.isEmpty && identity == nil }
+
+        /// What there is of that choice.
+        subscript(choice: Choice) -> URLCredential? {
+            get {
+                switch choice {
+                case .user(let name): byUser[name]
+                case .identity: identity
+                }
+            }
+            set {
+                switch choice {
+                case .user(let name): byUser[name] = newValue
+                case .identity: identity = newValue
+                }
+            }
+        }
+
+        var chosen: URLCredential? { choice.flatMap { self[$0] } }
+
+        /// Where a credential belongs; nil for one that is nobody's.
+        static func place(of credential: URLCredential) -> Choice? {
+            credential.user.map(Choice.user) ?? credential.identity.map { _ in .identity }
+        }
     }
 
     private let shelves = Lock<[URLProtectionSpace: Shelf]>([:])
@@ -30,15 +62,15 @@ public final class URLCredentialStorage: NSObject, Sendable {
 
     /// The credentials of a space by user name; nil when there are none.
     public func credentials(for space: URLProtectionSpace) -> [String: URLCredential]? {
-        shelves.withLock { $0[space]?.byUser }
+        shelves.withLock { $0[space].flatMap { $0.byUser.isEmpty ? nil : $0.byUser } }
     }
 
-    /// All credentials.
+    /// All credentials that have a user name.
     public var allCredentials: [URLProtectionSpace: [String: URLCredential]] {
-        shelves.withLock { $0.mapValues(\.byUser) }
+        shelves.withLock { $0.mapValues(\.byUser).filter { !$0.value.isEmpty } }
     }
 
-    /// Keeps a credential in place of the one of that user.
+    /// Keeps a credential in place of the one of that user, or an identity in place of the one before.
     public func set(_ credential: URLCredential, for space: URLProtectionSpace) {
         keep(credential, for: space, asDefault: false)
     }
@@ -54,13 +86,14 @@ public final class URLCredentialStorage: NSObject, Sendable {
         _ credential: URLCredential, for space: URLProtectionSpace, options: [String: AnyObject]? = [:]
     ) {
         let hasChanged = shelves.withLock { shelves in
-            guard var shelf = shelves[space], let user = credential.user, shelf.byUser[user] == credential
+            guard var shelf = shelves[space], let place = Shelf.place(of: credential),
+                shelf[place] == credential
             else {
                 return false
             }
-            shelf.byUser[user] = nil
-            if shelf.defaultUser == user { shelf.defaultUser = nil }
-            shelves[space] = shelf.byUser.isEmpty ? nil : shelf
+            shelf[place] = nil
+            if shelf.choice == place { shelf.choice = nil }
+            shelves[space] = shelf.isEmpty ? nil : shelf
             return true
         }
         if hasChanged { announce() }
@@ -68,10 +101,7 @@ public final class URLCredentialStorage: NSObject, Sendable {
 
     /// The credential to try first in a space; nil when there is none.
     public func defaultCredential(for space: URLProtectionSpace) -> URLCredential? {
-        shelves.withLock { shelves in
-            guard let shelf = shelves[space] else { return nil }
-            return shelf.defaultUser.flatMap { shelf.byUser[$0] }
-        }
+        shelves.withLock { $0[space]?.chosen }
     }
 
     /// Makes a credential the one to try first in a space, and keeps it.
@@ -83,8 +113,7 @@ public final class URLCredentialStorage: NSObject, Sendable {
     package func proposal(for space: URLProtectionSpace) -> URLCredential? {
         shelves.withLock { shelves in
             guard let shelf = shelves[space] else { return nil }
-            return shelf.defaultUser.flatMap { shelf.byUser[$0] }
-                ?? shelf.byUser.min { $0.key < $1.key }?.value
+            return shelf.chosen ?? shelf.byUser.min { $0.key < $1.key }?.value ?? shelf.identity
         }
     }
 
@@ -102,14 +131,14 @@ public final class URLCredentialStorage: NSObject, Sendable {
         case .none, .synchronizable: return
         case .forSession, .permanent: break
         }
-        guard let user = credential.user else { return }
+        guard let place = Shelf.place(of: credential) else { return }
         let hasChanged = shelves.withLock { shelves in
             var shelf = shelves[space] ?? Shelf()
-            let before = (shelf.byUser[user], shelf.defaultUser)
-            if asDefault || shelf.byUser.isEmpty { shelf.defaultUser = user }
-            shelf.byUser[user] = credential
+            let before = (shelf[place], shelf.choice)
+            if asDefault || shelf.isEmpty { shelf.choice = place }
+            shelf[place] = credential
             shelves[space] = shelf
-            return before.0 != credential || before.1 != shelf.defaultUser
+            return before.0 != credential || before.1 != shelf.choice
         }
         if hasChanged { announce() }
     }

@@ -73,6 +73,36 @@ struct CredentialTests {
         #expect(URLCredential.Persistence.synchronizable.rawValue == 3)
     }
 
+    @Test("[U-11.16] an identity is kept as its space's default, beside the users")
+    func aStorageKeepsAnIdentity() throws {
+        let storage = URLCredentialStorage()
+        let space = Self.space("example.org", 443, "https", nil, NSURLAuthenticationMethodClientCertificate)
+        let identities = try ["client-rsa", "client-ecdsa"].map {
+            URLCredential(
+                identity: try TrustStage.identity($0), certificates: nil, persistence: .forSession)
+        }
+        storage.set(identities[0], for: space)
+        #expect(storage.defaultCredential(for: space) == identities[0])
+        #expect(storage.credentials(for: space) == nil && storage.allCredentials.isEmpty)
+        let user = URLCredential(user: "a", password: "p", persistence: .forSession)
+        storage.set(user, for: space)
+        #expect(storage.defaultCredential(for: space) == identities[0])
+        #expect(storage.credentials(for: space) == ["a": user])
+        storage.setDefaultCredential(user, for: space)
+        #expect(storage.defaultCredential(for: space) == user)
+        storage.setDefaultCredential(identities[1], for: space)
+        #expect(storage.defaultCredential(for: space) == identities[1], "a space has one identity")
+        storage.remove(identities[0], for: space)
+        #expect(storage.defaultCredential(for: space) == identities[1], "another is not removed in its place")
+        storage.remove(identities[1], for: space)
+        #expect(storage.defaultCredential(for: space) == nil && storage.proposal(for: space) == user)
+        storage.remove(user, for: space)
+        storage.set(identities[1], for: space)
+        #expect(storage.proposal(for: space) == identities[1])
+        storage.removeAll()
+        #expect(storage.proposal(for: space) == nil)
+    }
+
     @Test func aStorageKeepsTheFirstAsDefault() {
         let storage = URLCredentialStorage()
         let space = Self.space()

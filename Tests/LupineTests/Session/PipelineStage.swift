@@ -23,6 +23,12 @@ struct PipelineSetUp {
     var serializationQueue: DispatchQueue?
     /// The certificate of an origin that speaks TLS.
     var leaf: String?
+    /// What else such an origin is to do.
+    var secure: (inout TLSServerConfiguration) -> Void = { _ in }
+    /// A delegate of the test's own.
+    var delegate: SessionDelegate?
+    /// Who hears of events besides.
+    var monitors: [any EventMonitor] = []
     /// What the events are noted by.
     var recorder = EventRecorder()
     var configure: (URLSessionConfiguration) -> Void = { _ in }
@@ -37,22 +43,25 @@ struct PipelineSetUp {
         }
         configure(configuration)
         return Session(
-            configuration: configuration, rootQueue: root, startRequestsImmediately: startsImmediately,
+            configuration: configuration, delegate: delegate ?? SessionDelegate(), rootQueue: root,
+            startRequestsImmediately: startsImmediately,
             requestSetup: setUp, requestQueue: requestQueue, serializationQueue: serializationQueue,
             interceptor: interceptor, serverTrustManager: trust, redirectHandler: redirects,
-            cachedResponseHandler: caching, eventMonitors: [recorder])
+            cachedResponseHandler: caching, eventMonitors: [recorder] + monitors)
     }
 
     func makeOrigin() throws -> LupineOrigin.Origin {
         var serving = OriginConfiguration()
         serving.recordedBytes = 1 << 16
         if let leaf {
-            serving.tls = TLSServerConfiguration(
+            var tls = TLSServerConfiguration(
                 identities: [
                     TLSServerIdentity(
                         try TLSIdentity(
                             pemChain: PKI.text("\(leaf)-chain.pem"), pemKey: PKI.text("\(leaf).key")))
                 ])
+            secure(&tls)
+            serving.tls = tls
         }
         return try LupineOrigin.Origin.start(configuration: serving)
     }

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineLoading
+import LupineOrigin
+import LupineTLS
+import LupineTestKit
+import LupineTransport
+import Synchronization
+import Testing
+
+@testable import Lupine
+
+/// A client that shows who it is, when the server asks and the challenge is answered with an identity: through a session,
+/// over both versions of TLS, against a server that insists and one that does not.
+@Suite struct ClientCertificateTests {
+    /// Who hands the identity over.
+    private enum Way: CaseIterable {
+        /// `authenticate(with:)` of the request.
+        case request
+        /// The configuration's storage, as the default of the protection space.
+        case storage
+        /// A delegate of one's own, whose override answers.
+        case delegate
+    }
+
+    /// Answers the challenge itself, and leaves others to the pipeline.
+    private final class Showing: SessionDelegate, @unchecked Sendable {
+        let credential: URLCredential?
+
+        init(_ credential: URLCredential?) {
+            self.credential = credential
+            super.init()
+        }
+
+        override func urlSession(
+            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler:
+                @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            guard challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodClientCertificate
+            else {
+                return super.urlSession(
+                    session, task: task, didReceive: challenge, completionHandler: completionHandler)
+            }
+            completionHandler(.useCredential, credential)
+        }
+    }
+
+    /// What a server saw, and what became of the request.
+    private struct End: Equatable {
+        var status: Int?
+        var code: URLError.Code?
+        /// Whether the first connection's client showed the certificate that it was to show.
+        var wasShown = false
+
+        static let served = End(status: 200, wasShown: true)
+        static let servedUnknown = End(status: 200)
+
+        static func refused(_ code: URLError.Code, shown: Bool = false) -> End {
+            End(code: code, wasShown: shown)
+        }
+    }
+
+    /// An identity of the fixtures as a credential: the certificate's own, with its intermediates beside it.
+    private static func credential(_ name: String) throws -> URLCredential {
+        let identity = try SecIdentity(pemChain: PKI.text("\(name).pem"), pemKey: PKI.text("\(name).key"))
+        let chain = try TrustFixture.certificates("\(name)-chain")
+        return URLCredential(
+            identity: identity, certificates: Array(chain.dropFirst()), persistence: .forSession)
+    }
+
+    private static func setUp(_ version: TLSVersion, insists: Bool) throws -> PipelineSetUp {
+        let roots = try Certificate.pem(PKI.text("client-root.pem"))
+        var setUp = PipelineSetUp(leaf: "good")
+        setUp.secure = { tls in
+            tls.clientCertificates = insists ? .required(roots: roots) : .requested(roots: roots)
+            (tls.minimumVersion, tls.maximumVersion) = (version, version)
+        }
+        return setUp
+    }
+
+    /// Asks once, with the identity handed over so.
+    private static func ask(
+        _ name: String?, _ way: Way, _ version: TLSVersion, insists: Bool
+    ) async throws -> End {
+        let credential = try name.map(Self.credential)
+        var setUp = try Self.setUp(version, insists: insists)
+        let storage = URLCredentialStorage()
+        setUp.configure = { $0.urlCredentialStorage = storage }
+        switch way {
+        case .request, .storage: break
+        case .delegate: setUp.delegate = Showing(credential)
+        }
+        var end = End()
+        try await withPipeline(setUp) { stage in
+            if way == .storage, let credential {
+                storage.setDefaultCredential(
+                    credential,
+                    for: URLProtectionSpace(
+                        host: "good.test", port: Int(stage.origin.port), protocol: "https", realm: nil,
+                        authenticationMethod: NSURLAuthenticationMethodClientCertificate))
+            }
+            let request = stage.session.request(
+                stage.url(host: "good.test"), shouldAutomaticallyResume: false)
+            if way == .request, let credential { request.authenticate(with: credential) }
+            async let response = request.answered()
+            request.resume()
+            end.status = await response.response?.statusCode
+            end.code = (await response.error?.underlyingError as? URLError)?.code
+            let shown = await stage.origin.handshake(on: 0)?.clientCertificates.first
+            end.wasShown = try name.map { try shown == Certificate.pem(PKI.text("\($0).pem")).first } ?? false
+            #expect(name != nil || shown == nil)
+        }
+        return end
+    }
+
+    @Test(
+        "[I-8.1] an identity is shown and accepted, whoever answers the challenge with it",
+        arguments: [TLSVersion.v1_2, .v1_3])
+    func accepted(_ version: TLSVersion) async throws {
+        for way in Way.allCases {
+            for name in ["client-rsa", "client-ecdsa"] {
+                for insists in [true, false] {
+                    let end = try await Self.ask(name, way, version, insists: insists)
+                    #expect(end == .served, "\(name), \(way), insists: \(insists)")
+                }
+            }
+        }
+    }
+
+    @Test(
+        "a client without an identity is refused where the server insists, and served where it does not",
+        arguments: [TLSVersion.v1_2, .v1_3])
+    func without(_ version: TLSVersion) async throws {
+        for way in Way.allCases {
+            let refused = try await Self.ask(nil, way, version, insists: true)
+            #expect(refused == .refused(.clientCertificateRequired), "\(way)")
+            #expect(try await Self.ask(nil, way, version, insists: false) == .servedUnknown, "\(way)")
+        }
+    }
+
+    @Test(
+        "an identity that the server does not trust is rejected, also where none would have done",
+        arguments: [TLSVersion.v1_2, .v1_3])
+    func wrong(_ version: TLSVersion) async throws {
+        for way in Way.allCases {
+            for insists in [true, false] {
+                let end = try await Self.ask("client-untrusted", way, version, insists: insists)
+                #expect(end.code == .clientCertificateRejected && end.status == nil, "\(way), \(insists)")
+            }
+        }
+    }
+
+    @Test("[I-8.1] a name and a password are no identity: the server hears of nobody")
+    func password() async throws {
+        try await withPipeline(Self.setUp(.v1_3, insists: true)) { stage in
+            let request = stage.session.request(
+                stage.url(host: "good.test"), shouldAutomaticallyResume: false
+            ).authenticate(username: "user", password: "password")
+            async let response = request.answered()
+            request.resume()
+            let error = await response.error
+            #expect((error?.underlyingError as? URLError)?.code == .clientCertificateRequired)
+            #expect(error?.isSessionTaskError == true)
+        }
+    }
+
+    @Test(
+        "monitors hear of the challenge, which names the issuers that the server trusts",
+        arguments: [TLSVersion.v1_2, .v1_3])
+    func challenge(_ version: TLSVersion) async throws {
+        let asked = Heard<URLProtectionSpace>()
+        let monitor = ClosureEventMonitor()
+        monitor.taskDidReceiveChallenge = { _, _, challenge in asked.add(challenge.protectionSpace) }
+        var setUp = try Self.setUp(version, insists: true)
+        setUp.monitors = [monitor]
+        try await withPipeline(setUp) { stage in
+            let request = stage.session.request(
+                stage.url(host: "good.test"), shouldAutomaticallyResume: false
+            ).authenticate(with: try Self.credential("client-rsa"))
+            let response = await request.serializingData().response
+            #expect(response.response?.statusCode == 200)
+            await asked.wait(for: 2)
+        }
+        let spaces = asked.all
+        #expect(
+            spaces.map(\.authenticationMethod) == [
+                NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate,
+            ])
+        let issuer = try #require(try Certificate.pem(PKI.text("client-root.pem")).first).subject
+        #expect(spaces.last?.distinguishedNames == [Data(issuer.der)])
+        #expect(spaces.last?.host == "good.test" && spaces.last?.serverTrust == nil)
+    }
+
+    @Test("[I-8.3] the identity survives retries, and each request has its own")
+    func requestsApart() async throws {
+        try await withPipeline(Self.setUp(.v1_3, insists: false)) { stage in
+            let who = Heard<Certificate?>()
+            stage.origin.route("GET", "/who") { request throws(Refusal) in
+                who.add(request.tls?.clientCertificates.first)
+                return OriginResponse(who.all.count == 1 ? 503 : 200)
+            }
+            let names = ["client-rsa", "client-ecdsa"]
+            for name in names {
+                let request = stage.session.request(
+                    stage.url("/who", host: "good.test"),
+                    interceptor: RetryPolicy(exponentialBackoffScale: 0.001),
+                    shouldAutomaticallyResume: false
+                ).authenticate(with: try Self.credential(name)).validate()
+                let response = await request.serializingData(emptyResponseCodes: [200]).response
+                #expect(
+                    response.response?.statusCode == 200 && request.retryCount == (name == names[0] ? 1 : 0))
+            }
+            let certificates = try ["client-rsa", "client-rsa", "client-ecdsa"].map {
+                try Certificate.pem(PKI.text("\($0).pem")).first
+            }
+            #expect(who.all == certificates)
+            // And a request without one is nobody, though connections with an identity are open.
+            _ = await stage.session.request(stage.url("/who", host: "good.test")).answered()
+            #expect(who.all.last == .some(nil))
+        }
+    }
+}
