@@ -14,6 +14,16 @@ package enum Endpoint: Sendable {
     case webSocket(@Sendable (OriginRequest) throws(Refusal) -> WebSocketBehaviour)
     /// Not at all: the connection follows a script from here on.
     case script(ScriptPlan)
+    /// Request by request, as soon as the head is there: with a response, or by following a script.
+    case chosen(@Sendable (OriginRequest) throws(Refusal) -> EndpointChoice)
+}
+
+/// What is done about one request of a path that chooses.
+package enum EndpointChoice {
+    /// It is answered; its body is read and dropped.
+    case respond(OriginResponse)
+    /// The connection follows the script from behind the head on.
+    case follow(Script)
 }
 
 /// Takes a request's body as it comes, and answers. On the loop.

@@ -163,6 +163,15 @@ final class HTTPConversation: Conversation {
                 }
             case .script(let plan):
                 follow(plan, connection)
+            case .chosen(let choose):
+                answer(connection) { () throws(Refusal) in
+                    switch try choose(found) {
+                    case .respond(let response): return response
+                    case .follow(let script):
+                        follow(script, connection)
+                        return nil
+                    }
+                }
             }
         case .otherMethods(let methods):
             answer(connection) { () throws(Refusal) in
@@ -206,11 +215,17 @@ final class HTTPConversation: Conversation {
     }
 
     private func follow(_ plan: ScriptPlan, _ connection: ServerConnection) {
-        reply = .over
         switch plan.next() {
-        case .follow(let script): connection.become(ScriptConversation(script))
-        case .refuse, .stopListening: connection.finish(lingering: false)
+        case .follow(let script): follow(script, connection)
+        case .refuse, .stopListening:
+            reply = .over
+            connection.finish(lingering: false)
         }
+    }
+
+    private func follow(_ script: Script, _ connection: ServerConnection) {
+        reply = .over
+        connection.become(ScriptConversation(script))
     }
 
     // MARK: out

@@ -153,4 +153,25 @@ import Testing
             #expect(try text(client.receiveAll()) == "HTTP/1.1 200 OK\n\nodd")
         }
     }
+
+    @Test func aPathThatChoosesRequestByRequest() async throws {
+        try await withClient { client, origin in
+            origin.route(
+                "GET", "/turn/{name}",
+                .chosen { request throws(Refusal) in
+                    switch request.parameters.first {
+                    case "odd": .follow(Script([.send("HTTP/1.1 200 OK\n\nodd"), .close]))
+                    case "even": .respond(try OriginResponse(200, "text/plain", Array("even".utf8)))
+                    default: throw .badRequest("neither")
+                    }
+                })
+            for _ in 0..<2 {
+                let response = try client.get("/turn/even")
+                #expect(response.status == 200 && response.text == "even", "the connection lives on")
+            }
+            #expect(try client.get("/turn/neither").status == 400)
+            try client.send("GET /turn/odd HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try text(client.receiveAll()) == "HTTP/1.1 200 OK\n\nodd")
+        }
+    }
 }

@@ -49,7 +49,8 @@ struct PolicyStage {
 
     /// Runs `body` with an origin, which speaks TLS when it is given the name of a fixture, and ends it.
     static func run(
-        leaf: String? = nil, stapled: String? = nil, _ body: (PolicyStage) async throws -> Void
+        leaf: String? = nil, stapled: String? = nil, newest: TLSVersion = .v1_3,
+        _ body: (PolicyStage) async throws -> Void
     ) async throws {
         var serving = OriginConfiguration()
         if let leaf {
@@ -60,6 +61,7 @@ struct PolicyStage {
                     stapledResponse: try stapled.map { try PKI.bytes($0) })
             ])
             tls.cipherList = "ALL:@SECLEVEL=0"
+            tls.maximumVersion = newest
             serving.tls = tls
         }
         let origin = try LupineOrigin.Origin.start(configuration: serving)

@@ -2,6 +2,7 @@
 
 import Foundation
 import LupineLoading
+import LupineTLS
 import LupineTestKit
 import Testing
 
@@ -26,6 +27,8 @@ import Testing
         let fault: Fault
         /// Whether the fixtures' root is at the end of what could be linked, whatever the validation says.
         var reachesRoot = true
+        /// The curve that the client has to offer besides its own for such a key, which TLS 1.2 alone has.
+        var curve: String?
     }
 
     /// Leaves that a handshake can be made with.
@@ -40,6 +43,8 @@ import Testing
         Leaf(name: "renewed", host: "good.test", fault: .none),
         Leaf(name: "renewed-other-key", host: "good.test", fault: .none),
         Leaf(name: "first", host: "first.test", fault: .none),
+        Leaf(name: "second", host: "second.test", fault: .none),
+        Leaf(name: "rsa-pss", host: "rsa-pss.test", fault: .none),
         Leaf(name: "idna", host: "xn--bcher-kva.test", fault: .none),
         Leaf(name: "wildcard", host: "any.wild.test", fault: .none),
         Leaf(name: "wildcard-wide", host: "any.test", fault: .name),
@@ -58,17 +63,26 @@ import Testing
         Leaf(name: "impostor", host: "localhost", fault: .chain, reachesRoot: false),
         Leaf(name: "bad-signature", host: "localhost", fault: .chain, reachesRoot: false),
         Leaf(name: "weak-key", host: "localhost", fault: .chain),
+        Leaf(name: "weak-curve", host: "localhost", fault: .chain, curve: "secp192r1"),
+        Leaf(name: "weak-curve-224", host: "localhost", fault: .chain, curve: "secp224r1"),
         Leaf(name: "sha1", host: "localhost", fault: .chain),
         Leaf(name: "weak-issuer", host: "localhost", fault: .chain),
         Leaf(name: "constrained-inside", host: "inside.allowed.test", fault: .none),
         Leaf(name: "constrained-outside", host: "outside.test", fault: .chain),
         Leaf(name: "wrong-usage", host: "localhost", fault: .chain),
+        Leaf(name: "no-ca", host: "localhost", fault: .chain),
         Leaf(name: "path-length", host: "localhost", fault: .chain),
         Leaf(name: "cycle", host: "localhost", fault: .chain, reachesRoot: false),
         Leaf(name: "critical", host: "localhost", fault: .chain),
+        // Nothing is stapled here, and nothing is fetched: nobody knows who is revoked.
+        Leaf(name: "must-staple", host: "localhost", fault: .chain),
         Leaf(name: "good-ocsp", host: "localhost", fault: .none),
+        Leaf(name: "revoked-ocsp", host: "localhost", fault: .none),
         Leaf(name: "good-crl", host: "localhost", fault: .none),
+        Leaf(name: "revoked-crl", host: "localhost", fault: .none),
+        Leaf(name: "good-both", host: "localhost", fault: .none),
         Leaf(name: "checked", host: "localhost", fault: .none),
+        Leaf(name: "revoked-issuer", host: "localhost", fault: .none),
     ]
 
     /// An evaluator, and how it judges.
@@ -84,7 +98,8 @@ import Testing
         let certificate = try Fixture.certificate(leaf.name)
         let key = try #require(certificate.af.publicKey)
         let (root, rootKey) = (try Fixture.certificate("root"), try Fixture.key("root"))
-        let (other, otherKey) = (try Fixture.certificate("second"), try Fixture.key("second"))
+        let stranger = leaf.name == "second" ? "first" : "second"
+        let (other, otherKey) = (try Fixture.certificate(stranger), try Fixture.key(stranger))
         let always = "trusted"
         // Without the default validation the host's is a whole one.
         let withoutDefault = validateHost ? validity : always
@@ -163,18 +178,34 @@ import Testing
         return end.error.map(Fixture.name) ?? "nothing"
     }
 
-    private static func weaken(_ configuration: URLSessionConfiguration) {
+    private static func weaken(_ configuration: URLSessionConfiguration, curve: String?) {
         configuration.lupine.tls.cipherList = "ALL:@SECLEVEL=0"
+        if let curve { configuration.lupine.tls.groups = "P-256:\(curve)" }
+    }
+
+    @Test("every leaf that a server can present has its row")
+    func completeness() throws {
+        let page = try PKI.text("README.md")
+        let start = try #require(page.range(of: "## Leaves\n"))
+        let end = try #require(page.range(of: "\n## ", range: start.upperBound..<page.endIndex))
+        let rows = page[start.upperBound..<end.lowerBound].split(separator: "\n")
+            .filter { $0.hasPrefix("| `") && !$0.contains("no server") && !$0.contains("Client identity") }
+            .compactMap { $0.split(separator: "`").dropFirst().first.map(String.init) }
+        #expect(Set(rows) == Set(Self.leaves.map(\.name)) && rows.count == Self.leaves.count)
     }
 
     @Test("each leaf, each evaluator, with the host and without", arguments: leaves.map(\.name))
     func cells(_ name: String) async throws {
         let leaf = try #require(Self.leaves.first { $0.name == name })
-        try await PolicyStage.run(leaf: leaf.name) { stage in
+        let isOld = leaf.curve != nil
+        try await PolicyStage.run(leaf: leaf.name, secure: { if isOld { $0.maximumVersion = .v1_2 } }) {
+            stage in
             for validateHost in [true, false] {
                 for judge in try Self.judges(leaf, validateHost: validateHost) {
                     let manager = ServerTrustManager(evaluators: [leaf.host: judge.evaluator])
-                    try await stage.withSession(trust: manager, configure: Self.weaken) { session in
+                    try await stage.withSession(
+                        trust: manager, configure: { Self.weaken($0, curve: leaf.curve) }
+                    ) { session in
                         let found = await Self.end(
                             session.request(stage.url(host: leaf.host, isSecure: true)))
                         #expect(found == judge.expected, "\(leaf.name), \(judge.name), host: \(validateHost)")
@@ -203,19 +234,6 @@ import Testing
                         }
                     }
                 }
-            }
-        }
-    }
-
-    @Test("[I-10.11] what the server has stapled counts")
-    func stapled() async throws {
-        // The prepared answer is older than its next update; the one without a next update is not.
-        try await PolicyStage.run(leaf: "good-ocsp", stapled: "ocsp/good-no-next.der") { stage in
-            let evaluator: RevocationTrustEvaluator = .revocationChecking(
-                options: [.ocsp, .networkAccessDisabled])
-            let manager = ServerTrustManager(evaluators: ["localhost": evaluator])
-            try await stage.withSession(trust: manager) { session in
-                #expect(await Self.end(session.request(stage.url(isSecure: true))) == "trusted")
             }
         }
     }

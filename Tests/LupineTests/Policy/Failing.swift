@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineLoading
+import LupineOrigin
+
+@testable import Lupine
+
+/// A way in which a server can fail a request, as far as a script can do it.
+struct Failing: Sendable {
+    /// How often the storm meets it.
+    enum Frequency {
+        case often
+        /// The client has to wait for its time-out.
+        case seldom
+    }
+
+    enum Kind: Sendable {
+        /// A whole response with this status, on a connection that goes on.
+        case status(Int)
+        /// Whatever the connection does instead.
+        case script([Script.Step])
+    }
+
+    let name: String
+    let kind: Kind
+    /// The error that the loading system has for it; nil where the status is what fails.
+    let code: URLError.Code?
+    var frequency = Frequency.often
+    /// Whether nothing came back on the connection: when it was one that had been used before, the request goes out once more
+    /// beneath the policy.
+    var isReplayed = false
+
+    /// Whether `RetryPolicy` retries it without being told to.
+    var isRetriedByDefault: Bool { code.map(RetryPolicy.defaultRetryableURLErrorCodes.contains) ?? true }
+
+    private init(_ status: Int, isLast: Bool = false) {
+        name = "status \(status)\(isLast ? ", and closed" : "")"
+        kind =
+            isLast
+            ? .script([.send("HTTP/1.1 \(status) No\r\nContent-Length: 2\r\n\r\nno"), .close])
+            : .status(status)
+        code = nil
+    }
+
+    private init(
+        _ name: String, _ code: URLError.Code, _ steps: Script.Step..., frequency: Frequency = .often,
+        isReplayed: Bool = false
+    ) {
+        self.name = name
+        self.code = code
+        self.frequency = frequency
+        self.isReplayed = isReplayed
+        kind = .script(steps)
+    }
+
+    private static let ok = "HTTP/1.1 200 OK\r\n"
+    private static let long = ok + "Content-Length: 9\r\n\r\nok"
+    private static let chunked = ok + "Transfer-Encoding: chunked\r\n\r\n"
+    private static let gzip = ok + "Content-Encoding: gzip\r\nContent-Length: "
+    private static let gzipHead: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]
+
+    static let ways: [Failing] =
+        [408, 500, 502, 503, 504].flatMap { [Failing($0), Failing($0, isLast: true)] } + [
+            // The connection ends.
+            Failing("closed behind the request", .networkConnectionLost, .close, isReplayed: true),
+            Failing("reset behind the request", .networkConnectionLost, .reset, isReplayed: true),
+            Failing("half closed behind the request", .networkConnectionLost, .halfClose, isReplayed: true),
+            Failing("closed in the head", .networkConnectionLost, .send("HTTP/1.1 200 OK\r\nConte"), .close),
+            Failing("reset in the head", .networkConnectionLost, .send("HTTP/1.1 200 OK\r\nConte"), .reset),
+            Failing(
+                "closed behind an interim head", .networkConnectionLost, .send("HTTP/1.1 103 E\r\n\r\n"),
+                .close),
+            Failing(
+                "closed behind the head", .networkConnectionLost, .send(ok + "Content-Length: 9\r\n\r\n"),
+                .close),
+            Failing("closed in the body", .networkConnectionLost, .send(long), .close),
+            Failing("reset in the body", .networkConnectionLost, .send(long), .reset),
+            Failing("closed in a chunk", .networkConnectionLost, .send(chunked + "5\r\nok"), .close),
+            Failing("reset in a chunk", .networkConnectionLost, .send(chunked + "5\r\nok"), .reset),
+            Failing(
+                "closed before the last chunk", .networkConnectionLost, .send(chunked + "2\r\nok\r\n"), .close
+            ),
+            Failing(
+                "closed in the trailers", .networkConnectionLost, .send(chunked + "0\r\nA: b\r\n"), .close),
+            // The response is none.
+            Failing("no HTTP", .badServerResponse, .send("220 mail.test ESMTP\r\n"), .close),
+            Failing("another version", .badServerResponse, .send("HTTP/3.0 200 OK\r\n\r\n"), .close),
+            Failing("a status that is none", .badServerResponse, .send("HTTP/1.1 2x0 OK\r\n\r\n"), .close),
+            Failing("no name of a field", .badServerResponse, .send(ok + ": value\r\n\r\n"), .close),
+            Failing("a blank behind a name", .badServerResponse, .send(ok + "A : b\r\n\r\n"), .close),
+            // The framing is wrong.
+            Failing(
+                "two lengths", .badServerResponse,
+                .send(ok + "Content-Length: 2\r\nContent-Length: 3\r\n\r\nok"), .close),
+            Failing(
+                "a negative length", .badServerResponse, .send(ok + "Content-Length: -2\r\n\r\nok"), .close),
+            Failing(
+                "chunks inside of another coding", .badServerResponse,
+                .send(ok + "Transfer-Encoding: chunked, gzip\r\n\r\n2\r\nok\r\n0\r\n\r\n"), .close),
+            Failing(
+                "an unknown transfer coding", .badServerResponse,
+                .send(ok + "Transfer-Encoding: secret\r\n\r\nok"), .close),
+            Failing("a chunk size that is none", .badServerResponse, .send(chunked + "x\r\nok"), .close),
+            Failing(
+                "a chunk longer than its size", .badServerResponse, .send(chunked + "1\r\nok\r\n0\r\n\r\n"),
+                .close),
+            Failing(
+                "another protocol", .badServerResponse,
+                .send("HTTP/1.1 101 Go\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"), .close),
+            // The coding is wrong.
+            Failing("content that is not gzip", .cannotDecodeRawData, .send(gzip + "2\r\n\r\nok"), .close),
+            Failing(
+                "gzip cut short", .cannotDecodeContentData,
+                .send(Array((gzip + "10\r\n\r\n").utf8) + gzipHead), .close),
+            // Nothing comes any more.
+            Failing("silent", .timedOut, .stall, frequency: .seldom),
+            Failing(
+                "silent in the head", .timedOut, .send("HTTP/1.1 200 OK\r\nConte"), .stall, frequency: .seldom
+            ),
+            Failing("silent in the body", .timedOut, .send(long), .stall, frequency: .seldom),
+            Failing("silent in a chunk", .timedOut, .send(chunked + "5\r\nok"), .stall, frequency: .seldom),
+        ]
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineLoading
+import LupineOrigin
+import LupineTestKit
+import LupineTransport
+import Testing
+
+@testable import Lupine
+
+/// Revocation through a session and a handshake: what the server has stapled, and what is fetched from the addresses that the
+/// certificates name, which an origin of its own stands for.
+@Suite struct SessionRevocationTests {
+    typealias Options = RevocationTrustEvaluator.Options
+
+    struct Row: CustomTestStringConvertible {
+        let shows: String
+        let leaf: String
+        let options: Options
+        /// The answer of the fixtures at each path.
+        var answers: [String: String] = [:]
+        let status: OSStatus
+        /// The paths that are asked, in order.
+        var asked: [String] = []
+
+        var testDescription: String { shows }
+    }
+
+    private static let strict: Options = .requirePositiveResponse
+    private static let issuerAnswer = [
+        "/checked-ocsp": "ocsp/checked.der", "/root-ocsp": "ocsp/issuer-checked.der",
+    ]
+
+    static let rows = [
+        Row(
+            shows: "a good answer for every certificate below the root", leaf: "checked",
+            options: [.ocsp, strict],
+            answers: issuerAnswer, status: errSecSuccess, asked: ["/checked-ocsp", "/root-ocsp"]),
+        Row(
+            shows: "an issuer that is revoked", leaf: "checked", options: .ocsp,
+            answers: issuerAnswer.merging(["/root-ocsp": "ocsp/issuer-revoked.der"]) { $1 },
+            status: errSecCertificateRevoked, asked: ["/checked-ocsp", "/root-ocsp"]),
+        Row(
+            shows: "lists that name none of them", leaf: "checked", options: [.crl, strict],
+            answers: ["/checked.crl": "crl/checked.crl", "/root.crl": "crl/root.crl"], status: errSecSuccess,
+            asked: ["/checked.crl", "/root.crl"]),
+        Row(
+            shows: "no answer where one is required", leaf: "checked", options: [.ocsp, strict],
+            status: errSecIncompleteCertRevocationCheck, asked: ["/checked-ocsp", "/root-ocsp"]),
+        Row(
+            shows: "no answer where none is required", leaf: "checked", options: .ocsp, status: errSecSuccess,
+            asked: ["/checked-ocsp", "/root-ocsp"]),
+        Row(
+            shows: "an answer that is not signed by whom it should be", leaf: "good-ocsp",
+            options: [.ocsp, strict],
+            answers: ["/ocsp": "ocsp/wrong-key.der"], status: errSecIncompleteCertRevocationCheck,
+            asked: ["/ocsp"]),
+        Row(
+            shows: "a good answer", leaf: "good-ocsp", options: .any, answers: ["/ocsp": "ocsp/good.der"],
+            status: errSecSuccess, asked: ["/ocsp"]),
+        Row(
+            shows: "a revoked leaf", leaf: "revoked-ocsp", options: .any,
+            answers: ["/ocsp": "ocsp/revoked.der"],
+            status: errSecCertificateRevoked, asked: ["/ocsp"]),
+        Row(
+            shows: "a revoked leaf, with the network off", leaf: "revoked-ocsp",
+            options: [.any, .networkAccessDisabled], answers: ["/ocsp": "ocsp/revoked.der"],
+            status: errSecSuccess),
+        Row(
+            shows: "a list without the leaf", leaf: "good-crl", options: .any,
+            answers: ["/intermediate.crl": "crl/intermediate.crl"], status: errSecSuccess,
+            asked: ["/intermediate.crl"]),
+        Row(
+            shows: "a list with the leaf", leaf: "revoked-crl", options: .any,
+            answers: ["/intermediate.crl": "crl/intermediate.crl"], status: errSecCertificateRevoked,
+            asked: ["/intermediate.crl"]),
+        Row(
+            shows: "a list with the issuer", leaf: "revoked-issuer", options: .crl,
+            answers: ["/root.crl": "crl/root.crl"], status: errSecCertificateRevoked, asked: ["/root.crl"]),
+        Row(
+            shows: "the list first where it is preferred", leaf: "good-both", options: [.any, .preferCRL],
+            answers: ["/intermediate.crl": "crl/intermediate.crl", "/ocsp": "ocsp/good-both.der"],
+            status: errSecSuccess, asked: ["/intermediate.crl"]),
+        Row(
+            shows: "OCSP first where it is not", leaf: "good-both", options: .any,
+            answers: ["/intermediate.crl": "crl/intermediate.crl", "/ocsp": "ocsp/good-both.der"],
+            status: errSecSuccess, asked: ["/ocsp"]),
+        Row(
+            shows: "a leaf that names no address", leaf: "good", options: .any, status: errSecSuccess),
+    ]
+
+    @Test("[I-8.6] [I-10.11] revocation is looked up in the network", arguments: rows)
+    func fetched(_ row: Row) async throws {
+        let asked = Heard<String>()
+        let responder = try LupineOrigin.Origin.start()
+        for (path, file) in row.answers {
+            let bytes = try PKI.bytes(file)
+            responder.route(nil, path) { request throws(Refusal) in
+                asked.add(request.path)
+                return try OriginResponse(200, "application/octet-stream", bytes)
+            }
+        }
+        responder.route(nil, "/{*}") { request throws(Refusal) in
+            asked.add(request.path)
+            throw Refusal(404, "there is no such answer")
+        }
+        let host = row.leaf == "good" ? "good.test" : "localhost"
+        let manager = ServerTrustManager(evaluators: [host: .revocationChecking(options: row.options)])
+        try await PolicyStage.run(leaf: row.leaf) { stage in
+            try await stage.withSession(
+                trust: manager,
+                configure: {
+                    $0.lupine.addressOverrides[.init(host: "revocation.test", port: 80)] = [responder.address]
+                }
+            ) { session in
+                // An answer that counts is kept: the second request asks nobody. It has a connection of its own.
+                for turn in 0..<2 {
+                    let request = session.request(
+                        stage.url(host: host, isSecure: true), headers: ["Connection": "close"])
+                    let end = await request.ended()
+                    #expect(Self.status(end.error) == row.status, "turn \(turn)")
+                    #expect((end.response?.statusCode == 200) == (row.status == errSecSuccess))
+                    if turn == 0 { #expect(asked.all == row.asked) }
+                }
+                if row.answers.count >= row.asked.count, row.status != errSecIncompleteCertRevocationCheck {
+                    #expect(asked.all == row.asked, "what is known is not asked for again")
+                }
+            }
+        }
+        await responder.shutdown()
+    }
+
+    @Test("what the server has stapled counts, and nobody else is asked")
+    func stapled() async throws {
+        let rows: [(leaf: String, staple: String?, OSStatus)] = [
+            ("good-ocsp", "good", errSecSuccess), ("good-ocsp", "good-no-next", errSecSuccess),
+            ("revoked-ocsp", "revoked", errSecCertificateRevoked),
+            ("must-staple", "must-staple", errSecSuccess),
+            ("must-staple", "must-staple-revoked", errSecCertificateRevoked),
+            ("must-staple", nil, errSecIncompleteCertRevocationCheck),
+        ]
+        for (leaf, staple, status) in rows {
+            let evaluators: [any ServerTrustEvaluating] = [
+                .revocationChecking(options: [.ocsp, .networkAccessDisabled]), DefaultTrustEvaluator(),
+            ]
+            for evaluator in evaluators {
+                try await PolicyStage.run(leaf: leaf, stapled: staple.map { "ocsp/\($0).der" }) { stage in
+                    let manager = ServerTrustManager(evaluators: ["localhost": evaluator])
+                    try await stage.withSession(trust: manager) { session in
+                        let end = await session.request(stage.url(isSecure: true)).ended()
+                        #expect(
+                            Self.status(end.error) == status, "\(leaf), \(staple ?? "none"), \(evaluator)")
+                    }
+                }
+            }
+        }
+    }
+
+    /// What the evaluation failed with; nil for a failure of another kind.
+    private static func status(_ error: AFError?) -> OSStatus? {
+        guard let error else { return errSecSuccess }
+        guard case .serverTrustEvaluationFailed(.trustEvaluationFailed(let cause)) = error else { return nil }
+        return cause.map { OSStatus(($0 as NSError).code) }
+    }
+}
