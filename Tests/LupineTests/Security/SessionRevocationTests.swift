@@ -4,7 +4,6 @@ import Foundation
 import LupineLoading
 import LupineOrigin
 import LupineTestKit
-import LupineTransport
 import Testing
 
 @testable import Lupine
@@ -94,24 +93,24 @@ import Testing
     func fetched(_ row: Row) async throws {
         let asked = Heard<String>()
         let responder = try LupineOrigin.Origin.start()
-        for (path, file) in row.answers {
-            let bytes = try PKI.bytes(file)
+        for path in Set(row.answers.keys).union(row.asked) {
+            let answer = try row.answers[path].map { try PKI.bytes($0) }
             responder.route(nil, path) { request throws(Refusal) in
                 asked.add(request.path)
-                return try OriginResponse(200, "application/octet-stream", bytes)
+                guard let answer else { throw Refusal(404, "there is no such answer") }
+                return try OriginResponse(200, "application/octet-stream", answer)
             }
-        }
-        responder.route(nil, "/{*}") { request throws(Refusal) in
-            asked.add(request.path)
-            throw Refusal(404, "there is no such answer")
         }
         let host = row.leaf == "good" ? "good.test" : "localhost"
         let manager = ServerTrustManager(evaluators: [host: .revocationChecking(options: row.options)])
         try await PolicyStage.run(leaf: row.leaf) { stage in
             try await stage.withSession(
                 trust: manager,
+                // What is fetched is fetched through the session's proxy for HTTP, which is the origin that answers.
                 configure: {
-                    $0.lupine.addressOverrides[.init(host: "revocation.test", port: 80)] = [responder.address]
+                    $0.connectionProxyDictionary = [
+                        "HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": Int(responder.port),
+                    ]
                 }
             ) { session in
                 // An answer that counts is kept: the second request asks nobody. It has a connection of its own.

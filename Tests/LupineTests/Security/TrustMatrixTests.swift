@@ -197,9 +197,7 @@ import Testing
     @Test("each leaf, each evaluator, with the host and without", arguments: leaves.map(\.name))
     func cells(_ name: String) async throws {
         let leaf = try #require(Self.leaves.first { $0.name == name })
-        let isOld = leaf.curve != nil
-        try await PolicyStage.run(leaf: leaf.name, secure: { if isOld { $0.maximumVersion = .v1_2 } }) {
-            stage in
+        try await PolicyStage.run(leaf: leaf.name, newest: leaf.curve == nil ? .v1_3 : .v1_2) { stage in
             for validateHost in [true, false] {
                 for judge in try Self.judges(leaf, validateHost: validateHost) {
                     let manager = ServerTrustManager(evaluators: [leaf.host: judge.evaluator])
