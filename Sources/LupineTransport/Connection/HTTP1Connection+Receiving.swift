@@ -258,7 +258,8 @@ extension HTTP1Connection {
 
     func responseEnded(_ trailers: Fields, leftOver: Int) {
         // Bytes behind a response belong to nobody: whoever sent them is not to be trusted with another request.
-        let reusable = leftOver == 0 && codec.mayBegin && !peerIsClosing
+        let isShared = route.tls?.isPersonal != true
+        let reusable = leftOver == 0 && codec.mayBegin && !peerIsClosing && isShared
         perform(machine.handle(.responseEnded(reusable: reusable)), .success(trailers))
     }
 

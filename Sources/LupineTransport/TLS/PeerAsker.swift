@@ -7,7 +7,8 @@ package import LupineTLS
 ///
 /// An exchange that brings one (`ExchangeOptions.asker`), to an origin whose profile asks, is tied to the connection that is
 /// being opened as soon as the peer's chain has come: it runs there and nowhere else, and what its answers make of the
-/// connection befalls it alone. A connection that stands already is lent to it without a question.
+/// connection befalls it alone. A connection that stands already is lent to it without a question, unless
+/// an identity was shown there that somebody has answered with: such a connection ends with the exchange that it is for.
 ///
 /// The methods are called on a loop and may not block. Each `reply` is called once, from any thread; without an answer, the
 /// peer is refused and the identity is nobody's.

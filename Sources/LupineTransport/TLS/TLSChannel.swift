@@ -14,12 +14,16 @@ final class TLSChannel {
     private let loop: EventLoop
     /// Where what the peer gives to resume with is kept.
     private let keeper: SessionKeeper?
+    /// The exchange that it was opened for has shown an identity of its own.
+    private let isPersonal: Bool
     /// Our half ends once everything has gone.
     private var isClosingWriting = false
 
     init(
-        _ engine: TLSEngine, over wire: any ChannelWire, keeper: SessionKeeper?, on loop: EventLoop
+        _ engine: TLSEngine, over wire: any ChannelWire, keeper: SessionKeeper?, isPersonal: Bool,
+        on loop: EventLoop
     ) {
+        self.isPersonal = isPersonal
         self.engine = engine
         self.wire = wire
         self.keeper = keeper
@@ -28,7 +32,7 @@ final class TLSChannel {
     }
 
     /// What was agreed on. Made when it is asked for: whoever needs it for long keeps it.
-    var details: TLSDetails { TLSDetails(of: engine) }
+    var details: TLSDetails { TLSDetails(of: engine, isPersonal: isPersonal) }
 
     // MARK: in
 

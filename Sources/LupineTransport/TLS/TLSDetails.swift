@@ -14,9 +14,13 @@ package struct TLSDetails: Hashable, Sendable {
     package let isResumed: Bool
     /// What ALPN chose; nil when the peer does not know ALPN.
     package let applicationProtocol: String?
+    /// The exchange that it was opened for was asked who we are and has shown an identity of its own: the connection is not
+    /// lent to another exchange, which may want to be somebody else, or nobody.
+    let isPersonal: Bool
 
     /// What an engine has agreed on, its handshake done.
-    init(of engine: TLSEngine) {
+    init(of engine: TLSEngine, isPersonal: Bool = false) {
+        self.isPersonal = isPersonal
         version = engine.version
         cipherSuite = engine.cipherSuite
         cipherSuiteNumber = engine.cipherSuiteNumber

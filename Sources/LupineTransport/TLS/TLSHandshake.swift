@@ -36,6 +36,8 @@ final class TLSHandshake: LoopChannel {
     private var offered: TLSSession?
     /// Somebody was asked who we are. A session would carry the answer over to connections that were not asked.
     private var wasAskedWho = false
+    /// The exchange that the connection is for has answered that with an identity.
+    private var isPersonal = false
     /// Until when the verdict holds for connections that resume this one.
     private var acceptedUntil: UnixTime?
     /// Ties the exchange that the connection is for to it; set before `start`.
@@ -205,7 +207,9 @@ final class TLSHandshake: LoopChannel {
         guard case .choosing(let engine) = stage else { return }
         setAsking(false)
         switch answer {
-        case .identity(let identity): chosen(identity, engine)
+        case .identity(let identity):
+            isPersonal = peer.profile.questions == .trustAndIdentity
+            chosen(identity, engine)
         case .nobody: chosen(nil, engine)
         case .cancelled: end(.failure(.cancelled))
         }
@@ -226,7 +230,7 @@ final class TLSHandshake: LoopChannel {
         let keeper =
             peer.profile.configuration.resumesSessions && !wasAskedWho
             ? SessionKeeper(profile: peer.profile, peer: sessionPeer, acceptedUntil: acceptedUntil) : nil
-        let channel = TLSChannel(engine, over: wire, keeper: keeper, on: loop)
+        let channel = TLSChannel(engine, over: wire, keeper: keeper, isPersonal: isPersonal, on: loop)
         end(.success(channel))
         // Whoever was waiting has written by then, and our last flight has gone with it. What fails is seen by the reader.
         loop.executeOnLoop { try? channel.settle() }

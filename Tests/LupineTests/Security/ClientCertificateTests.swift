@@ -102,12 +102,11 @@ import Testing
                         authenticationMethod: NSURLAuthenticationMethodClientCertificate))
             }
             let request = stage.session.request(
-                stage.url(host: "good.test"), shouldAutomaticallyResume: false)
+                stage.url(host: "good.test"))
             if way == .request, let credential { request.authenticate(with: credential) }
-            async let response = request.answered()
-            request.resume()
-            end.status = await response.response?.statusCode
-            end.code = (await response.error?.underlyingError as? URLError)?.code
+            let response = await request.answered()
+            end.status = response.response?.statusCode
+            end.code = (response.error?.underlyingError as? URLError)?.code
             let shown = await stage.origin.handshake(on: 0)?.clientCertificates.first
             end.wasShown = try name.map { try shown == Certificate.pem(PKI.text("\($0).pem")).first } ?? false
             #expect(name != nil || shown == nil)
@@ -156,11 +155,9 @@ import Testing
     func password() async throws {
         try await withPipeline(Self.setUp(.v1_3, insists: true)) { stage in
             let request = stage.session.request(
-                stage.url(host: "good.test"), shouldAutomaticallyResume: false
+                stage.url(host: "good.test")
             ).authenticate(username: "user", password: "password")
-            async let response = request.answered()
-            request.resume()
-            let error = await response.error
+            let error = await request.answered().error
             #expect((error?.underlyingError as? URLError)?.code == .clientCertificateRequired)
             #expect(error?.isSessionTaskError == true)
         }
@@ -177,7 +174,7 @@ import Testing
         setUp.monitors = [monitor]
         try await withPipeline(setUp) { stage in
             let request = stage.session.request(
-                stage.url(host: "good.test"), shouldAutomaticallyResume: false
+                stage.url(host: "good.test")
             ).authenticate(with: try Self.credential("client-rsa"))
             let response = await request.serializingData().response
             #expect(response.response?.statusCode == 200)
@@ -205,8 +202,7 @@ import Testing
             for name in names {
                 let request = stage.session.request(
                     stage.url("/who", host: "good.test"),
-                    interceptor: RetryPolicy(exponentialBackoffScale: 0.001),
-                    shouldAutomaticallyResume: false
+                    interceptor: RetryPolicy(exponentialBackoffScale: 0.001)
                 ).authenticate(with: try Self.credential(name)).validate()
                 let response = await request.serializingData(emptyResponseCodes: [200]).response
                 #expect(
