@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import CLupineHeap
 import Dispatch
 import Foundation
 import Lupine
@@ -19,7 +18,7 @@ struct StreamScenario {
         let session = Session(configuration: configuration)
         let count = mebibytes << 20
         guard await received(session, "small", standing: nil) == 1 << 20 else { return false }
-        let before = try Self.status("VmRSS:")
+        let before = try ProcessMemory.resident()
         let (begun, begin) = AsyncStream.makeStream(of: Void.self)
         let rest = DispatchSemaphore(value: 0)
         let isFirst = Once()
@@ -32,10 +31,9 @@ struct StreamScenario {
         guard await received(session, "other", standing: nil) == count / 4 else { return false }
         rest.signal()
         guard await whole == count else { return false }
-        let grown = try Self.status("VmHWM:") - before
+        let grown = try ProcessMemory.peak() - before
         print("stream: \(before) KiB before, grown by \(grown) KiB at most")
-        // A sanitizer's heap says nothing of itself and keeps what was freed.
-        return grown < limit || mallinfo2().uordblks == 0
+        return grown < limit || !ProcessMemory.isTold
     }
 
     /// How many bytes the stream of that name brings, when each piece has `standing` called.
@@ -65,12 +63,5 @@ struct StreamScenario {
             defer { isTaken = true }
             return !isTaken
         }
-    }
-
-    private static func status(_ name: String) throws -> Int {
-        let lines = try String(contentsOfFile: "/proc/self/status", encoding: .utf8).split(separator: "\n")
-        guard let line = lines.first(where: { $0.hasPrefix(name) }), let amount = Int(line.filter(\.isNumber))
-        else { throw CocoaError(.fileReadCorruptFile) }
-        return amount
     }
 }

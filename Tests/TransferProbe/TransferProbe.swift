@@ -3,9 +3,9 @@
 import Foundation
 import Glibc
 
-/// Transfers that need a process of their own: one long stream, after which the process looks at its own memory
-/// (`stream URL MEBIBYTES KIBIBYTES`), or one download, after which it looks for what is left behind
-/// (`download URL FOLDER EXPECTED [FILE-SIZE]`).
+/// Transfers that need a process of their own: one long stream or one large form, after which the process looks at its own
+/// memory (`stream URL MEBIBYTES KIBIBYTES`, `form URL FILE STREAMED-BYTES DIGEST KIBIBYTES`), or one download, after which it
+/// looks for what is left behind (`download URL FOLDER EXPECTED [FILE-SIZE]`).
 @main struct TransferProbe {
     static func main() async throws {
         let arguments = CommandLine.arguments
@@ -19,12 +19,19 @@ import Glibc
                 url: arguments[2], folder: URL(fileURLWithPath: arguments[3]), expected: arguments[4],
                 fileSize: arguments.count > 5 ? UInt(arguments[5]) : nil)
             exit(try await scenario.leavesNothing() ? 0 : 1)
+        case ("form", 7):
+            guard let streamed = Int(arguments[4]), let limit = Int(arguments[6]) else { misuse() }
+            let scenario = FormScenario(
+                url: arguments[2], file: URL(fileURLWithPath: arguments[3]), streamed: streamed,
+                expected: arguments[5], limit: limit)
+            exit(try await scenario.staysSmall() ? 0 : 1)
         default: misuse()
         }
     }
 
     private static func misuse() -> Never {
         print("usage: lupine-transfer-probe stream URL MEBIBYTES KIBIBYTES")
+        print("       lupine-transfer-probe form URL FILE STREAMED-BYTES DIGEST KIBIBYTES")
         print("       lupine-transfer-probe download URL FOLDER EXPECTED [FILE-SIZE]")
         exit(2)
     }

@@ -14,13 +14,13 @@ final class ByteRecord: Sendable {
     var isOn: Bool { limit > 0 }
 
     func add(_ bytes: Span<UInt8>, of connection: Int) {
+        // A connection has one loop, so that nobody adds to its bytes meanwhile.
+        let room = connections.withLock { limit - ($0[connection]?.count ?? 0) }
+        guard room > 0 else { return }
         var copy: [UInt8] = []
-        copy.append(bytes, upTo: limit)
+        copy.append(bytes, upTo: room)
         let piece = copy
-        connections.withLock { connections in
-            let room = limit - connections[connection, default: []].count
-            connections[connection, default: []] += piece.prefix(room)
-        }
+        connections.withLock { $0[connection, default: []] += piece }
     }
 
     func bytes(of connection: Int) -> [UInt8] {

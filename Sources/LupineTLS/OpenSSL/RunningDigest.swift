@@ -28,7 +28,10 @@ internal import CLupineOpenSSL
     deinit { unsafe EVP_MD_CTX_free(context) }
 
     /// Takes the next piece.
-    package func update(_ bytes: [UInt8]) {
+    package func update(_ bytes: [UInt8]) { update(bytes.span) }
+
+    /// Takes the next piece, which is lent for the call.
+    package func update(_ bytes: Span<UInt8>) {
         let isDone = unsafe bytes.withUnsafeBytes { input in
             unsafe EVP_DigestUpdate(context, input.baseAddress, input.count)
         }

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Lupine
+
+/// By how much a process grows that sends a form with a large file and a large stream in it to `/digest`, and does nothing
+/// else. The server answers with the digest of what it got.
+struct FormScenario {
+    let url: String
+    /// Half of the form's content.
+    let file: URL
+    /// The other half: what the stream brings.
+    let streamed: Int
+    /// What the server is to answer, in hexadecimal.
+    let expected: String
+    /// The most that the process may grow by, in KiB.
+    let limit: Int
+
+    func staysSmall() async throws -> Bool {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.connectionProxyDictionary = [:]
+        let session = Session(configuration: configuration)
+        guard await sent(session, { $0.append(Data("small".utf8), withName: "first") }) != nil else {
+            return false
+        }
+        let before = try ProcessMemory.resident()
+        let (file, streamed) = (file, streamed)
+        let answer = await sent(session) { form in
+            form.append(file, withName: "file")
+            form.append(
+                ZeroStream(streamed), withLength: UInt64(streamed), name: "stream", fileName: "zeros",
+                mimeType: "application/octet-stream")
+        }
+        let grown = try ProcessMemory.peak() - before
+        print("form: \(before) KiB before, grown by \(grown) KiB at most")
+        return answer == expected && (grown < limit || !ProcessMemory.isTold)
+    }
+
+    private func sent(_ session: Session, _ fill: @escaping (MultipartFormData) -> Void) async -> String? {
+        let form = MultipartFormData(boundary: "border")
+        fill(form)
+        let request = session.upload(multipartFormData: form, to: url + "/digest")
+        return await withCheckedContinuation { continuation in
+            request.responseData(queue: .global()) { response in
+                if let error = response.error { print("form: \(error)") }
+                let octets = response.value.map { $0.map { String(format: "%02x", $0) }.joined() }
+                continuation.resume(returning: octets)
+            }
+        }
+    }
+
+    /// So many zeros.
+    private final class ZeroStream: InputStream {
+        private var left: Int
+
+        init(_ count: Int) {
+            left = count
+            super.init(data: Data())
+        }
+
+        override func open() {}
+        override func close() {}
+        override var hasBytesAvailable: Bool { left > 0 }
+        override var streamStatus: Stream.Status { left > 0 ? .open : .atEnd }
+        override var streamError: (any Error)? { nil }
+
+        override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength len: Int) -> Int {
+            let count = min(len, left)
+            unsafe buffer.update(repeating: 0, count: count)
+            left -= count
+            return count
+        }
+    }
+}
