@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What a program of the group `loading` is told to do: which form of the face to fetch with, what, and how often.
+/// What a program of the groups `loading`, `pipeline` and `transfer` is told to do: which form of the face to fetch with, what, and how often.
 package struct LoadJob: Sendable {
     /// The programs know the forms by these names.
     package enum Form: String, Sendable {
@@ -10,12 +10,17 @@ package struct LoadJob: Sendable {
         case handler
         /// `downloadTask(with:completionHandler:)`: to a file, which is removed when its size has been read.
         case download
+        /// PUTs of the file that `LUPINE_BENCH_FILE` names.
+        case upload
     }
 
     package let form: Form
     package let url: String
     package let connections: Int
     package let requests: Int
+
+    /// Whether a request is a long one, about a file.
+    package var isTransfer: Bool { form == .download || form == .upload }
 
     /// `FORM HOST PORT PATH CONNECTIONS REQUESTS`; nil when that is not what stands there.
     package init?(_ arguments: [String]) {

@@ -6,7 +6,7 @@ internal import Glibc
 /// which no session tells.
 ///
 /// A round of requests before the clock starts makes the connections, and whatever is made once; another one behind it is
-/// what heap requests are counted in. A download has neither: it is one long request, and memory is what it is about.
+/// what heap requests are counted in. The transfer of a file has neither: it is one long request, and memory is what it is about.
 package enum LoadMeter {
     /// Why a run is worth nothing.
     package enum Failure: Error {
@@ -17,10 +17,10 @@ package enum LoadMeter {
     package static func measure(_ job: LoadJob, _ run: @Sendable (_ requests: Int) async throws -> Int)
         async throws
     {
-        let isDownload = job.form == .download
+        let isTransfer = job.isTransfer
         var first = 0
         heap_set_counting(false)
-        if !isDownload { first = try await run(job.connections) / job.connections }
+        if !isTransfer { first = try await run(job.connections) / job.connections }
         let before = status("VmRSS:")
         let cpu = clock_process_cpu()
         let wall = clock_wall()
@@ -29,14 +29,14 @@ package enum LoadMeter {
         let wallSpent = clock_wall() - wall
         let peak = status("VmHWM:")
         // Every response is as long as the first.
-        guard bytes > 0, isDownload || bytes == first * job.requests else {
+        guard bytes > 0, isTransfer || bytes == first * job.requests else {
             throw Failure.wrongContent(bytes)
         }
         var members = [
             "\"requests\": \(job.requests)", "\"bytes\": \(bytes)", "\"wall\": \(wallSpent)",
             "\"cpu\": \(cpuSpent)", "\"resident\": \(peak)",
         ]
-        if isDownload {
+        if isTransfer {
             members.append("\"grown\": \(peak - before)")
         } else {
             let counted = min(job.requests, 64 * job.connections)

@@ -8,7 +8,7 @@ struct Main {
     static var groups: [BenchmarkGroup] {
         [
             HTTPGroup.group, CodingGroup.group, TransportGroup.group, TLSGroup.group, LoadingGroup.group,
-            PipelineGroup.group,
+            PipelineGroup.group, TransferGroup.group,
         ]
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 internal import BenchmarkHarness
 internal import Foundation
+internal import Glibc
 
 /// A program as an entry: it is started for every sample, does its requests against the server that `Scripts/bench`
 /// started, and prints what they cost from its own clocks. A C program of `Peers/`, or the library's `lupine-load`,
@@ -25,6 +26,14 @@ struct PeerProgram {
         let own = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
         return PeerProgram(
             file: own.deletingLastPathComponent().appending(path: name), arguments: arguments)
+    }
+
+    /// A program of the system, looked for where the shell would.
+    static func command(_ name: String) -> PeerProgram {
+        let folders = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":") ?? []
+        let files = folders.map { URL(filePath: String($0)).appending(path: name) }
+        return PeerProgram(
+            file: files.first { FileManager.default.isExecutableFile(atPath: $0.path) }, arguments: [])
     }
 
     /// What the server is spoken to over; the value is the variable that holds its address.
@@ -57,6 +66,50 @@ struct PeerProgram {
                 return try Self.run(
                     file, arguments + [server.host, server.port, path, "\(connections)", count])
             })
+    }
+
+    /// An entry that runs the program once from its start to its end, and has the kernel say what that cost: for commands,
+    /// which have no clocks of their own. `arguments` are made of the server's host and port.
+    func whole(
+        _ name: String, goals: Goals = Goals(),
+        _ arguments: @escaping (_ host: String, _ port: String) -> [String]
+    ) -> Entry {
+        guard let server = Server.plain.address else {
+            return Entry(name, .absent("no server; Scripts/bench starts one where nginx is installed"))
+        }
+        guard let file, FileManager.default.isExecutableFile(atPath: file.path) else {
+            return Entry(name, .absent("not installed"))
+        }
+        return Entry(
+            name, goals: goals,
+            .report { _ in
+                let clock = ContinuousClock()
+                let before = Self.childrensProcessorTime()
+                let wall = try clock.measure {
+                    let process = Process()
+                    process.executableURL = file
+                    process.arguments = arguments(server.host, server.port)
+                    process.standardOutput = FileHandle.nullDevice
+                    try process.run()
+                    process.waitUntilExit()
+                    guard process.terminationStatus == 0 else {
+                        throw PeerFailure(program: file.lastPathComponent, status: process.terminationStatus)
+                    }
+                }
+                return Sample(
+                    count: 1, wall: wall / .nanoseconds(1),
+                    processor: Self.childrensProcessorTime() - before)
+            })
+    }
+
+    /// Nanoseconds that the programs that were run and waited for have taken.
+    private static func childrensProcessorTime() -> Double {
+        var usage = rusage()
+        _ = unsafe getrusage(__rusage_who_t(RUSAGE_CHILDREN.rawValue), &usage)
+        func nanoseconds(_ time: timeval) -> Double {
+            Double(time.tv_sec) * 1e9 + Double(time.tv_usec) * 1e3
+        }
+        return nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime)
     }
 
     private static func run(_ program: URL, _ arguments: [String]) throws -> Sample {

@@ -2,14 +2,14 @@
 internal import Glibc
 internal import LoadProgram
 
-/// GETs through the pipeline, so many at a time, in a process of its own.
+/// GETs through the pipeline, or transfers of files, so many at a time, in a process of its own.
 ///
-///     pipeline-load async|handler HOST PORT PATH CONNECTIONS REQUESTS
+///     pipeline-load async|handler|download|upload HOST PORT PATH CONNECTIONS REQUESTS
 @main
 struct Main {
     static func main() async {
-        guard let job = LoadJob(Array(CommandLine.arguments.dropFirst())), job.form != .download else {
-            print("async|handler HOST PORT PATH CONNECTIONS REQUESTS")
+        guard let job = LoadJob(Array(CommandLine.arguments.dropFirst())) else {
+            print("async|handler|download|upload HOST PORT PATH CONNECTIONS REQUESTS")
             exit(2)
         }
         do {

@@ -40,11 +40,29 @@ final class PipelineLoad: Sendable {
     }
 
     private func fetch() async throws -> Int {
-        if job.form == .async { return try await session.request(job.url).serializingData().value.count }
-        return try await withCheckedThrowingContinuation { waiting in
-            session.request(job.url).responseData(queue: session.rootQueue) { response in
-                waiting.resume(with: response.result.map(\.count))
+        switch job.form {
+        case .async: return try await session.request(job.url).serializingData().value.count
+        case .handler:
+            return try await withCheckedThrowingContinuation { waiting in
+                session.request(job.url).responseData(queue: session.rootQueue) { response in
+                    waiting.resume(with: response.result.map(\.count))
+                }
             }
+        case .download:
+            let file = try await session.download(job.url).validate().serializingDownloadedFileURL().value
+            defer { try? FileManager.default.removeItem(at: file) }
+            return try size(of: file)
+        case .upload:
+            let file = URL(
+                fileURLWithPath: ProcessInfo.processInfo.environment["LUPINE_BENCH_FILE"] ?? "missing")
+            _ = try await session.upload(file, to: job.url, method: .put).validate()
+                .serializingData(emptyResponseCodes: [201, 204]).value
+            return try size(of: file)
         }
+    }
+
+    private func size(of file: URL) throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
+        return (attributes[.size] as? NSNumber)?.intValue ?? 0
     }
 }

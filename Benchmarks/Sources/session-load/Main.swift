@@ -10,7 +10,7 @@ internal import LoadProgram
 @main
 struct Main {
     static func main() async {
-        guard let job = LoadJob(Array(CommandLine.arguments.dropFirst())) else {
+        guard let job = LoadJob(Array(CommandLine.arguments.dropFirst())), job.form != .upload else {
             print("async|handler|download HOST PORT PATH CONNECTIONS REQUESTS")
             exit(2)
         }
