@@ -5,7 +5,8 @@ public import Foundation
 /// The pieces of a stream as asynchronous sequences. Any thread.
 ///
 /// Each `streaming…` method is a handler of the request from the moment of its call: the request may start at once, and
-/// what comes is gathered for the sequence.
+/// what comes is gathered for the sequence. Once it is iterated, an iteration that is slower than the server slows it down,
+/// as any handler does.
 public struct DataStreamTask: Sendable {
     /// The events of a stream: its pieces, then its completion.
     public typealias Stream<Success, Failure: Error> = StreamOf<DataStreamRequest.Stream<Success, Failure>>
@@ -83,11 +84,12 @@ public struct DataStreamTask: Sendable {
         adding: (@escaping DataStreamRequest.Handler<Success, Failure>) -> Void
     ) -> Stream<Success, Failure> {
         let request = request
-        return StreamOf(bufferingPolicy: bufferingPolicy) {
+        let gathered = GatheredBytes { [weak request] bytes in request?.weigh(bytes) }
+        return StreamOf(bufferingPolicy: bufferingPolicy, gathered: gathered) {
             if shouldAutomaticallyCancel { request.cancelUnlessEnded() }
         } source: { source in
             adding { stream in
-                source.send(stream)
+                source.send(stream, weighing: stream.weight)
                 if case .complete = stream.event { source.finish() }
             }
         }

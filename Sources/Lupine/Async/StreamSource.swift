@@ -2,17 +2,25 @@
 
 /// Where a request's handlers put the events of a `StreamOf`. Any thread.
 struct StreamSource<Element>: Sendable {
-    private let continuation: AsyncStream<Element>.Continuation
+    private let continuation: AsyncStream<StreamOf<Element>.Entry>.Continuation
+    private let gathered: GatheredBytes?
     /// Weak: it keeps the request alive, and the request's handlers keep this.
     private weak var end: StreamEnd?
 
-    init(continuation: AsyncStream<Element>.Continuation, end: StreamEnd) {
+    init(
+        continuation: AsyncStream<StreamOf<Element>.Entry>.Continuation, end: StreamEnd,
+        gathered: GatheredBytes?
+    ) {
         self.continuation = continuation
         self.end = end
+        self.gathered = gathered
     }
 
-    /// Adds an event. Nobody takes it out when the iteration has ended.
-    func send(_ event: sending Element) { continuation.yield(event) }
+    /// Adds an event that came with so many bytes. Nobody takes it out when the iteration has ended.
+    func send(_ event: sending Element, weighing bytes: Int = 0) {
+        let receipt = bytes > 0 ? gathered?.receipt(for: bytes) : nil
+        continuation.yield(StreamOf<Element>.Entry(element: event, receipt: receipt))
+    }
 
     /// There are no more events; whoever iterates takes out what there is, and has not left early by that.
     func finish() {

@@ -6,7 +6,8 @@ public import LupineLoading
 /// The messages of a WebSocket as asynchronous sequences, and ways to answer. Any thread.
 ///
 /// Each `streaming…` method is a handler of the request from the moment of its call: the request may start at once, and
-/// what comes is gathered for the sequence.
+/// what comes is gathered for the sequence. Once it is iterated, an iteration that is slower than the server slows it down,
+/// as any handler does.
 public struct WebSocketTask: Sendable {
     /// The events of a connection: connected, messages, disconnected, completed.
     public typealias EventStreamOf<Success: Sendable, Failure: Error> = StreamOf<
@@ -107,11 +108,12 @@ public struct WebSocketTask: Sendable {
         adding: (@escaping @Sendable (WebSocketRequest.Event<Success, Failure>) -> Void) -> Void
     ) -> StreamOf<Element> {
         let request = request
-        return StreamOf(bufferingPolicy: bufferingPolicy) {
+        let gathered = GatheredBytes { [weak request] bytes in request?.weigh(bytes) }
+        return StreamOf(bufferingPolicy: bufferingPolicy, gathered: gathered) {
             if shouldAutomaticallyCancel { request.cancelUnlessEnded() }
         } source: { source in
             adding { event in
-                if let element = element(event) { source.send(element) }
+                if let element = element(event) { source.send(element, weighing: event.weight) }
                 if case .completed = event.kind { source.finish() }
             }
         }

@@ -6,8 +6,8 @@ public import LupineLoading
 
 /// A request whose content is handed over piece by piece, and kept nowhere.
 ///
-/// Handlers that are slower than the server slow it down: while more than `StreamBacklog.highMark` waits for them, or while
-/// the reader of `asInputStream(bufferSize:)` makes no room, the task's content is held, and its connection is not read.
+/// Handlers that are slower than the server slow it down: while more than `StreamBacklog.highMark` waits for them, in the
+/// buffers of asynchronous sequences too, or while the reader of `asInputStream(bufferSize:)` makes no room, the task's content is held, and its connection is not read.
 public final class DataStreamRequest: Request, @unchecked Sendable {
     /// Hears of the pieces and of the end. What it throws for a piece fails and cancels the request.
     public typealias Handler<Success: Sendable, Failure: Error & Sendable> =
@@ -19,6 +19,8 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         public let event: Event<Success, Failure>
         /// Cancels the request.
         public let token: CancellationToken
+        /// How many bytes it stands for: the piece's, with the first that is made of it.
+        var weight = 0
 
         /// Cancels the request.
         public func cancel() { token.cancel() }
@@ -290,9 +292,12 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     ) {
         if results.isEmpty { return dealtWithPiece(of: count) }
         queue.deliver {
-            for result in results {
+            for (index, result) in results.enumerated() {
                 do {
-                    try stream(Stream(event: .stream(result), token: CancellationToken(self)))
+                    try stream(
+                        Stream(
+                            event: .stream(result), token: CancellationToken(self),
+                            weight: index == 0 ? count : 0))
                 } catch {
                     self.error = error.asAFError(
                         or: .responseSerializationFailed(reason: .customSerializationFailed(error: error)))
@@ -300,6 +305,15 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
                 }
             }
             self.dealtWithPiece(of: count)
+        }
+    }
+
+    /// So many bytes more, or fewer, wait in the buffer of a sequence.
+    func weigh(_ bytes: Int) {
+        let source = lastTask
+        streamState.write { state in
+            if bytes > 0 { state.backlog.add(bytes) } else { state.backlog.remove(-bytes) }
+            state.balance(source)
         }
     }
 

@@ -24,10 +24,13 @@ extension WebSocketRequest {
         private weak var request: WebSocketRequest?
         /// What has happened.
         public let kind: Kind
+        /// What the message weighs that it is made of.
+        let weight: Int
 
-        init(request: WebSocketRequest, kind: Kind) {
+        init(request: WebSocketRequest, kind: Kind, weight: Int = 0) {
             self.request = request
             self.kind = kind
+            self.weight = weight
         }
 
         /// The message, when one has come.

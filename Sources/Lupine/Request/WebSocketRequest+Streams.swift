@@ -82,8 +82,9 @@ extension WebSocketRequest {
                 case .connected(let name):
                     request.tell(.connected(protocol: name), to: handler, on: queue)
                 case .message(let message):
-                    guard !request.isMuted else { return }
-                    request.tellUnlessMuted(decode(message), to: handler, on: queue)
+                    let weight = occurrence.weight
+                    guard !request.isMuted else { return request.weigh(-weight) }
+                    request.tellUnlessMuted(decode(message), weighing: weight, to: handler, on: queue)
                 case .disconnected(let code, let reason):
                     request.tellUnlessMuted(
                         .disconnected(closeCode: code, reason: reason), to: handler, on: queue)
@@ -115,11 +116,12 @@ extension WebSocketRequest {
 
     /// The same, unless the request is cancelled before the handler's turn comes.
     private func tellUnlessMuted<Success: Sendable, Failure: Error>(
-        _ kind: Event<Success, Failure>.Kind,
+        _ kind: Event<Success, Failure>.Kind, weighing weight: Int = 0,
         to handler: @escaping @Sendable (Event<Success, Failure>) -> Void, on queue: DispatchQueue
     ) {
         queue.deliver {
-            if !self.isMuted { handler(Event(request: self, kind: kind)) }
+            if !self.isMuted { handler(Event(request: self, kind: kind, weight: weight)) }
+            if weight > 0 { self.weigh(-weight) }
         }
     }
 }

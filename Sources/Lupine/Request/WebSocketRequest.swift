@@ -6,6 +6,9 @@ public import LupineLoading
 
 /// A request that becomes a connection on which messages go both ways (RFC 6455).
 ///
+/// Handlers that are slower than the server slow it down: while more than `StreamBacklog.highMark` waits for them, or in the
+/// buffers of asynchronous sequences, its messages are not read.
+///
 /// Any thread may call. Handlers are added by the `stream…` methods; each of them hears of everything from then on: that the
 /// connection was made, the messages, with what it was closed, and that the request has come to its end. Those who hear
 /// nothing but the end of an attempt hear of the next one, if there is one.
@@ -15,6 +18,15 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         case connected(protocol: String?)
         case message(URLSessionWebSocketTask.Message)
         case disconnected(URLSessionWebSocketTask.CloseCode, reason: Data?)
+
+        /// What it weighs while it waits for a handler: a message's bytes, and what keeping one costs.
+        var weight: Int {
+            switch self {
+            case .connected, .disconnected: 0
+            case .message(.data(let data)): data.count + 256
+            case .message(.string(let text)): text.utf8.count + 256
+            }
+        }
     }
 
     /// Takes what has happened, on the root queue.
@@ -34,6 +46,22 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         var isMuted = false
         /// Whether nothing can be sent any more.
         var isOver = false
+        /// What waits for handlers, all of them together.
+        fileprivate var backlog = StreamBacklog()
+        /// The task whose messages are held.
+        private var held: URLSessionWebSocketTask?
+
+        /// Holds the messages of the latest task, or lets them come, as handlers can bear. The task is touched under the lock,
+        /// so that the wishes of two threads reach it in order; it never calls back from there.
+        mutating func balance() {
+            if backlog.isFull {
+                guard let task, task !== held else { return }
+                task.holdMessages(true)
+                held = task
+            } else if let task = held.take() {
+                task.holdMessages(false)
+            }
+        }
     }
 
     /// What the request is made of, on each attempt.
@@ -167,7 +195,22 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     }
 
     private func tell(_ occurrence: Occurrence) {
-        for taker in socketState.read({ $0.takers }) { taker.take(self, occurrence) }
+        let takers = socketState.write { state in
+            if occurrence.weight > 0 {
+                for _ in state.takers { state.backlog.add(occurrence.weight) }
+                state.balance()
+            }
+            return state.takers
+        }
+        for taker in takers { taker.take(self, occurrence) }
+    }
+
+    /// So many bytes more, or fewer, wait for handlers.
+    func weigh(_ bytes: Int) {
+        socketState.write { state in
+            if bytes > 0 { state.backlog.add(bytes) } else { state.backlog.remove(-bytes) }
+            state.balance()
+        }
     }
 
     // MARK: sending

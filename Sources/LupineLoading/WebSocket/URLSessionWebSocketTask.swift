@@ -98,6 +98,10 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
         }
     }
 
+    /// Holds messages back from whoever waits for them, or lets them go on. They stay in the connection, whose server is not
+    /// read from meanwhile; at the end all that came are received.
+    package func holdMessages(_ isHeld: Bool) { socket.withhold(isHeld) }
+
     /// Sends a ping. Pings of the server's are answered without the program's doing.
     ///
     /// - Parameter pongReceiveHandler: Called on the delegate queue when the pong came, or with why it will not.

@@ -55,6 +55,8 @@ final class WebSocketCore: WebSocketOwner {
         var messages: [WebSocketMessage] = []
         var messageBytes = 0
         var isPaused = false
+        /// Whether receivers get nothing for now.
+        var isWithheld = false
         var receivers: [Receiver] = []
         var sends: [(number: Int, handler: Sender)] = []
         var lastSend = 0
@@ -126,6 +128,16 @@ final class WebSocketCore: WebSocketOwner {
     func receive(_ handler: @escaping Receiver) {
         state.withLock { $0.receivers.append(handler) }
         post { self.deliver() }
+    }
+
+    /// While messages are withheld receivers get none, and no more than a few are read from the connection. The end is no
+    /// secret: what came before it is received then.
+    func withhold(_ isWithheld: Bool) {
+        let wasWithheld = state.withLock { state in
+            defer { state.isWithheld = isWithheld }
+            return state.isWithheld
+        }
+        if wasWithheld, !isWithheld { post { self.deliver() } }
     }
 
     /// What the connection was closed with.
@@ -216,9 +228,9 @@ final class WebSocketCore: WebSocketOwner {
             state.messages.append(message)
             state.messageBytes += message.octets.count
             state.isPaused =
-                !state.isClosing && state.receivers.isEmpty
+                !state.isClosing && (state.receivers.isEmpty || state.isWithheld)
                 && (state.messageBytes > Self.manyBytes || state.messages.count >= Self.manyMessages)
-            return (state.isPaused ? .pause : .more, !state.receivers.isEmpty)
+            return (state.isPaused ? .pause : .more, !state.receivers.isEmpty && !state.isWithheld)
         }
         if wakes { post { self.deliver() } }
         return demand
@@ -273,7 +285,7 @@ final class WebSocketCore: WebSocketOwner {
                 guard case .ended(let error) = state.phase else { return nil }
                 return (state.receivers.removeFirst(), .failure(error))
             }
-            guard state.isAnnounced else { return nil }
+            guard state.isAnnounced, !state.isWithheld || state.closedError != nil else { return nil }
             let message = state.messages.removeFirst()
             state.messageBytes -= message.octets.count
             if state.isPaused, state.messageBytes <= Self.manyBytes / 2 {

@@ -89,6 +89,52 @@ struct WebSocketCoreTests {
         }
     }
 
+    @Test("messages that are withheld wait, and stop the reading when they are many")
+    func withheld() async throws {
+        try await withCore { core, jobs, log, loop in
+            core.open(Self.conversation(for: core), on: loop) {}
+            core.withhold(true)
+            for _ in 0..<2 {
+                core.receive { result in log.add((try? result.get()) == nil ? "failed" : "message") }
+            }
+            let large = WebSocketMessage(.binary, [UInt8](repeating: 0, count: 600 << 10))
+            #expect(core.webSocketReceived(large) == .more)
+            #expect(core.webSocketReceived(large) == .pause, "although somebody waits for it")
+            jobs.runAll()
+            #expect(log.entries.isEmpty)
+            core.withhold(false)
+            jobs.runAll()
+            #expect(log.entries == ["message", "message"])
+            core.webSocketEnded(.lost, nil)
+            jobs.runAll()
+        }
+    }
+
+    @Test("[U-8.4] messages that are withheld are received at the end, then comes the end")
+    func withheldToTheEnd() async throws {
+        try await withCore { core, jobs, log, loop in
+            core.attach(onEnd: { _ in log.add("ended") })
+            core.open(Self.conversation(for: core), on: loop) {}
+            core.withhold(true)
+            Self.receive(core, 3, log)
+            for _ in 0..<2 { _ = core.webSocketReceived(WebSocketMessage(.text, [0x61])) }
+            jobs.runAll()
+            #expect(log.entries.isEmpty)
+            core.webSocketEnded(.lost, nil)
+            jobs.runAll()
+            #expect(log.entries == ["message", "message", "failed", "ended"])
+        }
+    }
+
+    /// Receives so many messages, each when the one before has come.
+    private static func receive(_ core: WebSocketCore, _ left: Int, _ log: CallLog) {
+        guard left > 0 else { return }
+        core.receive { result in
+            log.add((try? result.get()) == nil ? "failed" : "message")
+            receive(core, left - 1, log)
+        }
+    }
+
     @Test("a connection that comes too late is not announced")
     func tooLate() async throws {
         try await withCore { core, jobs, log, loop in

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineLoading
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+/// A slow iteration slows the socket, one that has not begun does not.
+struct SequenceBackPressureTests {
+    @Test(
+        "bytes are the request's from when somebody iterates, until they are taken or nobody iterates any more"
+    )
+    func gatheredBytes() {
+        let weight = Protected(0)
+        let gathered = GatheredBytes { difference in weight.write { $0 += difference } }
+        var receipts = [gathered.receipt(for: 10), gathered.receipt(for: 20)]
+        #expect(weight.read { $0 } == 0)
+        receipts.removeFirst()
+        gathered.begin()
+        #expect(weight.read { $0 } == 20)
+        gathered.begin()
+        receipts.append(gathered.receipt(for: 5))
+        #expect(weight.read { $0 } == 25)
+        receipts.removeFirst()
+        #expect(weight.read { $0 } == 5)
+        receipts.append(gathered.receipt(for: 7))
+        gathered.end()
+        #expect(weight.read { $0 } == 0)
+        receipts = [gathered.receipt(for: 3)]
+        receipts = []
+        gathered.begin()
+        #expect(weight.read { $0 } == 0)
+    }
+
+    @Test("what a policy drops from the buffer weighs nothing any more")
+    func dropped() async throws {
+        for policy in [StreamOf<Int>.BufferingPolicy.bufferingNewest(1), .bufferingOldest(1)] {
+            let weight = Protected(0)
+            let gathered = GatheredBytes { difference in weight.write { $0 += difference } }
+            var source: StreamSource<Int>?
+            let stream = StreamOf<Int>(bufferingPolicy: policy, gathered: gathered) { source = $0 }
+            var iterator: StreamOf<Int>.Iterator? = stream.makeAsyncIterator()
+            for event in 1...4 { source?.send(event, weighing: 100 * event) }
+            let isNewest = if case .bufferingNewest = policy { true } else { false }
+            #expect(weight.read { $0 } == (isNewest ? 400 : 100))
+            #expect(await iterator?.next() == (isNewest ? 4 : 1))
+            #expect(weight.read { $0 } == 0)
+            source?.send(5, weighing: 1)
+            #expect(weight.read { $0 } == 1)
+            iterator = nil
+            #expect(weight.read { $0 } == 0)
+        }
+    }
+
+    private static let count = 32 << 20
+
+    /// Runs `body` with a stream of 32 MiB, and what says how many of its bytes have left the origin when another body of a
+    /// quarter of that length has come.
+    private func withLongStream(
+        _ body: (DataStreamRequest, PipelineStage, _ sent: () async -> Int) async throws -> Void
+    ) async throws {
+        try await withPipeline { stage async throws in
+            stage.origin.serve("/long", Self.count)
+            stage.origin.serve("/other", Self.count / 4)
+            let request = stage.session.streamRequest(stage.url("/long"))
+            try await body(request, stage) {
+                let other = await stage.session.request(stage.url("/other")).answered()
+                #expect(other.data?.count == Self.count / 4)
+                return stage.origin.counts.bytesSent - Self.count / 4
+            }
+        }
+    }
+
+    @Test("[C-41] an iteration that stands still holds up the origin, and gets every byte in the end")
+    func standing() async throws {
+        try await withLongStream { request, _, sent in
+            var bytes = 0
+            var isFirst = true
+            for await event in request.streamTask().streamingData() {
+                if isFirst {
+                    isFirst = false
+                    #expect(await sent() < Self.count / 2)
+                    #expect(!request.isFinished)
+                }
+                bytes += event.value?.count ?? 0
+            }
+            #expect(bytes == Self.count)
+        }
+    }
+
+    @Test("[C-41] so does one of values that a serializer makes")
+    func serialized() async throws {
+        try await withLongStream { request, _, sent in
+            var bytes = 0
+            var isFirst = true
+            let stream = request.streamTask().streamingResponses(
+                serializedUsing: PassthroughStreamSerializer())
+            for await event in stream {
+                if isFirst {
+                    isFirst = false
+                    #expect(await sent() < Self.count / 2)
+                }
+                bytes += event.value?.count ?? 0
+            }
+            #expect(bytes == Self.count)
+        }
+    }
+
+    @Test("[C-43, C-45] one that nobody iterates, or that was left, holds up nothing")
+    func unheard() async throws {
+        try await withLongStream { request, _, _ in
+            let task = request.streamTask()
+            let later = task.streamingData()
+            for await event in task.streamingData(automaticallyCancelling: false) where event.value != nil {
+                break
+            }
+            await withCheckedContinuation { continuation in request.onFinish { continuation.resume() } }
+            let bytes = await later.reduce(0) { $0 + ($1.value?.count ?? 0) }
+            #expect(bytes == Self.count)
+        }
+    }
+}

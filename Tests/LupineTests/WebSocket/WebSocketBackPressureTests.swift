@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import LupineLoading
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+/// A slow handler of messages slows the server.
+struct WebSocketBackPressureTests {
+    private static let size = 64 << 10
+    private static let count = 384
+
+    /// Sends many large messages, which the origin sends back as long as somebody reads them.
+    private func sendAll(_ request: WebSocketRequest) {
+        let message = Message.data(Data(octets(Self.size)))
+        for _ in 0..<Self.count {
+            request.send(message, queue: DispatchQueue(label: "sent")) { _ in }
+        }
+    }
+
+    /// Has another socket get as many messages, all of them; what the origin has sent besides.
+    private func sentBesides(_ stage: PipelineStage) async -> Int {
+        let other = stage.socket()
+        let count = Heard<Int>()
+        other.streamMessages(on: DispatchQueue(label: "other")) { _ in count.add(1) }
+        sendAll(other)
+        await count.wait(for: Self.count)
+        other.cancel()
+        return stage.origin.counts.bytesSent - Self.count * Self.size
+    }
+
+    @Test("a handler that stands still holds up the server, and gets every message in the end")
+    func handler() async throws {
+        try await withPipeline { stage async throws in
+            let request = stage.socket()
+            let begun = Heard<Bool>()
+            let messages = Heard<Int>()
+            let go = DispatchSemaphore(value: 0)
+            request.streamMessages(on: DispatchQueue(label: "slow")) { message in
+                if begun.all.isEmpty {
+                    begun.add(true)
+                    go.wait()
+                }
+                if case .data(let data) = message { messages.add(data.count) }
+            }
+            sendAll(request)
+            await begun.wait(for: 1)
+            #expect(await sentBesides(stage) < Self.count * Self.size / 2)
+            #expect(messages.all.isEmpty)
+            go.signal()
+            #expect(await messages.wait(for: Self.count).allSatisfy { $0 == Self.size })
+            request.cancel()
+        }
+    }
+
+    @Test("so does an iteration that stands still")
+    func sequence() async throws {
+        try await withPipeline { stage async throws in
+            let request = stage.socket()
+            let messages = request.webSocketTask().streamingMessages()
+            sendAll(request)
+            var count = 0
+            for await _ in messages {
+                count += 1
+                if count == 1 { #expect(await sentBesides(stage) < Self.count * Self.size / 2) }
+                if count == Self.count { break }
+            }
+            #expect(count == Self.count)
+        }
+    }
+
+    @Test("messages that were held back come before the word that the connection is closed, in order")
+    func order() async throws {
+        try await withPipeline { stage async throws in
+            let begun = Heard<Bool>()
+            let go = DispatchSemaphore(value: 0)
+            let log = stage.socket("count=5000&close=1000").log { event in
+                guard event.message != nil, begun.all.isEmpty else { return }
+                begun.add(true)
+                go.wait()
+            }
+            await begun.wait(for: 1)
+            await stage.settle()
+            go.signal()
+            let expected =
+                ["connected -"] + (0..<5000).map { "message \($0)" } + [
+                    "disconnected 1000 -", "completed nil",
+                ]
+            let isInOrder = await log.all == expected
+            #expect(isInOrder, "\(log.events.all.suffix(3))")
+        }
+    }
+
+    @Test("a request that is held by its handler can be cancelled")
+    func cancelled() async throws {
+        try await withPipeline { stage async throws in
+            let request = stage.socket()
+            let begun = Heard<Bool>()
+            let go = DispatchSemaphore(value: 0)
+            let log = request.log { event in
+                guard event.message != nil, begun.all.isEmpty else { return }
+                begun.add(true)
+                go.wait()
+            }
+            sendAll(request)
+            await begun.wait(for: 1)
+            request.cancel()
+            go.signal()
+            #expect(await log.all.last == "completed explicit")
+        }
+    }
+}
