@@ -76,7 +76,9 @@ open class MultipartFormData {
             guard let stream = InputStream(url: fileURL) else {
                 return fail(.bodyPartInputStreamCreationFailed(for: fileURL))
             }
-            append(stream, withLength: length, name: name, fileName: fileName, mimeType: mimeType)
+            let headers = MultipartPartHeaders(name: name, fileName: fileName, mimeType: mimeType)
+            parts.append(
+                MultipartPart(headers: headers, content: .file(fileURL, stream), length: length))
         } catch {
             fail(error.reason)
         }
@@ -145,6 +147,16 @@ open class MultipartFormData {
         } catch {
             file.remove()
             throw error
+        }
+    }
+
+    /// Makes the form ready for another encoding. Throws `multipartEncodingFailed` for a stream that was read: only data and
+    /// files can be read again.
+    func rewind() throws {
+        for part in parts where !part.rewind() {
+            throw AFError.multipartEncodingFailed(
+                reason: .inputStreamReadFailed(
+                    error: AFError.UnexpectedInputStreamLength(bytesExpected: part.length, bytesRead: 0)))
         }
     }
 

@@ -2,11 +2,13 @@
 
 import Foundation
 
-/// One part of a form: its headers, and content that can be read once. Used by one thread at a time.
+/// One part of a form: its headers, and content that is read once, or again after a `rewind()`. Used by one thread at a time.
 final class MultipartPart {
     /// Where the content comes from.
     enum Content {
         case data(Data)
+        /// A file, by the stream that reads it next.
+        case file(URL, InputStream)
         case stream(InputStream)
     }
 
@@ -15,7 +17,7 @@ final class MultipartPart {
     let length: UInt64
     var isFirst = false
     var isLast = false
-    private let content: Content
+    private var content: Content
     private var isRead = false
 
     init(headers: MultipartPartHeaders, content: Content, length: UInt64) {
@@ -37,9 +39,23 @@ final class MultipartPart {
         case .data(let data):
             try take(data)
             return UInt64(data.count)
-        case .stream(let stream):
+        case .file(_, let stream), .stream(let stream):
             return try read(InputStreamReader(stream), upTo: limit, stopBehind: end, take)
         }
+    }
+
+    /// Has the content read from its beginning the next time. False for a stream that was read: it is spent.
+    func rewind() -> Bool {
+        guard isRead else { return true }
+        switch content {
+        case .data: break
+        case .file(let url, _):
+            guard let stream = InputStream(url: url) else { return false }
+            content = .file(url, stream)
+        case .stream: return false
+        }
+        isRead = false
+        return true
     }
 
     private func read(

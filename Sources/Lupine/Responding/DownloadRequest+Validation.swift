@@ -28,12 +28,16 @@ extension DownloadRequest {
         return self
     }
 
-    /// Fails the download with `unacceptableStatusCode` unless its response's status code is among these.
+    /// Fails the download with `unacceptableStatusCode` unless its response's status code is among these. That nothing was
+    /// missing any more when the download was gone on with (416) is no failure.
     @preconcurrency
     @discardableResult
     public func validate<S: Sequence & Sendable>(statusCode acceptableStatusCodes: S) -> Self
     where S.Element == Int {
-        validate { _, response, _ in Request.judge(response, statusCodes: acceptableStatusCodes) }
+        validate { [weak self] _, response, _ in
+            if self?.wasWholeAlready(response) == true { return .success(()) }
+            return Request.judge(response, statusCodes: acceptableStatusCodes)
+        }
     }
 
     /// Fails the download with `unacceptableContentType` or `missingContentType` unless the type of its content is among
@@ -44,8 +48,9 @@ extension DownloadRequest {
     public func validate<S: Sequence>(
         contentType acceptableContentTypes: @escaping @Sendable @autoclosure () -> S
     ) -> Self where S.Element == String {
-        validate { _, response, fileURL in
-            Self.judge(response, fileURL: fileURL) { Array(acceptableContentTypes()) }
+        validate { [weak self] _, response, fileURL in
+            if self?.wasWholeAlready(response) == true { return .success(()) }
+            return Self.judge(response, fileURL: fileURL) { Array(acceptableContentTypes()) }
         }
     }
 
@@ -54,9 +59,21 @@ extension DownloadRequest {
     @preconcurrency
     @discardableResult
     public func validate() -> Self {
-        validate(statusCode: Request.acceptableStatusCodes).validate { request, response, fileURL in
-            Self.judge(response, fileURL: fileURL) { Request.acceptableContentTypes(of: request) }
+        validate(statusCode: Request.acceptableStatusCodes).validate {
+            [weak self] request, response, fileURL in
+            if self?.wasWholeAlready(response) == true { return .success(()) }
+            return Self.judge(response, fileURL: fileURL) { Request.acceptableContentTypes(of: request) }
         }
+    }
+
+    /// Whether the response says that there is nothing behind what an earlier download has left. Its type is not that of the
+    /// file.
+    private func wasWholeAlready(_ response: HTTPURLResponse) -> Bool {
+        guard response.statusCode == 416, case .resumeData(let data) = downloadable,
+            let received = ResumeData(data)?.received,
+            let range = response.value(forHTTPHeaderField: "Content-Range").flatMap({ ContentRange($0) })
+        else { return false }
+        return range.start == nil && range.total == received
     }
 
     /// Only the file's size is read, never the file.

@@ -4,6 +4,8 @@ internal import Foundation
 internal import LupineLoading
 
 /// The upload of a form: it is encoded when it is to be sent, once, and the result, be it an error, serves every attempt.
+/// Only when its file is gone, because the request had come to its end before a late handler had it retried, is the
+/// form encoded again, which a stream in it does not allow.
 ///
 /// The form is not `Sendable`; it is only touched under the lock here, once its owner has handed it over.
 final class MultipartUpload: UploadConvertible, @unchecked Sendable {
@@ -34,10 +36,23 @@ final class MultipartUpload: UploadConvertible, @unchecked Sendable {
 
     func createUploadable() throws -> UploadRequest.Uploadable {
         try state.write { state in
+            if isGone(state.result, state.form.fileManager) {
+                state.result = Result {
+                    try state.form.rewind()
+                    return try encoded(state.form)
+                }
+            }
             let result = state.result ?? Result { try encoded(state.form) }
             state.result = result
             return try result.get()
         }
+    }
+
+    private func isGone(
+        _ result: Result<UploadRequest.Uploadable, any Error>?, _ fileManager: FileManager
+    ) -> Bool {
+        guard case .success(.file(let file, shouldRemove: true)) = result else { return false }
+        return !fileManager.fileExists(atPath: file.path)
     }
 
     private func encoded(_ form: MultipartFormData) throws -> UploadRequest.Uploadable {

@@ -47,18 +47,21 @@ final class DownloadSink: TaskSink {
     func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
         switch store.response(response, isDecoded: isDecoded(response)) {
         case .store(let target, let resumed):
-            if let resumed {
-                call(task) { delegate, session, downloadTask in
-                    delegate.urlSession(
-                        session, downloadTask: downloadTask, didResumeAtOffset: resumed.offset,
-                        expectedTotalBytes: resumed.total)
-                }
-            }
+            if let resumed { tellResumed(task, at: resumed.offset, of: resumed.total) }
             return .splice(into: target)
-        case .complete: return .skip
+        case .complete(let count):
+            tellResumed(task, at: count, of: count)
+            return .skip
         case .fail(let code, let reason, let cause):
             fail(task, code, cause, reason)
             return .skip
+        }
+    }
+
+    private func tellResumed(_ task: TaskCore, at offset: Int64, of total: Int64) {
+        call(task) { delegate, session, downloadTask in
+            delegate.urlSession(
+                session, downloadTask: downloadTask, didResumeAtOffset: offset, expectedTotalBytes: total)
         }
     }
 

@@ -12,8 +12,8 @@ final class DownloadStore: Sendable {
     enum Plan: Sendable {
         /// Content goes there. With an offset it goes behind what was there before; the total is -1 where nobody knows.
         case store(FileTarget, resumed: (offset: Int64, total: Int64)?)
-        /// The file was whole already.
-        case complete
+        /// The file was whole already, and has so many bytes.
+        case complete(Int64)
         /// It cannot be stored.
         case fail(URLError.Code, reason: String, Errno?)
     }
@@ -83,7 +83,7 @@ final class DownloadStore: Sendable {
             case (.complete, let resuming?):
                 let file = try DownloadFile.continuing(resuming.file, at: resuming.received)
                 begin(file, nil, isDecoded, Count(written: resuming.received, expected: resuming.received))
-                return .complete
+                return .complete(resuming.received)
             case (.refuse(let reason), _):
                 return .fail(.badServerResponse, reason: reason, nil)
             case (.store, _), (.append, nil), (.complete, nil):

@@ -276,6 +276,50 @@ struct DownloadResumeTests {
         }
     }
 
+    @Test(
+        "[DL-9, DL-26] a download that lacks nothing any more is whole, and its progress says so",
+        arguments: [
+            "416 Range Not Satisfiable\r\nContent-Range: bytes */1000\r\nContent-Type: text/html\r\n"
+                + "Content-Length: 4\r\n\r\nnone",
+            "206 Partial Content\r\nContent-Range: bytes 1000-999/1000\r\nContent-Type: a/b\r\n"
+                + "Content-Length: 0\r\n\r\n",
+        ])
+    func nothingMissing(_ answer: String) async throws {
+        try await withPlace { folder async throws in
+            try await withPipeline { stage async throws in
+                let bytes = octets(1000)
+                stage.origin.script(
+                    "GET", "/resource",
+                    ScriptPlan([
+                        // All that was announced has come, in chunks whose end is missing.
+                        Script([
+                            .send(
+                                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nETag: \"v1\"\r\n"
+                                    + "Accept-Ranges: bytes\r\n\r\n3E8\r\n"), .send(bytes), .send("\r\n"),
+                            .close,
+                        ]),
+                        Script([.send("HTTP/1.1 " + answer), .close]),
+                    ]))
+                let lost = await stage.session.download(stage.url("/resource")).moved()
+                #expect(brief(lost.error) == "task lost")
+                let data = try #require(lost.resumeData as Data?)
+                let place = folder.appendingPathComponent("file")
+                let fractions = Heard<Double>()
+                let request = stage.session.download(resumingWith: data) { _, _ in (place, []) }
+                    .downloadProgress(queue: quiet) { fractions.add($0.fractionCompleted) }
+                    .validate().validate(contentType: ["a/b"])
+                let end = await request.loaded()
+                let isWhole = end.value == Data(bytes)
+                #expect(isWhole, "\(end)")
+                await quiet.flush()
+                #expect(fractions.all.last == 1 && request.downloadProgress.totalUnitCount == 1000)
+                #expect(names(in: folder) == ["file"])
+                let part = try #require(ResumeData(data)).file
+                #expect(!FileManager.default.fileExists(atPath: part))
+            }
+        }
+    }
+
     @Test("[DL-24, DL-26] a server without ranges gives nothing to go on with")
     func withoutRanges() async throws {
         try await withPipeline { stage async throws in

@@ -178,6 +178,65 @@ struct MultipartUploadTests {
         }
     }
 
+    @Test(
+        "[R-46, UP-8] a late handler's retry finds its form: it is encoded again, which a stream does not allow",
+        arguments: [false, true])
+    func lateRetry(hasStream: Bool) async throws {
+        try await withPlace { folder async throws in
+            let interceptor = ScriptedInterceptor(answers: [.retry])
+            try await withPipeline(PipelineSetUp(interceptor: interceptor)) { stage async throws in
+                let manager = PlacedManager(folder)
+                let bodies = Heard<[UInt8]>()
+                stage.origin.route("POST", "/take") { request throws(Refusal) in
+                    bodies.add(request.body)
+                    return OriginResponse(200)
+                }
+                let file = folder.appendingPathComponent("part.bin")
+                try Data(octets(30_000, seed: 3)).write(to: file)
+                let request = stage.session.upload(
+                    multipartFormData: { form in
+                        form.append(Data(octets(20_000)), withName: "a")
+                        form.append(file, withName: "b")
+                        guard hasStream else { return }
+                        form.append(
+                            InputStream(data: Data(octets(1000))), withLength: 1000, name: "c", fileName: "c",
+                            mimeType: "a/b")
+                    }, to: stage.url("/take"), usingThreshold: 0, fileManager: manager)
+                #expect(await request.answered().error == nil)
+                await stage.settle()
+                #expect(manager.forms.isEmpty && bodies.all.count == 1)
+                let runs = Protected(0)
+                let late: AFDataResponse<String> = await called { answer in
+                    request.response(
+                        queue: DispatchQueue(label: "late"),
+                        responseSerializer: ClosureSerializer { error in
+                            if let error { throw error }
+                            let isFirst = runs.write { count in
+                                count += 1
+                                return count == 1
+                            }
+                            if isFirst { throw BriefError("no") }
+                            return "yes"
+                        }
+                    ) { answer($0) }
+                }
+                await stage.settle()
+                #expect(manager.forms.isEmpty && request.retryCount == 1)
+                if hasStream {
+                    guard case .multipartEncodingFailed(.inputStreamReadFailed) = late.error else {
+                        Issue.record("\(String(describing: late.error))")
+                        return
+                    }
+                    #expect(bodies.all.count == 1)
+                } else {
+                    #expect(late.value == "yes" && bodies.all.count == 2)
+                    let isSame = bodies.all.first == bodies.all.last
+                    #expect(isSame && bodies.all.first?.count ?? 0 > 50_000)
+                }
+            }
+        }
+    }
+
     @Test("[E-8.5, UP-5, UP-7] a part that is missing fails as it is, once for all attempts")
     func missingPart() async throws {
         let interceptor = ScriptedInterceptor(answers: [.retry])
