@@ -71,7 +71,7 @@ struct PeerProgram {
     /// An entry that runs the program once from its start to its end, and has the kernel say what that cost: for commands,
     /// which have no clocks of their own. `arguments` are made of the server's host and port.
     func whole(
-        _ name: String, goals: Goals = Goals(),
+        _ name: String, environment: [String: String] = [:], goals: Goals = Goals(),
         _ arguments: @escaping (_ host: String, _ port: String) -> [String]
     ) -> Entry {
         guard let server = Server.plain.address else {
@@ -90,6 +90,7 @@ struct PeerProgram {
                     process.executableURL = file
                     process.arguments = arguments(server.host, server.port)
                     process.standardOutput = FileHandle.nullDevice
+                    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
                     try process.run()
                     process.waitUntilExit()
                     guard process.terminationStatus == 0 else {
