@@ -26,6 +26,7 @@
 
 #include "certificate_shim.h"
 #include "engine_shim.h"
+#include "issue_shim.h"
 #include "trust_shim.h"
 
 #endif

@@ -64,13 +64,19 @@ struct SendingPlan: Sendable {
         if let authorization = hop.proxyAuthorization, route.proxy != nil, !route.isTunnelled {
             try fields.add(.proxyAuthorization, authorization)
         }
-        if !fields.contains(.accept) { try fields.add(.accept, "*/*") }
-        if !fields.contains(.acceptLanguage) { try fields.add(.acceptLanguage, DefaultFields.acceptLanguage) }
-        if !fields.contains(.acceptEncoding), !hop.isUpgrade, hop.mayDecode, settings.lupine.decodesContent {
+        if !fields.contains(.accept), !settings.omits(.accept) { try fields.add(.accept, "*/*") }
+        if !fields.contains(.acceptLanguage), !settings.omits(.acceptLanguage) {
+            try fields.add(.acceptLanguage, DefaultFields.acceptLanguage)
+        }
+        if !fields.contains(.acceptEncoding), !settings.omits(.acceptEncoding), !hop.isUpgrade, hop.mayDecode,
+            settings.lupine.decodesContent
+        {
             try fields.add(.acceptEncoding, DefaultFields.acceptEncoding)
         }
-        if !fields.contains(.userAgent) { try fields.add(.userAgent, DefaultFields.userAgent) }
-        if hasBody, method == .post, !fields.contains(.contentType) {
+        if !fields.contains(.userAgent), !settings.omits(.userAgent) {
+            try fields.add(.userAgent, DefaultFields.userAgent)
+        }
+        if hasBody, method == .post, !fields.contains(.contentType), !settings.omits(.contentType) {
             try fields.add(.contentType, "application/x-www-form-urlencoded")
         }
         try fields.add(.connection, hop.isUpgrade ? "Upgrade" : "keep-alive")

@@ -12,12 +12,17 @@ extension ProxyRule {
     ///
     /// - Parameters:
     ///   - dictionary: The configuration's; nil for the environment's, empty for no proxy.
+    ///   - proxies: What stands in place of both, by the names of variables.
     ///   - variable: Gives the value of an environment variable.
     /// - Throws: What is wrong with the first proxy that is asked for and cannot be used.
     init(
-        session dictionary: [AnyHashable: Any]?,
+        session dictionary: [AnyHashable: Any]?, named proxies: [String: String]? = nil,
         environment variable: (String) -> String? = { ProcessInfo.processInfo.environment[$0] }
     ) throws(ProxyURLError) {
+        if let proxies {
+            try self.init(environment: { proxies[$0] })
+            return
+        }
         guard let dictionary else {
             try self.init(environment: variable)
             bypassesLoopback = true

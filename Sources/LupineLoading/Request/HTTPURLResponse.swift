@@ -16,8 +16,15 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
 
     private let status: Int
     private let header: Header
+    /// What stands beside the status in the first line; nil for a response that a program made.
+    private let firstLine: FirstLine?
     /// The name that `Content-Disposition` proposes, as it stands there.
     private let proposedFilename: String?
+
+    private struct FirstLine: Sendable {
+        let version: HTTPVersion
+        let reason: String
+    }
 
     /// A response as a program makes one; nil never in practice, the shape is Apple's.
     ///
@@ -33,6 +40,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         }
         status = statusCode
         header = .dictionary(joined)
+        firstLine = nil
         let find = { (name: String) in joined[Self.canonicalName(name)] }
         proposedFilename = find("Content-Disposition").flatMap(SuggestedFilename.proposed)
         super.init(
@@ -51,6 +59,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         let fields = head.fields
         status = Int(head.status.code)
         header = .lines(fields)
+        firstLine = FirstLine(version: head.version, reason: head.reason)
         proposedFilename = fields[.contentDisposition].flatMap(SuggestedFilename.proposed)
         let length = isDecoded || fields.contains(.transferEncoding) ? nil : fields[.contentLength]
         super.init(
@@ -66,6 +75,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         guard let fields = stored as? [String: String] else { return nil }
         status = coder.decodeInteger(forKey: "statusCode")
         header = .dictionary(fields)
+        firstLine = nil
         proposedFilename = fields["Content-Disposition"].flatMap(SuggestedFilename.proposed)
         super.init(coder: coder)
     }
@@ -89,6 +99,19 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     package var fields: Fields? {
         if case .lines(let fields) = header { return fields }
         return nil
+    }
+
+    /// What Apple's type has no word for: the head as it came.
+    public var lupine: Wire {
+        let lines: [(name: String, value: String)] =
+            switch header {
+            case .lines(let fields):
+                (0..<fields.count).map { (fields.name(at: $0), fields.value(at: $0)) }
+            case .dictionary(let fields): fields.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+            }
+        return Wire(
+            version: "\(firstLine?.version ?? .http11)",
+            reason: firstLine?.reason ?? (Status(status).standardReason), fields: lines)
     }
 
     /// The value of a header field, its name in any mix of cases; lines of one name are joined by a comma and a blank.

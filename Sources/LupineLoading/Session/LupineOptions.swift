@@ -21,6 +21,11 @@ extension URLSessionConfiguration {
         /// The local address or the interface that connections leave from.
         public var localBinding: String?
 
+        /// Proxies in place of the configuration's dictionary, under the names that variables of the environment have:
+        /// `http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`. Here `https://` names a proxy too, and loopback addresses
+        /// have no exception. Nil leaves it to the dictionary.
+        public var proxies: [String: String]?
+
         // MARK: how long, how many
 
         /// Look-up, connecting and a proxy's tunnel together, without TLS; nil leaves it to the time-outs of the request
@@ -48,6 +53,10 @@ extension URLSessionConfiguration {
         public var tls = TLS()
 
         // MARK: messages
+
+        /// Header fields that are not sent where the request does not set them: of those that every request is given, such as
+        /// `User-Agent` and `Accept-Language`. Names in any mix of cases; `Host` and what frames a message always go out.
+        public var omittedFields: Set<String> = []
 
         /// Whether content codings are undone, and `Accept-Encoding` is sent to ask for them. Without it a body is
         /// delivered as it came.

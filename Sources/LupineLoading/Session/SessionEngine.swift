@@ -123,7 +123,8 @@ final class SessionEngine: Sendable {
         let options = settings.lupine
         let proxies: ProxyRule
         do throws(ProxyURLError) {
-            proxies = try ProxyRule(session: settings.proxyDictionary?.value)
+            proxies = try ProxyRule(
+                session: settings.proxyDictionary?.value, named: settings.lupine.proxies)
         } catch { throw .proxy(error) }
         let group: EventLoopGroup
         do throws(Errno) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import LupineHTTP
 import LupineTLS
 import LupineTransport
 
@@ -36,6 +37,11 @@ final class SessionSettings: Sendable {
     /// Protocols of the program's; nil leaves it to the built-in ones.
     let protocolClasses: [AnyClass]?
     let lupine: URLSessionConfiguration.LupineOptions
+    /// What is not sent unless a request sets it.
+    private let omittedFields: Set<FieldName>
+
+    /// Whether a field that requests are given by default is left out.
+    func omits(_ name: FieldName) -> Bool { !omittedFields.isEmpty && omittedFields.contains(name) }
 
     /// The configuration as it is now.
     init(_ configuration: URLSessionConfiguration) {
@@ -61,6 +67,7 @@ final class SessionSettings: Sendable {
         maximumConnectionsPerHost = max(1, values.httpMaximumConnectionsPerHost)
         protocolClasses = values.protocolClasses
         lupine = values.lupine
+        omittedFields = Set(values.lupine.omittedFields.compactMap { try? FieldName($0) })
     }
 
     // MARK: for one request
