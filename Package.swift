@@ -31,6 +31,7 @@ let package = Package(
         .library(name: "Lupine", targets: ["Lupine"]),
         .library(name: "LupineTransport", targets: ["LupineTransport"]),
         .library(name: "LupineLoading", targets: ["LupineLoading"]),
+        .executable(name: "lupine", targets: ["LupineMain"]),
     ],
     targets: [
         // C modules: module maps and tiny shims, nothing else.
@@ -67,7 +68,21 @@ let package = Package(
             dependencies: ["LupineTransport", "LupineHTTP", "LupineCoding", "LupineTLS"],
             swiftSettings: houseRules),
 
+        // The command: on what every user of the library can see, which its lack of package access shows.
+        .target(
+            name: "LupineCommand", dependencies: ["Lupine", "LupineTransport"], packageAccess: false,
+            swiftSettings: houseRules),
+        .target(
+            name: "LupineShow", dependencies: ["LupineCommand", "Lupine", "LupineOrigin", "LupineTLS"],
+            swiftSettings: houseRules),
+        .executableTarget(
+            name: "LupineMain", dependencies: ["LupineCommand", "LupineShow"], swiftSettings: houseRules),
+
         // Tests.
+        .testTarget(
+            name: "LupineCommandTests",
+            dependencies: ["LupineCommand", "Lupine", "LupineOrigin", "LupineTransport", "LupineTLS"],
+            swiftSettings: houseRules),
         .target(
             name: "LupineTestKit", dependencies: ["CLupineLinux", "LupineHTTP", "LupineTLS"],
             path: "Tests/LupineTestKit",

@@ -46,8 +46,17 @@ struct ImportRule {
                 "Synchronization",
             ]),
         Module(
-            name: "LupineCLI",
-            allowed: ["Lupine", "LupineOrigin", "Foundation", "Dispatch", "Glibc", "Synchronization"]),
+            name: "LupineCommand",
+            allowed: ["Lupine", "LupineTransport", "Foundation", "Dispatch", "Glibc", "Synchronization"]),
+        Module(
+            name: "LupineShow",
+            allowed: [
+                "LupineCommand", "Lupine", "LupineOrigin", "LupineTLS", "LupineTransport", "LupineHTTP",
+                "Foundation",
+                "Dispatch", "Glibc", "Synchronization",
+            ]),
+        Module(
+            name: "LupineMain", allowed: ["LupineCommand", "LupineShow", "Foundation", "Dispatch", "Glibc"]),
     ]
 
     /// Violations of the table in one file of `Sources`, and of the ban on FoundationNetworking anywhere.

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import Lupine
+
+/// The command: arguments in, an exit code out. What it does with the world it does through its surroundings.
+///
+/// It is written on what every user of the library can see; its module has no access to the package's own names. `serve` and
+/// `demo` need an origin server and are given to it by whoever starts it.
+public struct Command: Sendable {
+    /// Carries out an order that needs more than a client: `serve` and `demo`.
+    public typealias Show = @Sendable (_ arguments: [String], _ surroundings: Surroundings) async -> Int32
+
+    private let surroundings: Surroundings
+    private let serve: Show?
+    private let demo: Show?
+
+    public init(_ surroundings: Surroundings, serve: Show? = nil, demo: Show? = nil) {
+        self.surroundings = surroundings
+        self.serve = serve
+        self.demo = demo
+    }
+
+    /// Does what the arguments, without the command's own name, ask for. Returns how the process should end.
+    public func run(_ arguments: [String]) async -> Int32 {
+        do throws(UsageError) {
+            switch try CommandLineReader.read(arguments) {
+            case .help: say(HelpPage.screen())
+            case .explain(let item): say(try HelpPage.page(for: item))
+            case .version: say("lupine \(AFInfo.version)\n")
+            case .manual: say(ManualPage.text(version: AFInfo.version))
+            case .completions(let shell): say(ShellCompletion.script(for: shell))
+            case .serve(let rest): return await show(serve, rest)
+            case .demo(let rest): return await show(demo, rest)
+            case .fetch(let invocation): return await Errand(invocation, surroundings).run().rawValue
+            }
+            return ExitCode.success.rawValue
+        } catch {
+            surroundings.errors.say("lupine: \(Style.harmless(error.description))\n")
+            return ExitCode.usage.rawValue
+        }
+    }
+
+    private func say(_ text: String) { surroundings.output.say(text) }
+
+    private func show(_ show: Show?, _ arguments: [String]) async -> Int32 {
+        guard let show else {
+            surroundings.errors.say("lupine: this build has no server in it\n")
+            return ExitCode.usage.rawValue
+        }
+        return await show(arguments, surroundings)
+    }
+}

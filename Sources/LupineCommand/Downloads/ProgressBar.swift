@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+
+/// One line about a transfer, in whatever width there is. A function of what is known: it draws, it keeps no time.
+struct ProgressBar: Hashable, Sendable {
+    var name: String
+    /// Bytes that were there before, of a download that is gone on with.
+    var offset: Int64 = 0
+    /// Bytes that have come, or gone, in this transfer.
+    var count: Int64 = 0
+    /// Bytes that there will be in all, the offset included; nil when nobody says.
+    var total: Int64?
+    /// Seconds since the beginning.
+    var elapsed: Double = 0
+    /// How it ended; nil while it lasts.
+    var end: String?
+
+    /// Bytes per second.
+    var rate: Double { count > 0 ? Double(count) / max(elapsed, 0.001) : 0 }
+
+    /// Seconds that are left; nil when that cannot be said.
+    var remaining: Double? {
+        guard let total, rate > 0 else { return nil }
+        return Double(max(0, total - offset - count)) / rate
+    }
+
+    /// The share that is done, from 0 to 1.
+    var share: Double? {
+        guard let total, total > 0 else { return nil }
+        return min(1, Double(offset + count) / Double(total))
+    }
+
+    /// The line for a terminal of that width; never wider.
+    func line(columns: Int, unicode: Bool, style: Style = Style(isOn: false)) -> String {
+        let width = max(10, columns - 1)
+        let speed = "\(ByteText.size(Int64(rate)))/s"
+        let amount = ByteText.size(offset + count)
+        let tail: String
+        if let end {
+            tail = "\(amount)  \(speed)  \(end)"
+        } else if let share {
+            let percent = "\(Int(share * 100))%"
+            let left = remaining.map { ByteText.clock($0) } ?? "--:--"
+            tail = width < 50 ? "\(percent) \(speed) \(left)" : "\(percent)  \(amount)  \(speed)  ETA \(left)"
+        } else {
+            tail = width < 50 ? "\(amount) \(speed)" : "\(amount)  \(speed)  \(ByteText.clock(elapsed))"
+        }
+        var text = tail.count > width ? String(tail.prefix(width)) : tail
+        let room = width - text.count - 1
+        guard room >= 6 else { return text }
+        let label = Style.harmless(name)
+        let shown = share == nil || end != nil ? min(label.count, room) : min(label.count, max(6, room / 2))
+        let cut =
+            label.count > shown ? String(label.prefix(max(1, shown - 1))) + (unicode ? "…" : "~") : label
+        let space = room - cut.count - 1
+        if let share, end == nil, space >= 8 {
+            text = cut + " " + bar(share, width: space, unicode: unicode, style: style) + " " + text
+        } else {
+            text = (cut + " ").padded(to: room + 1) + text
+        }
+        return text
+    }
+
+    private func bar(_ share: Double, width: Int, unicode: Bool, style: Style) -> String {
+        let inner = width - 2
+        let filled = Int(share * Double(inner))
+        let (full, empty) = unicode ? ("━", "─") : ("#", "-")
+        let done = String(repeating: full, count: filled)
+        let left = String(repeating: empty, count: inner - filled)
+        return "[" + style.paint(done, .good) + style.paint(left, .faint) + "]"
+    }
+
+    /// The line where nobody looks at a terminal.
+    var plain: String {
+        let percent = share.map { " (\(Int($0 * 100))%)" } ?? ""
+        let left = end == nil ? remaining.map { ", \(ByteText.clock($0)) left" } ?? "" : ", \(end ?? "")"
+        return
+            "\(Style.harmless(name)): \(ByteText.size(offset + count))\(percent), \(ByteText.size(Int64(rate)))/s\(left)"
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+
+internal import Synchronization
+
+/// Shows how far transfers are, one row each: drawn over and over on a terminal, else a line every few seconds. Any thread.
+final class ProgressBoard: Sendable {
+    private struct Row {
+        var bar: ProgressBar
+        let start: ContinuousClock.Instant
+    }
+
+    private struct State {
+        var rows: [Row] = []
+        /// Rows that stand on the terminal now.
+        var drawn = 0
+        var lastPlain: ContinuousClock.Instant?
+        var isOver = false
+    }
+
+    private let sink: Surroundings.Sink
+    private let unicode: Bool
+    private let style: Style
+    private let state = Mutex(State())
+    private let clock = ContinuousClock()
+
+    /// How often a plain line is written.
+    static let plainInterval = Duration.seconds(3)
+
+    init(sink: Surroundings.Sink, unicode: Bool, style: Style) {
+        self.sink = sink
+        self.unicode = unicode
+        self.style = style
+    }
+
+    /// Shows from now on, until it is closed.
+    func begin() {
+        Task { [weak self] in
+            while let self, !self.state.withLock({ $0.isOver }) {
+                self.show()
+                try? await Task.sleep(for: .milliseconds(100))
+            }
+        }
+    }
+
+    /// A row more; gives its number.
+    func add(_ name: String) -> Int {
+        state.withLock { state in
+            state.rows.append(Row(bar: ProgressBar(name: name), start: clock.now))
+            return state.rows.count - 1
+        }
+    }
+
+    /// Changes what is known about a row.
+    func update(_ number: Int, _ change: (inout ProgressBar) -> Void) {
+        state.withLock { state in
+            guard state.rows[number].bar.end == nil else { return }
+            change(&state.rows[number].bar)
+        }
+    }
+
+    /// A row has come to its end, which is shown at once.
+    func finish(_ number: Int, _ end: String) {
+        let line = state.withLock { state -> String? in
+            guard state.rows[number].bar.end == nil else { return nil }
+            state.rows[number].bar.elapsed = (clock.now - state.rows[number].start) / .seconds(1)
+            state.rows[number].bar.end = end
+            return sink.isTerminal ? nil : state.rows[number].bar.plain
+        }
+        if let line { sink.say(line + "\n") }
+        if sink.isTerminal { draw() }
+    }
+
+    /// Nothing is drawn any more; what follows stands below.
+    func close() {
+        let needsLine = state.withLock { state in
+            defer { state.isOver = true }
+            return state.drawn > 0 && !state.isOver
+        }
+        if needsLine { sink.say("\n") }
+    }
+
+    private func show() {
+        if sink.isTerminal { return draw() }
+        let now = clock.now
+        let lines = state.withLock { state -> [String] in
+            guard !state.isOver else { return [] }
+            let begin = state.rows.map(\.start).min() ?? now
+            guard now - (state.lastPlain ?? begin) >= Self.plainInterval else { return [] }
+            state.lastPlain = now
+            return state.rows.indices.compactMap { index in
+                guard state.rows[index].bar.end == nil else { return nil }
+                state.rows[index].bar.elapsed = (now - state.rows[index].start) / .seconds(1)
+                return state.rows[index].bar.plain
+            }
+        }
+        for line in lines { sink.say(line + "\n") }
+    }
+
+    private func draw() {
+        let columns = sink.columns()
+        let text = state.withLock { state -> String in
+            guard !state.isOver, !state.rows.isEmpty else { return "" }
+            var text = state.drawn > 1 ? "\u{1B}[\(state.drawn - 1)A\r" : "\r"
+            let lines = state.rows.indices.map { index -> String in
+                if state.rows[index].bar.end == nil {
+                    state.rows[index].bar.elapsed = (clock.now - state.rows[index].start) / .seconds(1)
+                }
+                return state.rows[index].bar.line(columns: columns, unicode: unicode, style: style)
+            }
+            state.drawn = lines.count
+            text += lines.joined(separator: "\u{1B}[K\n") + "\u{1B}[K"
+            return text
+        }
+        if !text.isEmpty { sink.say(text) }
+    }
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import Lupine
+
+/// One command line carried out: plans its requests, loads them one after the other or, saved to files, at the same time,
+/// and tells what is to be told.
+struct Errand: Sendable {
+    private let invocation: Invocation
+    private let surroundings: Surroundings
+
+    init(_ invocation: Invocation, _ surroundings: Surroundings) {
+        self.invocation = invocation
+        self.surroundings = surroundings
+    }
+
+    func run() async -> ExitCode {
+        let scratch = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "lupine-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: scratch) }
+        do {
+            return try await load(scratch)
+        } catch let error as UsageError {
+            surroundings.errors.say("lupine: \(Style.harmless(error.description))\n")
+            return .usage
+        } catch let failure as CommandFailure {
+            complain(failure)
+            return failure.code
+        } catch {
+            complain(CommandFailure(.failure, "\(error)"))
+            return .failure
+        }
+    }
+
+    private func load(_ scratch: URL) async throws -> ExitCode {
+        try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
+        let invocation = try withPassword()
+        let content = try ContentBuilder(invocation: invocation, surroundings: surroundings, scratch: scratch)
+            .build()
+        let memory = try CookieMemory(invocation, surroundings)
+        let planner = RequestPlanner(
+            invocation: invocation, surroundings: surroundings, content: content, remembered: memory.headers,
+            sendsCookiesAsField: memory.storage == nil)
+        let plans = try invocation.urls.map(planner.plan)
+        for plan in plans { memory.setGivenCookies(for: plan.url) }
+        if invocation.printsCurl {
+            for plan in plans {
+                let line = CurlLine(plan, invocation, cookies: memory.storage?.cookies(for: plan.url) ?? [])
+                    .text
+                try surroundings.output.write(Data((line + "\n").utf8))
+            }
+            return .success
+        }
+        let needsJudge = invocation.isInsecure || !invocation.pins.isEmpty || invocation.listsCertificates
+        let judge =
+            needsJudge ? try TrustJudge(pins: invocation.pins, isInsecure: invocation.isInsecure) : nil
+        let monitors: [any EventMonitor] =
+            invocation.tellsEvents
+            ? [
+                EventTeller(
+                    sink: surroundings.errors, style: errorStyle, showsSecrets: invocation.showsSecrets)
+            ] : []
+        let maker = SessionMaker(
+            invocation: invocation, surroundings: surroundings, cookies: memory.storage, judge: judge,
+            monitors: monitors)
+        if let plan = plans.first, ["ws", "wss"].contains(plan.url.scheme?.lowercased() ?? "") {
+            let session = try maker.session(for: plan)
+            return await SocketChat(plan, invocation, surroundings, session: session, style: outputStyle)
+                .run()
+        }
+        if invocation.followsEvents, let plan = plans.first {
+            let session = try maker.session(for: plan)
+            let follower = EventFollower(plan, invocation, surroundings, session: session, style: outputStyle)
+            let failure = await follower.run()
+            if let failure { complain(failure) }
+            return failure?.code ?? .success
+        }
+        let reports = try await fetch(plans, maker)
+        try memory.save(plans)
+        return try tell(reports, judge)
+    }
+
+    private var outputStyle: Style {
+        Style(isOn: surroundings.usesColor(on: surroundings.output, invocation.color))
+    }
+    private var errorStyle: Style {
+        Style(isOn: surroundings.usesColor(on: surroundings.errors, invocation.color))
+    }
+
+    /// Asks for the password that -u leaves open, on a terminal.
+    private func withPassword() throws -> Invocation {
+        guard let user = invocation.user, !user.contains(":"), surroundings.input.kind == .terminal else {
+            return invocation
+        }
+        var changed = invocation
+        surroundings.errors.say("Password for \(Style.harmless(user)): ")
+        let line = try surroundings.input.readSecret()
+        surroundings.errors.say("\n")
+        changed.user = "\(user):\(line)"
+        return changed
+    }
+
+    // MARK: loading
+
+    private func destination(_ index: Int) -> Invocation.Destination? {
+        let all = invocation.destinations
+        guard !all.isEmpty else { return nil }
+        let destination =
+            all.count == 1 && all[0] == .remoteName ? .remoteName : index < all.count ? all[index] : nil
+        return destination == .file("-") ? nil : destination
+    }
+
+    private func fetch(_ plans: [RequestPlan], _ maker: SessionMaker) async throws -> [FetchReport] {
+        let saves = plans.indices.contains { destination($0) != nil }
+        let showsProgress =
+            (saves || invocation.upload != nil) && !invocation.isSilent && invocation.showsProgress
+        let board =
+            showsProgress
+            ? ProgressBoard(sink: surroundings.errors, unicode: surroundings.drawsUnicode, style: errorStyle)
+            : nil
+        board?.begin()
+        defer { board?.close() }
+        guard let first = plans.first else { return [] }
+        let session = try maker.session(for: first)
+        let fetches = plans.enumerated().map { index, plan in
+            let destination = destination(index)
+            return Fetch(
+                plan, invocation, surroundings, session: session,
+                output: OutputPlan(invocation, surroundings, saves: destination != nil),
+                destination: destination,
+                board: board)
+        }
+        if saves, fetches.count > 1 { return await together(fetches) }
+        var reports: [FetchReport] = []
+        for fetch in fetches {
+            reports.append(await fetch.run())
+            if surroundings.interruption.hasCome { break }
+        }
+        return reports
+    }
+
+    /// All at once, at most eight at a time.
+    private func together(_ fetches: [Fetch]) async -> [FetchReport] {
+        await withTaskGroup(of: (Int, FetchReport).self) { group in
+            var found: [Int: FetchReport] = [:]
+            var next = 0
+            func begin() {
+                guard next < fetches.count else { return }
+                let (index, fetch) = (next, fetches[next])
+                next += 1
+                group.addTask { (index, await fetch.run()) }
+            }
+            for _ in 0..<8 { begin() }
+            for await (index, report) in group {
+                found[index] = report
+                begin()
+            }
+            return found.sorted { $0.key < $1.key }.map(\.value)
+        }
+    }
+
+    // MARK: telling
+
+    private func tell(_ reports: [FetchReport], _ judge: TrustJudge?) throws -> ExitCode {
+        if invocation.isVerbose {
+            for report in reports { surroundings.errors.say(ConnectionReport.text(report)) }
+        }
+        if invocation.listsCertificates, let judge {
+            surroundings.errors.say(CertificateReport.text(judge.presented, style: errorStyle))
+        }
+        let measured = reports.map { Waterfall($0) }
+        if let timing = invocation.timing {
+            let text =
+                timing == .json
+                ? measured.map(\.json).joined(separator: "\n") + "\n"
+                : measured.map {
+                    $0.text(
+                        columns: surroundings.errors.columns(), unicode: surroundings.drawsUnicode,
+                        style: errorStyle)
+                }.joined(separator: "\n")
+            surroundings.errors.say(text)
+        }
+        if invocation.print?.contains(.metrics) == true {
+            for waterfall in measured {
+                surroundings.output.say(
+                    waterfall.text(
+                        columns: surroundings.output.columns(), unicode: surroundings.drawsUnicode,
+                        style: outputStyle))
+            }
+        }
+        for report in reports {
+            if let format = invocation.writeOut {
+                try surroundings.output.write(Data(WriteOut(report).text(format).utf8))
+            }
+            if let failure = report.failure { complain(failure, report) }
+        }
+        return reports.last { $0.failure != nil }?.code ?? .success
+    }
+
+    private func complain(_ failure: CommandFailure, _ report: FetchReport? = nil) {
+        guard !invocation.isSilent || invocation.showsErrors else { return }
+        var text = failure.description
+        if let report, report.resumable, let file = report.file {
+            let line = "lupine -C - -o \(CurlLine.quoted(file)) \(CurlLine.quoted(report.plan.typed))"
+            text += " What has come is in \(Style.harmless(file)); go on with it by: \(line)"
+        }
+        let columns = surroundings.errors.isTerminal ? surroundings.errors.columns() : 10_000
+        let paragraph = HelpPage.wrapped("lupine: \(text)", indent: 0, width: max(30, columns - 1))
+        surroundings.errors.say(paragraph + "\n")
+    }
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+
+/// Reads a command line. A function of the arguments alone: it opens nothing and asks nobody.
+public enum CommandLineReader {
+    /// What a command line asks for.
+    public enum Order: Hashable, Sendable {
+        case fetch(Invocation)
+        /// `--help`.
+        case help
+        /// `lupine help ITEM`.
+        case explain(String?)
+        case version
+        case manual
+        case completions(String)
+        case serve([String])
+        case demo([String])
+    }
+
+    /// What the arguments, without the name of the command, ask for.
+    public static func read(_ arguments: [String]) throws(UsageError) -> Order {
+        guard let first = arguments.first else {
+            throw UsageError("a URL is missing: lupine [METHOD] URL [ITEM...] (lupine --help)")
+        }
+        let rest = Array(arguments.dropFirst())
+        switch first {
+        case "help": return .explain(rest.first)
+        case "manual": return .manual
+        case "version": return .version
+        case "completions":
+            guard let shell = rest.first, ["bash", "zsh", "fish"].contains(shell) else {
+                throw UsageError("completions are there for bash, zsh and fish: lupine completions bash")
+            }
+            return .completions(shell)
+        case "serve": return .serve(rest)
+        case "demo": return .demo(rest)
+        default: return try fetch(arguments)
+        }
+    }
+
+    private static func fetch(_ arguments: [String]) throws(UsageError) -> Order {
+        var invocation = Invocation()
+        var words: [String] = []
+        var rest = arguments[...]
+        var takesSwitches = true
+        while let argument = rest.popFirst() {
+            if !takesSwitches || argument == "-" || !argument.hasPrefix("-") {
+                words.append(argument)
+            } else if argument == "--" {
+                takesSwitches = false
+            } else {
+                let found = argument.hasPrefix("--") ? try long(argument, &rest) : try short(argument, &rest)
+                for (option, value) in found {
+                    if option.name == .help { return .help }
+                    if option.name == .version { return .version }
+                    try invocation.take(option, value)
+                }
+            }
+        }
+        try place(words, in: &invocation)
+        try InvocationCheck.check(invocation)
+        return .fetch(invocation)
+    }
+
+    // MARK: switches
+
+    private static func long(
+        _ argument: String, _ rest: inout ArraySlice<String>
+    ) throws(UsageError) -> [(Option, String)] {
+        let parts = argument.dropFirst(2).split(
+            separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let word = String(parts[0])
+        guard let option = OptionTable.option(long: word) else {
+            let near = nearest(to: word).map { "; did you mean --\($0)?" } ?? ""
+            throw UsageError("there is no option --\(word)\(near) (lupine help options)")
+        }
+        let value = parts.count == 2 ? String(parts[1]) : nil
+        switch option.argument {
+        case .none:
+            if value != nil { throw UsageError("--\(word) takes no value: write it without `=`") }
+            return [(option, "")]
+        case .optional(let words):
+            if let value, !words.contains(value) {
+                throw UsageError("--\(word) takes \(words.joined(separator: " or ")), not `\(value)`")
+            }
+            return [(option, value ?? "")]
+        case .value, .oneOf, .file:
+            return [(option, try checked(option, value ?? rest.popFirst(), as: "--\(word)"))]
+        }
+    }
+
+    /// A letter, or several in one word of which the last may have a value.
+    private static func short(
+        _ argument: String, _ rest: inout ArraySlice<String>
+    ) throws(UsageError) -> [(Option, String)] {
+        var found: [(Option, String)] = []
+        var letters = argument.dropFirst()
+        while let letter = letters.popFirst() {
+            guard let option = OptionTable.option(short: letter) else {
+                throw UsageError("there is no option -\(letter) (lupine help options)")
+            }
+            switch option.argument {
+            case .none, .optional: found.append((option, ""))
+            case .value, .oneOf, .file:
+                let value = letters.isEmpty ? rest.popFirst() : String(letters)
+                found.append((option, try checked(option, value, as: "-\(letter)")))
+                return found
+            }
+        }
+        return found
+    }
+
+    private static func checked(
+        _ option: Option, _ value: String?, as shown: String
+    ) throws(UsageError) -> String {
+        switch option.argument {
+        case .value(let word), .file(let word):
+            guard let value else { throw UsageError("\(shown) needs a value: \(shown) \(word)") }
+            return value
+        case .oneOf(let words):
+            guard let value, words.contains(value) else {
+                let given = value.map { ", not `\($0)`" } ?? ""
+                throw UsageError("\(shown) needs one of \(words.joined(separator: ", "))\(given)")
+            }
+            return value
+        case .none, .optional: return value ?? ""
+        }
+    }
+
+    /// The known word that is at most two changes away.
+    private static func nearest(to word: String) -> String? {
+        let known = OptionTable.all.flatMap(\.longs)
+        let ranked = known.map { ($0, EditDistance.between(word, $0)) }.min { $0.1 < $1.1 }
+        return ranked.flatMap { $0.1 <= 2 ? $0.0 : nil }
+    }
+
+    // MARK: the rest
+
+    /// `[METHOD] URL [ITEM...]`; a further word with a scheme in front is a further URL.
+    private static func place(_ words: [String], in invocation: inout Invocation) throws(UsageError) {
+        var rest = words[...]
+        guard let first = rest.first else {
+            throw UsageError("a URL is missing: lupine [METHOD] URL [ITEM...]")
+        }
+        if rest.count > 1, isMethod(first) {
+            if let method = invocation.method, method != first.uppercased() {
+                throw UsageError("there are two methods, \(first) and -X \(method): give one")
+            }
+            invocation.method = first.uppercased()
+            rest = rest.dropFirst()
+        }
+        guard let url = rest.popFirst() else { throw UsageError("a URL is missing") }
+        invocation.urls = [url]
+        for word in rest {
+            if hasScheme(word) {
+                invocation.urls.append(word)
+            } else {
+                invocation.items.append(try RequestItem(word))
+            }
+        }
+    }
+
+    /// Letters alone, and either in capitals or one of the methods that everybody knows.
+    private static func isMethod(_ word: String) -> Bool {
+        let known = ["get", "head", "post", "put", "patch", "delete", "options", "trace"]
+        return word.allSatisfy { $0.isASCII && $0.isLetter }
+            && (word.allSatisfy(\.isUppercase) || known.contains(word.lowercased()))
+    }
+
+    /// Whether it begins like a URL that the command can load.
+    static func hasScheme(_ word: String) -> Bool {
+        let lowered = word.lowercased()
+        return ["http://", "https://", "ws://", "wss://", "file://", "data:"].contains {
+            lowered.hasPrefix($0)
+        }
+    }
+}
+
+/// How many insertions, removals and exchanges of characters lie between two words.
+enum EditDistance {
+    static func between(_ left: String, _ right: String) -> Int {
+        let (left, right) = (Array(left), Array(right))
+        var row = Array(0...right.count)
+        for (index, letter) in left.enumerated() {
+            var diagonal = row[0]
+            row[0] = index + 1
+            for (column, other) in right.enumerated() {
+                let exchanged = diagonal + (letter == other ? 0 : 1)
+                diagonal = row[column + 1]
+                row[column + 1] = min(exchanged, diagonal + 1, row[column] + 1)
+            }
+        }
+        return row[right.count]
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+
+/// What `--help` and `lupine help` print. Made from the table of options.
+public enum HelpPage {
+    /// One screen: 24 lines of 80 characters at most.
+    public static func screen() -> String {
+        var lines = [
+            "lupine [METHOD] URL [ITEM...]", "",
+            "  Header:value  query==value  field=value  field:=json  field@file", "",
+        ]
+        let shown: [OptionName] = [
+            .request, .data, .header, .part, .upload, .user, .cookie, .session, .location, .proxy, .insecure,
+            .pin,
+            .include, .verbose, .output, .remoteName, .continueAt, .fail, .retry, .maximumTime, .timing,
+            .certificates,
+            .events, .toCurl, .stream, .serverSentEvents,
+        ]
+        let cells = shown.compactMap(OptionTable.option).map(cell)
+        let half = (cells.count + 1) / 2
+        for row in 0..<half {
+            let left = cells[row]
+            let right = row + half < cells.count ? cells[row + half] : ""
+            let line = "  " + left.padded(to: 38) + right
+            lines.append(String(line.prefix(80)))
+        }
+        lines += [
+            "", "lupine help ITEM   explains an option; also items, output, downloads, exit-codes",
+            "lupine help options  has them all       lupine serve, lupine demo: try it here",
+        ]
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func cell(_ option: Option) -> String {
+        let word = option.longs.first.map { "--\($0)" } ?? ""
+        let name = option.short.map { "-\($0) \(word)" } ?? "   \(word)"
+        let texts: [OptionName: String] = [
+            .request: "the method", .data: "a form as body", .header: "a header field",
+            .part: "a multipart form",
+            .upload: "upload a file", .user: "name:password", .cookie: "send cookies",
+            .session: "keep cookies",
+            .location: "follow redirects", .proxy: "use a proxy", .insecure: "any certificate",
+            .pin: "pin a key", .include: "with the head", .verbose: "tell all", .output: "save to a file",
+            .remoteName: "by its name", .continueAt: "go on with it", .fail: "4xx, 5xx fail",
+            .retry: "try again", .maximumTime: "seconds for all", .timing: "a waterfall",
+            .certificates: "the chain, pins", .events: "as they happen", .toCurl: "the curl line",
+            .stream: "as it comes", .serverSentEvents: "follow events",
+        ]
+        return name.padded(to: 20) + " " + (texts[option.name] ?? option.brief)
+    }
+
+    /// `lupine help ITEM`: an option by any of its names, a topic, or all options.
+    public static func page(for item: String?) throws(UsageError) -> String {
+        guard let item else { return screen() }
+        let word = String(item.drop(while: { $0 == "-" }))
+        if item == word, let topic = HelpTopic.all.first(where: { $0.name == word }) {
+            return topic.text + "\n"
+        }
+        if word == "options" || word == "all" { return options() }
+        let option =
+            word.count == 1 ? word.first.flatMap(OptionTable.option(short:)) : OptionTable.option(long: word)
+        guard let option else {
+            throw UsageError(
+                "there is nothing to explain about `\(item)`: lupine help options, items, output, downloads or exit-codes"
+            )
+        }
+        return page(of: option)
+    }
+
+    private static func page(of option: Option) -> String {
+        var text = "\(option.synopsis)\n\n\(wrapped(sentence(option.brief), indent: 4))\n"
+        if !option.details.isEmpty { text += "\n\(wrapped(option.details, indent: 4))\n" }
+        return text
+    }
+
+    private static func options() -> String {
+        Option.Chapter.allCases.map { chapter in
+            let rows = OptionTable.all.filter { $0.chapter == chapter }.map { option in
+                "  \(option.synopsis)\n      \(option.brief)"
+            }
+            return ([chapter.rawValue] + rows).joined(separator: "\n")
+        }.joined(separator: "\n\n") + "\n"
+    }
+
+    static func sentence(_ brief: String) -> String {
+        brief.prefix(1).uppercased() + brief.dropFirst() + (brief.hasSuffix(".") ? "" : ".")
+    }
+
+    /// Text in lines of at most 78 characters.
+    static func wrapped(_ text: String, indent: Int, width: Int = 78) -> String {
+        let margin = String(repeating: " ", count: indent)
+        var lines: [String] = []
+        var line = ""
+        for word in text.split(separator: " ") {
+            if !line.isEmpty, line.count + 1 + word.count > width - indent {
+                lines.append(margin + line)
+                line = ""
+            }
+            line += line.isEmpty ? String(word) : " \(word)"
+        }
+        if !line.isEmpty { lines.append(margin + line) }
+        return lines.joined(separator: "\n")
+    }
+}
+
+extension String {
+    /// The text with blanks behind it, up to a length.
+    func padded(to length: Int) -> String {
+        count >= length ? self : self + String(repeating: " ", count: length - count)
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+
+/// What `lupine help` knows besides options.
+struct HelpTopic: Sendable {
+    let name: String
+    let text: String
+
+    static let all: [HelpTopic] = [items, output, downloads, exitCodes, sockets]
+
+    private static let items = HelpTopic(
+        name: "items",
+        text: """
+            lupine [METHOD] URL [ITEM...]
+
+              Name:value      a header field; `Name:` takes one away, `Name;` sends it empty
+              name==value     a parameter in the query
+              name=value      a field of the body: text
+              name:=json      a field of the body: any JSON, such as count:=3 or tags:='[1]'
+              name@file       a file in a form; `;type=TYPE` may follow
+              @file           the file is the body
+              name=@file      a field with the text of a file
+              name:=@file     a field with the JSON of a file
+
+            Fields make a JSON object; with --form a form, with --multipart a multipart form. A
+            backslash takes the meaning of : = @ ; away. A further word that begins with http://
+            or https:// is a further URL.
+
+              lupine :8080/flowers                          http://localhost:8080/flowers
+              lupine POST example.test/flowers name=lupin petals:=5 X-Token:secret
+              lupine --form POST example.test/upload picture@lupin.png
+            """)
+
+    private static let output = HelpTopic(
+        name: "output",
+        text: """
+            On a terminal: status line, header fields, and the body, JSON in colours and with
+            line ends. In a pipe or a file: the body alone, byte for byte. Content that is not
+            text is not put on a terminal.
+
+              --print hb     what is printed, by letters: H and B of the request, h and b of the
+                             response, m what was measured
+              -i, -v, -I     curl's ways to see heads
+              --color, NO_COLOR, --pretty
+              -w FORMAT      a line of your own at the end
+
+            What is told about a transfer (progress, errors, --timing, --events, --certs) goes to
+            the standard error.
+            """)
+
+    private static let downloads = HelpTopic(
+        name: "downloads",
+        text: """
+            -o FILE and -O save the body, as it comes. A bar shows how far it is; where there is
+            no terminal, a line every few seconds. Several URLs with -O are loaded at once.
+
+            What was interrupted is gone on with by the same line and -C -. What is in the file
+            stays; the rest is asked for with Range. Where the server's answer fits no part of
+            the same length the command ends with 33 and touches nothing.
+            """)
+
+    private static let sockets = HelpTopic(
+        name: "websocket",
+        text: """
+            lupine ws://HOST/PATH
+
+            Each line of the standard input is sent as a message, each message that comes is
+            printed. The end of the input (Ctrl-D) closes the connection, and the command waits
+            for the server to close it too.
+            """)
+
+    private static var exitCodes: HelpTopic {
+        let rows = ExitCode.allCases.map { "  \("\($0.rawValue)".padded(to: 5))\($0.meaning)" }
+        return HelpTopic(name: "exit-codes", text: rows.joined(separator: "\n"))
+    }
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+
+extension Invocation {
+    /// Takes one switch in. `value` is empty for those that have none.
+    mutating func take(_ option: Option, _ value: String) throws(UsageError) {
+        switch option.name {
+        case .request, .data, .dataRaw, .dataBinary, .dataURLEncode, .part, .json, .form, .multipart, .raw,
+            .upload,
+            .get, .head, .header, .userAgent, .referer, .compressed, .rawEncoding, .ignoreStandardInput:
+            try takeRequest(option, value)
+        case .user: user = value
+        case .digest: usesDigest = true
+        case .netrc: readsNetrc = true
+        case .cookie: cookies.append(value)
+        case .cookieJar: cookieJar = value
+        case .session: session = try Self.named(option, value)
+        case .location, .maximumRedirects, .proxy, .noProxy, .resolve, .unixSocket, .interface, .http11,
+            .connectTimeout, .maximumTime, .retry, .limitRate:
+            try takeNetwork(option, value)
+        case .insecure: isInsecure = true
+        case .authorities: authorities = value
+        case .certificate: certificate = value
+        case .key: key = value
+        case .password: keyPassword = value
+        case .pin: pins += value.split(separator: ";").map(String.init)
+        case .tls12: needsTLS13 = false
+        case .tls13: needsTLS13 = true
+        case .include, .print, .headersOnly, .bodyOnly, .verbose, .silent, .showError, .fail, .writeOut,
+            .dumpHeader,
+            .color, .pretty, .output, .remoteName, .remoteHeaderName, .continueAt, .noProgress:
+            try takeOutput(option, value)
+        case .timing: timing = Report(rawValue: value.isEmpty ? "text" : value)
+        case .certificates: listsCertificates = true
+        case .events: tellsEvents = true
+        case .toCurl: printsCurl = true
+        case .showSecrets: showsSecrets = true
+        case .stream: streams = true
+        case .serverSentEvents: followsEvents = true
+        case .help, .version: break
+        }
+    }
+
+    private mutating func takeRequest(_ option: Option, _ value: String) throws(UsageError) {
+        switch option.name {
+        case .request:
+            guard Self.isToken(value) else {
+                throw UsageError("`\(value)` is no method: use letters, such as -X POST")
+            }
+            method = value
+        case .data: data.append(DataPiece(kind: .text, text: value))
+        case .dataRaw: data.append(DataPiece(kind: .raw, text: value))
+        case .dataBinary: data.append(DataPiece(kind: .binary, text: value))
+        case .dataURLEncode: data.append(DataPiece(kind: .urlEncode, text: value))
+        case .part:
+            guard value.contains("="), !value.hasPrefix("=") else {
+                throw UsageError("-F needs NAME=CONTENT or NAME=@FILE, not `\(value)`")
+            }
+            parts.append(value)
+        case .json: itemForm = .json
+        case .form: itemForm = .form
+        case .multipart: itemForm = .multipart
+        case .raw: raw = value
+        case .upload: upload = try Self.named(option, value)
+        case .get: putsDataIntoQuery = true
+        case .head: asksForHead = true
+        case .header:
+            guard value.hasPrefix("@") || value.contains(":") || value.hasSuffix(";") else {
+                throw UsageError("-H needs `Name: value`, not `\(value)`")
+            }
+            headers.append(value)
+        case .userAgent: userAgent = value
+        case .referer: referer = value
+        case .rawEncoding: keepsEncoding = true
+        case .ignoreStandardInput: ignoresStandardInput = true
+        default: break
+        }
+    }
+
+    private mutating func takeNetwork(_ option: Option, _ value: String) throws(UsageError) {
+        switch option.name {
+        case .location: followsRedirects = true
+        case .maximumRedirects:
+            guard let count = Quantity.count(value), count <= 20 else {
+                throw UsageError("--max-redirs needs a number from 0 to 20, not `\(value)`")
+            }
+            redirectLimit = count
+        case .proxy: proxy = value
+        case .noProxy: noProxy = value
+        case .resolve: overrides.append(try Override(value))
+        case .unixSocket: unixSocket = try Self.named(option, value)
+        case .interface: interface = try Self.named(option, value)
+        case .connectTimeout: connectTimeout = try Self.seconds(option, value)
+        case .maximumTime: maximumTime = try Self.seconds(option, value)
+        case .retry:
+            guard let count = Quantity.count(value), count <= 1000 else {
+                throw UsageError("--retry needs a number from 0 to 1000, not `\(value)`")
+            }
+            retries = count
+        case .limitRate:
+            guard let bytes = Quantity.bytes(value) else {
+                throw UsageError("--limit-rate needs bytes per second such as 200k or 1M, not `\(value)`")
+            }
+            rate = bytes
+        default: break
+        }
+    }
+
+    private mutating func takeOutput(_ option: Option, _ value: String) throws(UsageError) {
+        switch option.name {
+        case .include: includesHead = true
+        case .print:
+            guard let parts = Parts(letters: value) else {
+                throw UsageError("--print takes the letters H, h, B, b and m, not `\(value)`")
+            }
+            print = parts
+        case .headersOnly: print = .responseHead
+        case .bodyOnly: print = .responseBody
+        case .verbose: isVerbose = true
+        case .silent: isSilent = true
+        case .showError: showsErrors = true
+        case .fail: fails = true
+        case .writeOut: writeOut = value
+        case .dumpHeader: headFile = value
+        case .color: color = Choice(rawValue: value) ?? .auto
+        case .pretty: pretty = Pretty(rawValue: value)
+        case .output: destinations.append(.file(try Self.named(option, value)))
+        case .remoteName: destinations.append(.remoteName)
+        case .remoteHeaderName: takesServersName = true
+        case .continueAt:
+            if value == "-" {
+                resumption = .automatic
+            } else if let offset = Quantity.count(value) {
+                resumption = .offset(Int64(offset))
+            } else {
+                throw UsageError("-C needs an offset in bytes or `-`, not `\(value)`")
+            }
+        case .noProgress: showsProgress = false
+        default: break
+        }
+    }
+
+    /// Whether it can stand as a method: letters, digits, and the few other characters of a token (RFC 9110 §5.6.2).
+    static func isToken(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.count <= 64
+            && text.unicodeScalars.allSatisfy {
+                $0.isASCII
+                    && ($0.properties.isAlphabetic || ("0"..."9").contains($0)
+                        || "!#$%&'*+-.^_`|~".unicodeScalars.contains($0))
+            }
+    }
+
+    private static func named(_ option: Option, _ value: String) throws(UsageError) -> String {
+        if value.isEmpty { throw UsageError("\(option.shown) needs a name that is not empty") }
+        return value
+    }
+
+    private static func seconds(_ option: Option, _ value: String) throws(UsageError) -> Double {
+        guard let seconds = Quantity.seconds(value) else {
+            throw UsageError("\(option.shown) needs seconds such as 5 or 0.5, not `\(value)`")
+        }
+        return seconds
+    }
+}
+
+extension Invocation.Override {
+    /// `HOST:PORT:ADDRESS[,ADDRESS]`; addresses of IPv6 may stand in brackets.
+    init(_ text: String) throws(UsageError) {
+        var rest = Substring(text)
+        if rest.first == "+" { rest = rest.dropFirst() }
+        let parts = rest.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false).map(
+            String.init)
+        guard parts.count == 3, !parts[0].isEmpty, let port = UInt16(parts[1]), !parts[2].isEmpty else {
+            throw UsageError("--resolve needs HOST:PORT:ADDRESS, not `\(text)`")
+        }
+        host = parts[0]
+        self.port = port
+        addresses = parts[2].split(separator: ",").map { part in
+            part.hasPrefix("[") && part.hasSuffix("]") ? String(part.dropFirst().dropLast()) : String(part)
+        }
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+
+/// What cannot go together on a command line, and can be said before anything is opened.
+enum InvocationCheck {
+    static func check(_ invocation: Invocation) throws(UsageError) {
+        let bodies = [
+            invocation.items.contains(where: \.isContent) ? "items" : nil,
+            invocation.data.isEmpty || invocation.putsDataIntoQuery ? nil : "-d",
+            invocation.parts.isEmpty ? nil : "-F", invocation.raw == nil ? nil : "--raw",
+            invocation.upload == nil ? nil : "-T",
+        ].compactMap { $0 }
+        if bodies.count > 1 {
+            throw UsageError("\(bodies.joined(separator: " and ")) both make a body: use one of them")
+        }
+        if let body = bodies.first {
+            if invocation.asksForHead {
+                throw UsageError(
+                    "-I asks for a head, which has no body (\(body)): leave -I away, or use -G with -d")
+            }
+            if let method = invocation.method { try checkBody(of: method, from: body) }
+        }
+        if invocation.putsDataIntoQuery, invocation.data.isEmpty {
+            throw UsageError("-G puts the data of -d into the query: there is no -d")
+        }
+        let destinations = invocation.destinations.count
+        if destinations > 1, destinations > invocation.urls.count {
+            throw UsageError(
+                "there are \(destinations) -o and -O for \(invocation.urls.count) URL: give one each")
+        }
+        if invocation.resumption != nil {
+            if destinations == 0 { throw UsageError("-C goes on with a file: name it with -o FILE or -O") }
+            if !bodies.isEmpty { throw UsageError("-C goes on with a download: it cannot have a body") }
+        }
+        if invocation.takesServersName, !invocation.destinations.contains(.remoteName) {
+            throw UsageError("-J is for the name of a file that -O saves: add -O")
+        }
+        if invocation.key != nil, invocation.certificate == nil {
+            throw UsageError("--key is the key of a certificate: add --cert FILE")
+        }
+        if invocation.urls.count > 1, invocation.urls.contains(where: isSocket) {
+            throw UsageError("a conversation over a web socket takes one URL")
+        }
+    }
+
+    /// A GET or HEAD has no body.
+    static func checkBody(of method: String, from source: String) throws(UsageError) {
+        if method == "GET" || method == "HEAD" {
+            throw UsageError(
+                "a \(method) cannot have a body (\(source)): send it with -X POST, or put -d into the query with -G"
+            )
+        }
+    }
+
+    /// Whether it is the URL of a web socket.
+    static func isSocket(_ url: String) -> Bool {
+        let lowered = url.lowercased()
+        return lowered.hasPrefix("ws://") || lowered.hasPrefix("wss://")
+    }
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+
+/// The one table of options. The parser, `--help`, `lupine help`, the manual and the completions of three shells are made
+/// from it; a switch that is not here does not exist.
+///
+/// Letters mean what they mean in curl. Words are curl's, and HTTPie's where they differ.
+public enum OptionTable {
+    /// All options, in the order of the manual.
+    public static let all: [Option] = request + identity + network + security + output + reports
+
+    /// The option of that name.
+    public static func option(_ name: OptionName) -> Option? { all.first { $0.name == name } }
+    /// The option with that letter.
+    public static func option(short letter: Character) -> Option? { all.first { $0.short == letter } }
+    /// The option with that word.
+    public static func option(long word: some StringProtocol) -> Option? {
+        all.first { $0.longs.contains { $0 == word } }
+    }
+
+    private static let request: [Option] = [
+        Option(
+            .request, "X", ["request"], .value("METHOD"), .request, "the method",
+            "Without it the method is the word before the URL, or POST when there is a body, PUT with -T, HEAD with -I, else GET. A redirect goes on as the RFCs say: 303 turns into GET."
+        ),
+        Option(
+            .data, "d", ["data", "data-ascii"], .value("DATA"), .request, "a body, sent as a form",
+            "Several are joined with `&`. `@FILE` takes the file without its line ends, `@-` the standard input. The content type is application/x-www-form-urlencoded unless -H or --json says otherwise."
+        ),
+        Option(
+            .dataRaw, nil, ["data-raw"], .value("DATA"), .request, "the same, where @ means nothing"),
+        Option(
+            .dataBinary, nil, ["data-binary"], .value("DATA"), .request, "the same, with files byte for byte"),
+        Option(
+            .dataURLEncode, nil, ["data-urlencode"], .value("DATA"), .request,
+            "the same, percent-encoded: name=content or name@file"),
+        Option(
+            .part, "F", ["form-part"], .value("NAME=CONTENT"), .request, "a part of a multipart form",
+            "`NAME=@FILE` attaches a file, `NAME=<FILE` takes its content. `;type=TYPE` and `;filename=NAME` may follow."
+        ),
+        Option(
+            .json, nil, ["json"], .none, .request, "items make a JSON object (the default)",
+            "With -d it sends the data as application/json."),
+        Option(.form, nil, ["form"], .none, .request, "items make a form; with a file a multipart one"),
+        Option(.multipart, nil, ["multipart"], .none, .request, "items make a multipart form"),
+        Option(
+            .raw, nil, ["raw"], .value("BODY"), .request, "a body as it stands",
+            "The content type is application/json when it is JSON, else text/plain."),
+        Option(
+            .upload, "T", ["upload-file"], .file("FILE"), .request, "upload a file with PUT",
+            "`-` takes the standard input as it comes. Where the URL ends in a slash, the name of the file is added to it. A bar shows how far it is."
+        ),
+        Option(
+            .get, "G", ["get"], .none, .request, "put the data of -d into the query"),
+        Option(.head, "I", ["head"], .none, .request, "ask for the head only"),
+        Option(
+            .header, "H", ["header"], .value("LINE"), .request, "a header field",
+            "`Name: value` sets it, `Name:` removes one that would be sent, `Name;` sends it empty, `@FILE` takes lines from a file."
+        ),
+        Option(.userAgent, "A", ["user-agent"], .value("NAME"), .request, "the User-Agent"),
+        Option(.referer, "e", ["referer"], .value("URL"), .request, "the Referer"),
+        Option(
+            .compressed, nil, ["compressed"], .none, .request, "ask for compressed content (the default)",
+            "Content is always asked for compressed and always decoded. The switch is there for lines that were written for curl."
+        ),
+        Option(
+            .rawEncoding, nil, ["raw-encoding"], .none, .request, "do not ask for codings and undo none"),
+        Option(
+            .ignoreStandardInput, nil, ["ignore-stdin"], .none, .request, "do not read the standard input",
+            "A pipe or a file on the standard input is the body when no item, -d, -F, --raw or -T is given. In scripts and services, whose input may be a pipe that nobody writes to, this switch says that it is not meant."
+        ),
+    ]
+
+    private static let identity: [Option] = [
+        Option(
+            .user, "u", ["user", "auth"], .value("USER:PASSWORD"), .identity, "credentials",
+            "Sent as Basic at once, or with --digest as the answer to a challenge. Without a password it is asked for on the terminal. They do not follow a redirect to another origin."
+        ),
+        Option(.digest, nil, ["digest"], .none, .identity, "answer with Digest, never with Basic"),
+        Option(
+            .netrc, "n", ["netrc"], .none, .identity, "credentials from ~/.netrc",
+            "Or from the file that NETRC names. Without this switch the file is not read."),
+        Option(
+            .cookie, "b", ["cookie"], .value("DATA|FILE"), .identity, "cookies to send: a=b; c=d, or a file",
+            "What has no equals sign is a file in Netscape's format; cookies that come are kept for this run then."
+        ),
+        Option(
+            .cookieJar, "c", ["cookie-jar"], .file("FILE"), .identity, "write the cookies there at the end"),
+        Option(
+            .session, nil, ["session"], .value("NAME"), .identity, "keep cookies and headers under this name",
+            "They are read before and written after, in $XDG_DATA_HOME/lupine/sessions/HOST/NAME.json, which nobody else can read (mode 0600). A NAME with a slash is the path of the file. Header fields whose name begins with Content- or If- are not kept."
+        ),
+    ]
+
+    private static let network: [Option] = [
+        Option(
+            .location, "L", ["location", "follow"], .none, .network, "follow redirects",
+            "Without it a redirect is an answer like any other."),
+        Option(
+            .maximumRedirects, nil, ["max-redirs", "max-redirects"], .value("N"), .network,
+            "how many redirects; 20 at most, and without it"),
+        Option(
+            .proxy, "x", ["proxy"], .value("URL"), .network, "a proxy: http://, https:// or socks5h://",
+            "Without it the variables http_proxy, https_proxy, all_proxy and no_proxy say. An empty URL means none."
+        ),
+        Option(.noProxy, nil, ["noproxy"], .value("HOSTS"), .network, "hosts that need no proxy; * for all"),
+        Option(
+            .resolve, nil, ["resolve"], .value("HOST:PORT:ADDRESS"), .network,
+            "an address in place of a look-up",
+            "Several addresses are separated by commas; the host * stands for all."),
+        Option(
+            .unixSocket, nil, ["unix-socket"], .file("PATH"), .network, "connect to this Unix-domain socket"),
+        Option(
+            .interface, nil, ["interface"], .value("NAME"), .network, "leave from this address or interface"),
+        Option(.http11, nil, ["http1.1"], .none, .network, "speak HTTP/1.1, as always"),
+        Option(
+            .connectTimeout, nil, ["connect-timeout"], .value("SECONDS"), .network,
+            "how long connecting may take"),
+        Option(
+            .maximumTime, "m", ["max-time", "timeout"], .value("SECONDS"), .network, "how long all may take"),
+        Option(
+            .retry, nil, ["retry"], .value("N"), .network, "try again so often",
+            "After a time-out, a lost connection and the statuses 408, 429, 500, 502, 503 and 504; after one second, then two, four and so on, or as Retry-After says."
+        ),
+        Option(
+            .limitRate, nil, ["limit-rate"], .value("RATE"), .network,
+            "bytes per second; k, M and G are known"),
+    ]
+
+    private static let security: [Option] = [
+        Option(
+            .insecure, "k", ["insecure"], .none, .security, "take any certificate",
+            "Whoever sits on the line can read and change everything. --pin still decides."),
+        Option(.authorities, nil, ["cacert"], .file("FILE"), .security, "trust these roots, and no others"),
+        Option(
+            .certificate, "E", ["cert"], .file("FILE"), .security, "our certificate, PEM or PKCS #12",
+            "`FILE:PASSWORD` gives the password of its key. Without --key the key stands in the same file."),
+        Option(.key, nil, ["key"], .file("FILE"), .security, "its key, in PEM"),
+        Option(.password, nil, ["pass"], .value("PASSWORD"), .security, "the password of that key"),
+        Option(
+            .pin, nil, ["pin", "pinnedpubkey"], .value("PIN"), .security,
+            "sha256/BASE64 of a key that must be there",
+            "One of the keys of the chain has to have one of the pins; several stand in several switches or are separated by semicolons. --certs prints the pins of a server."
+        ),
+        Option(.tls12, nil, ["tlsv1.2"], .none, .security, "TLS 1.2 or later, as always"),
+        Option(.tls13, nil, ["tlsv1.3"], .none, .security, "TLS 1.3 or later"),
+    ]
+
+    private static let output: [Option] = [
+        Option(.include, "i", ["include"], .none, .output, "print the response's head too"),
+        Option(
+            .print, nil, ["print"], .value("WHAT"), .output, "what is printed: H h B b m",
+            "H and B are head and body of the request, h and b those of the response, m what was measured. On a terminal it is hb, in a pipe or a file b."
+        ),
+        Option(.headersOnly, nil, ["headers"], .none, .output, "print the response's head only"),
+        Option(.bodyOnly, nil, ["body"], .none, .output, "print the response's body only"),
+        Option(
+            .verbose, "v", ["verbose"], .none, .output, "print both heads of every step, and the connection"),
+        Option(.silent, "s", ["silent"], .none, .output, "no progress and no errors"),
+        Option(.showError, "S", ["show-error"], .none, .output, "errors in spite of -s"),
+        Option(
+            .fail, "f", ["fail", "check-status"], .none, .output, "a status from 400 on is a failure",
+            "Nothing of such a response's body is printed; the exit code is 22 for 4xx and 24 for 5xx."),
+        Option(
+            .writeOut, "w", ["write-out"], .value("FORMAT"), .output, "print this at the end",
+            "Known are %{http_code} or %{response_code}, %{url_effective}, %{content_type}, %{size_download}, %{size_upload}, %{num_redirects}, %{redirect_url}, %{num_connects}, %{remote_ip}, %{remote_port}, %{local_ip}, %{local_port}, %{method}, %{scheme}, %{filename_effective}, %{exitcode}, %{errormsg}, %{header{NAME}}, %{time_namelookup}, %{time_connect}, %{time_appconnect}, %{time_pretransfer}, %{time_starttransfer}, %{time_total}, %{speed_download}; and \\n, \\t, \\r."
+        ),
+        Option(
+            .dumpHeader, "D", ["dump-header"], .file("FILE"), .output, "write the response's head to a file"),
+        Option(
+            .color, nil, ["color", "colour"], .oneOf(["auto", "always", "never"]), .output, "colours",
+            "With auto there are colours on a terminal, unless NO_COLOR is set or TERM is dumb."),
+        Option(
+            .pretty, nil, ["pretty"], .oneOf(["all", "colors", "format", "none"]), .output,
+            "how JSON is printed; none on a pipe"),
+        Option(
+            .output, "o", ["output"], .file("FILE"), .output, "save to this file; - is the standard output"),
+        Option(
+            .remoteName, "O", ["remote-name", "download"], .none, .output, "save under the name of the URL",
+            "Several URLs are loaded at the same time, each with a bar of its own."),
+        Option(
+            .remoteHeaderName, "J", ["remote-header-name"], .none, .output,
+            "with -O: under the name that the server gives",
+            "An existing file is not overwritten by it."),
+        Option(
+            .continueAt, "C", ["continue-at", "continue"], .value("OFFSET"), .output,
+            "go on with a download; -C - finds out where",
+            "What is there stays, the rest is asked for with Range. It fails when the server has no ranges, or says that it is another file."
+        ),
+        Option(.noProgress, nil, ["no-progress-meter", "no-progress"], .none, .output, "no progress bar"),
+    ]
+
+    private static let reports: [Option] = [
+        Option(
+            .timing, nil, ["timing"], .optional(["text", "json"]), .reports,
+            "a waterfall of the time it took",
+            "Look-up, connecting, TLS, waiting and receiving, with a row for each redirect and each attempt; on the standard error."
+        ),
+        Option(
+            .certificates, nil, ["certs"], .none, .reports, "the server's certificates, and their pins",
+            "The chain is shown also when it is not trusted."),
+        Option(.events, nil, ["events"], .none, .reports, "what happens to the request, as it happens"),
+        Option(
+            .toCurl, nil, ["to-curl"], .none, .reports, "print the curl line for it; send nothing",
+            "Passwords, tokens and cookies are hidden unless --show-secrets is there too."),
+        Option(.showSecrets, nil, ["show-secrets"], .none, .reports, "do not hide secrets in what is told"),
+        Option(
+            .stream, "N", ["stream", "no-buffer"], .none, .reports, "print content as it comes",
+            "JSON is printed line by line then, each line for itself."),
+        Option(
+            .serverSentEvents, nil, ["sse"], .none, .reports, "follow server-sent events",
+            "Each event is printed when it comes. A lost connection is made again, from the last event on."),
+        Option(.help, "h", ["help"], .none, .reports, "this page"),
+        Option(.version, "V", ["version"], .none, .reports, "the version"),
+    ]
+}

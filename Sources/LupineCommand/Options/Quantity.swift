@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+
+/// Numbers as people write them on a command line.
+enum Quantity {
+    /// A rate or size: `100`, `100k`, `1.5M`, `2G`, in steps of 1024 as curl has them.
+    static func bytes(_ text: String) -> Int? {
+        var digits = Substring(text)
+        var scale = 1.0
+        if let letter = text.last, letter.isLetter {
+            switch letter.lowercased() {
+            case "b": scale = 1
+            case "k": scale = 1024
+            case "m": scale = 1_048_576
+            case "g": scale = 1_073_741_824
+            default: return nil
+            }
+            digits = digits.dropLast()
+        }
+        guard let first = digits.first, first.isNumber, let number = Double(digits) else { return nil }
+        let value = number * scale
+        return value >= 1 && value < 9e15 ? Int(value) : nil
+    }
+
+    /// Seconds, with a fraction.
+    static func seconds(_ text: String) -> Double? {
+        guard let first = text.first, first.isNumber || first == ".", let value = Double(text),
+            value.isFinite,
+            value < 1e9
+        else { return nil }
+        return value
+    }
+
+    /// A whole number from zero.
+    static func count(_ text: String) -> Int? {
+        guard !text.isEmpty, text.allSatisfy({ $0.isASCII && $0.isNumber }), let value = Int(text),
+            value < 1 << 40
+        else { return nil }
+        return value
+    }
+}

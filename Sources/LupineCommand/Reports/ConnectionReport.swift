@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import Lupine
+
+/// What `-v` says about connections at the end, a line for each transaction.
+enum ConnectionReport {
+    static func text(_ report: FetchReport) -> String {
+        var text = ""
+        for transaction in report.metrics.flatMap(\.transactionMetrics) {
+            guard let remote = transaction.remoteAddress else { continue }
+            var words = ["\(remote) port \(transaction.remotePort ?? "?")"]
+            words.append(transaction.isReusedConnection ? "connection used again" : "new connection")
+            if transaction.isProxyConnection { words.append("through a proxy") }
+            if let version = transaction.negotiatedTLSProtocolVersion { words.append(name(version)) }
+            words.append(
+                "sent \(transaction.countOfRequestHeaderBytesSent + transaction.countOfRequestBodyBytesSent) bytes"
+            )
+            words.append(
+                "received \(transaction.countOfResponseHeaderBytesReceived + transaction.countOfResponseBodyBytesReceived) bytes"
+            )
+            text += "* \(words.joined(separator: ", "))\n"
+        }
+        return text
+    }
+
+    static func name(_ version: tls_protocol_version_t) -> String {
+        switch version.rawValue {
+        case 0x0304: "TLS 1.3"
+        case 0x0303: "TLS 1.2"
+        case 0x0302: "TLS 1.1"
+        case 0x0301: "TLS 1.0"
+        default: "TLS"
+        }
+    }
+}

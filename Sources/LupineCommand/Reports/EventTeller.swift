@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+
+internal import Dispatch
+internal import Foundation
+internal import Lupine
+
+/// Tells what happens to requests, as it happens (`--events`). On a queue of its own.
+final class EventTeller: EventMonitor {
+    let queue = DispatchQueue(label: "lupine.events")
+    private let sink: Surroundings.Sink
+    private let style: Style
+    private let showsSecrets: Bool
+    private let clock = ContinuousClock()
+    private let start: ContinuousClock.Instant
+
+    init(sink: Surroundings.Sink, style: Style, showsSecrets: Bool) {
+        self.sink = sink
+        self.style = style
+        self.showsSecrets = showsSecrets
+        start = clock.now
+    }
+
+    private func tell(_ what: String, _ details: String = "") {
+        let time = ByteText.duration((clock.now - start) / .seconds(1))
+        let tail = details.isEmpty ? "" : " \(Style.harmless(details))"
+        sink.say("\(style.paint(time.padded(to: 9), .faint)) \(style.paint(what, .name))\(tail)\n")
+    }
+
+    private func address(_ request: URLRequest?) -> String {
+        guard let request, let url = request.url else { return "" }
+        let text = showsSecrets ? url.absoluteString : String(url.absoluteString.prefix { $0 != "?" })
+        return "\(request.httpMethod ?? "GET") \(text)"
+    }
+
+    func request(_ request: Request, didCreateURLRequest urlRequest: URLRequest) {
+        tell("request made", address(urlRequest))
+    }
+
+    func request(_ request: Request, didCreateTask task: URLSessionTask) {
+        tell("task made", "number \(task.taskIdentifier)")
+    }
+
+    func request(_ request: Request, didResumeTask task: URLSessionTask) { tell("task resumed") }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
+    ) {
+        let space = challenge.protectionSpace
+        let kind = space.authenticationMethod.replacing("NSURLAuthenticationMethod", with: "")
+        tell("challenge", "\(kind) from \(space.host):\(space.port)")
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest
+    ) {
+        tell("redirect", "\(response.statusCode) to \(address(request))")
+    }
+
+    func urlSession(_ session: URLSession, taskNeedsNewBodyStream task: URLSessionTask) {
+        tell("body asked for again")
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        tell("content", "\(data.count) bytes")
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+    ) {
+        let time = ByteText.duration(metrics.taskInterval.duration)
+        let reused = metrics.transactionMetrics.filter(\.isReusedConnection).count
+        tell(
+            "metrics",
+            "\(metrics.transactionMetrics.count) transactions, \(reused) on a used connection, \(time)")
+    }
+
+    func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
+        let status = (task.response as? HTTPURLResponse).map { "status \($0.statusCode)" } ?? "no response"
+        tell("task complete", error.map { "\(status); \($0.localizedDescription)" } ?? status)
+    }
+
+    func requestIsRetrying(_ request: Request) { tell("retry") }
+
+    func requestDidCancel(_ request: Request) { tell("cancelled") }
+
+    func requestDidFinish(_ request: Request) { tell("finished") }
+}

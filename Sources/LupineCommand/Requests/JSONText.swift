@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+
+/// JSON as text (RFC 8259): written piece by piece, and checked without being understood.
+///
+/// Numbers and the order of names stay as they are, which is why no object is made of it.
+enum JSONText {
+    /// A string with its quotes.
+    static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case "\n": result += "\\n"
+            case "\r": result += "\\r"
+            case "\t": result += "\\t"
+            case _ where scalar.value < 0x20:
+                let digits = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+
+    /// An object of members in their order.
+    static func object(_ members: [(name: String, json: String)]) -> String {
+        "{" + members.map { "\(quoted($0.name)): \($0.json)" }.joined(separator: ", ") + "}"
+    }
+
+    /// Whether it is one JSON value.
+    static func isValid(_ bytes: [UInt8]) -> Bool {
+        var scanner = JSONScanner(bytes)
+        guard !bytes.isEmpty else { return false }
+        while let token = scanner.next() { if case .broken = token { return false } }
+        return true
+    }
+}

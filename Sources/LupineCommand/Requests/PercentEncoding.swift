@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+
+/// Percent-encoding as queries and forms need it.
+enum PercentEncoding {
+    /// All but the unreserved characters (RFC 3986 §2.3).
+    static func encoded(_ text: String) -> String { encoded(text, blank: "%20") }
+
+    /// The same for forms, where a blank is a plus sign.
+    static func form(_ text: String) -> String { encoded(text, blank: "+") }
+
+    private static func encoded(_ text: String, blank: String) -> String {
+        var result = ""
+        for byte in text.utf8 {
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E:
+                result.unicodeScalars.append(UnicodeScalar(byte))
+            case 0x20: result += blank
+            default:
+                let digits = String(byte, radix: 16, uppercase: true)
+                result += "%" + (digits.count == 1 ? "0" : "") + digits
+            }
+        }
+        return result
+    }
+}

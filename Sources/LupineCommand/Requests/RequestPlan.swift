@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import Lupine
+
+/// One request, made complete out of a command line: what is sent to one URL, and as whom.
+struct RequestPlan: Sendable {
+    /// The URL as it was typed.
+    let typed: String
+    let url: URL
+    let method: String
+    /// The header fields that are set, in their order.
+    let headers: [(name: String, value: String)]
+    /// Fields that must not be sent although every request is given them.
+    let omitted: Set<String>
+    let body: MessageBody
+    let credentials: Credentials?
+    let usesDigest: Bool
+
+    /// The request as the library wants it.
+    var request: URLRequest {
+        var request = URLRequest(url: url)
+        request.httpMethod = method
+        for (name, value) in headers {
+            if request.value(forHTTPHeaderField: name) == nil {
+                request.setValue(value, forHTTPHeaderField: name)
+            } else {
+                request.addValue(value, forHTTPHeaderField: name)
+            }
+        }
+        switch body {
+        case .none: break
+        case .data(let data): request.httpBody = data
+        case .file(_, let count):
+            request.httpBodyStream = body.stream()
+            request.setValue("\(count)", forHTTPHeaderField: "Content-Length")
+        case .standardInput: request.httpBodyStream = body.stream()
+        }
+        return request
+    }
+
+    /// The same with header fields more, which replace those of their name.
+    func adding(_ more: [(name: String, value: String)]) -> RequestPlan {
+        let names = Set(more.map { $0.name.lowercased() })
+        return RequestPlan(
+            typed: typed, url: url, method: method,
+            headers: headers.filter { !names.contains($0.name.lowercased()) } + more, omitted: omitted,
+            body: body,
+            credentials: credentials, usesDigest: usesDigest)
+    }
+}
+
+/// Makes plans. The body is read once, for all URLs of a command line.
+struct RequestPlanner {
+    let invocation: Invocation
+    let surroundings: Surroundings
+    let content: RequestContent
+    /// Header fields that a session of the user's has kept.
+    var remembered: [(name: String, value: String)] = []
+    /// Cookies go out as a field, since nothing keeps them.
+    var sendsCookiesAsField = true
+
+    func plan(for typed: String) throws -> RequestPlan {
+        var address = try Address(typed)
+        if let file = invocation.upload, file != "-", address.text.hasSuffix("/") {
+            address.text += PercentEncoding.encoded(String(file.split(separator: "/").last ?? ""))
+        }
+        address.add(content.query)
+        if let query = content.rawQuery { address.addQuery(query) }
+        let url = try address.url()
+        let edits = try HeaderEdits(invocation, surroundings)
+        let method = invocation.method ?? standardMethod
+        let credentials = try credentials(for: url, in: address)
+        var headers = defaults(method)
+        for (name, value) in remembered { HeaderEdits.set(name, value, in: &headers) }
+        if sendsCookiesAsField {
+            let pairs = invocation.cookies.filter { $0.contains("=") }
+            if !pairs.isEmpty { HeaderEdits.set("Cookie", pairs.joined(separator: "; "), in: &headers) }
+        }
+        if let credentials, !invocation.usesDigest {
+            HeaderEdits.set("Authorization", credentials.basic, in: &headers)
+        }
+        edits.apply(to: &headers)
+        return RequestPlan(
+            typed: typed, url: url, method: method, headers: headers,
+            omitted: edits.removed.union(["Accept-Language"]), body: content.body, credentials: credentials,
+            usesDigest: invocation.usesDigest)
+    }
+
+    private var standardMethod: String {
+        if invocation.asksForHead { return "HEAD" }
+        if invocation.upload != nil { return "PUT" }
+        return content.body.isNone ? "GET" : "POST"
+    }
+
+    private func defaults(_ method: String) -> [(name: String, value: String)] {
+        var headers = [
+            (name: "User-Agent", value: invocation.userAgent ?? "lupine/\(AFInfo.version)"),
+            (
+                name: "Accept",
+                value: invocation.followsEvents
+                    ? "text/event-stream" : content.wantsJSON ? "application/json, */*;q=0.5" : "*/*"
+            ),
+        ]
+        if invocation.userAgent == "" { headers.removeFirst() }
+        if let referer = invocation.referer, !referer.isEmpty { headers.append(("Referer", referer)) }
+        if let type = content.type { headers.append(("Content-Type", type)) }
+        return headers
+    }
+
+    /// Of -u, else of the URL, else of the .netrc when that may be read.
+    private func credentials(for url: URL, in address: Address) throws -> Credentials? {
+        if let user = invocation.user { return Credentials(user) }
+        if let credentials = address.credentials { return credentials }
+        guard invocation.readsNetrc else { return nil }
+        let path = surroundings.environment["NETRC"] ?? surroundings.home + "/.netrc"
+        guard
+            let text = try? String(contentsOf: URL(fileURLWithPath: surroundings.path(path)), encoding: .utf8)
+        else { throw CommandFailure.unreadable(path, nil) }
+        return NetrcFile(text).credentials(for: url.host ?? "")
+    }
+}
+
+/// A URL as people type it.
+struct Address: Sendable {
+    /// The URL without name, password and fragment.
+    var text: String
+    /// Name and password that stood in it.
+    let credentials: Credentials?
+
+    /// `host`, `host/path`, `:8080/path` (this machine), `//host`, or with a scheme.
+    init(_ typed: String) throws {
+        var text = typed
+        if typed.hasPrefix("//") {
+            text = "http:" + typed
+        } else if typed.hasPrefix(":") {
+            let rest = typed.dropFirst()
+            let port = rest.prefix { $0.isNumber }
+            text = "http://localhost" + (port.isEmpty ? "" : ":\(port)") + rest.dropFirst(port.count)
+        } else if let colon = typed.range(of: "://") {
+            let scheme = typed[..<colon.lowerBound].lowercased()
+            guard ["http", "https", "ws", "wss", "file"].contains(scheme) else {
+                throw CommandFailure(
+                    .malformedURL,
+                    "Cannot load \(Style.harmless(typed)): there is nothing here that speaks \(Style.harmless(scheme)). Use an http, https, ws, wss or file URL."
+                )
+            }
+        } else if !typed.lowercased().hasPrefix("data:") {
+            text = "http://" + typed
+        }
+        if let hash = text.firstIndex(of: "#") { text = String(text[..<hash]) }
+        guard let slashes = text.range(of: "://") else {
+            self.text = text
+            credentials = nil
+            return
+        }
+        let rest = text[slashes.upperBound...]
+        let authority = rest.prefix { $0 != "/" && $0 != "?" }
+        if let at = authority.lastIndex(of: "@") {
+            let halves = authority[..<at].split(
+                separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            let plain = halves.map { String($0).removingPercentEncoding ?? String($0) }
+            credentials = Credentials(user: plain[0], password: plain.count == 2 ? plain[1] : "")
+            text =
+                String(text[..<slashes.upperBound]) + String(authority[authority.index(after: at)...])
+                + String(rest[authority.endIndex...])
+        } else {
+            credentials = nil
+        }
+        self.text = text
+    }
+
+    /// Adds parameters to the query.
+    mutating func add(_ pairs: [(name: String, value: String?)]) {
+        for (name, value) in pairs {
+            let encoded =
+                PercentEncoding.encoded(name) + (value.map { "=" + PercentEncoding.encoded($0) } ?? "")
+            addQuery(encoded)
+        }
+    }
+
+    /// Adds to the query as it stands.
+    mutating func addQuery(_ query: String) {
+        if let mark = text.firstIndex(of: "?") {
+            text += text.index(after: mark) == text.endIndex ? query : "&\(query)"
+        } else {
+            let authority = text.range(of: "://").map { text[$0.upperBound...] } ?? text[...]
+            text += (authority.contains("/") ? "?" : "/?") + query
+        }
+    }
+
+    func url() throws -> URL {
+        guard let url = URL(string: text), url.isFileURL || url.scheme == "data" || !(url.host ?? "").isEmpty
+        else {
+            throw CommandFailure(
+                .malformedURL,
+                "Cannot read \(Style.harmless(text)) as a URL. Check for blanks and odd characters in the host; quote the URL for the shell."
+            )
+        }
+        return url
+    }
+}
+
+/// What `-H` and items do to the header fields.
+struct HeaderEdits: Sendable {
+    private var fields: [(name: String, value: String)] = []
+    private(set) var removed: Set<String> = []
+
+    init(_ invocation: Invocation, _ surroundings: Surroundings) throws {
+        for line in invocation.headers {
+            guard line.hasPrefix("@") else {
+                take(line)
+                continue
+            }
+            let path = surroundings.path(String(line.dropFirst()))
+            guard let text = try? String(contentsOf: URL(fileURLWithPath: path), encoding: .utf8) else {
+                throw CommandFailure.unreadable(String(line.dropFirst()), nil)
+            }
+            for line in text.split(whereSeparator: \.isNewline) { take(String(line)) }
+        }
+        for item in invocation.items {
+            switch item {
+            case .header(let name, let value): fields.append((name, value))
+            case .withoutHeader(let name): removed.insert(name)
+            case .emptyHeader(let name): fields.append((name, ""))
+            case .query, .field, .json, .file, .textFile, .jsonFile: break
+            }
+        }
+    }
+
+    private mutating func take(_ line: String) {
+        if let colon = line.firstIndex(of: ":") {
+            let value = line[line.index(after: colon)...].drop(while: { $0 == " " })
+            if value.isEmpty {
+                removed.insert(String(line[..<colon]))
+            } else {
+                fields.append((String(line[..<colon]), String(value)))
+            }
+        } else if line.hasSuffix(";") {
+            fields.append((String(line.dropLast()), ""))
+        }
+    }
+
+    /// The user's fields stand in place of ours; two of one name go out as two.
+    func apply(to headers: inout [(name: String, value: String)]) {
+        let names = Set(fields.map { $0.name.lowercased() }).union(removed.map { $0.lowercased() })
+        headers.removeAll { names.contains($0.name.lowercased()) }
+        headers += fields
+    }
+
+    /// Puts one field in the place of all of its name.
+    static func set(_ name: String, _ value: String, in headers: inout [(name: String, value: String)]) {
+        headers.removeAll { $0.name.lowercased() == name.lowercased() }
+        headers.append((name, value))
+    }
+}

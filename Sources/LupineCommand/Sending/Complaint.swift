@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import Lupine
+internal import LupineTransport
+
+/// Makes the paragraph and the exit code of an error of the library. The one place where they are translated.
+enum Complaint {
+    /// What is told about the failure of a load of `url`.
+    static func failure(of error: AFError, url: URL, invocation: Invocation) -> CommandFailure {
+        if let report = error.pinningReport { return pinning(report) }
+        let place = Style.harmless(shown(url))
+        guard let underlying = loading(error) else {
+            if case .serverTrustEvaluationFailed = error {
+                return CommandFailure(
+                    .untrusted, "Cannot trust \(place): \(reason(error)) \(adviceOfTrust)")
+            }
+            return CommandFailure(.failure, "Cannot load \(place): \(reason(error))")
+        }
+        if let error = underlying as? CommandFailure { return error }
+        guard let loading = underlying as? URLError else {
+            return CommandFailure(.failure, "Cannot load \(place): \(text(underlying)).")
+        }
+        let transport = loading.userInfo[NSUnderlyingErrorKey] as? TransportError
+        let (code, advice) = transport.flatMap(verdict) ?? verdict(of: loading, invocation)
+        let said = transport.map { "\($0)" } ?? text(loading)
+        return CommandFailure(
+            code, "Cannot load \(place): \(Style.harmless(said)).\(advice.isEmpty ? "" : " \(advice)")")
+    }
+
+    private static let adviceOfTrust =
+        "Look at the chain with --certs, give its root with --cacert, or, on a test server, leave the check out with -k."
+
+    private static func pinning(_ report: PinningReport) -> CommandFailure {
+        let found = report.presented.map { "\($0.pin ?? "no key") (\($0.subject ?? "no name"))" }
+        return CommandFailure(
+            .pin,
+            "The keys of \(report.host) are not the pinned ones: it has \(found.joined(separator: ", ")), and \(report.expected.joined(separator: ", ")) is wanted. Either its key was replaced, or somebody else answers; ask its operator, and do not paste the new pin unseen."
+        )
+    }
+
+    /// What lies under an error of the pipeline.
+    private static func loading(_ error: AFError) -> (any Error)? {
+        var error: any Error = error
+        while let next = (error as? AFError)?.underlyingError { error = next }
+        return error is AFError ? nil : error
+    }
+
+    private static func reason(_ error: AFError) -> String {
+        error.localizedDescription
+    }
+
+    private static func text(_ error: any Error) -> String {
+        let said = (error as NSError).localizedDescription
+        return said.hasSuffix(".") ? String(said.dropLast()) : said
+    }
+
+    /// The URL as it may be told: without a query, which may hold secrets.
+    private static func shown(_ url: URL) -> String {
+        let text = url.absoluteString
+        return text.firstIndex(of: "?").map { String(text[..<$0]) } ?? text
+    }
+
+    private static func verdict(of error: TransportError) -> (ExitCode, String)? {
+        switch error {
+        case .url, .unsupported: (.malformedURL, "")
+        case .resolution:
+            (
+                .nameResolution,
+                "Check the spelling and the network; --resolve HOST:PORT:ADDRESS does without a look-up."
+            )
+        case .connect, .unreachable, .outOfDescriptors:
+            (
+                .connect,
+                "Check that the server runs, and the port; a firewall or a missing proxy (-x) looks the same."
+            )
+        case .tunnel, .socks, .proxy:
+            (.proxy, "Check -x, or the variables https_proxy and no_proxy; --noproxy '*' goes without.")
+        case .tls(_, _, let error): verdict(of: error)
+        case .connectionLost: (.lost, "Try again; --retry N does that, and -C - goes on with a download.")
+        case .http(_, .truncated):
+            (.lost, "The content is not complete. Try again; -C - goes on with a download.")
+        case .http(_, .limitExceeded): (.tooLarge, "")
+        case .http: (.notHTTP, "Check the port and the scheme: what answers there does not speak HTTP/1.1.")
+        case .coding: (.coding, "--raw-encoding takes the content as it comes.")
+        case .content, .file: (.read, "")
+        case .timedOut(_, let timeout):
+            (
+                .timeout,
+                timeout == .connect ? "Give it more with --connect-timeout." : "Give it more with --max-time."
+            )
+        case .contentTooLong: (.tooLarge, "")
+        case .tooManyRedirects: (.redirects, "Look at them with -v.")
+        case .redirect: (.redirects, "")
+        case .system, .cancelled, .shutDown: nil
+        }
+    }
+
+    private static func verdict(of error: TLSError) -> (ExitCode, String) {
+        switch error {
+        case .untrusted: (.untrusted, adviceOfTrust)
+        case .clientCertificateRequired, .clientCertificateRejected, .credentials:
+            (.clientCertificate, "Give one with --cert and --key.")
+        case .notTLS: (.tls, "Check the port, or use http:// if that is what it speaks.")
+        case .truncated, .wireFailed: (.lost, "Try again.")
+        case .configuration, .alert, .versionNotShared, .cipherNotShared, .protocolNotOffered,
+            .closedInHandshake,
+            .renegotiation, .protocolViolation, .onlyControlMessages, .answersNotRead:
+            (.tls, "")
+        }
+    }
+
+    private static func verdict(of error: URLError, _ invocation: Invocation) -> (ExitCode, String) {
+        switch error.code {
+        case .timedOut:
+            let limit = invocation.maximumTime.map { " (\($0) s)" } ?? ""
+            return (.timeout, "Give it more with --max-time\(limit).")
+        case .badURL, .unsupportedURL: return (.malformedURL, "")
+        case .httpTooManyRedirects, .redirectToNonExistentLocation:
+            return (.redirects, "Look at them with -v.")
+        case .cannotFindHost, .dnsLookupFailed: return (.nameResolution, "")
+        case .cannotConnectToHost, .notConnectedToInternet: return (.connect, "")
+        case .networkConnectionLost: return (.lost, "Try again.")
+        case .serverCertificateUntrusted: return (.untrusted, adviceOfTrust)
+        case .secureConnectionFailed: return (.tls, "")
+        case .dataLengthExceedsMaximum: return (.tooLarge, "")
+        case .cannotDecodeRawData, .cannotDecodeContentData:
+            return (.coding, "--raw-encoding takes the content as it comes.")
+        case .requestBodyStreamExhausted:
+            return (.read, "A body from a pipe cannot be sent twice: use a file.")
+        case .fileDoesNotExist, .noPermissionsToReadFile, .fileIsDirectory: return (.read, "")
+        default: return (.failure, "")
+        }
+    }
+}

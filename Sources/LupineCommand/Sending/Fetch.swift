@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import Lupine
+internal import Synchronization
+
+/// Loads one URL: sends, tries again, prints or saves what comes. Its callbacks come on one serial queue, its state is
+/// locked all the same.
+final class Fetch: Sendable {
+    /// What happened to the response when its head came.
+    private enum Verdict {
+        case undecided, taken
+        case again(Double?)
+        case refused(CommandFailure)
+        case complete
+    }
+
+    private struct State {
+        var verdict = Verdict.undecided
+        var presenter: BodyPresenter?
+        var saver: FileSaver?
+        var report: FetchReport
+        var bar: Int?
+        var redirects = 0
+        var redirectFailure: CommandFailure?
+        var mayRetry = false
+    }
+
+    private let plan: RequestPlan
+    private let invocation: Invocation
+    private let surroundings: Surroundings
+    private let session: Session
+    private let output: OutputPlan
+    private let destination: Invocation.Destination?
+    private let board: ProgressBoard?
+    private let state: Mutex<State>
+    /// Where the saved part ends, of a download that is gone on with.
+    private let offset: Int64
+    private let queue = DispatchQueue(label: "lupine.fetch")
+
+    init(
+        _ plan: RequestPlan, _ invocation: Invocation, _ surroundings: Surroundings, session: Session,
+        output: OutputPlan, destination: Invocation.Destination?, board: ProgressBoard?
+    ) {
+        self.invocation = invocation
+        self.surroundings = surroundings
+        self.session = session
+        self.output = output
+        self.destination = destination
+        self.board = board
+        let resumption = Resumption(plan, invocation, surroundings, destination)
+        offset = resumption.offset
+        self.plan = plan.adding(resumption.fields)
+        state = Mutex(State(report: FetchReport(plan: plan)))
+    }
+
+    /// Loads it, and says what became of it.
+    func run() async -> FetchReport {
+        var schedule = RetrySchedule(retries: invocation.retries)
+        while true {
+            prepare(mayRetry: schedule.left > 0)
+            let completion = await attempt()
+            let (verdict, report) = state.withLock { state in
+                if let metrics = completion.metrics { state.report.metrics.append(metrics) }
+                if let response = completion.response { state.report.response = response }
+                state.report.redirects = state.redirects
+                return (state.verdict, state.report)
+            }
+            let failure = failure(of: completion, verdict)
+            var wait: Double?
+            if case .again(let after) = verdict, schedule.left > 0 {
+                wait = schedule.next(retryAfter: after)
+            } else if let failure, report.received == 0, schedule.takes(failure) {
+                wait = schedule.next(retryAfter: nil)
+            }
+            guard let wait, !surroundings.interruption.hasCome else { return finish(failure) }
+            tellRetry(after: wait, of: failure, completion.response, left: schedule.left)
+            await pause(wait)
+            if surroundings.interruption.hasCome { return finish(interrupted) }
+        }
+    }
+
+    private func prepare(mayRetry: Bool) {
+        state.withLock { state in
+            state.verdict = .undecided
+            state.redirects = 0
+            state.redirectFailure = nil
+            state.mayRetry = mayRetry
+            if state.bar == nil, let board { state.bar = board.add(barName) }
+        }
+    }
+
+    private var barName: String {
+        switch destination {
+        case .file(let name): name.split(separator: "/").last.map(String.init) ?? name
+        case .remoteName: RemoteName.of(plan.url)
+        case nil:
+            invocation.upload.flatMap { $0.split(separator: "/").last.map(String.init) } ?? plan.url.host
+                ?? "?"
+        }
+    }
+
+    // MARK: one attempt
+
+    private func attempt() async -> DataStreamRequest.Completion {
+        let stream = session.streamRequest(plan.request, automaticallyCancelOnStreamError: true)
+        if let credentials = plan.credentials, plan.usesDigest {
+            stream.authenticate(
+                with: URLCredential(
+                    user: credentials.user, password: credentials.password, persistence: .none))
+        }
+        stream.redirect(using: RedirectTeller(self))
+        if case .none = plan.body {
+        } else {
+            stream.uploadProgress(queue: queue) { [weak self] progress in
+                self?.sent(progress.completedUnitCount, of: progress.totalUnitCount)
+            }
+        }
+        tellRequest(plan.request)
+        let listener = surroundings.interruption.listen { stream.cancel() }
+        defer { surroundings.interruption.forget(listener) }
+        return await withCheckedContinuation { continuation in
+            stream.onHTTPResponse(on: queue) { response, answer in
+                answer(self.head(response) ? .allow : .cancel)
+            }
+            stream.responseStream(on: queue) { stream in
+                switch stream.event {
+                case .stream(.success(let data)): try self.piece(data)
+                case .complete(let completion): continuation.resume(returning: completion)
+                }
+            }
+        }
+    }
+
+    /// Whether the body is wanted.
+    private func head(_ response: HTTPURLResponse) -> Bool {
+        do {
+            return try state.withLock { state in try judge(response, &state) }
+        } catch {
+            let failure =
+                error as? CommandFailure ?? CommandFailure(.write, "Cannot write to the standard output.")
+            state.withLock { $0.verdict = .refused(failure) }
+            return false
+        }
+    }
+
+    private func judge(_ response: HTTPURLResponse, _ state: inout State) throws -> Bool {
+        state.report.response = response
+        if let failure = state.redirectFailure {
+            state.verdict = .refused(failure)
+            return false
+        }
+        let status = response.statusCode
+        if state.mayRetry, RetrySchedule.statuses.contains(status) {
+            state.verdict = .again(RetrySchedule.retryAfter(response))
+            return false
+        }
+        tellResponse(response)
+        if invocation.fails, status >= 400 {
+            try printHead(response, &state)
+            state.verdict = .refused(Self.refusal(response, plan.url))
+            return false
+        }
+        if offset > 0 {
+            switch Resumption.verdict(
+                on: response, offset: offset, validator: plan.headers.first { $0.name == "If-Range" }?.value)
+            {
+            case .goOn: break
+            case .complete:
+                state.verdict = .complete
+                return false
+            case .refuse(let failure):
+                state.verdict = .refused(failure)
+                return false
+            }
+        }
+        state.verdict = .taken
+        try open(response, &state)
+        try printHead(response, &state)
+        return true
+    }
+
+    private static func refusal(_ response: HTTPURLResponse, _ url: URL) -> CommandFailure {
+        let status = response.statusCode
+        let reason = response.lupine.reason
+        let address = Style.harmless(url.absoluteString.split(separator: "?").first.map(String.init) ?? "")
+        return CommandFailure(
+            status < 500 ? .clientError : .serverError,
+            "The server answered \(status)\(reason.isEmpty ? "" : " \(Style.harmless(reason))") for \(address), which --fail makes a failure. Leave -f away to see its body."
+        )
+    }
+
+    private func open(_ response: HTTPURLResponse, _ state: inout State) throws {
+        guard let destination else {
+            state.presenter = BodyPresenter(
+                sink: surroundings.output, manner: output.manner, style: output.outputStyle,
+                type: response.mimeTypeField)
+            return
+        }
+        let name: String
+        switch destination {
+        case .file(let file): name = file
+        case .remoteName:
+            let given =
+                invocation.takesServersName
+                && response.value(forHTTPHeaderField: "Content-Disposition") != nil
+            name = given ? response.suggestedFilename ?? RemoteName.of(plan.url) : RemoteName.of(plan.url)
+            if given, offset == 0, FileManager.default.fileExists(atPath: surroundings.path(name)) {
+                throw CommandFailure(
+                    .write,
+                    "Will not write over \(Style.harmless(name)), a name that the server gave (-J). Remove the file, or name it with -o."
+                )
+            }
+        }
+        let path = surroundings.path(name)
+        state.report.file = name
+        state.saver = try FileSaver(path: path, shown: name, offset: offset)
+        let validator =
+            response.value(forHTTPHeaderField: "ETag") ?? response.value(forHTTPHeaderField: "Last-Modified")
+        let mayBeParted = response.value(forHTTPHeaderField: "Accept-Ranges")?.lowercased() != "none"
+        if mayBeParted, response.statusCode == 200 || response.statusCode == 206, offset == 0 {
+            PartialMark.keep(validator, of: path)
+        }
+        if let bar = state.bar {
+            let length = response.expectedContentLength
+            board?.update(bar) {
+                $0.offset = offset
+                $0.count = 0
+                $0.total = length >= 0 ? offset + length : nil
+            }
+        }
+    }
+
+    private func piece(_ data: Data) throws {
+        try state.withLock { state in
+            guard case .taken = state.verdict else { return }
+            state.report.received += Int64(data.count)
+            if state.saver != nil {
+                do { try state.saver?.write(data) } catch {
+                    state.verdict = .refused(
+                        error as? CommandFailure ?? .unwritable(state.report.file ?? "", error))
+                    throw error
+                }
+                if let bar = state.bar { board?.update(bar) { $0.count += Int64(data.count) } }
+                return
+            }
+            guard output.parts.contains(.responseBody) else { return }
+            do { try state.presenter?.take(data) } catch {
+                state.verdict = .refused(Self.broken(error))
+                throw error
+            }
+        }
+    }
+
+    private static func broken(_ error: any Error) -> CommandFailure {
+        CommandFailure(.write, "Cannot write to the standard output: \(FileTrouble.reason(error)).")
+    }
+
+    private func sent(_ count: Int64, of total: Int64) {
+        let bar = state.withLock { state in state.saver == nil && state.presenter == nil ? state.bar : nil }
+        guard let bar else { return }
+        board?.update(bar) {
+            $0.count = count
+            $0.total = total > 0 ? total : nil
+        }
+    }
+
+    // MARK: redirects
+
+    /// Whether a redirect is followed. On the session's root queue.
+    func follows(_ response: HTTPURLResponse, to request: URLRequest) -> Bool {
+        guard invocation.followsRedirects else { return false }
+        let goesOn = state.withLock { state -> Bool in
+            if let limit = invocation.redirectLimit, state.redirects >= limit {
+                state.redirectFailure = CommandFailure(
+                    .redirects,
+                    "Cannot load \(Style.harmless(plan.url.absoluteString)): more than \(limit) redirects. Look at them with -v, or allow more with --max-redirs."
+                )
+                return false
+            }
+            state.redirects += 1
+            return true
+        }
+        guard goesOn else { return false }
+        tellResponse(response)
+        if output.showsHops {
+            state.withLock { try? printHead(response, &$0) }
+        }
+        tellRequest(request)
+        return true
+    }
+
+    // MARK: the end
+
+    private func failure(of completion: DataStreamRequest.Completion, _ verdict: Verdict) -> CommandFailure? {
+        if case .refused(let failure) = verdict { return failure }
+        if surroundings.interruption.hasCome { return interrupted }
+        if case .complete = verdict { return nil }
+        if case .again = verdict { return nil }
+        return completion.error.map { Complaint.failure(of: $0, url: plan.url, invocation: invocation) }
+    }
+
+    private var interrupted: CommandFailure {
+        CommandFailure(.interrupted, "Interrupted.")
+    }
+
+    private func finish(_ failure: CommandFailure?) -> FetchReport {
+        state.withLock { state in
+            var failure = failure
+            do {
+                if failure == nil { try state.presenter?.finish() }
+                try state.saver?.close()
+            } catch { failure = failure ?? error as? CommandFailure ?? Self.broken(error) }
+            if case .again = state.verdict, failure == nil, invocation.fails,
+                let response = state.report.response
+            {
+                failure = Self.refusal(response, plan.url)
+            }
+            if let saver = state.saver {
+                if failure == nil { PartialMark.remove(saver.path) }
+                state.report.resumable = failure != nil && offset + saver.written > 0
+                state.report.file = saver.shown
+            }
+            if case .complete = state.verdict, case .file(let name)? = destination {
+                PartialMark.remove(surroundings.path(name))
+            }
+            state.report.failure = failure
+            if let bar = state.bar {
+                let isComplete = if case .complete = state.verdict { true } else { false }
+                board?.finish(
+                    bar,
+                    failure == nil
+                        ? isComplete ? "is complete" : "done"
+                        : failure?.code == .interrupted ? "interrupted" : "failed")
+            }
+            return state.report
+        }
+    }
+
+    private func pause(_ seconds: Double) async {
+        let clock = ContinuousClock()
+        let end = clock.now + .seconds(seconds)
+        while clock.now < end, !surroundings.interruption.hasCome {
+            try? await Task.sleep(for: min(.milliseconds(50), end - clock.now))
+        }
+    }
+
+    // MARK: what is told
+
+    private func printHead(_ response: HTTPURLResponse, _ state: inout State) throws {
+        if let file = invocation.headFile {
+            let text = HeadText(style: Style(isOn: false), lineEnd: "\r\n").response(response)
+            if file == "-" {
+                try surroundings.output.write(Data(text.utf8))
+            } else {
+                try HeadFile.append(text, to: surroundings.path(file), shown: file)
+            }
+        }
+        guard output.parts.contains(.responseHead) else { return }
+        let isForPeople = surroundings.output.isTerminal
+        let text = HeadText(style: output.outputStyle, lineEnd: isForPeople ? "\n" : "\r\n").response(
+            response)
+        if state.saver != nil, invocation.includesHead || invocation.asksForHead {
+            try state.saver?.write(Data(text.utf8))
+        } else if state.saver == nil || invocation.print != nil {
+            try surroundings.output.write(Data(text.utf8))
+        }
+    }
+
+    private var margins: HeadText {
+        HeadText(
+            style: output.errorStyle,
+            hides: invocation.showsSecrets ? [] : HeadText.secrets.subtracting(["cookie", "set-cookie"]))
+    }
+
+    private func tellRequest(_ request: URLRequest) {
+        var text = ""
+        if invocation.isVerbose {
+            var head = margins
+            head.margin = "> "
+            surroundings.errors.say(head.request(request, asksForCodings: asksForCodings))
+        }
+        if output.parts.contains(.requestHead) {
+            text += HeadText(style: output.outputStyle).request(request, asksForCodings: asksForCodings)
+        }
+        if output.parts.contains(.requestBody), let body = request.httpBody {
+            let type = request.value(forHTTPHeaderField: "Content-Type")
+            surroundings.output.say(text)
+            text = ""
+            var presenter = BodyPresenter(
+                sink: surroundings.output, manner: output.manner, style: output.outputStyle, type: type)
+            try? presenter.take(body)
+            try? presenter.finish()
+            surroundings.output.say("\n\n")
+        }
+        if !text.isEmpty { surroundings.output.say(text) }
+    }
+
+    private var asksForCodings: Bool {
+        !invocation.keepsEncoding && !plan.omitted.contains { $0.lowercased() == "accept-encoding" }
+            && offset == 0
+    }
+
+    private func tellResponse(_ response: HTTPURLResponse) {
+        guard invocation.isVerbose else { return }
+        var head = margins
+        head.margin = "< "
+        surroundings.errors.say(head.response(response))
+    }
+
+    private func tellRetry(
+        after wait: Double, of failure: CommandFailure?, _ response: HTTPURLResponse?, left: Int
+    ) {
+        guard !invocation.isSilent else { return }
+        let reason =
+            failure.map { $0.code.meaning } ?? response.map { "the status is \($0.statusCode)" }
+            ?? "no answer"
+        surroundings.errors.say(
+            "lupine: \(reason); trying again in \(ByteText.duration(wait)) (\(left) more after that)\n")
+    }
+}
+
+/// Has a fetch decide about redirects.
+private struct RedirectTeller: RedirectHandler {
+    private let fetch: Fetch
+
+    init(_ fetch: Fetch) { self.fetch = fetch }
+
+    func task(
+        _ task: URLSessionTask, willBeRedirectedTo request: URLRequest, for response: HTTPURLResponse,
+        completion: @escaping (URLRequest?) -> Void
+    ) {
+        completion(fetch.follows(response, to: request) ? request : nil)
+    }
+}
+
+extension HTTPURLResponse {
+    /// The content's type as it came, its parameters included.
+    fileprivate var mimeTypeField: String? { value(forHTTPHeaderField: "Content-Type") }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+
+/// What goes where: decided once from the switches and from what the sinks are.
+struct OutputPlan: Sendable {
+    /// What is printed on the standard output, or into the file for heads with `-i`.
+    let parts: Invocation.Parts
+    /// Whether the heads of redirects are printed too.
+    let showsHops: Bool
+    let manner: BodyPresenter.Manner
+    let outputStyle: Style
+    let errorStyle: Style
+
+    init(_ invocation: Invocation, _ surroundings: Surroundings, saves: Bool) {
+        let isTerminal = surroundings.output.isTerminal
+        outputStyle = Style(isOn: surroundings.usesColor(on: surroundings.output, invocation.color))
+        errorStyle = Style(isOn: surroundings.usesColor(on: surroundings.errors, invocation.color))
+        if let print = invocation.print {
+            parts = print
+        } else if invocation.asksForHead {
+            parts = .responseHead
+        } else if invocation.includesHead {
+            parts = [.responseHead, .responseBody]
+        } else if isTerminal, !saves, !invocation.isVerbose, !invocation.followsEvents {
+            parts = [.responseHead, .responseBody]
+        } else {
+            parts = .responseBody
+        }
+        showsHops = invocation.includesHead || invocation.asksForHead
+        let wantsPretty = invocation.pretty ?? (isTerminal || invocation.color == .always ? .all : .none)
+        switch (wantsPretty, invocation.streams) {
+        case (.none, _): manner = .verbatim
+        case (let pretty, true): manner = .lines(breaksLines: pretty == .format && isTerminal)
+        case (.all, false), (.format, false): manner = .pretty(breaksLines: true)
+        case (.colors, false): manner = .pretty(breaksLines: false)
+        }
+    }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import Lupine
+internal import LupineTransport
+
+/// Makes the library's session out of what the switches ask for. What Apple's configuration has no word for goes through
+/// its `lupine`.
+struct SessionMaker {
+    let invocation: Invocation
+    let surroundings: Surroundings
+    let cookies: HTTPCookieStorage?
+    let judge: TrustJudge?
+    let monitors: [any EventMonitor]
+
+    /// A session for requests of one body.
+    func session(for plan: RequestPlan) throws -> Session {
+        try Session(
+            configuration: configuration(omitting: plan.omitted),
+            delegate: AnsweringDelegate(digestOnly: plan.usesDigest, body: plan.body),
+            rootQueue: DispatchQueue(label: "lupine.command"),
+            serverTrustManager: judge.map(TrustOfAllHosts.init), eventMonitors: monitors)
+    }
+
+    func configuration(omitting omitted: Set<String>) throws -> URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.urlCache = nil
+        configuration.urlCredentialStorage = nil
+        configuration.httpCookieStorage = cookies
+        configuration.timeoutIntervalForRequest = .infinity
+        configuration.timeoutIntervalForResource = invocation.maximumTime ?? .infinity
+        var options = configuration.lupine
+        options.decodesContent = !invocation.keepsEncoding
+        options.omittedFields = omitted
+        options.unixSocketPath = invocation.unixSocket.map(surroundings.path)
+        options.localBinding = invocation.interface
+        options.connectTimeout = invocation.connectTimeout.map { .seconds($0) }
+        options.receiveRate = invocation.rate
+        options.sendRate = invocation.rate
+        options.proxies = proxies
+        options.addressOverrides = try overrides()
+        options.offersWebSocketCompression = true
+        try secure(&options.tls)
+        configuration.lupine = options
+        return configuration
+    }
+
+    /// What -x says, else what the environment does.
+    private var proxies: [String: String]? {
+        guard invocation.proxy != nil || invocation.noProxy != nil else { return nil }
+        guard let proxy = invocation.proxy else {
+            var proxies = surroundings.environment.filter {
+                $0.key.lowercased().hasSuffix("_proxy") && $0.key != "HTTP_PROXY"
+            }
+            proxies["no_proxy"] = invocation.noProxy
+            return proxies
+        }
+        let proxies = [
+            "all_proxy": proxy.isEmpty || proxy.contains("://") ? proxy : "http://\(proxy)",
+            "no_proxy": invocation.noProxy ?? "",
+        ]
+        return proxies
+    }
+
+    private func overrides() throws -> [URLSessionConfiguration.LupineOptions.HostAndPort: [SocketAddress]] {
+        var overrides: [URLSessionConfiguration.LupineOptions.HostAndPort: [SocketAddress]] = [:]
+        for override in invocation.overrides {
+            overrides[.init(host: override.host, port: override.port)] = try override.addresses.map { text in
+                guard let address = SocketAddress(literal: text, port: override.port) else {
+                    throw UsageError("--resolve needs an IP address, not `\(text)`")
+                }
+                return address
+            }
+        }
+        return overrides
+    }
+
+    private func secure(_ tls: inout URLSessionConfiguration.LupineOptions.TLS) throws {
+        tls.keyLogPath = surroundings.environment["SSLKEYLOGFILE"].flatMap { $0.isEmpty ? nil : $0 }
+        if invocation.needsTLS13 { tls.minimumVersion = .v1_3 }
+        if let file = invocation.authorities {
+            do { tls.roots = .certificates(try Certificate.bundle(file: surroundings.path(file))) } catch {
+                throw CommandFailure(
+                    .untrusted,
+                    "Cannot take the roots of --cacert \(file): \(error). Give a file of certificates in PEM."
+                )
+            }
+        }
+        guard let file = invocation.certificate else { return }
+        do { tls.identity = try identity(file) } catch let failure as CommandFailure {
+            throw failure
+        } catch {
+            throw CommandFailure(
+                .clientCertificate,
+                "Cannot use the certificate of --cert \(file): \(error). Check that its key is in the file or in --key, and the password in --pass."
+            )
+        }
+    }
+
+    /// `FILE` or `FILE:PASSWORD`, in PEM or PKCS #12.
+    private func identity(_ typed: String) throws -> TLSIdentity {
+        var name = typed
+        var password = invocation.keyPassword
+        if !FileManager.default.fileExists(atPath: surroundings.path(name)),
+            let colon = name.lastIndex(of: ":")
+        {
+            password = String(name[name.index(after: colon)...])
+            name = String(name[..<colon])
+        }
+        let chain = try read(name)
+        if !chain.starts(with: Data("-----".utf8)),
+            !String(decoding: chain, as: UTF8.self).contains("-----BEGIN")
+        {
+            return try TLSIdentity(pkcs12: [UInt8](chain), password: password)
+        }
+        let key = try invocation.key.map(read) ?? chain
+        return try TLSIdentity(
+            pemChain: String(decoding: chain, as: UTF8.self), pemKey: String(decoding: key, as: UTF8.self),
+            password: password)
+    }
+
+    private func read(_ typed: String) throws -> Data {
+        do { return try Data(contentsOf: URL(fileURLWithPath: surroundings.path(typed))) } catch {
+            throw CommandFailure.unreadable(typed, error)
+        }
+    }
+}

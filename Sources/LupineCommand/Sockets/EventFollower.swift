@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import Lupine
+internal import Synchronization
+
+/// Follows server-sent events (`--sse`): each is printed when it comes; a lost connection is made again, from the last event on,
+/// after the time that the server gave.
+final class EventFollower: Sendable {
+    private struct State {
+        var lastID = ""
+        var wait = 3.0
+        var refusal: CommandFailure?
+        var events = 0
+    }
+
+    private let plan: RequestPlan
+    private let invocation: Invocation
+    private let surroundings: Surroundings
+    private let session: Session
+    private let style: Style
+    private let state = Mutex(State())
+    private let queue = DispatchQueue(label: "lupine.events.follow")
+
+    init(
+        _ plan: RequestPlan, _ invocation: Invocation, _ surroundings: Surroundings, session: Session,
+        style: Style
+    ) {
+        self.plan = plan
+        self.invocation = invocation
+        self.surroundings = surroundings
+        self.session = session
+        self.style = style
+    }
+
+    /// Follows until the server ends the stream for good, the user interrupts, or nothing can be had any more.
+    func run() async -> CommandFailure? {
+        var left = max(invocation.retries, 0)
+        while true {
+            let before = state.withLock { $0.events }
+            let error = await connect()
+            let (refusal, wait, events) = state.withLock { ($0.refusal, $0.wait, $0.events) }
+            if surroundings.interruption.hasCome { return CommandFailure(.interrupted, "Interrupted.") }
+            if let refusal { return refusal }
+            // Without --retry the end of the stream is the end; with it as many new connections in a row may bring nothing.
+            if events > before { left = max(invocation.retries, 0) }
+            guard left > 0 else {
+                return error.map { Complaint.failure(of: $0, url: plan.url, invocation: invocation) }
+            }
+            left -= 1
+            if !invocation.isSilent {
+                surroundings.errors.say("lupine: the stream has ended; again in \(ByteText.duration(wait))\n")
+            }
+            try? await Task.sleep(for: .seconds(wait))
+        }
+    }
+
+    private func connect() async -> AFError? {
+        let last = state.withLock { $0.lastID }
+        let sent = last.isEmpty ? plan : plan.adding([("Last-Event-ID", last)])
+        let stream = session.streamRequest(sent.request, automaticallyCancelOnStreamError: true)
+        let follows = invocation.followsRedirects
+        stream.redirect(using: follows ? Redirector.follow : Redirector.doNotFollow)
+        let listener = surroundings.interruption.listen { stream.cancel() }
+        defer { surroundings.interruption.forget(listener) }
+        return await withCheckedContinuation { continuation in
+            stream.onHTTPResponse(on: queue) { response, answer in
+                answer(self.accepts(response) ? .allow : .cancel)
+            }
+            stream.responseStream(using: .serverSentEvents, on: queue) { stream in
+                switch stream.event {
+                case .stream(.success(let event)): try self.print(event)
+                case .stream(.failure): break
+                case .complete(let completion): continuation.resume(returning: completion.error)
+                }
+            }
+        }
+    }
+
+    private func accepts(_ response: HTTPURLResponse) -> Bool {
+        guard response.statusCode == 200 else {
+            let code: ExitCode = response.statusCode >= 500 ? .serverError : .clientError
+            state.withLock {
+                $0.refusal = CommandFailure(
+                    code,
+                    "Cannot follow events of \(Style.harmless(plan.url.absoluteString)): the server answered \(response.statusCode). Events come with 200; follow a redirect with -L."
+                )
+            }
+            return false
+        }
+        return true
+    }
+
+    private func print(_ event: ServerSentEvent) throws {
+        state.withLock { state in
+            state.lastID = event.lastEventID
+            state.events += 1
+            if let wait = event.reconnectionTime { state.wait = min(max(wait, 0), 600) }
+        }
+        let data =
+            JSONPainter(style: style, breaksLines: false).painted([UInt8](event.data.utf8)) ?? event.data
+        guard surroundings.output.isTerminal || invocation.pretty != nil else {
+            return try surroundings.output.write(Data((event.data + "\n").utf8))
+        }
+        let label =
+            event.type == "message" && event.lastEventID.isEmpty
+            ? ""
+            : style.paint(
+                "[\(event.type)\(event.lastEventID.isEmpty ? "" : " \(event.lastEventID)")] ", .faint)
+        try surroundings.output.write(Data((label + data + "\n").utf8))
+    }
+
+}

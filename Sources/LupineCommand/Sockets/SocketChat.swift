@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+
+internal import Dispatch
+internal import Foundation
+internal import Lupine
+internal import Synchronization
+
+/// A conversation over a web socket: lines of the standard input are messages, messages are printed. The end of the input
+/// closes it. Lines are read on a thread of their own, since reading them blocks.
+final class SocketChat: Sendable {
+    private struct State {
+        var code: ExitCode?
+        var isConnected = false
+        var isClosing = false
+    }
+
+    private let plan: RequestPlan
+    private let invocation: Invocation
+    private let surroundings: Surroundings
+    private let session: Session
+    private let style: Style
+    private let state = Mutex(State())
+    private let queue = DispatchQueue(label: "lupine.socket")
+
+    init(
+        _ plan: RequestPlan, _ invocation: Invocation, _ surroundings: Surroundings, session: Session,
+        style: Style
+    ) {
+        self.plan = plan
+        self.invocation = invocation
+        self.surroundings = surroundings
+        self.session = session
+        self.style = style
+    }
+
+    func run() async -> ExitCode {
+        let request = session.webSocketRequest(
+            performing: plan.request, configuration: .maximumMessageSize(64 << 20))
+        let listener = surroundings.interruption.listen {
+            request.close(sending: .normalClosure)
+            request.cancel()
+        }
+        defer { surroundings.interruption.forget(listener) }
+        let completion = await withCheckedContinuation { continuation in
+            request.streamMessageEvents(on: queue) { event in
+                switch event.kind {
+                case .connected: self.connected(request)
+                case .receivedMessage(let message): self.show(message, request)
+                case .disconnected(let code, let reason): self.tellEnd(code, reason)
+                case .serializerFailed: break
+                case .completed(let completion): continuation.resume(returning: completion)
+                }
+            }
+        }
+        if surroundings.interruption.hasCome { return .interrupted }
+        let (code, isConnected, isClosing) = state.withLock { ($0.code, $0.isConnected, $0.isClosing) }
+        if let code { return code }
+        guard let error = completion.error, !(isConnected && isClosing) else { return .success }
+        let failure = Complaint.failure(of: error, url: plan.url, invocation: invocation)
+        if !invocation.isSilent || invocation.showsErrors { surroundings.errors.say("lupine: \(failure)\n") }
+        return failure.code
+    }
+
+    private func connected(_ request: WebSocketRequest) {
+        state.withLock { $0.isConnected = true }
+        if surroundings.input.kind == .terminal, !invocation.isSilent {
+            surroundings.errors.say(style.paint("connected; Ctrl-D closes\n", .faint))
+        }
+        Thread.detachNewThread { self.sendLines(through: request) }
+    }
+
+    private func sendLines(through request: WebSocketRequest) {
+        var rest = Data()
+        func send(_ line: Data) {
+            let text = String(decoding: line, as: UTF8.self)
+            let isSent = DispatchSemaphore(value: 0)
+            request.send(.string(text), queue: .global()) { _ in isSent.signal() }
+            isSent.wait()
+        }
+        while let piece = try? surroundings.input.read() {
+            rest.append(piece)
+            while let end = rest.firstIndex(of: 0x0A) {
+                let line = rest[rest.startIndex..<end]
+                send(line.last == 0x0D ? line.dropLast() : line)
+                rest = Data(rest[(end + 1)...])
+            }
+        }
+        if !rest.isEmpty { send(rest) }
+        state.withLock { $0.isClosing = true }
+        // What was sent may have an answer under way: the close is answered behind it.
+        request.close(sending: .normalClosure)
+    }
+
+    private func show(_ message: URLSessionWebSocketTask.Message, _ request: WebSocketRequest) {
+        let data: Data
+        switch message {
+        case .string(let text):
+            let painted =
+                surroundings.output.isTerminal
+                ? JSONPainter(style: style, breaksLines: false).painted([UInt8](text.utf8)) : nil
+            data = Data(((painted ?? text) + "\n").utf8)
+        case .data(let bytes):
+            data = surroundings.output.isTerminal ? Data("(\(bytes.count) bytes)\n".utf8) : bytes
+        @unknown default: return
+        }
+        do { try surroundings.output.write(data) } catch {
+            state.withLock { $0.code = .write }
+            request.cancel()
+        }
+    }
+
+    private func tellEnd(_ code: URLSessionWebSocketTask.CloseCode, _ reason: Data?) {
+        state.withLock { $0.isClosing = true }
+        guard !invocation.isSilent, code != .normalClosure || surroundings.input.kind == .terminal else {
+            return
+        }
+        let why = reason.map { ": " + Style.harmless(String(decoding: $0, as: UTF8.self)) } ?? ""
+        surroundings.errors.say("lupine: closed with \(code.rawValue)\(why)\n")
+    }
+}

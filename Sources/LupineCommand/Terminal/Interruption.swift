@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+
+internal import Synchronization
+
+/// The user's wish to end, Ctrl-C: it comes from anywhere, and whoever is at work hears of it once. Any thread.
+public final class Interruption: Sendable {
+    private struct State {
+        var hasCome = false
+        var listeners: [Int: @Sendable () -> Void] = [:]
+        var next = 0
+    }
+
+    private let state = Mutex(State())
+
+    public init() {}
+
+    /// The wish has come.
+    public func interrupt() {
+        let listeners = state.withLock { state in
+            state.hasCome = true
+            defer { state.listeners = [:] }
+            return state.listeners.values.map { $0 }
+        }
+        for listener in listeners { listener() }
+    }
+
+    /// Whether it has come.
+    public var hasCome: Bool { state.withLock { $0.hasCome } }
+
+    /// Has `listener` called once, at once when the wish has come already. Gives the number to forget it by.
+    @discardableResult
+    public func listen(_ listener: @escaping @Sendable () -> Void) -> Int? {
+        let number = state.withLock { state -> Int? in
+            if state.hasCome { return nil }
+            state.next += 1
+            state.listeners[state.next] = listener
+            return state.next
+        }
+        if number == nil { listener() }
+        return number
+    }
+
+    /// Forgets a listener.
+    public func forget(_ number: Int?) {
+        guard let number else { return }
+        state.withLock { $0.listeners[number] = nil }
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+
+public import Foundation
+
+/// Where the command runs: what it is given and where it writes, as values, so that a test can be the shell.
+public struct Surroundings: Sendable {
+    /// Something that is written to.
+    public struct Sink: Sendable {
+        /// Whether a person looks at it.
+        public var isTerminal: Bool
+        /// How wide it is now; asked each time, since windows change.
+        public var columns: @Sendable () -> Int
+        /// Takes bytes, all of them; throws when they cannot be written.
+        public var write: @Sendable (Data) throws -> Void
+
+        public init(
+            isTerminal: Bool = false, columns: @escaping @Sendable () -> Int = { 80 },
+            write: @escaping @Sendable (Data) throws -> Void
+        ) {
+            self.isTerminal = isTerminal
+            self.columns = columns
+            self.write = write
+        }
+
+        /// Text, in UTF-8. What cannot be written is lost: only used for what accompanies a transfer.
+        func say(_ text: String) { try? write(Data(text.utf8)) }
+    }
+
+    /// The standard input.
+    public struct Input: Sendable {
+        /// What it is.
+        public enum Kind: Hashable, Sendable { case terminal, pipe, file, other }
+
+        public var kind: Kind
+        /// The next bytes; nil at the end. Blocks.
+        public var read: @Sendable () throws -> Data?
+        /// A path that can be opened for the same bytes, if there is one.
+        public var path: String?
+        /// A line of which nothing is shown while it is typed.
+        public var readSecret: @Sendable () throws -> String
+
+        public init(
+            kind: Kind, path: String? = nil, read: @escaping @Sendable () throws -> Data? = { nil },
+            readSecret: @escaping @Sendable () throws -> String = { "" }
+        ) {
+            self.kind = kind
+            self.path = path
+            self.read = read
+            self.readSecret = readSecret
+        }
+    }
+
+    /// The variables of the environment.
+    public var environment: [String: String]
+    /// The folder that relative paths begin in.
+    public var folder: String
+    public var input: Input
+    public var output: Sink
+    public var errors: Sink
+    /// Says when the user wants it to end.
+    public var interruption: Interruption
+
+    public init(
+        environment: [String: String], folder: String, input: Input, output: Sink, errors: Sink,
+        interruption: Interruption = Interruption()
+    ) {
+        self.environment = environment
+        self.folder = folder
+        self.input = input
+        self.output = output
+        self.errors = errors
+        self.interruption = interruption
+    }
+
+    /// A path as the user typed it, from the root.
+    func path(_ typed: String) -> String {
+        if typed.hasPrefix("/") { return typed }
+        if typed == "~" || typed.hasPrefix("~/") { return home + typed.dropFirst() }
+        return folder + "/" + typed
+    }
+
+    /// The user's folder.
+    var home: String { environment["HOME"] ?? "/" }
+
+    /// Whether what is drawn may use more than ASCII: as the locale says.
+    var drawsUnicode: Bool {
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
+        let name = (locale ?? "").lowercased()
+        return name.contains("utf-8") || name.contains("utf8")
+    }
+
+    /// Whether colours go to a sink.
+    func usesColor(on sink: Sink, _ choice: Invocation.Choice) -> Bool {
+        switch choice {
+        case .always: return true
+        case .never: return false
+        case .auto:
+            let isForbidden = environment["NO_COLOR"].map { !$0.isEmpty } ?? false
+            return sink.isTerminal && !isForbidden && environment["TERM"] != "dumb"
+        }
+    }
+}

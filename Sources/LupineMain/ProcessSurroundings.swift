@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import Glibc
+import LupineCommand
+
+/// The surroundings of a process: its environment, its three standard files, its terminal and its signals.
+enum ProcessSurroundings {
+    static func make() -> Surroundings {
+        Surroundings(
+            environment: ProcessInfo.processInfo.environment,
+            folder: FileManager.default.currentDirectoryPath,
+            input: input(), output: sink(STDOUT_FILENO), errors: sink(STDERR_FILENO))
+    }
+
+    /// Tells of Ctrl-C and of a request to end. A second one ends the process at once.
+    static func watchInterrupts(_ interruption: Interruption) -> any DispatchSourceSignal {
+        let queue = DispatchQueue(label: "lupine.signals")
+        for number in [SIGINT, SIGTERM] { signal(number, SIG_IGN) }
+        let terminations = DispatchSource.makeSignalSource(signal: SIGTERM, queue: queue)
+        terminations.setEventHandler { interruption.interrupt() }
+        terminations.resume()
+        let interrupts = DispatchSource.makeSignalSource(signal: SIGINT, queue: queue)
+        interrupts.setEventHandler {
+            withExtendedLifetime(terminations) {
+                if interruption.hasCome { _exit(130) }
+                interruption.interrupt()
+            }
+        }
+        interrupts.resume()
+        return interrupts
+    }
+
+    private static func sink(_ number: Int32) -> Surroundings.Sink {
+        let handle = FileHandle(fileDescriptor: number, closeOnDealloc: false)
+        return Surroundings.Sink(
+            isTerminal: isatty(number) == 1, columns: { Terminal.columns(of: number) },
+            write: { data in try handle.write(contentsOf: data) })
+    }
+
+    private static func input() -> Surroundings.Input {
+        let handle = FileHandle(fileDescriptor: STDIN_FILENO, closeOnDealloc: false)
+        return Surroundings.Input(
+            kind: Terminal.kind(of: STDIN_FILENO), path: "/dev/stdin",
+            read: { () throws -> Data? in
+                let data = try handle.read(upToCount: 1)
+                guard let data, !data.isEmpty else { return nil }
+                return data + handle.availableRest
+            },
+            readSecret: { Terminal.readSecret() })
+    }
+}
+
+extension FileHandle {
+    /// What can be read without waiting.
+    fileprivate var availableRest: Data { Terminal.waitingBytes(fileDescriptor) }
+}

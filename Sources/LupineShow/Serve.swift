@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+public import LupineCommand
+import LupineOrigin
+import LupineTLS
+
+/// `lupine serve`: the origin server on loopback, until the user ends it.
+public enum Serve {
+    /// Serves, and returns how the process should end.
+    public static func run(_ arguments: [String], _ surroundings: Surroundings) async -> Int32 {
+        let options: ServeOptions
+        do { options = try ServeOptions(arguments) } catch {
+            say(surroundings.errors, "lupine serve: \(error)\n")
+            return ExitCode.usage.rawValue
+        }
+        var configuration = OriginConfiguration()
+        configuration.ownLoops = 2
+        var authority: String?
+        do {
+            if options.usesTLS {
+                let identity = try ThrowawayIdentity.make()
+                configuration.tls = TLSServerConfiguration(identities: [TLSServerIdentity(identity)])
+                authority = try write(identity.certificate)
+            }
+            let origin = try Origin.start(
+                host: options.host, port: options.port, configuration: configuration)
+            await serve(origin, authority, surroundings)
+            if let authority { try? FileManager.default.removeItem(atPath: authority) }
+            return 0
+        } catch {
+            say(
+                surroundings.errors,
+                "lupine serve: cannot serve on \(options.host):\(options.port): \(error). Try another --port, or 0 for any.\n"
+            )
+            return ExitCode.connect.rawValue
+        }
+    }
+
+    private static func serve(_ origin: Origin, _ authority: String?, _ surroundings: Surroundings) async {
+        var text = "Serving at \(origin.url)\n"
+        if let authority {
+            text += "Its certificate is its own authority, for this run: --cacert \(authority)\n"
+        }
+        text += "\n" + ServeOptions.endpoints + "\nCtrl-C ends it.\n"
+        say(surroundings.output, text)
+        await withCheckedContinuation { continuation in
+            surroundings.interruption.listen { continuation.resume() }
+        }
+        let counts = origin.counts
+        let summary = "\(counts.requests) requests on \(counts.connectionsAccepted) connections.\n"
+        await origin.shutdown()
+        say(surroundings.output, summary)
+    }
+
+    /// Puts the certificate where a client can read it.
+    private static func write(_ certificate: Certificate) throws -> String {
+        let lines = Data(certificate.der).base64EncodedString(options: [
+            .lineLength64Characters, .endLineWithLineFeed,
+        ])
+        let text = "-----BEGIN CERTIFICATE-----\n\(lines)\n-----END CERTIFICATE-----\n"
+        let path = FileManager.default.temporaryDirectory
+            .appendingPathComponent("lupine-serve-\(UUID().uuidString.prefix(8)).pem").path
+        guard
+            FileManager.default.createFile(
+                atPath: path, contents: Data(text.utf8), attributes: [.posixPermissions: 0o600])
+        else { throw CocoaError(.fileWriteUnknown) }
+        return path
+    }
+
+    private static func say(_ sink: Surroundings.Sink, _ text: String) { try? sink.write(Data(text.utf8)) }
+}
+
+/// What follows `lupine serve`.
+struct ServeOptions: Hashable {
+    var host = "127.0.0.1"
+    var port: UInt16 = 8080
+    var usesTLS = false
+
+    struct Mistake: Error, Hashable, CustomStringConvertible {
+        let description: String
+    }
+
+    init(_ arguments: [String]) throws(Mistake) {
+        var rest = arguments[...]
+        while let word = rest.popFirst() {
+            switch word {
+            case "--tls": usesTLS = true
+            case "--port", "-p":
+                guard let port = rest.popFirst().flatMap({ UInt16($0) }) else {
+                    throw Mistake(description: "--port needs a number from 0 to 65535")
+                }
+                self.port = port
+            case "--host":
+                guard let host = rest.popFirst() else {
+                    throw Mistake(description: "--host needs an address such as ::1")
+                }
+                self.host = host
+            default:
+                throw Mistake(
+                    description:
+                        "there is no option \(word): lupine serve [--port N] [--host ADDRESS] [--tls]")
+            }
+        }
+    }
+
+    /// What is worth asking for.
+    static let endpoints = """
+          /                         all paths, as JSON
+          /get /post /put /anything what was sent, as JSON
+          /status/404 /delay/2      any status, any delay
+          /redirect/3               redirects
+          /gzip /brotli /deflate    coded content
+          /bytes/1048576            so many bytes
+          /range/1048576            bytes in ranges; ?duration=5 takes its time
+          /drip?duration=3          bytes one by one
+          /basic-auth/user/secret   Basic; /digest-auth/auth/user/secret Digest
+          /cookies/set/name/value   cookies
+          /upload                   a multipart form, described
+          /events                   server-sent events
+          /websocket                a web socket that echoes
+
+        """
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+
+import Testing
+
+@testable import LupineCommand
+
+/// One command line and what it has to mean.
+struct LineCase: CustomTestStringConvertible, Sendable {
+    let words: [String]
+    let option: OptionName
+    let shows: @Sendable (Invocation) -> Bool
+
+    init(_ line: String, _ option: OptionName, _ shows: @escaping @Sendable (Invocation) -> Bool) {
+        words = line.split(separator: " ").map(String.init) + ["h.test"]
+        self.option = option
+        self.shows = shows
+    }
+
+    var testDescription: String { words.joined(separator: " ") }
+
+    static let all: [LineCase] = [
+        LineCase("-X PUT", .request) { $0.method == "PUT" },
+        LineCase("-XPURGE", .request) { $0.method == "PURGE" },
+        LineCase("--request=PATCH", .request) { $0.method == "PATCH" },
+        LineCase("-d a=b -d c", .data) {
+            $0.data.map(\.text) == ["a=b", "c"] && $0.data.allSatisfy { $0.kind == .text }
+        },
+        LineCase("--data-ascii a", .data) { $0.data == [.init(kind: .text, text: "a")] },
+        LineCase("--data-raw @a", .dataRaw) { $0.data == [.init(kind: .raw, text: "@a")] },
+        LineCase("--data-binary @a", .dataBinary) { $0.data == [.init(kind: .binary, text: "@a")] },
+        LineCase("--data-urlencode a=b", .dataURLEncode) {
+            $0.data == [.init(kind: .urlEncode, text: "a=b")]
+        },
+        LineCase("-F a=@b", .part) { $0.parts == ["a=@b"] },
+        LineCase("--json", .json) { $0.itemForm == .json },
+        LineCase("--form", .form) { $0.itemForm == .form },
+        LineCase("--multipart", .multipart) { $0.itemForm == .multipart },
+        LineCase("--raw text", .raw) { $0.raw == "text" },
+        LineCase("-T file", .upload) { $0.upload == "file" },
+        LineCase("-G -d a", .get) { $0.putsDataIntoQuery },
+        LineCase("-I", .head) { $0.asksForHead },
+        LineCase("-H X:y -H Z;", .header) { $0.headers == ["X:y", "Z;"] },
+        LineCase("-A me", .userAgent) { $0.userAgent == "me" },
+        LineCase("-e http://r.test/", .referer) { $0.referer == "http://r.test/" },
+        LineCase("--compressed", .compressed) { !$0.keepsEncoding },
+        LineCase("--raw-encoding", .rawEncoding) { $0.keepsEncoding },
+        LineCase("--ignore-stdin", .ignoreStandardInput) { $0.ignoresStandardInput },
+        LineCase("-u me:pw", .user) { $0.user == "me:pw" },
+        LineCase("--auth me:pw", .user) { $0.user == "me:pw" },
+        LineCase("--digest", .digest) { $0.usesDigest },
+        LineCase("-n", .netrc) { $0.readsNetrc },
+        LineCase("-b a=b -b jar", .cookie) { $0.cookies == ["a=b", "jar"] },
+        LineCase("-c jar", .cookieJar) { $0.cookieJar == "jar" },
+        LineCase("--session me", .session) { $0.session == "me" },
+        LineCase("-L", .location) { $0.followsRedirects },
+        LineCase("--follow", .location) { $0.followsRedirects },
+        LineCase("--max-redirs 3", .maximumRedirects) { $0.redirectLimit == 3 },
+        LineCase("-x proxy:3128", .proxy) { $0.proxy == "proxy:3128" },
+        LineCase("--noproxy *", .noProxy) { $0.noProxy == "*" },
+        LineCase("--resolve a.test:80:127.0.0.1,[::1]", .resolve) {
+            $0.overrides == [.init(host: "a.test", port: 80, addresses: ["127.0.0.1", "::1"])]
+        },
+        LineCase("--unix-socket /s", .unixSocket) { $0.unixSocket == "/s" },
+        LineCase("--interface lo", .interface) { $0.interface == "lo" },
+        LineCase("--http1.1", .http11) { $0.urls == ["h.test"] },
+        LineCase("--connect-timeout 0.5", .connectTimeout) { $0.connectTimeout == 0.5 },
+        LineCase("-m 3", .maximumTime) { $0.maximumTime == 3 },
+        LineCase("--timeout 3", .maximumTime) { $0.maximumTime == 3 },
+        LineCase("--retry 2", .retry) { $0.retries == 2 },
+        LineCase("--limit-rate 10k", .limitRate) { $0.rate == 10_240 },
+        LineCase("-k", .insecure) { $0.isInsecure },
+        LineCase("--cacert f", .authorities) { $0.authorities == "f" },
+        LineCase("-E f", .certificate) { $0.certificate == "f" },
+        LineCase("--cert f --key k", .key) { $0.key == "k" },
+        LineCase("--pass p", .password) { $0.keyPassword == "p" },
+        LineCase("--pin sha256/a;sha256/b --pin sha256/c", .pin) { $0.pins.count == 3 },
+        LineCase("--tlsv1.2", .tls12) { !$0.needsTLS13 },
+        LineCase("--tlsv1.3", .tls13) { $0.needsTLS13 },
+        LineCase("-i", .include) { $0.includesHead },
+        LineCase("--print HhBbm", .print) { $0.print?.rawValue == 31 },
+        LineCase("--headers", .headersOnly) { $0.print == .responseHead },
+        LineCase("--body", .bodyOnly) { $0.print == .responseBody },
+        LineCase("-v", .verbose) { $0.isVerbose },
+        LineCase("-sS", .silent) { $0.isSilent && $0.showsErrors },
+        LineCase("-S", .showError) { $0.showsErrors },
+        LineCase("-f", .fail) { $0.fails },
+        LineCase("--check-status", .fail) { $0.fails },
+        LineCase("-w %{http_code}", .writeOut) { $0.writeOut == "%{http_code}" },
+        LineCase("-D heads", .dumpHeader) { $0.headFile == "heads" },
+        LineCase("--color never", .color) { $0.color == .never },
+        LineCase("--pretty format", .pretty) { $0.pretty == .format },
+        LineCase("-o f", .output) { $0.destinations == [.file("f")] },
+        LineCase("-O", .remoteName) { $0.destinations == [.remoteName] },
+        LineCase("-OJ", .remoteHeaderName) { $0.takesServersName },
+        LineCase("-C - -o f", .continueAt) { $0.resumption == .automatic },
+        LineCase("-C 5 -o f", .continueAt) { $0.resumption == .offset(5) },
+        LineCase("--no-progress-meter", .noProgress) { !$0.showsProgress },
+        LineCase("--timing", .timing) { $0.timing == .text },
+        LineCase("--timing=json", .timing) { $0.timing == .json },
+        LineCase("--certs", .certificates) { $0.listsCertificates },
+        LineCase("--events", .events) { $0.tellsEvents },
+        LineCase("--to-curl", .toCurl) { $0.printsCurl },
+        LineCase("--show-secrets", .showSecrets) { $0.showsSecrets },
+        LineCase("-N", .stream) { $0.streams },
+        LineCase("--sse", .serverSentEvents) { $0.followsEvents },
+    ]
+}
+
+/// The grammar of the command line.
+struct CommandLineReaderTests {
+    private func invocation(_ words: [String]) throws -> Invocation {
+        guard case .fetch(let invocation) = try CommandLineReader.read(words) else {
+            throw UsageError("no fetch")
+        }
+        return invocation
+    }
+
+    @Test(arguments: LineCase.all)
+    func aSwitchMeans(_ row: LineCase) throws {
+        let invocation = try invocation(row.words)
+        #expect(row.shows(invocation))
+        #expect(invocation.urls == ["h.test"])
+    }
+
+    @Test func everySwitchHasALine() {
+        let shown = Set(LineCase.all.map(\.option)).union([.help, .version])
+        #expect(shown == Set(OptionName.allCases))
+    }
+
+    @Test(
+        arguments: [
+            ("h.test", nil, ["h.test"]), ("GET h.test", "GET", ["h.test"]),
+            ("post h.test a=b", "POST", ["h.test"]),
+            ("PURGE h.test", "PURGE", ["h.test"]), ("POST", nil, ["POST"]), (":80/x", nil, [":80/x"]),
+            ("h.test http://b.test/", nil, ["h.test", "http://b.test/"]), ("-- -h.test", nil, ["-h.test"]),
+            ("-I h.test -f", nil, ["h.test"]),
+        ] as [(String, String?, [String])])
+    func methodAndURLs(_ line: String, _ method: String?, _ urls: [String]) throws {
+        let invocation = try invocation(line.split(separator: " ").map(String.init))
+        #expect(invocation.method == method)
+        #expect(invocation.urls == urls)
+    }
+
+    @Test(arguments: [
+        ("A:b", RequestItem.header("A", "b")), ("A: b", .header("A", "b")), ("A:", .withoutHeader("A")),
+        ("A;", .emptyHeader("A")), ("a==b", .query("a", "b")), ("a==", .query("a", "")),
+        ("a=b", .field("a", "b")),
+        ("a=", .field("a", "")), ("a=b:c", .field("a", "b:c")), ("a:=3", .json("a", "3")),
+        ("a:=[1]", .json("a", "[1]")),
+        ("a@f", .file("a", path: "f", type: nil)), ("a@f;type=x/y", .file("a", path: "f", type: "x/y")),
+        ("@f", .file("", path: "f", type: nil)), ("a=@f", .textFile("a", path: "f")),
+        ("a:=@f", .jsonFile("a", path: "f")), ("a\\:b=c", .field("a:b", "c")),
+        ("a\\=b==c", .query("a=b", "c")),
+        ("a\\@b:c", .header("a@b", "c")), ("a\\\\=b", .field("a\\", "b")),
+        ("X-Date:12:30", .header("X-Date", "12:30")),
+    ])
+    func itemsAreRead(_ text: String, _ item: RequestItem) throws {
+        #expect(try RequestItem(text) == item)
+    }
+
+    @Test(arguments: [
+        ("", "a URL is missing"), ("-X", "-X METHOD"), ("h.test -o", "-o FILE"), ("--colr h.test", "--color"),
+        ("-Q h.test", "-Q"), ("GET h.test a=b", "-X POST"), ("GET h.test -d a", "-X POST"),
+        ("-X GET h.test --raw a", "-X POST"),
+        ("-I h.test -d a", "-I"), ("h.test a=b -d c", "both make a body"),
+        ("h.test -F a=b --raw c", "both make a body"),
+        ("h.test plain", "no item"), ("h.test =x", "before its `=`"), ("-G h.test", "-d"),
+        ("--retry x h.test", "--retry"),
+        ("--max-redirs 21 h.test", "20"), ("--print x h.test", "--print"), ("--color blue h.test", "auto"),
+        ("--timing=xml h.test", "json"), ("-C - h.test", "-o FILE"), ("-C x -o f h.test", "-C"),
+        ("-J h.test", "-O"),
+        ("--key k h.test", "--cert"), ("--resolve a:b h.test", "HOST:PORT:ADDRESS"),
+        ("-H nothing h.test", "-H"),
+        ("-F x h.test", "-F"), ("-m soon h.test", "-m"), ("--limit-rate fast h.test", "200k"),
+        ("-o a -o b h.test", "give one each"),
+        ("-L=1 h.test", "-="), ("--location=1 h.test", "no value"), ("POST h.test -X PUT", "two methods"),
+        ("-X A/B h.test", "no method"), ("completions tcsh", "bash"),
+        ("ws://a.test/ http://b.test/", "one URL"),
+    ])
+    func mistakesNameWhatToDo(_ line: String, _ part: String) {
+        let error = #expect(throws: UsageError.self) {
+            _ = try CommandLineReader.read(line.split(separator: " ").map(String.init))
+        }
+        #expect(error?.description.contains(part) == true, "\(error?.description ?? "")")
+        #expect(error?.description.contains("\n") == false)
+    }
+
+    @Test(
+        arguments: [
+            ("1", 1), ("1k", 1024), ("1.5K", 1536), ("2M", 2_097_152), ("1g", 1_073_741_824), ("7b", 7),
+            ("0", nil),
+            ("-1", nil), ("x", nil), ("", nil), ("k", nil), ("inf", nil), ("1e30", nil),
+        ] as [(String, Int?)])
+    func ratesAreRead(_ text: String, _ bytes: Int?) { #expect(Quantity.bytes(text) == bytes) }
+
+    @Test(arguments: [
+        ("help", CommandLineReader.Order.explain(nil)), ("help -X", .explain("-X")), ("--help", .help),
+        ("-h", .help),
+        ("-V", .version), ("version", .version), ("manual", .manual),
+        ("completions zsh", .completions("zsh")),
+        ("serve --tls", .serve(["--tls"])), ("demo", .demo([])), ("h.test --help", .help),
+    ])
+    func otherOrders(_ line: String, _ order: CommandLineReader.Order) throws {
+        #expect(try CommandLineReader.read(line.split(separator: " ").map(String.init)) == order)
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineOrigin
+import Testing
+
+@testable import LupineCommand
+
+/// Downloads that are cut and gone on with.
+struct DownloadTests {
+    @Test func whatWasCutIsGoneOnWith() async throws {
+        try await withShell { shell, origin in
+            let whole = await shell.run("-s -o whole :\(origin.port)/range/50000")
+            #expect(whole.code == 0)
+            let bytes = try shell.read("whole")
+            try bytes.prefix(20_000).write(to: URL(fileURLWithPath: shell.folder + "/part"))
+            let result = await shell.run("-s -C - -o part :\(origin.port)/range/50000")
+            #expect(result.code == 0, "\(result.errors)")
+            let kept1 = try shell.read("part")
+            #expect(kept1 == bytes)
+            let again = await shell.run("-s -C - -o part :\(origin.port)/range/50000")
+            #expect(again.code == 0, "\(again.errors)")
+            let kept2 = try shell.read("part")
+            #expect(kept2 == bytes)
+        }
+    }
+
+    @Test func aServerWithoutRangesLeavesTheFileAlone() async throws {
+        try await withShell { shell, origin in
+            try shell.write("begun", to: "part")
+            let result = await shell.run("-C - -o part :\(origin.port)/robots.txt")
+            #expect(result.code == ExitCode.resume.rawValue)
+            #expect(result.errors.contains("no ranges"))
+            let kept3 = try shell.read("part")
+            #expect(kept3 == Data("begun".utf8))
+        }
+    }
+
+    @Test func anotherFileIsNotPutBehindWhatIsThere() async throws {
+        try await withShell { shell, origin in
+            try shell.write("begun", to: "part")
+            try shell.write("\"another-tag\"\n", to: "part.lupine-part")
+            let result = await shell.run("-C - -o part :\(origin.port)/range/1000")
+            #expect(result.code == ExitCode.resume.rawValue)
+            #expect(result.errors.contains("another file now"))
+            let kept4 = try shell.read("part")
+            #expect(kept4 == Data("begun".utf8))
+        }
+    }
+
+    @Test func anErrorLeavesTheFileAlone() async throws {
+        try await withShell { shell, origin in
+            try shell.write("begun", to: "part")
+            let result = await shell.run("-C - -o part :\(origin.port)/status/404")
+            #expect(result.code == ExitCode.clientError.rawValue)
+            let kept5 = try shell.read("part")
+            #expect(kept5 == Data("begun".utf8))
+        }
+    }
+
+    @Test func anInterruptedDownloadSaysHowToGoOn() async throws {
+        try await withShell { shell, origin in
+            origin.script(
+                "GET", "/stalls",
+                ScriptPlan(
+                    [
+                        Script([
+                            .send(
+                                Array(
+                                    "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\nETag: \"e\"\r\nAccept-Ranges: bytes\r\n\r\n"
+                                        .utf8)),
+                            .send([UInt8](repeating: 0x61, count: 40_000)), .stall,
+                        ])
+                    ]))
+            var shell = shell
+            shell.isTerminal = true
+            let interruption = shell.interruption
+            shell.onError = { data in
+                if String(decoding: data, as: UTF8.self).contains("39.1 KiB") { interruption.interrupt() }
+            }
+            let result = await shell.run("-o part :\(origin.port)/stalls")
+            #expect(result.code == ExitCode.interrupted.rawValue)
+            #expect(
+                result.errors.replacing("\n", with: " ").contains(
+                    "lupine -C - -o part :\(origin.port)/stalls"), "\(result.errors)")
+            let kept6 = try shell.read("part")
+            #expect(kept6.count == 40_000)
+            #expect(PartialMark.validator(of: shell.folder + "/part") == "\"e\"")
+        }
+    }
+
+    @Test func aLostConnectionIsToldAndKept() async throws {
+        try await withShell { shell, origin in
+            origin.script(
+                "GET", "/cut",
+                ScriptPlan(
+                    [
+                        Script([
+                            .send(Array("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n".utf8)),
+                            .send([UInt8](repeating: 0x61, count: 400)), .close,
+                        ])
+                    ]))
+            let result = await shell.run("-o part :\(origin.port)/cut")
+            #expect(result.code == ExitCode.lost.rawValue)
+            #expect(result.errors.contains("-C -"))
+            let kept7 = try shell.read("part")
+            #expect(kept7.count == 400)
+        }
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+
+import Testing
+
+@testable import LupineCommand
+
+/// The table of options, and everything that is made from it.
+struct OptionTableTests {
+    @Test func everySwitchHasOneRow() {
+        let names = OptionTable.all.map(\.name)
+        #expect(names.count == OptionName.allCases.count)
+        #expect(Set(names) == Set(OptionName.allCases))
+    }
+
+    @Test func noNameIsGivenTwice() {
+        let shorts = OptionTable.all.compactMap(\.short)
+        let longs = OptionTable.all.flatMap(\.longs)
+        #expect(Set(shorts).count == shorts.count)
+        #expect(Set(longs).count == longs.count)
+        #expect(OptionTable.all.allSatisfy { !$0.longs.isEmpty && !$0.brief.isEmpty })
+    }
+
+    /// curl's letters, for what this command has.
+    @Test(
+        arguments: [
+            ("X", .request), ("o", .output), ("O", .remoteName), ("L", .location), ("i", .include),
+            ("I", .head),
+            ("d", .data), ("H", .header), ("u", .user), ("k", .insecure), ("x", .proxy), ("v", .verbose),
+            ("s", .silent),
+            ("S", .showError), ("f", .fail), ("A", .userAgent), ("b", .cookie), ("c", .cookieJar),
+            ("e", .referer),
+            ("w", .writeOut), ("T", .upload), ("G", .get), ("J", .remoteHeaderName), ("n", .netrc),
+            ("F", .part),
+            ("C", .continueAt), ("m", .maximumTime), ("D", .dumpHeader), ("E", .certificate), ("N", .stream),
+        ] as [(Character, OptionName)])
+    func lettersMeanWhatTheyMeanInCurl(_ letter: Character, _ name: OptionName) {
+        #expect(OptionTable.option(short: letter)?.name == name)
+    }
+
+    @Test func helpFitsAScreen() {
+        let lines = HelpPage.screen().split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+        #expect(lines.count <= 24)
+        #expect(lines.allSatisfy { $0.count <= 80 })
+    }
+
+    @Test(arguments: OptionTable.all.map(\.name))
+    func everySwitchIsExplainedEverywhere(_ name: OptionName) throws {
+        let option = try #require(OptionTable.option(name))
+        for long in option.longs {
+            let page = try HelpPage.page(for: "--\(long)")
+            #expect(page.hasPrefix(option.synopsis))
+            #expect(
+                ShellCompletion.script(for: "bash").contains("--\(long) ")
+                    || ShellCompletion.script(for: "bash").contains("--\(long)\""))
+            #expect(ShellCompletion.script(for: "zsh").contains("*--\(long)["))
+            #expect(ShellCompletion.script(for: "fish").contains(" -l \(long)"))
+        }
+        if let short = option.short {
+            let page = try HelpPage.page(for: "-\(short)")
+            #expect(page.hasPrefix(option.synopsis))
+        }
+        let first = try #require(option.longs.first).replacing("-", with: "\\-")
+        #expect(ManualPage.text(version: "1").contains("\\-\\-\(first)"))
+    }
+
+    @Test(arguments: ["items", "output", "downloads", "exit-codes", "websocket", "options"])
+    func topicsAreExplained(_ topic: String) throws {
+        let page = try HelpPage.page(for: topic)
+        #expect(page.split(separator: "\n").count > 3)
+    }
+
+    @Test func whatCannotBeExplainedIsAnError() {
+        #expect(throws: UsageError.self) { try HelpPage.page(for: "nothing") }
+    }
+
+    @Test func exitCodesAreDistinctAndDocumented() throws {
+        let page = try HelpPage.page(for: "exit-codes")
+        for code in ExitCode.allCases {
+            #expect(page.contains("\(code.rawValue) ") && page.contains(code.meaning))
+        }
+        #expect(Set(ExitCode.allCases.map(\.meaning)).count == ExitCode.allCases.count)
+    }
+}

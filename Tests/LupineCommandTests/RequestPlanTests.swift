@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Lupine
+import Testing
+
+@testable import LupineCommand
+
+/// Command lines become requests; nothing is sent.
+struct RequestPlanTests {
+    @Test(arguments: [
+        ("h.test", "http://h.test"), ("h.test/a?b#c", "http://h.test/a?b"), ("//h.test/", "http://h.test/"),
+        (":8080", "http://localhost:8080"), (":8080/x", "http://localhost:8080/x"),
+        (":/x", "http://localhost/x"),
+        ("https://h.test/", "https://h.test/"), ("HTTPS://h.test/", "HTTPS://h.test/"),
+        ("h.test:81/a", "http://h.test:81/a"),
+        ("http://me:p%40w@h.test/x", "http://h.test/x"), ("[::1]:80/", "http://[::1]:80/"),
+    ])
+    func addresses(_ typed: String, _ text: String) throws { #expect(try Address(typed).text == text) }
+
+    @Test func credentialsStandInAddresses() throws {
+        #expect(
+            try Address("http://me:p%40w@h.test/").credentials == Credentials(user: "me", password: "p@w"))
+        #expect(try Address("http://me@h.test/").credentials == Credentials(user: "me", password: ""))
+        #expect(try Address("http://h.test/@b").credentials == nil)
+    }
+
+    @Test(arguments: ["ftp://h.test/", "gopher://h.test", "http://", "http:///x"])
+    func addressesThatCannotBeUsed(_ typed: String) {
+        let failure = #expect(throws: CommandFailure.self) { _ = try Address(typed).url() }
+        #expect(failure?.code == .malformedURL)
+    }
+
+    @Test(arguments: [
+        ("h.test", "http://h.test/?a=1&b=%26"), ("h.test/x?", "http://h.test/x?a=1&b=%26"),
+        ("h.test/x?y", "http://h.test/x?y&a=1&b=%26"),
+    ])
+    func parametersAreAdded(_ typed: String, _ text: String) throws {
+        var address = try Address(typed)
+        address.add([("a", "1"), ("b", "&")])
+        #expect(address.text == text)
+    }
+
+    @Test(arguments: [
+        ("machine h.test login me password pw", "h.test", "me", "pw"),
+        (
+            "machine other.test login x password y\nmachine h.test\n  login me\n  password pw\n", "h.test",
+            "me", "pw"
+        ),
+        ("default login d password e", "h.test", "d", "e"),
+        ("# note\nmachine h.test login \"m e\" password \"p\\\"w\"", "h.test", "m e", "p\"w"),
+        ("machine H.test login me account a password pw", "h.test", "me", "pw"),
+    ])
+    func netrcIsRead(_ text: String, _ host: String, _ user: String, _ password: String) {
+        #expect(NetrcFile(text).credentials(for: host) == Credentials(user: user, password: password))
+    }
+
+    @Test(arguments: [
+        "machine other.test login a password b", "", "login a password b",
+        "macdef h.test\nmachine h.test login a",
+    ])
+    func netrcHasNothing(_ text: String) { #expect(NetrcFile(text).credentials(for: "h.test") == nil) }
+
+    @Test func cookieFilesAreReadAndWritten() {
+        let text = """
+            # Netscape HTTP Cookie File
+            .h.test\tTRUE\t/\tFALSE\t0\ta\tb
+            #HttpOnly_h.test\tFALSE\t/x\tTRUE\t4102444800\tc\td
+            broken line
+            h.test\tFALSE\t/\tFALSE\tsoon\te\tf
+            """
+        let cookies = NetscapeCookieFile.cookies(text)
+        #expect(cookies.map(\.name) == ["a", "c"])
+        #expect(
+            cookies.last?.isSecure == true && cookies.last?.isHTTPOnly == true
+                && cookies.first?.isSessionOnly == true)
+        let written = NetscapeCookieFile.text(cookies)
+        #expect(written.contains(".h.test\tTRUE\t/\tFALSE\t0\ta\tb\n"))
+        #expect(written.contains("#HttpOnly_h.test\tFALSE\t/x\tTRUE\t4102444800\tc\td\n"))
+        #expect(NetscapeCookieFile.cookies(written).map(\.name) == ["a", "c"])
+    }
+
+    @Test(arguments: [
+        ("plain", "plain"), ("a b", "'a b'"), ("it's", "'it'\\''s'"), ("", "''"), ("$x", "'$x'"),
+        ("a=b", "a=b"), ("é", "'é'"),
+    ])
+    func wordsAreQuotedForShells(_ word: String, _ quoted: String) {
+        #expect(CurlLine.quoted(word) == quoted)
+    }
+
+    @Test(arguments: [
+        ("a.json", "application/json"), ("/x/b.PNG", "image/png"), ("none", "application/octet-stream"),
+        (".json", "application/octet-stream"),
+    ])
+    func filesHaveTypes(_ path: String, _ type: String) { #expect(MediaTypes.type(ofFile: path) == type) }
+
+    @Test(
+        arguments: [
+            ("bytes 5-9/10", 5, 10), ("bytes 5-9/*", 5, nil), ("bytes */10", nil, 10),
+        ] as [(String, Int64?, Int64?)])
+    func rangesAreRead(_ text: String, _ start: Int64?, _ total: Int64?) throws {
+        let range = try #require(ReceivedRange(text))
+        #expect(range.start == start && range.total == total)
+    }
+
+    @Test(arguments: [
+        ("http://h.test/a/b.txt", "b.txt"), ("http://h.test/", "index.html"), ("http://h.test", "index.html"),
+        ("http://h.test/a/..", "index.html"), ("http://h.test/%2e%2e%2fpasswd", "passwd"),
+        ("http://h.test/a%20b", "a b"),
+    ])
+    func remoteNamesAreSafe(_ url: String, _ name: String) throws {
+        let found = RemoteName.of(try #require(URL(string: url)))
+        #expect(!found.contains("/") && found != "..")
+        if !url.contains("%2f") { #expect(found == name) }
+    }
+
+    @Test func retriesWaitLongerAndLonger() {
+        var schedule = RetrySchedule(retries: 4)
+        #expect(schedule.takes(503) && schedule.takes(429) && !schedule.takes(404))
+        #expect(schedule.next(retryAfter: nil) == 1)
+        #expect(schedule.next(retryAfter: 1) == 2)
+        #expect(schedule.next(retryAfter: 7) == 7)
+        #expect(schedule.next(retryAfter: 1e9) == RetrySchedule.longestWait)
+        #expect(!schedule.takes(503) && !schedule.takes(CommandFailure(.timeout, "")))
+    }
+}
