@@ -73,7 +73,7 @@ let package = Package(
             name: "LupineCommand", dependencies: ["Lupine", "LupineTransport"], packageAccess: false,
             swiftSettings: houseRules),
         .target(
-            name: "LupineShow", dependencies: ["LupineCommand", "Lupine", "LupineOrigin", "LupineTLS"],
+            name: "LupineShow", dependencies: ["LupineCommand", "Lupine", "LupineOrigin", "LupineTLS", "LupineTransport"],
             swiftSettings: houseRules),
         .executableTarget(
             name: "LupineMain", dependencies: ["LupineCommand", "LupineShow"], swiftSettings: houseRules),
@@ -81,7 +81,10 @@ let package = Package(
         // Tests.
         .testTarget(
             name: "LupineCommandTests",
-            dependencies: ["LupineCommand", "Lupine", "LupineOrigin", "LupineTransport", "LupineTLS"],
+            dependencies: [
+                "LupineCommand", "LupineShow", "LupineMain", "Lupine", "LupineOrigin", "LupineTransport", "LupineTLS",
+                "LupineTestKit",
+            ],
             swiftSettings: houseRules),
         .target(
             name: "LupineTestKit", dependencies: ["CLupineLinux", "LupineHTTP", "LupineTLS"],
@@ -156,14 +159,10 @@ let package = Package(
             dependencies: [
                 "Lupine", "LupineLoading", "LupineTransport", "LupineOrigin", "LupineHTTP", "LupineTLS",
                 "LupineTestKit",
-                "lupine-transport-probe",
+                "lupine-transport-probe", "LupineMain",
             ],
             path: "Tests/Conformance",
             swiftSettings: houseRules),
-        .executableTarget(
-            name: "LupineDemo",
-            dependencies: ["LupineLoading", "LupineTransport", "LupineOrigin", "LupineTLS", "LupineTestKit"],
-            path: "Tests/Demo", swiftSettings: houseRules),
         .testTarget(
             name: "Snippets", dependencies: ["Lupine", "LupineLoading", "LupineTransport"],
             path: "Tests/Snippets", swiftSettings: houseRules),

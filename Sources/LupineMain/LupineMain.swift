@@ -13,7 +13,7 @@ enum LupineMain {
         signal(SIGPIPE, SIG_IGN)
         let surroundings = ProcessSurroundings.make()
         let interrupts = ProcessSurroundings.watchInterrupts(surroundings.interruption)
-        let command = Command(surroundings, serve: Serve.run)
+        let command = Command(surroundings, serve: Serve.run, demo: Demo.run)
         let code = await command.run(Array(CommandLine.arguments.dropFirst()))
         interrupts.cancel()
         exit(code)

@@ -10,11 +10,13 @@ enum Complaint {
     static func failure(of error: AFError, url: URL, invocation: Invocation) -> CommandFailure {
         if let report = error.pinningReport { return pinning(report) }
         let place = Style.harmless(shown(url))
+        if case .serverTrustEvaluationFailed = error {
+            let said = reason(error)
+            return CommandFailure(
+                .untrusted, "Cannot trust \(place): \(said)\(said.hasSuffix(".") ? "" : ".") \(adviceOfTrust)"
+            )
+        }
         guard let underlying = loading(error) else {
-            if case .serverTrustEvaluationFailed = error {
-                return CommandFailure(
-                    .untrusted, "Cannot trust \(place): \(reason(error)) \(adviceOfTrust)")
-            }
             return CommandFailure(.failure, "Cannot load \(place): \(reason(error))")
         }
         if let error = underlying as? CommandFailure { return error }

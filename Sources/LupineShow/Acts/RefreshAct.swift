@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+
+import Lupine
+import Synchronization
+
+/// Three requests at once find their token too old: it is refreshed once, and all three go again.
+enum RefreshAct: DemoAct {
+    static let title = "A token that has to be refreshed"
+    static let code = """
+        let interceptor = AuthenticationInterceptor(authenticator: oauth, credential: Token(value: "stale"))
+        async let first = session.request("\\(root)/me", interceptor: interceptor).validate().serializingString().value
+        async let second = session.request("\\(root)/me", interceptor: interceptor).validate().serializingString().value
+        async let third = session.request("\\(root)/me", interceptor: interceptor).validate().serializingString().value
+        """
+
+    struct Token: AuthenticationCredential, Sendable {
+        let value: String
+        var requiresRefresh: Bool { false }
+    }
+
+    /// Puts the token on requests, knows when it is refused, and gets another.
+    final class OAuth: Authenticator {
+        private let root: String
+        private let count = Mutex(0)
+        var refreshes: Int { count.withLock { $0 } }
+
+        init(_ root: String) { self.root = root }
+
+        func apply(_ credential: Token, to urlRequest: inout URLRequest) {
+            urlRequest.headers.update(.authorization(bearerToken: credential.value))
+        }
+
+        func refresh(
+            _ credential: Token, for session: Session,
+            completion: @escaping @Sendable (Result<Token, any Error>) -> Void
+        ) {
+            count.withLock { $0 += 1 }
+            session.request("\(root)/token", method: .post).validate().responseString { response in
+                completion(response.result.map { Token(value: $0) }.mapError { $0 })
+            }
+        }
+
+        func didRequest(
+            _ urlRequest: URLRequest, with response: HTTPURLResponse,
+            failDueToAuthenticationError error: any Error
+        ) -> Bool { response.statusCode == 401 }
+
+        func isRequest(_ urlRequest: URLRequest, authenticatedWith credential: Token) -> Bool {
+            urlRequest.headers["Authorization"] == "Bearer \(credential.value)"
+        }
+    }
+
+    static func run(on stage: DemoStage) async throws {
+        let (session, root) = (stage.session, stage.root)
+        let oauth = OAuth(root)
+        let interceptor = AuthenticationInterceptor(authenticator: oauth, credential: Token(value: "stale"))
+        async let first = session.request("\(root)/me", interceptor: interceptor).validate()
+            .serializingString().value
+        async let second = session.request("\(root)/me", interceptor: interceptor).validate()
+            .serializingString().value
+        async let third = session.request("\(root)/me", interceptor: interceptor).validate()
+            .serializingString().value
+        let names = try await [first, second, third]
+        stage.tell("\(names.joined(separator: ", ")): three answers, \(oauth.refreshes) refresh")
+        try stage.require(
+            names == ["Ada", "Ada", "Ada"] && oauth.refreshes == 1, "one refresh serves all three")
+    }
+}

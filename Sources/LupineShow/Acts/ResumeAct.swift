@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import Lupine
+import Synchronization
+
+/// A download is cut in its middle and gone on with.
+enum ResumeAct: DemoAct {
+    static let title = "A download, cut and gone on with"
+    static let code = """
+        let begun = session.download("\\(root)/range/4194304?duration=2&chunk_size=65536", to: destination)
+        begun.downloadProgress(queue: queue) { progress in
+            if progress.fractionCompleted > 0.3 { begun.cancel(producingResumeData: true) }
+        }
+        let cut = await begun.serializingDownloadedFileURL().response
+        let rest = session.download(resumingWith: cut.resumeData ?? Data(), to: destination)
+        let file = try await rest.serializingDownloadedFileURL().value
+        """
+
+    static func run(on stage: DemoStage) async throws {
+        let (session, root) = (stage.session, stage.root)
+        let place = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "lupine-demo-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: place) }
+        let destination: DownloadRequest.Destination = { _, _ in (place, [.removePreviousFile]) }
+        let queue = DispatchQueue(label: "demo.progress")
+        let begun = session.download("\(root)/range/4194304?duration=2&chunk_size=65536", to: destination)
+        begun.downloadProgress(queue: queue) { progress in
+            if progress.fractionCompleted > 0.3 { begun.cancel(producingResumeData: true) }
+        }
+        let cut = await begun.serializingDownloadedFileURL().response
+        let kept = begun.downloadProgress.completedUnitCount
+        let rest = session.download(resumingWith: cut.resumeData ?? Data(), to: destination)
+        let file = try await rest.serializingDownloadedFileURL().value
+        let size = try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? NSNumber
+        stage.tell("cut behind \(kept) bytes; the rest came with status \(rest.response?.statusCode ?? 0)")
+        stage.tell("\(size?.intValue ?? 0) bytes are in the file")
+        try stage.require(
+            size?.intValue == 4_194_304 && rest.response?.statusCode == 206, "the rest is added")
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+
+import Lupine
+
+/// Server-sent events, one by one as they come.
+enum StreamAct: DemoAct {
+    static let title = "A stream of events"
+    static let code = """
+        let stream = session.streamRequest("\\(root)/events?count=3&interval=0.2").streamTask()
+        for await part in stream.streamingResponses(serializedUsing: .serverSentEvents) {
+            if let event = part.value { show(event) }
+        }
+        """
+
+    static func run(on stage: DemoStage) async throws {
+        let (session, root) = (stage.session, stage.root)
+        var count = 0
+        let show = { (event: ServerSentEvent) in
+            count += 1
+            stage.tell("\(event.type) \(event.lastEventID): \(event.data)")
+        }
+        let stream = session.streamRequest("\(root)/events?count=3&interval=0.2").streamTask()
+        for await part in stream.streamingResponses(serializedUsing: .serverSentEvents) {
+            if let event = part.value { show(event) }
+        }
+        try stage.require(count == 3, "three events come")
+    }
+}

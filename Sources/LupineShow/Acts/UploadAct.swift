@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import Lupine
+import Synchronization
+
+/// A long body tells how far it is.
+enum UploadAct: DemoAct {
+    static let title = "An upload with progress"
+    static let code = """
+        let upload = session.upload(data, to: "\\(root)/hash")
+            .uploadProgress(queue: queue) { progress in marks.note(progress.fractionCompleted) }
+        let answer = try await upload.serializingDecodable(Hash.self).value
+        """
+
+    struct Hash: Decodable, Sendable { let bytes: Int, sha256: String }
+
+    /// The quarters that have been passed.
+    final class Marks: Sendable {
+        private let seen = Mutex<Set<Int>>([])
+        var quarters: [Int] { seen.withLock { $0.sorted() } }
+        func note(_ fraction: Double) { seen.withLock { _ = $0.insert(Int(fraction * 4) * 25) } }
+    }
+
+    static func run(on stage: DemoStage) async throws {
+        let (session, root) = (stage.session, stage.root)
+        let data = Data(repeating: 0x6C, count: 32 << 20)
+        let marks = Marks()
+        let queue = DispatchQueue(label: "demo.progress")
+        let upload = session.upload(data, to: "\(root)/hash")
+            .uploadProgress(queue: queue) { progress in marks.note(progress.fractionCompleted) }
+        let answer = try await upload.serializingDecodable(Hash.self).value
+        queue.sync {}
+        stage.tell("passed \(marks.quarters.map { "\($0)%" }.joined(separator: ", "))")
+        stage.tell("\(answer.bytes >> 20) MiB arrived, SHA-256 \(answer.sha256.prefix(16))...")
+        try stage.require(answer.bytes == data.count, "every byte arrives")
+    }
+}

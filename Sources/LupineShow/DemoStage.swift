@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Lupine
+import LupineCommand
+import LupineOrigin
+import LupineTLS
+import Synchronization
+
+/// What the acts of the demo share: two origins in this process, the session that talks to the first, and the paper.
+final class DemoStage: Sendable {
+    typealias Server = LupineOrigin.Origin
+
+    let origin: Server
+    let secureOrigin: Server
+    /// The one that the second origin has, and nobody else.
+    let certificate: Certificate
+    let session: Session
+    let surroundings: Surroundings
+    private let isColored: Bool
+
+    init(_ surroundings: Surroundings) throws {
+        self.surroundings = surroundings
+        isColored = surroundings.output.isTerminal && (surroundings.environment["NO_COLOR"] ?? "").isEmpty
+        origin = try Server.start()
+        let identity = try ThrowawayIdentity.make()
+        certificate = identity.certificate
+        var configuration = OriginConfiguration()
+        configuration.tls = TLSServerConfiguration(identities: [TLSServerIdentity(identity)])
+        secureOrigin = try Server.start(configuration: configuration)
+        session = Session(configuration: .ephemeral)
+        addEndpoints()
+    }
+
+    /// What the acts ask for beyond the standard endpoints.
+    private func addEndpoints() {
+        origin.route("GET", "/flowers") { _ throws(Refusal) in
+            let text =
+                #"[{"name": "Texas bluebonnet", "petals": 5}, {"name": "Yellow bush lupine", "petals": 5}]"#
+            return try OriginResponse(200, "application/json", Array(text.utf8))
+        }
+        let tries = Mutex(0)
+        origin.route("GET", "/flaky") { _ throws(Refusal) in
+            let number = tries.withLock { tries in
+                tries += 1
+                return tries
+            }
+            return try OriginResponse(
+                number % 3 == 0 ? 200 : 503, "text/plain", Array("attempt \(number)".utf8))
+        }
+        origin.route("GET", "/me") { request throws(Refusal) in
+            guard request.field("Authorization") == "Bearer fresh" else {
+                throw Refusal(401, "this token is old")
+            }
+            return try OriginResponse(200, "text/plain", Array("Ada".utf8))
+        }
+        origin.route("POST", "/token") { _ throws(Refusal) in
+            try OriginResponse(200, "text/plain", Array("fresh".utf8))
+        }
+    }
+
+    /// The address of the first origin.
+    var root: String { origin.url }
+    /// The address of the second.
+    var secureRoot: String { secureOrigin.url }
+    /// Requests that the second has understood.
+    var secureRequests: Int { secureOrigin.counts.requests }
+
+    func end() async {
+        await origin.shutdown()
+        await secureOrigin.shutdown()
+    }
+
+    // MARK: paper
+
+    func title(_ number: Int, _ text: String) {
+        say("\n\(paint("\(number). \(text)", "1"))\n\n")
+    }
+
+    /// The code that is about to run.
+    func code(_ text: String) {
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            say("    \(paint(String(line), "36"))\n")
+        }
+        say("\n")
+    }
+
+    func tell(_ text: String) { say("  \(text)\n") }
+
+    func say(_ text: String) { try? surroundings.output.write(Data(text.utf8)) }
+
+    private func paint(_ text: String, _ ink: String) -> String {
+        isColored && !text.isEmpty ? "\u{1B}[\(ink)m\(text)\u{1B}[0m" : text
+    }
+
+    /// Ends the demo when something does not come out as it must.
+    func require(_ condition: Bool, _ what: String) throws {
+        if !condition { throw DemoFailure(description: what) }
+    }
+}
+
+/// What was to be shown and did not come out.
+struct DemoFailure: Error, CustomStringConvertible {
+    let description: String
+}
+
+/// One thing that the demo shows: the code, word for word as it stands in the act, and what it did.
+protocol DemoAct: Sendable {
+    static var title: String { get }
+    static var code: String { get }
+    static func run(on stage: DemoStage) async throws
+}

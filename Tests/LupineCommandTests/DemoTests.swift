@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineCommand
+import Testing
+
+@testable import LupineShow
+
+/// What `lupine demo` and `lupine serve` say and do.
+struct DemoTests {
+    @Test func theDemoComesOut() async throws {
+        try await Shell.use { shell in
+            let output = Shell.Paper()
+            let errors = Shell.Paper()
+            let surroundings = Surroundings(
+                environment: shell.environment, folder: shell.folder, input: .init(kind: .other),
+                output: .init { output.write($0) }, errors: .init { errors.write($0) })
+            let code = await Demo.run([], surroundings)
+            let text = String(decoding: output.content, as: UTF8.self)
+            #expect(code == 0, "\(String(decoding: errors.content, as: UTF8.self))")
+            for act in Demo.acts { #expect(text.contains(act.title)) }
+            #expect(text.contains("three answers, 1 refresh"))
+            #expect(text.contains("requests over"))
+        }
+    }
+
+    /// The code that is shown is the code that runs: each line stands in the act a second time.
+    @Test func theCodeThatIsShownIsTheCodeThatRuns() throws {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("Sources/LupineShow/Acts")
+        for act in Demo.acts {
+            let source = try String(
+                contentsOf: folder.appendingPathComponent("\(act).swift"), encoding: .utf8)
+            let written = source.split(separator: "\n").map {
+                $0.replacing("\\\\(", with: "\\(").trimmingCharacters(in: .whitespaces)
+            }
+            for line in act.code.split(separator: "\n") where !line.hasPrefix("$") {
+                let line = line.trimmingCharacters(in: .whitespaces)
+                let count = written.filter { $0 == line || $0 == "private " + line }.count
+                #expect(count >= 2, "\(act): \(line)")
+            }
+        }
+    }
+
+    @Test func serveTellsItsAddressAndEnds() async throws {
+        try await Shell.use { shell in
+            let interruption = Interruption()
+            let output = Shell.Paper { data in
+                if String(decoding: data, as: UTF8.self).contains("Serving at https://127.0.0.1:") {
+                    interruption.interrupt()
+                }
+            }
+            let surroundings = Surroundings(
+                environment: shell.environment, folder: shell.folder, input: .init(kind: .other),
+                output: .init { output.write($0) }, errors: .init { _ in }, interruption: interruption)
+            let code = await Serve.run(["--port", "0", "--tls"], surroundings)
+            let text = String(decoding: output.content, as: UTF8.self)
+            #expect(code == 0)
+            #expect(text.contains("--cacert ") && text.contains("0 requests on 0 connections"))
+        }
+    }
+
+    @Test(arguments: [["--port"], ["--port", "x"], ["--nothing"], ["--host"]])
+    func serveRefusesWhatItDoesNotKnow(_ arguments: [String]) {
+        #expect(throws: ServeOptions.Mistake.self) { try ServeOptions(arguments) }
+    }
+}
