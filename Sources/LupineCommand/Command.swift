@@ -15,6 +15,7 @@ public struct Command: Sendable {
     private let serve: Show?
     private let demo: Show?
 
+    /// A command in these surroundings, with what shows the server where there is one.
     public init(_ surroundings: Surroundings, serve: Show? = nil, demo: Show? = nil) {
         self.surroundings = surroundings
         self.serve = serve

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
 /// Reads a command line. A function of the arguments alone: it opens nothing and asks nobody.
-public enum CommandLineReader {
+enum CommandLineReader {
     /// What a command line asks for.
-    public enum Order: Hashable, Sendable {
+    enum Order: Hashable, Sendable {
         case fetch(Invocation)
         /// `--help`.
         case help
@@ -17,7 +17,7 @@ public enum CommandLineReader {
     }
 
     /// What the arguments, without the name of the command, ask for.
-    public static func read(_ arguments: [String]) throws(UsageError) -> Order {
+    static func read(_ arguments: [String]) throws(UsageError) -> Order {
         guard let first = arguments.first else {
             throw UsageError("a URL is missing: lupine [METHOD] URL [ITEM...] (lupine --help)")
         }

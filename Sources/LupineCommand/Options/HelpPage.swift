@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
 /// What `--help` and `lupine help` print. Made from the table of options.
-public enum HelpPage {
+enum HelpPage {
     /// One screen: 24 lines of 80 characters at most.
-    public static func screen() -> String {
+    static func screen() -> String {
         var lines = [
             "lupine [METHOD] URL [ITEM...]", "",
             "  Header:value  query==value  field=value  field:=json  field@file", "",
@@ -49,7 +49,7 @@ public enum HelpPage {
     }
 
     /// `lupine help ITEM`: an option by any of its names, a topic, or all options.
-    public static func page(for item: String?) throws(UsageError) -> String {
+    static func page(for item: String?) throws(UsageError) -> String {
         guard let item else { return screen() }
         let word = String(item.drop(while: { $0 == "-" }))
         if item == word, let topic = HelpTopic.all.first(where: { $0.name == word }) {

@@ -1,133 +1,131 @@
 // SPDX-License-Identifier: MIT
 
 /// A command line that was understood: what to do, as a value. Nothing of it has been tried yet.
-public struct Invocation: Hashable, Sendable {
+struct Invocation: Hashable, Sendable {
     /// What of a message is printed, by the letters of `--print`.
-    public struct Parts: OptionSet, Hashable, Sendable {
-        public let rawValue: Int
-        public init(rawValue: Int) { self.rawValue = rawValue }
+    struct Parts: OptionSet, Hashable, Sendable {
+        let rawValue: Int
 
-        public static let requestHead = Parts(rawValue: 1)
-        public static let requestBody = Parts(rawValue: 2)
-        public static let responseHead = Parts(rawValue: 4)
-        public static let responseBody = Parts(rawValue: 8)
-        public static let metrics = Parts(rawValue: 16)
+        static let requestHead = Parts(rawValue: 1)
+        static let requestBody = Parts(rawValue: 2)
+        static let responseHead = Parts(rawValue: 4)
+        static let responseBody = Parts(rawValue: 8)
+        static let metrics = Parts(rawValue: 16)
     }
 
     /// A piece of `-d` and its relatives.
-    public struct DataPiece: Hashable, Sendable {
-        public enum Kind: Hashable, Sendable { case text, raw, binary, urlEncode }
-        public var kind: Kind
-        public var text: String
+    struct DataPiece: Hashable, Sendable {
+        enum Kind: Hashable, Sendable { case text, raw, binary, urlEncode }
+        var kind: Kind
+        var text: String
     }
 
     /// What items become.
-    public enum ItemForm: Hashable, Sendable { case json, form, multipart }
+    enum ItemForm: Hashable, Sendable { case json, form, multipart }
     /// Where a response is saved.
-    public enum Destination: Hashable, Sendable {
+    enum Destination: Hashable, Sendable {
         case file(String)
         case remoteName
     }
     /// Where a download goes on.
-    public enum Resumption: Hashable, Sendable {
+    enum Resumption: Hashable, Sendable {
         case automatic
         case offset(Int64)
     }
     /// Whether something is done.
-    public enum Choice: String, Hashable, Sendable { case auto, always, never }
+    enum Choice: String, Hashable, Sendable { case auto, always, never }
     /// How JSON is printed.
-    public enum Pretty: String, Hashable, Sendable { case all, colors, format, none }
+    enum Pretty: String, Hashable, Sendable { case all, colors, format, none }
     /// How what was measured is printed.
-    public enum Report: String, Hashable, Sendable { case text, json }
+    enum Report: String, Hashable, Sendable { case text, json }
     /// An address in place of a look-up.
-    public struct Override: Hashable, Sendable {
-        public var host: String
-        public var port: UInt16
-        public var addresses: [String]
+    struct Override: Hashable, Sendable {
+        var host: String
+        var port: UInt16
+        var addresses: [String]
     }
 
     // MARK: what is sent
 
     /// The method that was asked for.
-    public var method: String?
+    var method: String?
     /// The URLs as they were typed.
-    public var urls: [String] = []
-    public var items: [RequestItem] = []
-    public var itemForm: ItemForm?
-    public var data: [DataPiece] = []
-    public var parts: [String] = []
-    public var raw: String?
-    public var upload: String?
-    public var putsDataIntoQuery = false
-    public var asksForHead = false
+    var urls: [String] = []
+    var items: [RequestItem] = []
+    var itemForm: ItemForm?
+    var data: [DataPiece] = []
+    var parts: [String] = []
+    var raw: String?
+    var upload: String?
+    var putsDataIntoQuery = false
+    var asksForHead = false
     /// The lines of -H, as they were typed.
-    public var headers: [String] = []
-    public var userAgent: String?
-    public var referer: String?
-    public var keepsEncoding = false
-    public var ignoresStandardInput = false
+    var headers: [String] = []
+    var userAgent: String?
+    var referer: String?
+    var keepsEncoding = false
+    var ignoresStandardInput = false
 
     // MARK: who asks
 
-    public var user: String?
-    public var usesDigest = false
-    public var readsNetrc = false
-    public var cookies: [String] = []
-    public var cookieJar: String?
-    public var session: String?
+    var user: String?
+    var usesDigest = false
+    var readsNetrc = false
+    var cookies: [String] = []
+    var cookieJar: String?
+    var session: String?
 
     // MARK: how it gets there
 
-    public var followsRedirects = false
-    public var redirectLimit: Int?
-    public var proxy: String?
-    public var noProxy: String?
-    public var overrides: [Override] = []
-    public var unixSocket: String?
-    public var interface: String?
-    public var connectTimeout: Double?
-    public var maximumTime: Double?
-    public var retries = 0
-    public var rate: Int?
+    var followsRedirects = false
+    var redirectLimit: Int?
+    var proxy: String?
+    var noProxy: String?
+    var overrides: [Override] = []
+    var unixSocket: String?
+    var interface: String?
+    var connectTimeout: Double?
+    var maximumTime: Double?
+    var retries = 0
+    var rate: Int?
 
     // MARK: TLS
 
-    public var isInsecure = false
-    public var authorities: String?
-    public var certificate: String?
-    public var key: String?
-    public var keyPassword: String?
-    public var pins: [String] = []
-    public var needsTLS13 = false
+    var isInsecure = false
+    var authorities: String?
+    var certificate: String?
+    var key: String?
+    var keyPassword: String?
+    var pins: [String] = []
+    var needsTLS13 = false
 
     // MARK: what is printed
 
-    public var includesHead = false
-    public var print: Parts?
-    public var isVerbose = false
-    public var isSilent = false
-    public var showsErrors = false
-    public var fails = false
-    public var writeOut: String?
-    public var headFile: String?
-    public var color = Choice.auto
-    public var pretty: Pretty?
-    public var destinations: [Destination] = []
-    public var takesServersName = false
-    public var resumption: Resumption?
-    public var showsProgress = true
+    var includesHead = false
+    var print: Parts?
+    var isVerbose = false
+    var isSilent = false
+    var showsErrors = false
+    var fails = false
+    var writeOut: String?
+    var headFile: String?
+    var color = Choice.auto
+    var pretty: Pretty?
+    var destinations: [Destination] = []
+    var takesServersName = false
+    var resumption: Resumption?
+    var showsProgress = true
 
     // MARK: what else is told
 
-    public var timing: Report?
-    public var listsCertificates = false
-    public var tellsEvents = false
-    public var printsCurl = false
-    public var showsSecrets = false
-    public var streams = false
-    public var followsEvents = false
+    var timing: Report?
+    var listsCertificates = false
+    var tellsEvents = false
+    var printsCurl = false
+    var showsSecrets = false
+    var streams = false
+    var followsEvents = false
 
-    public init() {}
 }
 
 extension Invocation.Parts {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
 /// The manual, `lupine manual | man -l -`, made from the table of options.
-public enum ManualPage {
+enum ManualPage {
     /// The page in roff.
-    public static func text(version: String) -> String {
+    static func text(version: String) -> String {
         var lines = [
             ".TH LUPINE 1 \"\" \"lupine \(version)\" \"User Commands\"", ".SH NAME",
             "lupine \\- an HTTP client with progress, timing and certificates", ".SH SYNOPSIS",

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
 /// One row of the table of options: everything that parser, help, manual and completions know about it.
-public struct Option: Sendable {
+struct Option: Sendable {
     /// What follows a switch.
-    public enum Argument: Hashable, Sendable {
+    enum Argument: Hashable, Sendable {
         /// Nothing.
         case none
         /// A value, called so.
@@ -17,7 +17,7 @@ public struct Option: Sendable {
     }
 
     /// The chapter of the manual that it stands in.
-    public enum Chapter: String, CaseIterable, Sendable {
+    enum Chapter: String, CaseIterable, Sendable {
         case request = "What is sent"
         case identity = "Who asks"
         case network = "How it gets there"
@@ -27,19 +27,19 @@ public struct Option: Sendable {
     }
 
     /// Which switch it is.
-    public let name: OptionName
+    let name: OptionName
     /// Its letter; curl's, where curl has one.
-    public let short: Character?
+    let short: Character?
     /// Its words, the first one being how it is shown.
-    public let longs: [String]
+    let longs: [String]
     /// What follows it.
-    public let argument: Argument
+    let argument: Argument
     /// Where the manual has it.
-    public let chapter: Chapter
+    let chapter: Chapter
     /// One line about it.
-    public let brief: String
+    let brief: String
     /// What there is to say beyond that.
-    public let details: String
+    let details: String
 
     init(
         _ name: OptionName, _ short: Character?, _ longs: [String], _ argument: Argument, _ chapter: Chapter,
@@ -55,7 +55,7 @@ public struct Option: Sendable {
     }
 
     /// How it is written: `-X, --request METHOD`.
-    public var synopsis: String {
+    var synopsis: String {
         let names = (short.map { ["-\($0)"] } ?? []) + longs.map { "--\($0)" }
         switch argument {
         case .none: return names.joined(separator: ", ")
@@ -66,5 +66,5 @@ public struct Option: Sendable {
     }
 
     /// Its shortest name with the dash, as errors show it.
-    public var shown: String { short.map { "-\($0)" } ?? "--\(longs.first ?? name.rawValue)" }
+    var shown: String { short.map { "-\($0)" } ?? "--\(longs.first ?? name.rawValue)" }
 }

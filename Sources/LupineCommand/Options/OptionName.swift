@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 /// The switches of the command, one case each: what a parser, a test and the table of options mean by the same name.
-public enum OptionName: String, CaseIterable, Sendable {
+enum OptionName: String, CaseIterable, Sendable {
     // What is sent.
     case request, data, dataRaw, dataBinary, dataURLEncode, part, json, form, multipart, raw, upload, get,
         head

@@ -4,16 +4,16 @@
 /// from it; a switch that is not here does not exist.
 ///
 /// Letters mean what they mean in curl. Words are curl's, and HTTPie's where they differ.
-public enum OptionTable {
+enum OptionTable {
     /// All options, in the order of the manual.
-    public static let all: [Option] = request + identity + network + security + output + reports
+    static let all: [Option] = request + identity + network + security + output + reports
 
     /// The option of that name.
-    public static func option(_ name: OptionName) -> Option? { all.first { $0.name == name } }
+    static func option(_ name: OptionName) -> Option? { all.first { $0.name == name } }
     /// The option with that letter.
-    public static func option(short letter: Character) -> Option? { all.first { $0.short == letter } }
+    static func option(short letter: Character) -> Option? { all.first { $0.short == letter } }
     /// The option with that word.
-    public static func option(long word: some StringProtocol) -> Option? {
+    static func option(long word: some StringProtocol) -> Option? {
         all.first { $0.longs.contains { $0 == word } }
     }
 

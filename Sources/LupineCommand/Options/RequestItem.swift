@@ -4,7 +4,7 @@
 ///
 /// The separator that comes first decides, and of several at one place the longest. A backslash before a separator's
 /// character, or before another backslash, makes it an ordinary one.
-public enum RequestItem: Hashable, Sendable {
+enum RequestItem: Hashable, Sendable {
     /// `Name:value`.
     case header(String, String)
     /// `Name:`, which removes a field that would be sent.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
 /// The completions of three shells, made from the table of options.
-public enum ShellCompletion {
+enum ShellCompletion {
     /// The script for a shell: `bash`, `zsh` or `fish`.
-    public static func script(for shell: String) -> String {
+    static func script(for shell: String) -> String {
         switch shell {
         case "bash": bash()
         case "zsh": zsh()

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
 /// What is wrong with a command line: one line that names what to do. The command ends with `ExitCode.usage`.
-public struct UsageError: Error, Hashable, Sendable, CustomStringConvertible {
+struct UsageError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The line, without the name of the command.
-    public let description: String
+    let description: String
 
     init(_ description: String) { self.description = description }
 }

@@ -2,11 +2,11 @@
 
 /// Why the command could not do what it was asked, as it is told: one paragraph with what happened, where, why, and what
 /// to try; and the exit code that says the same to a script.
-public struct CommandFailure: Error, Hashable, Sendable, CustomStringConvertible {
+struct CommandFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// How the command ends.
-    public let code: ExitCode
+    let code: ExitCode
     /// The paragraph.
-    public let description: String
+    let description: String
 
     init(_ code: ExitCode, _ description: String) {
         self.code = code

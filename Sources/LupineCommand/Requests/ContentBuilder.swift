@@ -133,12 +133,12 @@ struct ContentBuilder {
     /// `content`, `=content`, `name=content`, `@file`, `name@file`, as curl has them.
     private func encoded(_ text: String) throws -> String {
         guard let place = text.firstIndex(where: { $0 == "=" || $0 == "@" }) else {
-            return PercentEncoding.encoded(text)
+            return PercentEncoding.form(text)
         }
         let name = text[..<place]
         let rest = String(text[text.index(after: place)...])
         let value = text[place] == "=" ? rest : String(decoding: try read(rest), as: UTF8.self)
-        return (name.isEmpty ? "" : "\(name)=") + PercentEncoding.encoded(value)
+        return (name.isEmpty ? "" : "\(name)=") + PercentEncoding.form(value)
     }
 
     // MARK: forms of parts

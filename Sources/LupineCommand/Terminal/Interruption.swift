@@ -12,6 +12,7 @@ public final class Interruption: Sendable {
 
     private let state = Mutex(State())
 
+    /// A wish that has not come.
     public init() {}
 
     /// The wish has come.

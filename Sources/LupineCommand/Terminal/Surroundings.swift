@@ -13,6 +13,7 @@ public struct Surroundings: Sendable {
         /// Takes bytes, all of them; throws when they cannot be written.
         public var write: @Sendable (Data) throws -> Void
 
+        /// A sink that is written to by `write`.
         public init(
             isTerminal: Bool = false, columns: @escaping @Sendable () -> Int = { 80 },
             write: @escaping @Sendable (Data) throws -> Void
@@ -31,6 +32,7 @@ public struct Surroundings: Sendable {
         /// What it is.
         public enum Kind: Hashable, Sendable { case terminal, pipe, file, other }
 
+        /// What it is.
         public var kind: Kind
         /// The next bytes; nil at the end. Blocks.
         public var read: @Sendable () throws -> Data?
@@ -39,6 +41,7 @@ public struct Surroundings: Sendable {
         /// A line of which nothing is shown while it is typed.
         public var readSecret: @Sendable () throws -> String
 
+        /// An input that is read by `read`.
         public init(
             kind: Kind, path: String? = nil, read: @escaping @Sendable () throws -> Data? = { nil },
             readSecret: @escaping @Sendable () throws -> String = { "" }
@@ -54,12 +57,16 @@ public struct Surroundings: Sendable {
     public var environment: [String: String]
     /// The folder that relative paths begin in.
     public var folder: String
+    /// What can be a body.
     public var input: Input
+    /// Where content goes.
     public var output: Sink
+    /// Where everything else goes: progress, reports, errors.
     public var errors: Sink
     /// Says when the user wants it to end.
     public var interruption: Interruption
 
+    /// Surroundings of these parts.
     public init(
         environment: [String: String], folder: String, input: Input, output: Sink, errors: Sink,
         interruption: Interruption = Interruption()

@@ -7,10 +7,16 @@ import Synchronization
 enum RefreshAct: DemoAct {
     static let title = "A token that has to be refreshed"
     static let code = """
-        let interceptor = AuthenticationInterceptor(authenticator: oauth, credential: Token(value: "stale"))
-        async let first = session.request("\\(root)/me", interceptor: interceptor).validate().serializingString().value
-        async let second = session.request("\\(root)/me", interceptor: interceptor).validate().serializingString().value
-        async let third = session.request("\\(root)/me", interceptor: interceptor).validate().serializingString().value
+        let stale = Token(value: "stale")
+        let interceptor = AuthenticationInterceptor(authenticator: oauth, credential: stale)
+        let me = { @Sendable in
+            try await session.request("\\(root)/me", interceptor: interceptor)
+                .validate().serializingString().value
+        }
+        async let first = me()
+        async let second = me()
+        async let third = me()
+        let names = try await [first, second, third]
         """
 
     struct Token: AuthenticationCredential, Sendable {
@@ -53,13 +59,15 @@ enum RefreshAct: DemoAct {
     static func run(on stage: DemoStage) async throws {
         let (session, root) = (stage.session, stage.root)
         let oauth = OAuth(root)
-        let interceptor = AuthenticationInterceptor(authenticator: oauth, credential: Token(value: "stale"))
-        async let first = session.request("\(root)/me", interceptor: interceptor).validate()
-            .serializingString().value
-        async let second = session.request("\(root)/me", interceptor: interceptor).validate()
-            .serializingString().value
-        async let third = session.request("\(root)/me", interceptor: interceptor).validate()
-            .serializingString().value
+        let stale = Token(value: "stale")
+        let interceptor = AuthenticationInterceptor(authenticator: oauth, credential: stale)
+        let me = { @Sendable in
+            try await session.request("\(root)/me", interceptor: interceptor)
+                .validate().serializingString().value
+        }
+        async let first = me()
+        async let second = me()
+        async let third = me()
         let names = try await [first, second, third]
         stage.tell("\(names.joined(separator: ", ")): three answers, \(oauth.refreshes) refresh")
         try stage.require(
