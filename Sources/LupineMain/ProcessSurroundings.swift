@@ -24,8 +24,8 @@ enum ProcessSurroundings {
         let interrupts = DispatchSource.makeSignalSource(signal: SIGINT, queue: queue)
         interrupts.setEventHandler {
             withExtendedLifetime(terminations) {
-                if interruption.hasCome { _exit(130) }
-                interruption.interrupt()
+                // Before anything is loaded nobody hears of it, and the second time nobody is waited for.
+                if interruption.hasCome || !interruption.interrupt() { _exit(130) }
             }
         }
         interrupts.resume()

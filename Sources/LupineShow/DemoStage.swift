@@ -5,7 +5,7 @@ import Lupine
 import LupineCommand
 import LupineOrigin
 import LupineTLS
-import Synchronization
+import LupineTransport
 
 /// What the acts of the demo share: two origins in this process, the session that talks to the first, and the paper.
 final class DemoStage: Sendable {
@@ -39,7 +39,7 @@ final class DemoStage: Sendable {
                 #"[{"name": "Texas bluebonnet", "petals": 5}, {"name": "Yellow bush lupine", "petals": 5}]"#
             return try OriginResponse(200, "application/json", Array(text.utf8))
         }
-        let tries = Mutex(0)
+        let tries = Lock(0)
         origin.route("GET", "/flaky") { _ throws(Refusal) in
             let number = tries.withLock { tries in
                 tries += 1

@@ -4,7 +4,6 @@ import Foundation
 import LupineOrigin
 import LupineTLS
 import LupineTransport
-import Synchronization
 import Testing
 
 @testable import LupineCommand
@@ -302,7 +301,7 @@ struct FetchTests {
 
     @Test func retriesComeBackUntilItWorks() async throws {
         try await withShell { shell, origin in
-            let count = Mutex(0)
+            let count = Lock(0)
             origin.route("GET", "/flaky") { _ throws(Refusal) in
                 let number = count.withLock {
                     $0 += 1
@@ -332,7 +331,7 @@ struct FetchTests {
 
     @Test func aProxyIsAsked() async throws {
         try await withShell { shell, origin in
-            let seen = Mutex("")
+            let seen = Lock("")
             origin.route("GET", "/through") { request throws(Refusal) in
                 seen.withLock { $0 = request.field("Host") ?? "" }
                 return try OriginResponse(200, "text/plain", [UInt8]("proxied".utf8))

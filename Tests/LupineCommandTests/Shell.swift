@@ -3,7 +3,7 @@
 import Foundation
 import LupineCommand
 import LupineOrigin
-import Synchronization
+import LupineTransport
 
 /// A shell for tests: runs the command in this process, with files and a terminal that are values.
 struct Shell: Sendable {
@@ -17,7 +17,7 @@ struct Shell: Sendable {
 
     /// What is written to it.
     final class Paper: Sendable {
-        private let bytes = Mutex(Data())
+        private let bytes = Lock(Data())
         private let listener: (@Sendable (Data) -> Void)?
         init(_ listener: (@Sendable (Data) -> Void)? = nil) { self.listener = listener }
         func write(_ data: Data) {
@@ -52,7 +52,7 @@ struct Shell: Sendable {
 
     func run(_ arguments: [String]) async -> Result {
         let (output, errors) = (Paper(onOutput), Paper(onError))
-        let left = Mutex(input)
+        let left = Lock(input)
         let width = columns
         let surroundings = Surroundings(
             environment: environment, folder: folder,

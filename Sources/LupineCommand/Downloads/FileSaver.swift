@@ -8,6 +8,8 @@ struct FileSaver {
     let path: String
     /// How the user calls it.
     let shown: String
+    /// Whether it is a file, and no device or pipe.
+    let isRegular: Bool
     private let handle: FileHandle
     private(set) var written: Int64 = 0
 
@@ -28,6 +30,8 @@ struct FileSaver {
             } else {
                 try handle.seek(toOffset: UInt64(offset))
             }
+            let kind = try FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
+            isRegular = kind == .typeRegular
         } catch let failure as CommandFailure {
             throw failure
         } catch { throw CommandFailure.unwritable(shown, error) }

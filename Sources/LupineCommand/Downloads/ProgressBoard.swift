@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-internal import Synchronization
-
 /// Shows how far transfers are, one row each: drawn over and over on a terminal, else a line every few seconds. Any thread.
 final class ProgressBoard: Sendable {
     private struct Row {
@@ -20,7 +18,7 @@ final class ProgressBoard: Sendable {
     private let sink: Surroundings.Sink
     private let unicode: Bool
     private let style: Style
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     private let clock = ContinuousClock()
 
     /// How often a plain line is written.

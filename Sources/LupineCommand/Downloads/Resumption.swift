@@ -105,6 +105,12 @@ struct ReceivedRange: Hashable {
 
 /// The name that -O gives: the last part of the path, made safe.
 enum RemoteName {
+    /// A name that a server gave, without the dots that would hide the file.
+    static func unhidden(_ name: String) -> String {
+        let shown = name.drop(while: { $0 == "." })
+        return shown.isEmpty ? "download" : String(shown)
+    }
+
     static func of(_ url: URL) -> String {
         let name = url.lastPathComponent.filter { $0 != "/" && $0 != "\0" && !$0.isNewline }
         return name.isEmpty || name == "." || name == ".." ? "index.html" : String(name.prefix(200))

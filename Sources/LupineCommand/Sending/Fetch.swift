@@ -2,7 +2,6 @@
 
 internal import Foundation
 internal import Lupine
-internal import Synchronization
 
 /// Loads one URL: sends, tries again, prints or saves what comes. Its callbacks come on one serial queue, its state is
 /// locked all the same.
@@ -33,7 +32,7 @@ final class Fetch: Sendable {
     private let output: OutputPlan
     private let destination: Invocation.Destination?
     private let board: ProgressBoard?
-    private let state: Mutex<State>
+    private let state: Guarded<State>
     /// Where the saved part ends, of a download that is gone on with.
     private let offset: Int64
     private let queue = DispatchQueue(label: "lupine.fetch")
@@ -51,7 +50,7 @@ final class Fetch: Sendable {
         let resumption = Resumption(plan, invocation, surroundings, destination)
         offset = resumption.offset
         self.plan = plan.adding(resumption.fields)
-        state = Mutex(State(report: FetchReport(plan: plan)))
+        state = Guarded(State(report: FetchReport(plan: plan)))
     }
 
     /// Loads it, and says what became of it.
@@ -204,7 +203,8 @@ final class Fetch: Sendable {
             let given =
                 invocation.takesServersName
                 && response.value(forHTTPHeaderField: "Content-Disposition") != nil
-            name = given ? response.suggestedFilename ?? RemoteName.of(plan.url) : RemoteName.of(plan.url)
+            let proposed = given ? response.suggestedFilename.map(RemoteName.unhidden) : nil
+            name = proposed ?? RemoteName.of(plan.url)
             if given, offset == 0, FileManager.default.fileExists(atPath: surroundings.path(name)) {
                 throw CommandFailure(
                     .write,
@@ -218,7 +218,9 @@ final class Fetch: Sendable {
         let validator =
             response.value(forHTTPHeaderField: "ETag") ?? response.value(forHTTPHeaderField: "Last-Modified")
         let mayBeParted = response.value(forHTTPHeaderField: "Accept-Ranges")?.lowercased() != "none"
-        if mayBeParted, response.statusCode == 200 || response.statusCode == 206, offset == 0 {
+        if mayBeParted, state.saver?.isRegular == true,
+            response.statusCode == 200 || response.statusCode == 206, offset == 0
+        {
             PartialMark.keep(validator, of: path)
         }
         if let bar = state.bar {
@@ -338,6 +340,8 @@ final class Fetch: Sendable {
     }
 
     private func pause(_ seconds: Double) async {
+        let listener = surroundings.interruption.listen {}
+        defer { surroundings.interruption.forget(listener) }
         let clock = ContinuousClock()
         let end = clock.now + .seconds(seconds)
         while clock.now < end, !surroundings.interruption.hasCome {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 
 internal import Lupine
-internal import Synchronization
 
 /// Judges every server as the switches say, and keeps the chains that it was shown. On the session's root queue.
 final class TrustJudge: ServerTrustEvaluating {
     private let pins: PublicKeyPinsTrustEvaluator?
     private let isInsecure: Bool
-    private let chains = Mutex<[(host: String, certificates: [SecCertificate])]>([])
+    private let chains = Guarded<[(host: String, certificates: [SecCertificate])]>([])
 
     init(pins: [String], isInsecure: Bool) throws {
         self.isInsecure = isInsecure

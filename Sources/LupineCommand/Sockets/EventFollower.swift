@@ -2,7 +2,6 @@
 
 internal import Foundation
 internal import Lupine
-internal import Synchronization
 
 /// Follows server-sent events (`--sse`): each is printed when it comes; a lost connection is made again, from the last event on,
 /// after the time that the server gave.
@@ -19,7 +18,7 @@ final class EventFollower: Sendable {
     private let surroundings: Surroundings
     private let session: Session
     private let style: Style
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     private let queue = DispatchQueue(label: "lupine.events.follow")
 
     init(

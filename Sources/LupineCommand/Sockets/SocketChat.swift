@@ -3,7 +3,6 @@
 internal import Dispatch
 internal import Foundation
 internal import Lupine
-internal import Synchronization
 
 /// A conversation over a web socket: lines of the standard input are messages, messages are printed. The end of the input
 /// closes it. Lines are read on a thread of their own, since reading them blocks.
@@ -19,7 +18,7 @@ final class SocketChat: Sendable {
     private let surroundings: Surroundings
     private let session: Session
     private let style: Style
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     private let queue = DispatchQueue(label: "lupine.socket")
 
     init(

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-internal import Synchronization
-
 /// The user's wish to end, Ctrl-C: it comes from anywhere, and whoever is at work hears of it once. Any thread.
 public final class Interruption: Sendable {
     private struct State {
@@ -10,19 +8,21 @@ public final class Interruption: Sendable {
         var next = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     /// A wish that has not come.
     public init() {}
 
-    /// The wish has come.
-    public func interrupt() {
+    /// The wish has come. Gives whether anybody was there to hear of it.
+    @discardableResult
+    public func interrupt() -> Bool {
         let listeners = state.withLock { state in
             state.hasCome = true
             defer { state.listeners = [:] }
             return state.listeners.values.map { $0 }
         }
         for listener in listeners { listener() }
+        return !listeners.isEmpty
     }
 
     /// Whether it has come.

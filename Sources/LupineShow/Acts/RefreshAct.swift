@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Lupine
-import Synchronization
+import LupineTransport
 
 /// Three requests at once find their token too old: it is refreshed once, and all three go again.
 enum RefreshAct: DemoAct {
@@ -27,7 +27,7 @@ enum RefreshAct: DemoAct {
     /// Puts the token on requests, knows when it is refused, and gets another.
     final class OAuth: Authenticator {
         private let root: String
-        private let count = Mutex(0)
+        private let count = Lock(0)
         var refreshes: Int { count.withLock { $0 } }
 
         init(_ root: String) { self.root = root }

@@ -3,7 +3,7 @@
 import Dispatch
 import Foundation
 import Lupine
-import Synchronization
+import LupineTransport
 
 /// A long body tells how far it is.
 enum UploadAct: DemoAct {
@@ -18,7 +18,7 @@ enum UploadAct: DemoAct {
 
     /// The quarters that have been passed.
     final class Marks: Sendable {
-        private let seen = Mutex<Set<Int>>([])
+        private let seen = Lock<Set<Int>>([])
         var quarters: [Int] { seen.withLock { $0.sorted() } }
         func note(_ fraction: Double) { seen.withLock { _ = $0.insert(Int(fraction * 4) * 25) } }
     }
