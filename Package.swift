@@ -164,8 +164,11 @@ let package = Package(
             path: "Tests/Conformance",
             swiftSettings: houseRules),
         .testTarget(
-            name: "Snippets", dependencies: ["Lupine", "LupineLoading", "LupineTransport"],
-            path: "Tests/Snippets", swiftSettings: houseRules),
+            name: "Snippets",
+            dependencies: [
+                "Lupine", "LupineLoading", "LupineTransport", "LupineOrigin", "LupineTLS", "LupineTestKit",
+            ],
+            path: "Tests/Snippets", swiftSettings: usersSwift6),
         .testTarget(
             name: "GuideTests",
             dependencies: ["Lupine", "LupineOrigin", "LupineTLS", "LupineTestKit"],
