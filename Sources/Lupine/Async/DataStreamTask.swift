@@ -17,7 +17,7 @@ public struct DataStreamTask: Sendable {
 
     /// The pieces as they come.
     ///
-    /// - Parameter shouldAutomaticallyCancel: whether the request is cancelled when the sequence is left early.
+    /// `automaticallyCancelling` says whether the request is cancelled when the sequence is left early.
     public func streamingData(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         bufferingPolicy: Stream<Data, Never>.BufferingPolicy = .unbounded
@@ -30,7 +30,7 @@ public struct DataStreamTask: Sendable {
 
     /// The pieces as text, each for itself.
     ///
-    /// - Parameter shouldAutomaticallyCancel: whether the request is cancelled when the sequence is left early.
+    /// `automaticallyCancelling` says whether the request is cancelled when the sequence is left early.
     public func streamingStrings(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         bufferingPolicy: Stream<String, Never>.BufferingPolicy = .unbounded
@@ -43,7 +43,7 @@ public struct DataStreamTask: Sendable {
 
     /// The pieces as values, each decoded for itself by a `JSONDecoder`.
     ///
-    /// - Parameter shouldAutomaticallyCancel: whether the request is cancelled when the sequence is left early.
+    /// `automaticallyCancelling` says whether the request is cancelled when the sequence is left early.
     public func streamingDecodables<T: Decodable & Sendable>(
         _ type: T.Type = T.self,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
@@ -56,7 +56,7 @@ public struct DataStreamTask: Sendable {
 
     /// What the serializer makes of the pieces.
     ///
-    /// - Parameter shouldAutomaticallyCancel: whether the request is cancelled when the sequence is left early.
+    /// `automaticallyCancelling` says whether the request is cancelled when the sequence is left early.
     public func streamingResponses<Serializer: DataStreamSerializer>(
         serializedUsing serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,

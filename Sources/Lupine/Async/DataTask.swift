@@ -61,7 +61,7 @@ public struct DataTask<Value: Sendable>: Sendable {
 extension DataRequest {
     /// The response's content, to be awaited. Its parameters are those of `DataResponseSerializer`.
     ///
-    /// - Parameter shouldAutomaticallyCancel: whether the request is cancelled when a task that awaits it is.
+    /// `automaticallyCancelling` says whether the request is cancelled when a task that awaits it is.
     public func serializingData(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
@@ -78,7 +78,7 @@ extension DataRequest {
     /// A value decoded from the response's content, to be awaited. Its parameters are those of
     /// `DecodableResponseSerializer`.
     ///
-    /// - Parameter shouldAutomaticallyCancel: whether the request is cancelled when a task that awaits it is.
+    /// `automaticallyCancelling` says whether the request is cancelled when a task that awaits it is.
     public func serializingDecodable<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
@@ -96,7 +96,7 @@ extension DataRequest {
 
     /// The response's content as text, to be awaited. Its parameters are those of `StringResponseSerializer`.
     ///
-    /// - Parameter shouldAutomaticallyCancel: whether the request is cancelled when a task that awaits it is.
+    /// `automaticallyCancelling` says whether the request is cancelled when a task that awaits it is.
     public func serializingString(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         dataPreprocessor: any DataPreprocessor = StringResponseSerializer.defaultDataPreprocessor,
@@ -113,7 +113,7 @@ extension DataRequest {
 
     /// What the serializer makes of the response, to be awaited.
     ///
-    /// - Parameter shouldAutomaticallyCancel: whether the request is cancelled when a task that awaits it is.
+    /// `automaticallyCancelling` says whether the request is cancelled when a task that awaits it is.
     public func serializingResponse<Serializer: ResponseSerializer>(
         using serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
@@ -125,7 +125,7 @@ extension DataRequest {
 
     /// What the serializer makes of the response, to be awaited.
     ///
-    /// - Parameter shouldAutomaticallyCancel: whether the request is cancelled when a task that awaits it is.
+    /// `automaticallyCancelling` says whether the request is cancelled when a task that awaits it is.
     public func serializingResponse<Serializer: DataResponseSerializerProtocol>(
         using serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true

@@ -61,7 +61,7 @@ public struct DownloadTask<Value: Sendable>: Sendable {
 extension DownloadRequest {
     /// The file's content, to be awaited. Its parameters are those of `DataResponseSerializer`.
     ///
-    /// - Parameter shouldAutomaticallyCancel: whether the download is cancelled when a task that awaits it is.
+    /// `automaticallyCancelling` says whether the download is cancelled when a task that awaits it is.
     public func serializingData(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
@@ -78,7 +78,7 @@ extension DownloadRequest {
     /// A value decoded from the file's content, to be awaited. Its parameters are those of
     /// `DecodableResponseSerializer`.
     ///
-    /// - Parameter shouldAutomaticallyCancel: whether the download is cancelled when a task that awaits it is.
+    /// `automaticallyCancelling` says whether the download is cancelled when a task that awaits it is.
     public func serializingDecodable<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
@@ -96,7 +96,7 @@ extension DownloadRequest {
 
     /// The file's content as text, to be awaited. Its parameters are those of `StringResponseSerializer`.
     ///
-    /// - Parameter shouldAutomaticallyCancel: whether the download is cancelled when a task that awaits it is.
+    /// `automaticallyCancelling` says whether the download is cancelled when a task that awaits it is.
     public func serializingString(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         dataPreprocessor: any DataPreprocessor = StringResponseSerializer.defaultDataPreprocessor,
@@ -113,7 +113,7 @@ extension DownloadRequest {
 
     /// Where the file is, to be awaited. With no destination, that is a temporary file, which stays until it is removed.
     ///
-    /// - Parameter shouldAutomaticallyCancel: whether the download is cancelled when a task that awaits it is.
+    /// `automaticallyCancelling` says whether the download is cancelled when a task that awaits it is.
     public func serializingDownloadedFileURL(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
     ) -> DownloadTask<URL> {
@@ -123,7 +123,7 @@ extension DownloadRequest {
 
     /// What the serializer makes of the file, to be awaited.
     ///
-    /// - Parameter shouldAutomaticallyCancel: whether the download is cancelled when a task that awaits it is.
+    /// `automaticallyCancelling` says whether the download is cancelled when a task that awaits it is.
     public func serializingDownload<Serializer: ResponseSerializer>(
         using serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
@@ -135,7 +135,7 @@ extension DownloadRequest {
 
     /// What the serializer makes of the file, to be awaited.
     ///
-    /// - Parameter shouldAutomaticallyCancel: whether the download is cancelled when a task that awaits it is.
+    /// `automaticallyCancelling` says whether the download is cancelled when a task that awaits it is.
     public func serializingDownload<Serializer: DownloadResponseSerializerProtocol>(
         using serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true

@@ -20,7 +20,7 @@ public struct WebSocketTask: Sendable {
 
     /// All events.
     ///
-    /// - Parameter shouldAutomaticallyCancel: whether the request is cancelled when the sequence is left early.
+    /// `automaticallyCancelling` says whether the request is cancelled when the sequence is left early.
     public func streamingMessageEvents(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         bufferingPolicy: EventStreamOf<URLSessionWebSocketTask.Message, Never>.BufferingPolicy = .unbounded
@@ -34,7 +34,7 @@ public struct WebSocketTask: Sendable {
 
     /// The messages alone.
     ///
-    /// - Parameter shouldAutomaticallyCancel: whether the request is cancelled when the sequence is left early.
+    /// `automaticallyCancelling` says whether the request is cancelled when the sequence is left early.
     public func streamingMessages(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         bufferingPolicy: StreamOf<URLSessionWebSocketTask.Message>.BufferingPolicy = .unbounded
@@ -48,7 +48,7 @@ public struct WebSocketTask: Sendable {
 
     /// All events, with values decoded from the messages.
     ///
-    /// - Parameter shouldAutomaticallyCancel: whether the request is cancelled when the sequence is left early.
+    /// `automaticallyCancelling` says whether the request is cancelled when the sequence is left early.
     public func streamingDecodableEvents<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
@@ -65,7 +65,7 @@ public struct WebSocketTask: Sendable {
 
     /// The values alone that can be decoded from the messages.
     ///
-    /// - Parameter shouldAutomaticallyCancel: whether the request is cancelled when the sequence is left early.
+    /// `automaticallyCancelling` says whether the request is cancelled when the sequence is left early.
     public func streamingDecodable<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,

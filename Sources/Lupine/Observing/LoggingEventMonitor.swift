@@ -26,7 +26,9 @@ public final class LoggingEventMonitor: EventMonitor {
 
     /// A monitor that gives each line, without an end of line, to `destination`.
     ///
-    /// - Parameter queue: where `destination` is called; by default a queue of its own.
+    /// - Parameters:
+    ///   - queue: Where `destination` is called; by default a queue of its own.
+    ///   - destination: Takes the lines.
     public init(
         queue: DispatchQueue = DispatchQueue(label: "org.alamofire.loggingEventMonitor"),
         destination: @escaping @Sendable (_ line: String) -> Void

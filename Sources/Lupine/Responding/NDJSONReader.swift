@@ -7,6 +7,7 @@ package struct NDJSONReader<T: Decodable & Sendable>: DataStreamReader {
     private let serializer: NDJSONSerializer<T>
     private var lines: LineSplitter
 
+    /// A reader for one attempt.
     package init(_ serializer: NDJSONSerializer<T>) {
         self.serializer = serializer
         lines = LineSplitter(ending: .feed, limit: serializer.maximumLineLength)

@@ -19,6 +19,7 @@ package struct ServerSentEventsReader: DataStreamReader {
     private var reconnectionTime: TimeInterval?
     private var isSkipping = false
 
+    /// A reader for one attempt, which goes on from `position` and moves it.
     package init(lineLimit: Int, eventLimit: Int, position: EventStreamPosition?) {
         self.lineLimit = lineLimit
         self.eventLimit = eventLimit

@@ -254,7 +254,7 @@ open class Session: @unchecked Sendable {
 
     /// A request whose content is handed over piece by piece, with parameters.
     ///
-    /// - Parameter automaticallyCancelOnStreamError: Whether a piece that cannot be serialized cancels the request.
+    /// `automaticallyCancelOnStreamError` says whether a piece that cannot be serialized cancels the request.
     open func streamRequest<Parameters: Encodable & Sendable>(
         _ convertible: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
         encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default, headers: HTTPHeaders? = nil,
@@ -271,7 +271,7 @@ open class Session: @unchecked Sendable {
 
     /// A request whose content is handed over piece by piece.
     ///
-    /// - Parameter automaticallyCancelOnStreamError: Whether a piece that cannot be serialized cancels the request.
+    /// `automaticallyCancelOnStreamError` says whether a piece that cannot be serialized cancels the request.
     open func streamRequest(
         _ convertible: any URLConvertible, method: HTTPMethod = .get, headers: HTTPHeaders? = nil,
         automaticallyCancelOnStreamError: Bool = false, interceptor: (any RequestInterceptor)? = nil,
@@ -286,7 +286,7 @@ open class Session: @unchecked Sendable {
 
     /// A request, of what `convertible` is converted to, whose content is handed over piece by piece.
     ///
-    /// - Parameter automaticallyCancelOnStreamError: Whether a piece that cannot be serialized cancels the request.
+    /// `automaticallyCancelOnStreamError` says whether a piece that cannot be serialized cancels the request.
     open func streamRequest(
         _ convertible: any URLRequestConvertible, automaticallyCancelOnStreamError: Bool = false,
         interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil

@@ -14,14 +14,18 @@ package struct NetworkInterface: Hashable, Sendable {
         case other
     }
 
+    /// The name that the kernel gives it, such as `eth0`.
     package var name: String
+    /// The number that the kernel gives it.
     package var index: UInt32
+    /// What it sends over.
     package var medium: Medium
     /// Whether it is up and has a carrier.
     package var isWorking: Bool
     /// Whether it has one other end, as a tunnel has.
     package var isPointToPoint: Bool
 
+    /// An interface of these values.
     package init(
         name: String, index: UInt32, medium: Medium, isWorking: Bool = true, isPointToPoint: Bool = false
     ) {

@@ -6,12 +6,14 @@ internal import LupineTransport
 ///
 /// A value. It says nothing about whether anybody answers.
 package struct NetworkPicture: Hashable, Sendable {
+    /// All of them, working or not.
     package var interfaces: [NetworkInterface]
     /// The numbers of the interfaces that default routes of IPv4 lead to, in the kernel's order.
     package var defaultsIPv4: [UInt32]
     /// The same of IPv6.
     package var defaultsIPv6: [UInt32]
 
+    /// A picture of these interfaces and routes.
     package init(interfaces: [NetworkInterface], defaultsIPv4: [UInt32] = [], defaultsIPv6: [UInt32] = []) {
         self.interfaces = interfaces
         self.defaultsIPv4 = defaultsIPv4

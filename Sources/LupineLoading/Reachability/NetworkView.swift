@@ -34,6 +34,7 @@ package struct NetworkView: Sendable {
     /// Begins to tell whenever links, addresses or routes have changed, and once when the watch stands.
     package let watch: @Sendable (_ changed: @escaping @Sendable () -> Void) -> End
 
+    /// A view that asks by these closures.
     package init(
         look: @escaping @Sendable (_ found: @escaping @Sendable (NetworkPicture?) -> Void) -> Void,
         find: @escaping @Sendable (_ host: String, _ found: @escaping @Sendable (Finding) -> Void) -> Void,

@@ -14,7 +14,10 @@ public final class SecIdentity: Sendable {
     /// An identity of a PEM text with its certificate first and then that one's issuers, and of one with the key; both may
     /// be the same.
     ///
-    /// - Parameter password: Opens the key, if it is encrypted.
+    /// - Parameters:
+    ///   - pemChain: The certificates.
+    ///   - pemKey: The key.
+    ///   - password: Opens the key, if it is encrypted.
     /// - Throws: `CertificateError` when something is missing, cannot be read, or does not belong together.
     public convenience init(
         pemChain: String, pemKey: String, password: String? = nil

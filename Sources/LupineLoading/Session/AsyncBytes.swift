@@ -21,6 +21,7 @@ extension URLSession {
 
         /// Takes the bytes one by one out of the piece that came last.
         public struct Iterator: AsyncIteratorProtocol {
+            /// A byte.
             public typealias Element = UInt8
             public typealias Failure = any Error
 

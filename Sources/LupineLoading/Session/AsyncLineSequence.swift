@@ -16,6 +16,7 @@ public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.E
 
     /// Collects bytes up to the end of a line.
     public struct AsyncIterator: AsyncIteratorProtocol {
+        /// A line, without its end.
         public typealias Element = String
 
         private var bytes: Base.AsyncIterator

@@ -56,6 +56,7 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
     /// Writes bytes.
     ///
     /// - Parameters:
+    ///   - data: The bytes.
     ///   - timeout: How many seconds the write may take from its turn on; 0 for as long as it likes. When they are over it
     ///     fails with `URLError.timedOut`, and so do all further writes.
     ///   - completionHandler: Called on the delegate queue: without an error once all bytes were given to the kernel, which

@@ -67,8 +67,10 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
 
     /// Sends a message.
     ///
-    /// - Parameter completionHandler: Called on the delegate queue: without an error once the message was written, with the
-    ///   reason when it cannot be.
+    /// - Parameters:
+    ///   - message: Text or data.
+    ///   - completionHandler: Called on the delegate queue: without an error once the message was written, with the reason
+    ///     when it cannot be.
     open func send(_ message: Message, completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
         socket.send(WebSocketMessage(message), completionHandler)
     }

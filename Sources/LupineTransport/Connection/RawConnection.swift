@@ -98,6 +98,7 @@ package final class RawConnection: LoopChannel {
     /// Nothing that has come before may be unread: whoever can add bytes in front of TLS could have them taken for the peer's.
     ///
     /// - Parameters:
+    ///   - profile: Settings and trust.
     ///   - asker: Answers what the profile asks.
     ///   - timeout: For the handshake, but not while somebody thinks about an answer.
     package func startTLS(_ profile: TLSProfile, asker: (any PeerAsker)?, timeout: Interval?) {
