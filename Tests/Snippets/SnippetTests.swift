@@ -3,32 +3,37 @@
 import Foundation
 import Testing
 
-/// Every Swift block of the README stands, line by line, in a file of this target, which the compiler has read.
+/// Every Swift block of the README and of the pages stands, line by line, in a file of this target or in a manifest of the
+/// tests, which the compiler has read.
 @Suite struct SnippetTests {
-    @Test func everySnippetOfTheReadmeIsCompiled() throws {
-        let folder = URL(filePath: #filePath).deletingLastPathComponent()
-        let readme = folder.deletingLastPathComponent().deletingLastPathComponent().appending(
-            path: "README.md")
-        let sources = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-            .filter { $0.lastPathComponent.hasSuffix("Snippets.swift") }
-            .map { lines(of: try String(contentsOf: $0, encoding: .utf8)) }
-        let snippets = blocks(in: try String(contentsOf: readme, encoding: .utf8))
-        #expect(!snippets.isEmpty)
-        for snippet in snippets {
-            let isCompiled = sources.contains { $0.contains(snippet) }
-            #expect(isCompiled, "not in Tests/Snippets:\n\(snippet.joined(separator: "\n"))")
+    @Test func everySnippetIsCompiled() throws {
+        let sources = try compiled()
+        let pages = try Page.all()
+        #expect(pages.count > 20)
+        for page in pages {
+            for snippet in page.blocks("swift").map(essence) where !snippet.isEmpty {
+                let isCompiled = sources.contains { $0.contains(snippet) }
+                #expect(
+                    isCompiled, "\(page.name): not in Tests/Snippets:\n\(snippet.joined(separator: "\n"))")
+            }
         }
     }
 
-    /// The lines of each block that is marked as Swift, without indentation and empty lines. Lines that import are
-    /// left out: in a file they stand at its top.
-    private func blocks(in markdown: String) -> [[String]] {
-        markdown.components(separatedBy: "```swift\n").dropFirst().map { rest in
-            lines(of: rest.components(separatedBy: "```")[0]).filter { !$0.hasPrefix("import ") }
+    /// What was compiled: the files of this target, and the manifest of the tests' user.
+    private func compiled() throws -> [[String]] {
+        let folder = Page.root.appending(path: "Tests/Snippets")
+        let names = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?
+            .compactMap { $0 as? URL }
+        let files = (names ?? []).filter { $0.pathExtension == "swift" }
+        return try (files + [Page.root.appending(path: "Tests/Embedding/Package.swift")]).map {
+            essence(try String(contentsOf: $0, encoding: .utf8).components(separatedBy: "\n"))
         }
     }
 
-    private func lines(of text: String) -> [String] {
-        text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+    /// The lines without indentation, without the empty ones, without those that import (in a file they stand at its top),
+    /// and without those by which a test hears of what happens.
+    private func essence(_ lines: [String]) -> [String] {
+        lines.map { $0.trimmingCharacters(in: .whitespaces) }
+            .filter { !$0.isEmpty && !$0.hasPrefix("import ") && !$0.hasSuffix("// not on the page") }
     }
 }

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Lupine
+import LupineOrigin
+import LupineTLS
+import LupineTestKit
+
+/// The server that the pages call `api`: an origin on the loopback, whose address is its description.
+struct API: Sendable, CustomStringConvertible {
+    let origin: LupineOrigin.Origin
+
+    var description: String { origin.url }
+
+    /// Runs a page's snippets with an origin of their own, and ends that. A secure one has the fixtures' certificate.
+    static func serve(isSecure: Bool = false, _ body: (API) async throws -> Void) async throws {
+        var configuration = OriginConfiguration()
+        if isSecure {
+            let identity = try TLSIdentity(
+                pemChain: PKI.bytes("good-chain.pem"), pemKey: PKI.bytes("good.key"))
+            configuration.tls = TLSServerConfiguration(identities: [TLSServerIdentity(identity)])
+        }
+        let origin = try LupineOrigin.Origin.start(configuration: configuration)
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(API(origin: origin))) } catch { result = .failure(error) }
+        await origin.shutdown()
+        try result.get()
+    }
+
+    /// Answers GET requests of this path with these fields and this content.
+    func answer(_ path: String, _ type: String, _ content: String, fields: [String: String] = [:]) {
+        origin.route("GET", path) { _ throws(Refusal) in
+            var response = try OriginResponse(200, type, Array(content.utf8))
+            for (name, value) in fields { try response.add(name, value) }
+            return response
+        }
+    }
+}
+
+/// What an origin says that it was asked.
+struct Echo: Decodable, Sendable {
+    let method: String?
+    let url: String
+    let headers: [String: String]
+    let args: [String: String]
+    let form: [String: String]?
+    let data: String?
+}
+
+/// What somebody says in a handler, for the test that waits for it.
+func handed<Value: Sendable>(
+    _ snippet: (_ hand: @escaping @Sendable (Value) -> Void) -> Void
+) async -> Value {
+    await withCheckedContinuation { continuation in
+        snippet { continuation.resume(returning: $0) }
+    }
+}
+
+// The pages print what they get. In front of the standard library's functions stand two that make the same text, and
+// leave the log of the tests alone.
+
+func print(_ values: Any...) { _ = values.map { String(describing: $0) } }
+
+func debugPrint(_ values: Any...) { _ = values.map { String(reflecting: $0) } }
+
+/// A folder of a test's own, removed behind it.
+func inFolder(_ body: (URL) async throws -> Void) async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "lupine-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let result: Result<Void, any Error>
+    do { result = .success(try await body(folder)) } catch { result = .failure(error) }
+    try FileManager.default.removeItem(at: folder)
+    try result.get()
+}

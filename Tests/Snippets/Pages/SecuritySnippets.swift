@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Lupine
+import LupineOrigin
+import LupineTLS
+import LupineTestKit
+import LupineTransport
+import Testing
+
+/// What `Security.md` shows, run against an origin with the fixtures' certificate: Swift and shell alike.
+@Suite struct SecuritySnippets {
+    @Test func pins() async throws {
+        let root = PKI.path("root.pem")
+        let expected = try #require(try pin(of: "good.pem"))
+        try await API.serve(isSecure: true) { api in
+            let configuration = URLSessionConfiguration.af.default
+            configuration.lupine.tls.roots = .certificates(try Certificate.bundle(file: root))
+            let manager = ServerTrustManager(evaluators: [
+                "127.0.0.1": try PublicKeyPinsTrustEvaluator(pins: [
+                    expected, "sha256/BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBA=",
+                ])
+            ])
+            let session = Session(configuration: configuration, serverTrustManager: manager)
+            let response = await session.request("\(api)/get").serializingData().response
+            #expect(response.response?.statusCode == 200)
+        }
+    }
+
+    @Test func aReport() async throws {
+        let root = PKI.path("root.pem")
+        try await API.serve(isSecure: true) { api in
+            let configuration = URLSessionConfiguration.af.default
+            configuration.lupine.tls.roots = .certificates(try Certificate.bundle(file: root))
+            let manager = ServerTrustManager(evaluators: [
+                "127.0.0.1": try PublicKeyPinsTrustEvaluator(pins: [
+                    "sha256/BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBA="
+                ])
+            ])
+            let session = Session(configuration: configuration, serverTrustManager: manager)
+            let response = await session.request("\(api)/get").serializingData().response
+            if let report = response.error?.pinningReport {
+                print(report)
+                print(report.presented.compactMap(\.pin))
+            }
+            let expected = try pin(of: "good.pem")
+            #expect(response.error?.pinningReport?.presented.first?.pin == expected)
+        }
+    }
+
+    @Test func evaluators() throws {
+        let certificates = try SecCertificate.certificates(file: PKI.path("root.pem"))
+        let manager = ServerTrustManager(
+            allHostsMustBeEvaluated: false,
+            evaluators: [
+                "api.example.com": PinnedCertificatesTrustEvaluator(certificates: certificates),
+                "login.example.com": CompositeTrustEvaluator(evaluators: [
+                    DefaultTrustEvaluator(), RevocationTrustEvaluator(options: [.ocsp]),
+                ]),
+            ])
+        #expect(try manager.serverTrustEvaluator(forHost: "login.example.com") is CompositeTrustEvaluator)
+        #expect(try manager.serverTrustEvaluator(forHost: "other.example.com") == nil)
+    }
+
+    @Test func identities() async throws {
+        let certificate = try PKI.text("client-ecdsa-chain.pem")
+        let key = try PKI.text("client-ecdsa.key")
+        try await API.serve(isSecure: true) { api in
+            let identity = try SecIdentity(pemChain: certificate, pemKey: key)
+            let credential = URLCredential(identity: identity, certificates: nil, persistence: .forSession)
+            let request = AF.request("\(api)/get").authenticate(with: credential)
+            // The default session does not trust the fixtures' root, so no identity goes out.
+            let response = await request.serializingData().response
+            #expect(response.error != nil)
+        }
+    }
+
+    @Test func transport() throws {
+        var configuration = HTTPClient.Configuration()
+        configuration.trust = .pinnedKeys([
+            try PublicKeyPin("sha256/BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBA=")
+        ])
+        let client = HTTPClient(configuration: configuration)
+        #expect(client.connectionsOpened == 0)
+    }
+
+    /// The page's recipes are run as they stand, in a folder with the files that they name.
+    @Test func theShellLinesGiveThePinsThatLupineTakes() async throws {
+        let recipes = try Page("Security.md").blocks("sh")
+        #expect(recipes.count >= 3)
+        try await API.serve(isSecure: true) { api in
+            try await inFolder { folder in
+                for name in ["good.pem", "good.key"] {
+                    let target = name.replacing("good", with: "server")
+                    try Data(PKI.bytes(name)).write(to: folder.appending(path: target))
+                }
+                let expected = try #require(try pin(of: "good.pem"))
+                for (number, recipe) in recipes.enumerated() {
+                    let script = folder.appending(path: "recipe.sh")
+                    let text = recipe.joined(separator: "\n")
+                        .replacing("api.example.com:443", with: "127.0.0.1:\(api.origin.port)")
+                        .replacing("api.example.com", with: "localhost")
+                    try Data(
+                        "cd '\(folder.path)'\n{ \(text)\n} >output\(number) 2>/dev/null </dev/null\n".utf8
+                    )
+                    .write(to: script)
+                    let end = try await Program.run("bash", [script.path])
+                    #expect(end == .exited(0), "\(text)")
+                    let output = try String(
+                        contentsOf: folder.appending(path: "output\(number)"), encoding: .utf8
+                    )
+                    .trimmingCharacters(in: .whitespacesAndNewlines)
+                    #expect("sha256/\(output)" == expected, "\(text)")
+                }
+            }
+        }
+    }
+
+    private func pin(of file: String) throws -> String? {
+        try Certificate.pem(PKI.text(file)).first?.publicKey.map { "\($0.pin)" }
+    }
+}

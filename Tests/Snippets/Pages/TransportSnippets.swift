@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+
+import LupineTransport
+import Testing
+
+/// What `Transport.md` shows, run against an origin.
+@Suite struct TransportSnippets {
+    @Test func aFetch() async throws {
+        try await API.serve { api in
+            let client = HTTPClient()
+            let response = try await client.get("\(api)/get")
+            print(response.status, response.fields[.contentType] ?? "")
+            print(try await response.body.text())
+            await client.shutdown()
+            #expect(response.status.code == 200)
+        }
+    }
+
+    @Test func aPost() async throws {
+        try await API.serve { api in
+            var count = 0
+            var configuration = HTTPClient.Configuration()
+            configuration.timeout = .seconds(30)
+            configuration.redirectLimit = 5
+            configuration.decodesContent = true
+            let client = HTTPClient(configuration: configuration)
+            var request = try HTTPRequest(method: .post, url: "\(api)/anything")
+            request.body = .text("a note")
+            try request.fields.append(.contentType, "text/plain")
+            let response = try await client.send(request)
+            for try await piece in response.body {
+                count += piece.count
+            }
+            await client.shutdown()
+            #expect(count > 0)
+        }
+    }
+
+    @Test func aFailure() async throws {
+        var failure = ""
+        let client = HTTPClient()
+        do {
+            _ = try await client.get("http://127.0.0.1:1/")
+        } catch {
+            switch error {
+            case .connect(let address, let reason): failure = "\(address): \(reason)"
+            case .unreachable(let host, let attempts): failure = "\(host): \(attempts.count) attempts"
+            default: failure = "\(error)"
+            }
+        }
+        await client.shutdown()
+        #expect(!failure.isEmpty)
+    }
+}
