@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""The pages of the documentation: whether their links lead anywhere, and how DocC wants them.
+
+    pages.py check ROOT          every relative link and anchor of every Markdown file in git; 1 when one leads nowhere
+    pages.py convert FROM TO     a catalogue whose links between pages are DocC's, of one that any reader can follow
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+LINK = re.compile(r"!?\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+(?:\([^()\s]*\))?)(?:\s+\"[^\"]*\")?\)")
+FENCE = re.compile(r"^\s*(```|~~~)")
+
+
+def lines_outside_code(text):
+    """The numbered lines that are not in a block of code, with code inside of them blanked out."""
+    fenced = False
+    for number, line in enumerate(text.split("\n"), 1):
+        if FENCE.match(line):
+            fenced = not fenced
+        elif not fenced:
+            yield number, re.sub(r"`[^`]*`", lambda code: " " * len(code.group()), line), line
+
+
+def headings(text):
+    return [
+        match.group(2).strip().rstrip("#").strip()
+        for _, _, line in lines_outside_code(text)
+        if (match := re.match(r"^(#{1,6}) (.*)", line))
+    ]
+
+
+def anchor(heading):
+    """What readers of Markdown make of a heading."""
+    heading = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
+    return re.sub(r"[^\w\- ]", "", heading).replace(" ", "-")
+
+
+def anchors(text):
+    seen = {}
+    names = set()
+    for heading in headings(text):
+        name = anchor(heading)
+        count = seen.get(name, 0)
+        seen[name] = count + 1
+        names.add(f"{name}-{count}" if count else name)
+    return names
+
+
+def check(root):
+    root = pathlib.Path(root).resolve()
+    files = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "*.md"],
+        cwd=root, check=True, capture_output=True, text=True,
+    ).stdout.split("\0")
+    files = [root / name for name in files if name and (root / name).is_file()]
+    count, broken = 0, []
+    for file in files:
+        text = file.read_text(encoding="utf-8")
+        for number, line, _ in lines_outside_code(text):
+            for match in LINK.finditer(line):
+                target = match.group(2)
+                if re.match(r"^[a-z][a-z0-9+.-]*:", target):
+                    continue
+                count += 1
+                path, _, fragment = target.partition("#")
+                place = (file.parent / path).resolve() if path else file
+                where = f"{file.relative_to(root)}:{number}: {target}"
+                if not place.is_relative_to(root) or not place.exists():
+                    broken.append(f"{where}: there is no such file")
+                elif fragment and (
+                    place.suffix != ".md" or fragment not in anchors(place.read_text(encoding="utf-8"))
+                ):
+                    broken.append(f"{where}: there is no such heading")
+        broken += unlinked(root, file, text)
+    for line in broken:
+        print(line)
+    if not broken:
+        print(f"{count} links in {len(files)} files")
+    return 1 if broken else 0
+
+
+def unlinked(root, file, text):
+    """Files that a text names in code, such as `Documentation/TLS.md`, without being there."""
+    for number, _, line in lines_outside_code(text):
+        for name in re.findall(r"`((?:Documentation|Tests|Sources|Scripts|Fuzz|Benchmarks)/[\w./+-]+)`", line):
+            if not (root / name).exists():
+                yield f"{file.relative_to(root)}:{number}: {name}: there is no such file"
+
+
+def convert(source, target):
+    source, target = pathlib.Path(source), pathlib.Path(target)
+    target.mkdir(parents=True)
+    pages = {file.name: file.read_text(encoding="utf-8") for file in sorted(source.glob("*.md"))}
+
+    def link(match, page):
+        text, address = match.group(1), match.group(2)
+        path, _, fragment = address.partition("#")
+        if re.match(r"^[a-z][a-z0-9+.-]*:", address):
+            return match.group()
+        if path and path not in pages:
+            # A file beside the catalogue, which the built documentation does not have.
+            return text
+        name = path or page
+        place = name.removesuffix(".md")
+        if fragment:
+            heading = next(h for h in headings(pages[name]) if anchor(h) == fragment)
+            place += "#" + re.sub(r"-+", "-", re.sub(r"[^\w-]", "-", heading)).strip("-")
+        return f"[{text}](doc:{place})"
+
+    for name, text in pages.items():
+        lines, fenced, topics = [], False, False
+        for line in text.split("\n"):
+            if FENCE.match(line):
+                fenced = not fenced
+            elif not fenced:
+                if line.startswith("## "):
+                    topics = line == "## Topics"
+                line = LINK.sub(lambda match: link(match, name), line)
+                if topics:
+                    line = re.sub(r"^- \[[^\]]*\]\((doc:[^)]*)\)$", r"- <\1>", line)
+            lines.append(line)
+        (target / name).write_text("\n".join(lines), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 3 and sys.argv[1] == "check":
+        sys.exit(check(sys.argv[2]))
+    if len(sys.argv) == 4 and sys.argv[1] == "convert":
+        sys.exit(convert(sys.argv[2], sys.argv[3]))
+    print(__doc__, file=sys.stderr)
+    sys.exit(64)
