@@ -112,7 +112,12 @@ public enum HTTPError: Error, Hashable, Sendable {
     }
 
     /// Whose mistake it is.
-    public enum Fault: Hashable, Sendable { case local, remote }
+    public enum Fault: Hashable, Sendable {
+        /// The program's that sends.
+        case local
+        /// The peer's.
+        case remote
+    }
 
     /// Whose mistake it is.
     public var fault: Fault {

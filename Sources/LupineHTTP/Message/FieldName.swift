@@ -112,52 +112,99 @@ public struct FieldName: Sendable, Hashable, CustomStringConvertible {
 
 /// The names that the house itself speaks of.
 extension FieldName {
+    /// `Accept`
     public static let accept = FieldName(wellKnown: "Accept")
+    /// `Accept-Encoding`
     public static let acceptEncoding = FieldName(wellKnown: "Accept-Encoding")
+    /// `Accept-Language`
     public static let acceptLanguage = FieldName(wellKnown: "Accept-Language")
+    /// `Accept-Ranges`
     public static let acceptRanges = FieldName(wellKnown: "Accept-Ranges")
+    /// `Age`
     public static let age = FieldName(wellKnown: "Age")
+    /// `Allow`
     public static let allow = FieldName(wellKnown: "Allow")
+    /// `Authorization`
     public static let authorization = FieldName(wellKnown: "Authorization")
+    /// `Cache-Control`
     public static let cacheControl = FieldName(wellKnown: "Cache-Control")
+    /// `Connection`
     public static let connection = FieldName(wellKnown: "Connection")
+    /// `Content-Disposition`
     public static let contentDisposition = FieldName(wellKnown: "Content-Disposition")
+    /// `Content-Encoding`
     public static let contentEncoding = FieldName(wellKnown: "Content-Encoding")
+    /// `Content-Length`
     public static let contentLength = FieldName(wellKnown: "Content-Length")
+    /// `Content-Range`
     public static let contentRange = FieldName(wellKnown: "Content-Range")
+    /// `Content-Type`
     public static let contentType = FieldName(wellKnown: "Content-Type")
+    /// `Cookie`
     public static let cookie = FieldName(wellKnown: "Cookie")
+    /// `Date`
     public static let date = FieldName(wellKnown: "Date")
+    /// `ETag`
     public static let eTag = FieldName(wellKnown: "ETag")
+    /// `Expect`
     public static let expect = FieldName(wellKnown: "Expect")
+    /// `Expires`
     public static let expires = FieldName(wellKnown: "Expires")
+    /// `Host`
     public static let host = FieldName(wellKnown: "Host")
+    /// `If-Modified-Since`
     public static let ifModifiedSince = FieldName(wellKnown: "If-Modified-Since")
+    /// `If-None-Match`
     public static let ifNoneMatch = FieldName(wellKnown: "If-None-Match")
+    /// `If-Range`
     public static let ifRange = FieldName(wellKnown: "If-Range")
+    /// `Keep-Alive`
     public static let keepAlive = FieldName(wellKnown: "Keep-Alive")
+    /// `Last-Modified`
     public static let lastModified = FieldName(wellKnown: "Last-Modified")
+    /// `Location`
     public static let location = FieldName(wellKnown: "Location")
+    /// `Pragma`
     public static let pragma = FieldName(wellKnown: "Pragma")
+    /// `Proxy-Authenticate`
     public static let proxyAuthenticate = FieldName(wellKnown: "Proxy-Authenticate")
+    /// `Proxy-Authorization`
     public static let proxyAuthorization = FieldName(wellKnown: "Proxy-Authorization")
+    /// `Range`
     public static let range = FieldName(wellKnown: "Range")
+    /// `Referer`
     public static let referer = FieldName(wellKnown: "Referer")
+    /// `Retry-After`
     public static let retryAfter = FieldName(wellKnown: "Retry-After")
+    /// `Sec-WebSocket-Accept`
     public static let secWebSocketAccept = FieldName(wellKnown: "Sec-WebSocket-Accept")
+    /// `Sec-WebSocket-Extensions`
     public static let secWebSocketExtensions = FieldName(wellKnown: "Sec-WebSocket-Extensions")
+    /// `Sec-WebSocket-Key`
     public static let secWebSocketKey = FieldName(wellKnown: "Sec-WebSocket-Key")
+    /// `Sec-WebSocket-Protocol`
     public static let secWebSocketProtocol = FieldName(wellKnown: "Sec-WebSocket-Protocol")
+    /// `Sec-WebSocket-Version`
     public static let secWebSocketVersion = FieldName(wellKnown: "Sec-WebSocket-Version")
+    /// `Server`
     public static let server = FieldName(wellKnown: "Server")
+    /// `Set-Cookie`
     public static let setCookie = FieldName(wellKnown: "Set-Cookie")
+    /// `TE`
     public static let te = FieldName(wellKnown: "TE")
+    /// `Trailer`
     public static let trailer = FieldName(wellKnown: "Trailer")
+    /// `Transfer-Encoding`
     public static let transferEncoding = FieldName(wellKnown: "Transfer-Encoding")
+    /// `Upgrade`
     public static let upgrade = FieldName(wellKnown: "Upgrade")
+    /// `User-Agent`
     public static let userAgent = FieldName(wellKnown: "User-Agent")
+    /// `Vary`
     public static let vary = FieldName(wellKnown: "Vary")
+    /// `Via`
     public static let via = FieldName(wellKnown: "Via")
+    /// `WWW-Authenticate`
     public static let wwwAuthenticate = FieldName(wellKnown: "WWW-Authenticate")
 
     private static let all: [FieldName] = [

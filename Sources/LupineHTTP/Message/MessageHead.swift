@@ -2,6 +2,7 @@
 
 /// The minor version of HTTP/1 that a message was written in.
 public enum HTTPVersion: Hashable, Sendable, CustomStringConvertible {
+    /// HTTP/1.0.
     case http10
     /// HTTP/1.1, and any higher minor version, which is to be read as 1.1 (RFC 9110 §2.5).
     case http11

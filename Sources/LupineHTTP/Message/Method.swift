@@ -50,14 +50,23 @@ public struct Method: Sendable, CustomStringConvertible {
         }
     }
 
+    /// `CONNECT`
     public static let connect = Method("CONNECT", .connect)
+    /// `DELETE`
     public static let delete = Method("DELETE", .delete)
+    /// `GET`
     public static let get = Method("GET", .get)
+    /// `HEAD`
     public static let head = Method("HEAD", .head)
+    /// `OPTIONS`
     public static let options = Method("OPTIONS", .options)
+    /// `PATCH`
     public static let patch = Method("PATCH", .patch)
+    /// `POST`
     public static let post = Method("POST", .post)
+    /// `PUT`
     public static let put = Method("PUT", .put)
+    /// `TRACE`
     public static let trace = Method("TRACE", .trace)
 
     /// Whether sending the request twice means the same as sending it once (RFC 9110 §9.2.2).

@@ -6,7 +6,18 @@ public struct Status: Hashable, Sendable, Comparable, CustomStringConvertible {
     public let code: UInt16
 
     /// What the first digit says; codes above 599 are `nil` to the standard and treated as server errors by most.
-    public enum Class: Sendable { case informational, successful, redirection, clientError, serverError }
+    public enum Class: Sendable {
+        /// 1xx.
+        case informational
+        /// 2xx.
+        case successful
+        /// 3xx.
+        case redirection
+        /// 4xx.
+        case clientError
+        /// 5xx, and above.
+        case serverError
+    }
 
     /// A code outside 100...999 is a programmer's error; the parser never makes one.
     public init(_ code: Int) {

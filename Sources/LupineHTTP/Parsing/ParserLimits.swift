@@ -34,7 +34,18 @@ public struct ParserLimits: Hashable, Sendable {
 
     /// A limit's name.
     public enum Limit: Hashable, Sendable, CustomStringConvertible {
-        case headBytes, fieldCount, lineBytes, interimHeads, chunkExtensionBytes, trailerBytes
+        /// `headBytes`, for a head.
+        case headBytes
+        /// `fieldCount`.
+        case fieldCount
+        /// `lineBytes`.
+        case lineBytes
+        /// `interimHeads`.
+        case interimHeads
+        /// `chunkExtensionBytes`.
+        case chunkExtensionBytes
+        /// `headBytes`, for trailers.
+        case trailerBytes
 
         public var description: String {
             switch self {

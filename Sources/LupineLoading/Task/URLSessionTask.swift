@@ -10,9 +10,13 @@ public import Foundation
 open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
     /// Where a task stands.
     public enum State: Int, Sendable {
+        /// It loads, or waits for its turn.
         case running = 0
+        /// It was not resumed, or was suspended.
         case suspended = 1
+        /// It was cancelled, and has not completed yet.
         case canceling = 2
+        /// It has completed, with or without an error.
         case completed = 3
     }
 

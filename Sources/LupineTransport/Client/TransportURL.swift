@@ -8,8 +8,11 @@
 public struct TransportURL: Hashable, Sendable {
     /// How the origin is reached.
     public enum Scheme: String, Hashable, Sendable {
+        /// Over TCP.
         case http
+        /// Over TCP and TLS.
         case https
+        /// Over a Unix-domain socket.
         case httpUnix = "http+unix"
 
         /// The port where the URL names none; a Unix-domain socket has none.

@@ -6,6 +6,7 @@ public enum TransportURLError: Error, Hashable, Sendable {
     case tooLong(length: Int, limit: Int)
     /// A control, a space, a byte outside ASCII, or one that RFC 3986 does not allow in its place.
     case illegalByte(UInt8, offset: Int)
+    /// It does not begin with a scheme and a colon.
     case missingScheme
     /// Not `http`, `https` or `http+unix`.
     case unsupportedScheme(String)
@@ -14,6 +15,7 @@ public enum TransportURLError: Error, Hashable, Sendable {
     /// A user or password stands before the host. They are refused: what looks like a host may be a user, and
     /// credentials in a URL end in logs.
     case userinfo(offset: Int)
+    /// There is nothing where the host would stand.
     case emptyHost(offset: Int)
     /// What stands in brackets is no IPv6 address.
     case malformedIPLiteral(offset: Int)

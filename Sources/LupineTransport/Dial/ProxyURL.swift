@@ -2,13 +2,19 @@
 
 /// Why a proxy's URL cannot be used. Offsets count bytes of the URL. Carries nothing that may be a password.
 public enum ProxyURLError: Error, Hashable, Sendable {
+    /// No scheme of a proxy that is known.
     case unsupportedScheme(String)
+    /// There is nothing where the host would stand.
     case emptyHost
+    /// What stands for a host is none.
     case malformedHost(offset: Int)
+    /// What stands for a port is no number from 1 to 65535.
     case malformedPort(offset: Int)
+    /// A `%` that two hexadecimal digits do not follow.
     case malformedPercentEncoding(offset: Int)
     /// A path, query or fragment follows the proxy's address.
     case trailingText(offset: Int)
+    /// A byte that may not stand in a URL.
     case illegalByte(offset: Int)
 }
 
