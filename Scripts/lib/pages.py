@@ -107,7 +107,8 @@ def convert(source, target):
         place = name.removesuffix(".md")
         if fragment:
             heading = next(h for h in headings(pages[name]) if anchor(h) == fragment)
-            place += "#" + re.sub(r"-+", "-", re.sub(r"[^\w-]", "-", heading)).strip("-")
+            words = re.sub(r"[^\w-]", "-", re.sub("[`'\"]", "", heading))
+            place += "#" + re.sub(r"-+", "-", words).strip("-")
         return f"[{text}](doc:{place})"
 
     for name, text in pages.items():

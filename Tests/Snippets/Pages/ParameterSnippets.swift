@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// What `Parameters.md` shows, run against an origin.
+/// What `EncodingParameters.md` shows, run against an origin.
 @Suite struct ParameterSnippets {
     @Test func encodableParameters() async throws {
         try await API.serve { api in

@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// What `Requests.md` shows, run against an origin.
+/// What `MakingRequests.md` shows, run against an origin.
 @Suite struct RequestSnippets {
     @Test func methods() async throws {
         try await API.serve { api in

@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 import Testing
 
-/// What `Responses.md` shows, run against an origin.
+/// What `HandlingResponses.md` shows, run against an origin.
 @Suite struct ResponseSnippets {
     @Test func handlers() async throws {
         try await API.serve { api in
