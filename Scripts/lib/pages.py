@@ -14,21 +14,32 @@ LINK = re.compile(r"!?\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+(?:\([^()\s]*\))?)
 FENCE = re.compile(r"^\s*(```|~~~)")
 
 
-def lines_outside_code(text):
-    """The numbered lines that are not in a block of code, with code inside of them blanked out."""
+def blocks(text):
+    """The text in pieces: blocks of code, with their fences, and what stands between them."""
+    pieces = [[False, []]]
     fenced = False
-    for number, line in enumerate(text.split("\n"), 1):
+    for line in text.split("\n"):
         if FENCE.match(line):
+            if not fenced:
+                pieces.append([True, []])
+            pieces[-1][1].append(line)
             fenced = not fenced
-        elif not fenced:
-            yield number, re.sub(r"`[^`]*`", lambda code: " " * len(code.group()), line), line
+            if not fenced:
+                pieces.append([False, []])
+        else:
+            pieces[-1][1].append(line)
+    return [(is_code, lines) for is_code, lines in pieces if lines]
+
+
+def prose(text):
+    """The text without its blocks of code; line numbers stay."""
+    return "\n".join(line if not is_code else "" for is_code, lines in blocks(text) for line in lines)
 
 
 def headings(text):
     return [
         match.group(2).strip().rstrip("#").strip()
-        for _, _, line in lines_outside_code(text)
-        if (match := re.match(r"^(#{1,6}) (.*)", line))
+        for match in re.finditer(r"^(#{1,6}) (.*)$", prose(text), re.MULTILINE)
     ]
 
 
@@ -59,21 +70,22 @@ def check(root):
     count, broken = 0, []
     for file in files:
         text = file.read_text(encoding="utf-8")
-        for number, line, _ in lines_outside_code(text):
-            for match in LINK.finditer(line):
-                target = match.group(2)
-                if re.match(r"^[a-z][a-z0-9+.-]*:", target):
-                    continue
-                count += 1
-                path, _, fragment = target.partition("#")
-                place = (file.parent / path).resolve() if path else file
-                where = f"{file.relative_to(root)}:{number}: {target}"
-                if not place.is_relative_to(root) or not place.exists():
-                    broken.append(f"{where}: there is no such file")
-                elif fragment and (
-                    place.suffix != ".md" or fragment not in anchors(place.read_text(encoding="utf-8"))
-                ):
-                    broken.append(f"{where}: there is no such heading")
+        # Code between backquotes holds no link.
+        words = re.sub(r"`[^`\n]*`", lambda code: " " * len(code.group()), prose(text))
+        for match in LINK.finditer(words):
+            target = match.group(2)
+            if re.match(r"^[a-z][a-z0-9+.-]*:", target):
+                continue
+            count += 1
+            path, _, fragment = target.partition("#")
+            place = (file.parent / path).resolve() if path else file
+            where = f"{file.relative_to(root)}:{words.count(chr(10), 0, match.start()) + 1}: {target}"
+            if not place.is_relative_to(root) or not place.exists():
+                broken.append(f"{where}: there is no such file")
+            elif fragment and (
+                place.suffix != ".md" or fragment not in anchors(place.read_text(encoding="utf-8"))
+            ):
+                broken.append(f"{where}: there is no such heading")
         broken += unlinked(root, file, text)
     for line in broken:
         print(line)
@@ -84,7 +96,7 @@ def check(root):
 
 def unlinked(root, file, text):
     """Files that a text names in code, such as `Documentation/TLS.md`, without being there."""
-    for number, _, line in lines_outside_code(text):
+    for number, line in enumerate(prose(text).split("\n"), 1):
         for name in re.findall(r"`((?:Documentation|Tests|Sources|Scripts|Fuzz|Benchmarks)/[\w./+-]+)`", line):
             if not (root / name).exists():
                 yield f"{file.relative_to(root)}:{number}: {name}: there is no such file"
@@ -112,18 +124,17 @@ def convert(source, target):
         return f"[{text}](doc:{place})"
 
     for name, text in pages.items():
-        lines, fenced, topics = [], False, False
-        for line in text.split("\n"):
-            if FENCE.match(line):
-                fenced = not fenced
-            elif not fenced:
-                if line.startswith("## "):
-                    topics = line == "## Topics"
-                line = LINK.sub(lambda match: link(match, name), line)
-                if topics:
-                    line = re.sub(r"^- \[[^\]]*\]\((doc:[^)]*)\)$", r"- <\1>", line)
-            lines.append(line)
-        (target / name).write_text("\n".join(lines), encoding="utf-8")
+        pieces = []
+        for is_code, lines in blocks(text):
+            piece = "\n".join(lines)
+            if not is_code:
+                piece = LINK.sub(lambda match: link(match, name), piece)
+                # The topics of the root are DocC's list of pages.
+                words, topics, list_of_pages = piece.partition("\n## Topics\n")
+                list_of_pages = re.sub(r"^- \[[^\]]*\]\((doc:[^)]*)\)$", r"- <\1>", list_of_pages, flags=re.MULTILINE)
+                piece = words + topics + list_of_pages
+            pieces.append(piece)
+        (target / name).write_text("\n".join(pieces), encoding="utf-8")
     return 0
 
 

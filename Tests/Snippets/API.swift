@@ -13,12 +13,17 @@ struct API: Sendable, CustomStringConvertible {
     var description: String { origin.url }
 
     /// Runs a page's snippets with an origin of their own, and ends that. A secure one has the fixtures' certificate.
-    static func serve(isSecure: Bool = false, _ body: (API) async throws -> Void) async throws {
+    /// One that wants certificates of its clients takes those of these roots.
+    static func serve(
+        isSecure: Bool = false, clientRoots: [Certificate] = [], _ body: (API) async throws -> Void
+    ) async throws {
         var configuration = OriginConfiguration()
         if isSecure {
             let identity = try TLSIdentity(
                 pemChain: PKI.bytes("good-chain.pem"), pemKey: PKI.bytes("good.key"))
-            configuration.tls = TLSServerConfiguration(identities: [TLSServerIdentity(identity)])
+            var tls = TLSServerConfiguration(identities: [TLSServerIdentity(identity)])
+            if !clientRoots.isEmpty { tls.clientCertificates = .required(roots: clientRoots) }
+            configuration.tls = tls
         }
         let origin = try LupineOrigin.Origin.start(configuration: configuration)
         let result: Result<Void, any Error>

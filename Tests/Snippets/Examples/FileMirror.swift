@@ -2,6 +2,7 @@
 
 import Foundation
 import Lupine
+
 /// Keeps copies of files in a folder. What was cut off is gone on with, in this run or a later one.
 struct FileMirror: Sendable {
     enum Outcome: Equatable, Sendable {

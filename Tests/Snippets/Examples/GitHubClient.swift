@@ -2,6 +2,7 @@
 
 import Foundation
 import Lupine
+
 /// A client of an API that is shaped like GitHub's: routes, a token, typed answers, pages.
 struct GitHubClient: Sendable {
     struct Repository: Decodable, Sendable {

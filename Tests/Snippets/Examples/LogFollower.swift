@@ -2,6 +2,7 @@
 
 import Foundation
 import Lupine
+
 /// Follows a log that is sent as server-sent events, and goes on behind the last line when the connection is cut.
 struct LogFollower: Sendable {
     struct Line: Decodable, Sendable {

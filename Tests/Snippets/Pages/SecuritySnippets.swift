@@ -11,14 +11,16 @@ import Testing
 /// What `Security.md` shows, run against an origin with the fixtures' certificate: Swift and shell alike.
 @Suite struct SecuritySnippets {
     @Test func pins() async throws {
-        let root = PKI.path("root.pem")
-        let expected = try #require(try pin(of: "good.pem"))
+        let authority = PKI.path("root.pem")
+        let current = try #require(try pin(of: "good.pem"))
+        let host = "127.0.0.1"
         try await API.serve(isSecure: true) { api in
             let configuration = URLSessionConfiguration.af.default
-            configuration.lupine.tls.roots = .certificates(try Certificate.bundle(file: root))
+            // For a server with an authority of its own; the system's are the default.
+            configuration.lupine.tls.roots = .certificates(try Certificate.bundle(file: authority))
             let manager = ServerTrustManager(evaluators: [
-                "127.0.0.1": try PublicKeyPinsTrustEvaluator(pins: [
-                    expected, "sha256/BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBA=",
+                host: try PublicKeyPinsTrustEvaluator(pins: [
+                    current, "sha256/BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBA=",
                 ])
             ])
             let session = Session(configuration: configuration, serverTrustManager: manager)
@@ -65,13 +67,18 @@ import Testing
     @Test func identities() async throws {
         let certificate = try PKI.text("client-ecdsa-chain.pem")
         let key = try PKI.text("client-ecdsa.key")
-        try await API.serve(isSecure: true) { api in
+        let roots = try Certificate.bundle(file: PKI.path("client-root.pem"))
+        try await API.serve(isSecure: true, clientRoots: roots) { api in
+            let configuration = URLSessionConfiguration.af.default
+            configuration.lupine.tls.roots = .certificates(try Certificate.bundle(file: PKI.path("root.pem")))
+            let session = Session(configuration: configuration)
             let identity = try SecIdentity(pemChain: certificate, pemKey: key)
             let credential = URLCredential(identity: identity, certificates: nil, persistence: .forSession)
-            let request = AF.request("\(api)/get").authenticate(with: credential)
-            // The default session does not trust the fixtures' root, so no identity goes out.
-            let response = await request.serializingData().response
-            #expect(response.error != nil)
+            let response = await session.request("\(api)/tls")
+                .authenticate(with: credential)
+                .serializingString()
+                .response
+            #expect(response.value?.contains("client-certificate\": {") == true, "\(response)")
         }
     }
 
