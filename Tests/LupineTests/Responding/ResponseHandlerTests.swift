@@ -124,7 +124,8 @@ import Testing
             #expect((serializer.errors.all.first as? AFError)?.responseCode == 500)
             #expect(response.error?.responseCode == 500)
             let cancelled = await called {
-                stage.request(body: "x").responseData(queue: queue, completionHandler: $0).cancel()
+                stage.request(body: "x", resumes: false).responseData(queue: queue, completionHandler: $0)
+                    .cancel()
             }
             #expect(cancelled.error?.isExplicitlyCancelledError == true)
         }

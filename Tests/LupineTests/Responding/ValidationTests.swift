@@ -102,7 +102,7 @@ import Testing
             }
             #expect(cut.error?.isSessionTaskError == true)
             let cancelled = await called {
-                stage.request(body: "x").validate { _, _, _ in
+                stage.request(body: "x", resumes: false).validate { _, _, _ in
                     ran.note(5)
                     return .failure(ResponseTestError.first)
                 }
