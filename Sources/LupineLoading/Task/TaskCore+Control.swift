@@ -107,8 +107,8 @@ extension TaskCore {
         let (sink, face, session) = state.withLock { state in
             _ = state.machine.handle(.finish)
             state.error = error
-            defer { (state.face, state.session) = (nil, nil) }
-            return (state.sink, state.face, state.session)
+            defer { (state.orphan, state.session) = (nil, nil) }
+            return (state.sink, state.orphan, state.session)
         }
         guard let face, let session else { return }
         certainly {

@@ -29,6 +29,8 @@ final class TaskCore: Sendable {
         var machine = TaskMachine()
         var delivery = TaskDelivery()
         var face: URLSessionTask?
+        /// The face of a task that its session has not taken in.
+        weak var orphan: URLSessionTask?
         var session: URLSession?
         /// Made in a session that was invalid already (U-4.4).
         var isOrphan = false
@@ -112,7 +114,12 @@ final class TaskCore: Sendable {
                 call { $0.delegates.task?.urlSession($0.session, didCreateTask: $0.task) }
             }
         } else {
-            state.withLock { $0.isOrphan = true }
+            // The session does not hold it, and it may never be resumed: it is kept by who has made it alone.
+            state.withLock { state in
+                state.isOrphan = true
+                state.orphan = face
+                state.face = nil
+            }
         }
         return face
     }

@@ -341,6 +341,22 @@ struct URLSessionTests {
         #expect(stand.count == 0)
     }
 
+    @Test("[U-4.4] a task of an invalid session that nobody resumes goes with whoever has made it")
+    func neverResumed() async {
+        let stand = LoadStand()
+        let delegate = NotingDelegate()
+        let session = stand.session(delegate)
+        session.invalidateAndCancel()
+        await delegate.log.has("invalid")
+        weak var kept: URLSessionTask?
+        do {
+            let task = session.dataTask(with: someURL())
+            kept = task
+            #expect(task.state == .suspended)
+        }
+        #expect(kept == nil)
+    }
+
     @Test("[U-4.4] a task that the invalidation has cancelled is not resumed")
     func resumedTooLate() async {
         let stand = LoadStand()

@@ -152,8 +152,8 @@ struct EventStreamsTests {
         try await withObserved { stage async throws in
             let request = stage.session.request(stage.url("/get"))
             let goes = Heard<Int>()
-            request.onHTTPResponse { response in
-                events.add("head \(response.statusCode) \(request.data == nil)")
+            request.onHTTPResponse { [weak request] response in
+                events.add("head \(response.statusCode) \(request?.data == nil)")
                 await goes.wait(for: 1)
                 events.add("go")
             }

@@ -8,8 +8,11 @@ import Testing
 @testable import Lupine
 
 /// How events come to several monitors. Without a server, by the one event that needs no request.
-struct CompositeEventMonitorTests {
+final class CompositeEventMonitorTests {
     let session = URLSession(configuration: .ephemeral)
+
+    /// Its tasks never begin, and hold it as long as it is valid.
+    deinit { session.invalidateAndCancel() }
 
     /// A task with a name that shows in what a `RecordingMonitor` notes.
     private func task(_ name: String) throws -> URLSessionTask {
@@ -46,7 +49,7 @@ struct CompositeEventMonitorTests {
         let queue = DispatchQueue(label: "monitor")
         let heard = Heard<String>()
         let box = Protected<CompositeEventMonitor?>(nil)
-        let monitor = RecordingMonitor(queue: queue, heard: heard) { event, _ in
+        let monitor = RecordingMonitor(queue: queue, heard: heard) { [unowned self] event, _ in
             guard event == "s8 a" else { return }
             heard.add("begin")
             try? emit("b", through: #require(box.read { $0 }))

@@ -288,6 +288,7 @@ import Testing
                 held.read { $0 }?(.success(Token(name: "set")))
                 #expect(await waiting.value == "set -")
             }
+            held.write(nil)
             #expect(authenticator.refreshes == ["refresh old"])
         }
     }

@@ -27,7 +27,7 @@ struct RequestRetryTests {
     func counting() async throws {
         let counts = Heard<Int>()
         let interceptor = ScriptedInterceptor(retry: { question in
-            counts.add(question.request.retryCount)
+            counts.add(question.retryCount)
             question.answer(counts.all.count == 1 ? .retry : .doNotRetry)
         })
         try await withPipeline { stage in

@@ -5,10 +5,12 @@ import LupineLoading
 @testable import Lupine
 
 /// An interceptor that notes what it is asked, and answers as it is told, or when the test answers.
+///
+/// Requests hold their interceptors, so what it notes holds no request: an answer lets go of whom it is for when it is given.
 final class ScriptedInterceptor: RequestInterceptor {
     /// A question about a failure.
     struct Question: Sendable {
-        let request: Request
+        let retryCount: Int
         let error: any Error
         let answer: @Sendable (RetryResult) -> Void
     }
@@ -60,7 +62,7 @@ final class ScriptedInterceptor: RequestInterceptor {
         _ urlRequest: URLRequest, using state: RequestAdapterState,
         completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
     ) {
-        let adaptation = Adaptation(request: urlRequest, state: state, answer: completion)
+        let adaptation = Adaptation(request: urlRequest, state: state, answer: Self.once(completion))
         adapt(adaptation)
         adaptations.add(adaptation)
     }
@@ -69,8 +71,22 @@ final class ScriptedInterceptor: RequestInterceptor {
         _ request: Request, for session: Session, dueTo error: any Error,
         completion: @escaping @Sendable (RetryResult) -> Void
     ) {
-        let question = Question(request: request, error: error, answer: completion)
+        let question = Question(
+            retryCount: request.retryCount, error: error, answer: Self.once(completion))
         questions.add(question)
         retry(question)
+    }
+
+    private static func once<Value>(
+        _ answer: @escaping @Sendable (Value) -> Void
+    ) -> @Sendable (Value) -> Void {
+        let left = Protected<(@Sendable (Value) -> Void)?>(answer)
+        return { value in
+            let answer = left.write { left in
+                defer { left = nil }
+                return left
+            }
+            answer?(value)
+        }
     }
 }

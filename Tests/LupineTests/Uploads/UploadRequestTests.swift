@@ -176,7 +176,7 @@ struct UploadRequestTests {
             let file = folder.appendingPathComponent("file")
             let bodies = Heard<[UInt8]>()
             let interceptor = ScriptedInterceptor(retry: { question in
-                guard question.request.retryCount == 0 else { return question.answer(.doNotRetry) }
+                guard question.retryCount == 0 else { return question.answer(.doNotRetry) }
                 try? Data(octets(50_000, seed: 5)).write(to: file)
                 question.answer(.retry)
             })
