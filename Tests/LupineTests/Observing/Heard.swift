@@ -23,6 +23,9 @@ final class Heard<Element: Sendable>: Sendable {
         for waiting in ready { waiting.continuation.resume() }
     }
 
+    /// Lets go of everything that was heard.
+    func forget() { state.write { $0.all = [] } }
+
     /// Returns what there is as soon as that many have come.
     @discardableResult
     func wait(for count: Int) async -> [Element] {

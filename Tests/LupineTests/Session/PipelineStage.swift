@@ -151,5 +151,6 @@ func withPipeline(
     do { result = .success(try await body(stage)) } catch { result = .failure(error) }
     session.session.invalidateAndCancel()
     await origin.shutdown()
+    (setUp.interceptor as? ScriptedInterceptor)?.forget()
     try result.get()
 }

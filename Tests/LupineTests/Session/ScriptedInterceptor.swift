@@ -48,6 +48,12 @@ final class ScriptedInterceptor: RequestInterceptor {
             })
     }
 
+    /// Lets go of what it was asked: the session that asks keeps it.
+    func forget() {
+        adaptations.forget()
+        questions.forget()
+    }
+
     /// The errors that were asked about, in brief.
     var errors: [String] { questions.all.map { brief($0.error) } }
 

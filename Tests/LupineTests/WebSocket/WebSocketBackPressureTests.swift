@@ -21,6 +21,14 @@ struct WebSocketBackPressureTests {
         }
     }
 
+    /// Cancels, and returns when the request has come to its end.
+    private func cancel(_ request: WebSocketRequest) async {
+        await withCheckedContinuation { continuation in
+            request.onFinish { continuation.resume() }
+            request.cancel()
+        }
+    }
+
     /// Has another socket get as many messages, all of them; what the origin has sent besides.
     private func sentBesides(_ stage: PipelineStage) async -> Int {
         let other = stage.socket()
@@ -28,7 +36,7 @@ struct WebSocketBackPressureTests {
         other.streamMessages(on: DispatchQueue(label: "other")) { _ in count.add(1) }
         sendAll(other)
         await count.wait(for: Self.count)
-        other.cancel()
+        await cancel(other)
         return stage.origin.counts.bytesSent - Self.count * Self.size
     }
 
@@ -52,7 +60,7 @@ struct WebSocketBackPressureTests {
             #expect(messages.all.isEmpty)
             go.signal()
             #expect(await messages.wait(for: Self.count).allSatisfy { $0 == Self.size })
-            request.cancel()
+            await cancel(request)
         }
     }
 
@@ -69,6 +77,8 @@ struct WebSocketBackPressureTests {
                 if count == Self.count { break }
             }
             #expect(count == Self.count)
+            await cancel(request)
+            await stage.settle()
         }
     }
 
