@@ -261,6 +261,35 @@ struct FetchTests {
         }
     }
 
+    @Test(arguments: ["200", "12000000"])
+    func aFileIsSentAgainWhereARedirectAsksForIt(_ size: String) async throws {
+        try await withShell { shell, origin in
+            let count = try #require(Int(size))
+            try Data(count: count).write(to: URL(fileURLWithPath: shell.folder + "/blob"))
+            let url = ":\(origin.port)/redirect-to?url=/hash&status_code=307"
+            let result = await shell.run(["-sS", "-L", "-T", "blob", url])
+            #expect(result.output.contains("\"bytes\": \(count),"), "\(result.errors)")
+        }
+    }
+
+    @Test func whatIsNotHTTPIsPrintedToo() async throws {
+        try await Shell.use { shell in
+            try shell.write("kept\n", to: "file")
+            let file = await shell.run("file://\(shell.folder)/file")
+            #expect(file.output == "kept\n")
+            let data = await shell.run("data:text/plain,hello")
+            #expect(data.output == "hello")
+        }
+    }
+
+    @Test func aRefusedTunnelIsExplained() async throws {
+        try await withShell { shell, origin in
+            let result = await shell.run("-x 127.0.0.1:\(origin.port) https://flower.test/")
+            #expect(result.code == ExitCode.proxy.rawValue)
+            #expect(result.errors.contains("it answered 404"), "\(result.errors)")
+        }
+    }
+
     @Test func cookiesAreKeptInAJarAndSentAgain() async throws {
         try await withShell { shell, origin in
             _ = await shell.run("-c jar -L :\(origin.port)/cookies/set/colour/blue")

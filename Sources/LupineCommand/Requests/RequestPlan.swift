@@ -5,6 +5,9 @@ internal import Lupine
 
 /// One request, made complete out of a command line: what is sent to one URL, and as whom.
 struct RequestPlan: Sendable {
+    /// Files up to this length are read before they are sent, longer ones while they are.
+    static let longestHeld: Int64 = 8 << 20
+
     /// The URL as it was typed.
     let typed: String
     let url: URL
@@ -31,9 +34,14 @@ struct RequestPlan: Sendable {
         switch body {
         case .none: break
         case .data(let data): request.httpBody = data
-        case .file(_, let count):
-            request.httpBodyStream = body.stream()
-            request.setValue("\(count)", forHTTPHeaderField: "Content-Length")
+        case .file(let path, let count):
+            // What is in memory can be sent again, which a challenge or a redirect may ask for.
+            if count <= Self.longestHeld, let data = try? Data(contentsOf: URL(fileURLWithPath: path)) {
+                request.httpBody = data
+            } else {
+                request.httpBodyStream = body.stream()
+                request.setValue("\(count)", forHTTPHeaderField: "Content-Length")
+            }
         case .standardInput: request.httpBodyStream = body.stream()
         }
         return request
@@ -81,9 +89,11 @@ struct RequestPlanner {
             HeaderEdits.set("Authorization", credentials.basic, in: &headers)
         }
         edits.apply(to: &headers)
+        var omitted = edits.removed.union(["Accept-Language"])
+        if invocation.userAgent == "" { omitted.insert("User-Agent") }
         return RequestPlan(
-            typed: typed, url: url, method: method, headers: headers,
-            omitted: edits.removed.union(["Accept-Language"]), body: content.body, credentials: credentials,
+            typed: typed, url: url, method: method, headers: headers, omitted: omitted, body: content.body,
+            credentials: credentials,
             usesDigest: invocation.usesDigest)
     }
 

@@ -4,14 +4,12 @@ internal import Foundation
 internal import Lupine
 
 /// What the command answers the loading system beyond what `SessionDelegate` does: with `--digest` a password is never sent
-/// as it is, and a body that has to be sent again is opened again. On the session's root queue.
+/// as it is. On the session's root queue.
 final class AnsweringDelegate: SessionDelegate, @unchecked Sendable {
     private let digestOnly: Bool
-    private let body: MessageBody
 
-    init(digestOnly: Bool, body: MessageBody) {
+    init(digestOnly: Bool) {
         self.digestOnly = digestOnly
-        self.body = body
         super.init(fileManager: .default)
     }
 
@@ -24,13 +22,5 @@ final class AnsweringDelegate: SessionDelegate, @unchecked Sendable {
             return completionHandler(.rejectProtectionSpace, nil)
         }
         super.urlSession(session, task: task, didReceive: challenge, completionHandler: completionHandler)
-    }
-
-    override func urlSession(
-        _ session: URLSession, task: URLSessionTask,
-        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
-    ) {
-        guard case .file = body else { return completionHandler(nil) }
-        completionHandler(body.stream())
     }
 }

@@ -25,7 +25,7 @@ enum Complaint {
         }
         let transport = loading.userInfo[NSUnderlyingErrorKey] as? TransportError
         let (code, advice) = transport.flatMap(verdict) ?? verdict(of: loading, invocation)
-        let said = transport.map { "\($0)" } ?? text(loading)
+        let said = transport.map(words) ?? text(loading)
         return CommandFailure(
             code, "Cannot load \(place): \(Style.harmless(said)).\(advice.isEmpty ? "" : " \(advice)")")
     }
@@ -61,6 +61,17 @@ enum Complaint {
     private static func shown(_ url: URL) -> String {
         let text = url.absoluteString
         return text.firstIndex(of: "?").map { String(text[..<$0]) } ?? text
+    }
+
+    /// What the transport says, and for a refused tunnel the status alone.
+    private static func words(_ error: TransportError) -> String {
+        switch error {
+        case .tunnel(let proxy, .refused(let head)):
+            "the proxy \(proxy) opened no tunnel: it answered \(head.status.code) \(head.reason)"
+        case .tunnel(let proxy, .authenticationRequired):
+            "the proxy \(proxy) opened no tunnel: it wants a name and a password, as in -x http://NAME:PASSWORD@HOST"
+        default: "\(error)"
+        }
     }
 
     private static func verdict(of error: TransportError) -> (ExitCode, String)? {

@@ -189,11 +189,11 @@ final class Fetch: Sendable {
         )
     }
 
-    private func open(_ response: HTTPURLResponse, _ state: inout State) throws {
+    private func open(_ response: HTTPURLResponse?, _ state: inout State) throws {
         guard let destination else {
             state.presenter = BodyPresenter(
                 sink: surroundings.output, manner: output.manner, style: output.outputStyle,
-                type: response.mimeTypeField)
+                type: response?.mimeTypeField)
             return
         }
         let name: String
@@ -202,8 +202,8 @@ final class Fetch: Sendable {
         case .remoteName:
             let given =
                 invocation.takesServersName
-                && response.value(forHTTPHeaderField: "Content-Disposition") != nil
-            let proposed = given ? response.suggestedFilename.map(RemoteName.unhidden) : nil
+                && response?.value(forHTTPHeaderField: "Content-Disposition") != nil
+            let proposed = given ? response?.suggestedFilename.map(RemoteName.unhidden) : nil
             name = proposed ?? RemoteName.of(plan.url)
             if given, offset == 0, FileManager.default.fileExists(atPath: surroundings.path(name)) {
                 throw CommandFailure(
@@ -215,16 +215,9 @@ final class Fetch: Sendable {
         let path = surroundings.path(name)
         state.report.file = name
         state.saver = try FileSaver(path: path, shown: name, offset: offset)
-        let validator =
-            response.value(forHTTPHeaderField: "ETag") ?? response.value(forHTTPHeaderField: "Last-Modified")
-        let mayBeParted = response.value(forHTTPHeaderField: "Accept-Ranges")?.lowercased() != "none"
-        if mayBeParted, state.saver?.isRegular == true,
-            response.statusCode == 200 || response.statusCode == 206, offset == 0
-        {
-            PartialMark.keep(validator, of: path)
-        }
+        if let response, offset == 0, state.saver?.isRegular == true { Self.mark(path, response) }
         if let bar = state.bar {
-            let length = response.expectedContentLength
+            let length = response?.expectedContentLength ?? -1
             board?.update(bar) {
                 $0.offset = offset
                 $0.count = 0
@@ -233,8 +226,23 @@ final class Fetch: Sendable {
         }
     }
 
+    /// Keeps what the file that begins here is a part of.
+    private static func mark(_ path: String, _ response: HTTPURLResponse) {
+        guard response.statusCode == 200,
+            response.value(forHTTPHeaderField: "Accept-Ranges")?.lowercased() != "none"
+        else { return }
+        let validator =
+            response.value(forHTTPHeaderField: "ETag") ?? response.value(forHTTPHeaderField: "Last-Modified")
+        PartialMark.keep(validator, of: path)
+    }
+
     private func piece(_ data: Data) throws {
         try state.withLock { state in
+            // What is no answer of HTTP, such as a file, has no head to judge.
+            if case .undecided = state.verdict {
+                state.verdict = .taken
+                try open(nil, &state)
+            }
             guard case .taken = state.verdict else { return }
             state.report.received += Int64(data.count)
             if state.saver != nil {
@@ -290,6 +298,14 @@ final class Fetch: Sendable {
         }
         tellRequest(request)
         return true
+    }
+
+    /// The request of a redirect, with the body from its beginning where it was read while it was sent.
+    func again(_ request: URLRequest) -> URLRequest {
+        guard request.httpBodyStream != nil, case .file = plan.body else { return request }
+        var request = request
+        request.httpBodyStream = plan.body.stream()
+        return request
     }
 
     // MARK: the end
@@ -434,7 +450,7 @@ private struct RedirectTeller: RedirectHandler {
         _ task: URLSessionTask, willBeRedirectedTo request: URLRequest, for response: HTTPURLResponse,
         completion: @escaping (URLRequest?) -> Void
     ) {
-        completion(fetch.follows(response, to: request) ? request : nil)
+        completion(fetch.follows(response, to: request) ? fetch.again(request) : nil)
     }
 }
 

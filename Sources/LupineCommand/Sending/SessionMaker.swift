@@ -17,7 +17,7 @@ struct SessionMaker {
     func session(for plan: RequestPlan) throws -> Session {
         try Session(
             configuration: configuration(omitting: plan.omitted),
-            delegate: AnsweringDelegate(digestOnly: plan.usesDigest, body: plan.body),
+            delegate: AnsweringDelegate(digestOnly: plan.usesDigest),
             rootQueue: DispatchQueue(label: "lupine.command"),
             serverTrustManager: judge.map(TrustOfAllHosts.init), eventMonitors: monitors)
     }
