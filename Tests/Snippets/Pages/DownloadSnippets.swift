@@ -30,10 +30,12 @@ import Testing
                 let destination: DownloadRequest.Destination = { _, _ in (folder.appending(path: "part"), [])
                 }
                 let download = AF.download("\(api)/bytes/1000000", to: destination)
-                for await progress in download.downloadProgress() {
+                let steps = download.downloadProgress()
+                let task = download.serializingDownloadedFileURL()
+                for await progress in steps {
                     print("\(progress.completedUnitCount) of \(progress.totalUnitCount) bytes")
                 }
-                let file = try await download.serializingDownloadedFileURL().value
+                let file = try await task.value
                 #expect(try Data(contentsOf: file).count == 1_000_000)
             }
         }

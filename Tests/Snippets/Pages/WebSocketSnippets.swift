@@ -11,8 +11,9 @@ import Testing
             let address = "\(api)/websocket".replacing("http:", with: "ws:")
             var heard: [String] = []
             let socket = AF.webSocketRequest(to: address).webSocketTask()
+            let messages = socket.streamingMessages()
             try await socket.send(.string("lupin"))
-            for await message in socket.streamingMessages() {
+            for await message in messages {
                 print(message)
                 if case .string(let text) = message { heard.append(text) }  // not on the page
                 socket.close(sending: .normalClosure)
@@ -53,8 +54,9 @@ import Testing
             }
 
             let socket = AF.webSocketRequest(to: address).webSocketTask()
+            let flowers = socket.streamingDecodable(Flower.self)
             try await socket.send(.string(#"{"name": "bluebonnet"}"#))
-            for await flower in socket.streamingDecodable(Flower.self) {
+            for await flower in flowers {
                 print(flower.name)
                 names.append(flower.name)  // not on the page
                 socket.close(sending: .normalClosure)
