@@ -73,7 +73,8 @@ let package = Package(
             name: "LupineCommand", dependencies: ["Lupine", "LupineTransport"], packageAccess: false,
             swiftSettings: houseRules),
         .target(
-            name: "LupineShow", dependencies: ["LupineCommand", "Lupine", "LupineOrigin", "LupineTLS", "LupineTransport"],
+            name: "LupineShow",
+            dependencies: ["LupineCommand", "Lupine", "LupineOrigin", "LupineTLS", "LupineTransport"],
             swiftSettings: houseRules),
         .executableTarget(
             name: "LupineMain", dependencies: ["LupineCommand", "LupineShow"], swiftSettings: houseRules),
@@ -82,7 +83,8 @@ let package = Package(
         .testTarget(
             name: "LupineCommandTests",
             dependencies: [
-                "LupineCommand", "LupineShow", "LupineMain", "Lupine", "LupineOrigin", "LupineTransport", "LupineTLS",
+                "LupineCommand", "LupineShow", "LupineMain", "Lupine", "LupineOrigin", "LupineTransport",
+                "LupineTLS",
                 "LupineTestKit",
             ],
             swiftSettings: houseRules),

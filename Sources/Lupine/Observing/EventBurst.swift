@@ -57,7 +57,8 @@ final class EventBurst: Sendable {
 extension DispatchQueue {
     /// Puts a handler of the program's on the queue, behind all events that are to be told there.
     func deliver(_ handler: @escaping @Sendable () -> Void) {
-        if let burst = EventBurst.current, let mailbox = EventMailbox.existing(of: self), burst.take(mailbox) {
+        if let burst = EventBurst.current, let mailbox = EventMailbox.existing(of: self), burst.take(mailbox)
+        {
             mailbox.putTurn(on: self)
         }
         async(execute: handler)

@@ -65,7 +65,9 @@ package final class EventLoopGroup: Sendable {
     package func next() -> EventLoop {
         if sharing == .packed {
             let now = clock.now()
-            for loop in loops where loop.load < Self.packedConnections && !loop.isBusy(at: now) { return loop }
+            for loop in loops where loop.load < Self.packedConnections && !loop.isBusy(at: now) {
+                return loop
+            }
         }
         let (start, _) = turn.add(1, ordering: .relaxed)
         var best = loops[Int(UInt(bitPattern: start) % UInt(loops.count))]
