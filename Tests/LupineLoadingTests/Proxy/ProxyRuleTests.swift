@@ -34,6 +34,19 @@ struct ProxyRuleTests {
         #expect(all.proxy(for: .https, host: "a", port: 443)?.port == 1_080)
     }
 
+    @Test("proxies by the names of variables stand in place of both, loopback included")
+    func named() throws {
+        let rule = try ProxyRule(
+            session: ["HTTPEnable": 1, "HTTPProxy": "unused.example"],
+            named: ["all_proxy": "https://p.example:8443", "no_proxy": "none.example"]
+        ) { Self.environment[$0] }
+        #expect(rule.proxy(for: .http, host: "127.0.0.1", port: 80)?.host == "p.example")
+        #expect(rule.proxy(for: .https, host: "a.example", port: 443)?.port == 8443)
+        #expect(rule.proxy(for: .http, host: "none.example", port: 80) == nil)
+        let none = try ProxyRule(session: nil, named: [:]) { Self.environment[$0] }
+        #expect(none.proxy(for: .http, host: "a.example", port: 80) == nil)
+    }
+
     @Test("[U-15.2] values have a scheme, credentials and a port, or the defaults")
     func values() throws {
         let rows: [(String, ProxyServer)] = [

@@ -38,6 +38,48 @@ struct LupineOptionsSessionTests {
         }
     }
 
+    // MARK: heads
+
+    @Test("fields that every request is given are left out, unless the request sets them")
+    func omittedFields() async throws {
+        let configuration = URLSessionConfiguration.ephemeral {
+            $0.lupine.omittedFields = ["user-agent", "Accept", "ACCEPT-LANGUAGE", "no name"]
+        }
+        try await withStage(configuration: configuration) { stage async throws in
+            let text = try await stage.get("/headers").text
+            #expect(
+                !text.contains("User-Agent") && !text.contains("\"Accept\"")
+                    && !text.contains("Accept-Language"))
+            #expect(text.contains("Accept-Encoding") && text.contains("Host"))
+        }
+    }
+
+    @Test("a head keeps its lines, their order, its version and its reason")
+    func heads() async throws {
+        let plan = ScriptPlan([
+            Script([
+                .expectHead,
+                .send(
+                    Array("HTTP/1.0 299 Odd one\r\nz: 1\r\nA: 2\r\nz: 3\r\nContent-Length: 0\r\n\r\n".utf8)),
+                .close,
+            ])
+        ])
+        let delegate = Taking()
+        try await withStage(plan, configuration: .ephemeral, delegate: delegate) { stage in
+            let task = stage.session.dataTask(with: try stage.url("/"))
+            task.resume()
+            await delegate.log.has("complete nil")
+            let wire = try #require(task.response as? HTTPURLResponse).lupine
+            #expect(wire.version == "HTTP/1.0" && wire.reason == "Odd one")
+            #expect(
+                wire.fields.map { "\($0.name)=\($0.value)" } == ["z=1", "A=2", "z=3", "Content-Length=0"])
+        }
+        let url = try #require(URL(string: "http://a.test/"))
+        let made = HTTPURLResponse(
+            url: url, statusCode: 404, httpVersion: nil, headerFields: ["B": "1", "A": "2"])
+        #expect(made?.lupine.reason == "Not Found" && made?.lupine.fields.map(\.name) == ["A", "B"])
+    }
+
     // MARK: how long, how many
 
     @Test func aConnectTimeoutCoversTheTunnel() async throws {
