@@ -198,7 +198,8 @@ struct CommandLineReaderTests {
         ("-h", .help),
         ("-V", .version), ("version", .version), ("manual", .manual),
         ("completions zsh", .completions("zsh")),
-        ("serve --tls", .serve(["--tls"])), ("demo", .demo([])), ("h.test --help", .help),
+        ("serve --tls", .serve(["--tls"])), ("demo", .demo([])), ("serve --help", .explain("serve")),
+        ("h.test --help", .help),
     ])
     func otherOrders(_ line: String, _ order: CommandLineReader.Order) throws {
         #expect(try CommandLineReader.read(line.split(separator: " ").map(String.init)) == order)

@@ -49,6 +49,7 @@ struct OptionTableTests {
         for long in option.longs {
             let page = try HelpPage.page(for: "--\(long)")
             #expect(page.hasPrefix(option.synopsis))
+            #expect(page.split(separator: "\n").allSatisfy { $0.count <= 80 })
             #expect(
                 ShellCompletion.script(for: "bash").contains("--\(long) ")
                     || ShellCompletion.script(for: "bash").contains("--\(long)\""))
@@ -63,10 +64,13 @@ struct OptionTableTests {
         #expect(ManualPage.text(version: "1").contains("\\-\\-\(first)"))
     }
 
-    @Test(arguments: ["items", "output", "downloads", "exit-codes", "websocket", "options"])
+    @Test(arguments: [
+        "items", "output", "downloads", "exit-codes", "websocket", "options", "serve", "demo",
+    ])
     func topicsAreExplained(_ topic: String) throws {
         let page = try HelpPage.page(for: topic)
         #expect(page.split(separator: "\n").count > 3)
+        #expect(page.split(separator: "\n").allSatisfy { $0.count <= 80 })
     }
 
     @Test func whatCannotBeExplainedIsAnError() {

@@ -31,8 +31,9 @@ enum CommandLineReader {
                 throw UsageError("completions are there for bash, zsh and fish: lupine completions bash")
             }
             return .completions(shell)
-        case "serve": return .serve(rest)
-        case "demo": return .demo(rest)
+        case "serve", "demo":
+            if rest.contains("--help") || rest.contains("-h") { return .explain(first) }
+            return first == "serve" ? .serve(rest) : .demo(rest)
         default: return try fetch(arguments)
         }
     }
