@@ -31,7 +31,7 @@ let package = Package(
         .library(name: "Lupine", targets: ["Lupine"]),
         .library(name: "LupineTransport", targets: ["LupineTransport"]),
         .library(name: "LupineLoading", targets: ["LupineLoading"]),
-        .executable(name: "lupine", targets: ["LupineMain"]),
+        .executable(name: "lupine", targets: ["lupine-command"]),
     ],
     targets: [
         // C modules: module maps and tiny shims, nothing else.
@@ -77,13 +77,13 @@ let package = Package(
             dependencies: ["LupineCommand", "Lupine", "LupineOrigin", "LupineTLS", "LupineTransport"],
             swiftSettings: houseRules),
         .executableTarget(
-            name: "LupineMain", dependencies: ["LupineCommand", "LupineShow"], swiftSettings: houseRules),
+            name: "lupine-command", dependencies: ["LupineCommand", "LupineShow"], swiftSettings: houseRules),
 
         // Tests.
         .testTarget(
             name: "LupineCommandTests",
             dependencies: [
-                "LupineCommand", "LupineShow", "LupineMain", "Lupine", "LupineOrigin", "LupineTransport",
+                "LupineCommand", "LupineShow", "lupine-command", "Lupine", "LupineOrigin", "LupineTransport",
                 "LupineTLS",
                 "LupineTestKit",
             ],
@@ -161,7 +161,7 @@ let package = Package(
             dependencies: [
                 "Lupine", "LupineLoading", "LupineTransport", "LupineOrigin", "LupineHTTP", "LupineTLS",
                 "LupineTestKit",
-                "lupine-transport-probe", "LupineMain",
+                "lupine-transport-probe", "lupine-command",
             ],
             path: "Tests/Conformance",
             swiftSettings: houseRules),

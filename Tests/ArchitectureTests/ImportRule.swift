@@ -56,7 +56,8 @@ struct ImportRule {
                 "Dispatch", "Glibc", "Synchronization",
             ]),
         Module(
-            name: "LupineMain", allowed: ["LupineCommand", "LupineShow", "Foundation", "Dispatch", "Glibc"]),
+            name: "lupine-command",
+            allowed: ["LupineCommand", "LupineShow", "Foundation", "Dispatch", "Glibc"]),
     ]
 
     /// Violations of the table in one file of `Sources`, and of the ban on FoundationNetworking anywhere.

@@ -50,7 +50,10 @@ final class Fetch: Sendable {
         let resumption = Resumption(plan, invocation, surroundings, destination)
         offset = resumption.offset
         self.plan = plan.adding(resumption.fields)
-        state = Guarded(State(report: FetchReport(plan: plan)))
+        var state = State(report: FetchReport(plan: plan))
+        // Rows stand in the order of the URLs, whichever is loaded first.
+        state.bar = board?.add(Self.barName(plan, invocation, destination))
+        self.state = Guarded(state)
     }
 
     /// Loads it, and says what became of it.
@@ -85,11 +88,12 @@ final class Fetch: Sendable {
             state.redirects = 0
             state.redirectFailure = nil
             state.mayRetry = mayRetry
-            if state.bar == nil, let board { state.bar = board.add(barName) }
         }
     }
 
-    private var barName: String {
+    private static func barName(
+        _ plan: RequestPlan, _ invocation: Invocation, _ destination: Invocation.Destination?
+    ) -> String {
         switch destination {
         case .file(let name): name.split(separator: "/").last.map(String.init) ?? name
         case .remoteName: RemoteName.of(plan.url)
