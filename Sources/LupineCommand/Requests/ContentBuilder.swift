@@ -65,10 +65,22 @@ struct ContentBuilder {
         guard !invocation.ignoresStandardInput, kind == .pipe || kind == .file, invocation.items.isEmpty,
             !invocation.asksForHead, !invocation.urls.contains(where: InvocationCheck.isSocket)
         else { return }
+        let patience = tellOfWaiting()
+        defer { patience.cancel() }
         let data = try readInput()
         guard !data.isEmpty else { return }
         take(data, into: &content)
         content.source = "the standard input; --ignore-stdin leaves it alone"
+    }
+
+    /// Says what is waited for when nothing has come for a while: a script's pipe may be one that nobody writes to.
+    private func tellOfWaiting() -> Task<Void, Never> {
+        let (errors, isSilent) = (surroundings.errors, invocation.isSilent)
+        return Task.detached {
+            try? await Task.sleep(for: .seconds(3))
+            guard !Task.isCancelled, !isSilent else { return }
+            errors.say("lupine: waiting for a body from the standard input; --ignore-stdin leaves it alone\n")
+        }
     }
 
     private func readInput() throws -> Data {
