@@ -5,7 +5,7 @@ import Lupine
 import Testing
 
 /// What `GettingStarted.md` shows, run against an origin.
-@Suite struct GettingStartedSnippets {
+@Suite(.timeLimit(.minutes(3))) struct GettingStartedSnippets {
     @Test func aFirstRequest() async throws {
         try await API.serve { api in
             api.answer("/flowers", "application/json", #"[{"name": "bluebonnet"}]"#)
