@@ -10,7 +10,11 @@ import Testing
     @Test func logging() async throws {
         try await API.serve { api in
             let (lines, line) = AsyncStream.makeStream(of: String.self)
-            let session = Session(eventMonitors: [LoggingEventMonitor { text in line.yield(text) }])
+            let monitor = LoggingEventMonitor { text in
+                print(text)
+                line.yield(text)  // not on the page
+            }
+            let session = Session(eventMonitors: [monitor])
             let headers: HTTPHeaders = [.authorization(bearerToken: "secret")]
             _ = await session.request("\(api)/get", headers: headers).serializingData().response
             var seen: [String] = []
@@ -36,8 +40,11 @@ import Testing
     @Test func anOwnMonitor() async throws {
         try await API.serve { api in
             let (paths, path) = AsyncStream.makeStream(of: String.self)
-            let session = Session(
-                eventMonitors: [Stopwatch { name, _ in path.yield(name) }, AlamofireNotifications()])
+            let stopwatch = Stopwatch { name, seconds in
+                print(name, seconds)
+                path.yield(name)  // not on the page
+            }
+            let session = Session(eventMonitors: [stopwatch, AlamofireNotifications()])
             _ = await session.request("\(api)/get").serializingData().response
             var iterator = paths.makeAsyncIterator()
             #expect(await iterator.next() == "/get")
@@ -49,7 +56,8 @@ import Testing
             let (statuses, status) = AsyncStream.makeStream(of: Int.self)
             let monitor = ClosureEventMonitor()
             monitor.dataTaskDidReceiveResponse = { _, _, response in
-                status.yield((response as? HTTPURLResponse)?.statusCode ?? 0)
+                print(response.mimeType ?? "")
+                status.yield((response as? HTTPURLResponse)?.statusCode ?? 0)  // not on the page
             }
             let session = Session(eventMonitors: [monitor])
             _ = await session.request("\(api)/status/418").serializingData().response
