@@ -45,6 +45,7 @@
     /// contended `Mutex` waits on and reports races that are none. Other modules see through it: without that each look
     /// would ask the runtime for the types of its closure.
     @usableFromInline package struct Lock<Value: ~Copyable>: ~Copyable, Sendable {
+        /// What locks; `withLock` alone uses it.
         @usableFromInline package let mutex: Mutex<Value>
 
         /// A lock that is open, around `value`.
