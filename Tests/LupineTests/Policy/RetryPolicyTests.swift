@@ -236,7 +236,10 @@ import Testing
         #expect(timed.timing.jitter == 0.5)
         try await PolicyStage.run { stage in
             let cut = Script([.close])
-            let answer = Script([.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .close])
+            // It says that it closes: a request behind it is not to meet the end of its connection.
+            let answer = Script([
+                .send("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"), .close,
+            ])
             stage.origin.script("POST", "/cut", ScriptPlan([cut, cut, answer]))
             try await stage.withSession(interceptor: own) { session in
                 let request = session.request(stage.url("/cut"), method: .post)
