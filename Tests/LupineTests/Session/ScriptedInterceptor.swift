@@ -48,7 +48,8 @@ final class ScriptedInterceptor: RequestInterceptor {
             })
     }
 
-    /// Lets go of what it was asked: the session that asks keeps it.
+    /// Lets go of what it was asked: the session that asks keeps it, or the request, if it is one's own. A session's is told
+    /// so at the end of `withPipeline`.
     func forget() {
         adaptations.forget()
         questions.forget()

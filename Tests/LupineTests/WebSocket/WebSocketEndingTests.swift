@@ -79,6 +79,7 @@ struct WebSocketEndingTests {
         arguments: [true, false])
     func closedAfterFailure(wasCancelled: Bool) async throws {
         let interceptor = ScriptedInterceptor(retry: { _ in })
+        defer { interceptor.forget() }
         try await withPipeline { stage in
             let request = stage.socket(
                 path: wasCancelled ? "/websocket" : "/status/500", interceptor: interceptor)

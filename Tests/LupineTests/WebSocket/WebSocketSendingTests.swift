@@ -139,6 +139,7 @@ struct WebSocketSendingTests {
     @Test("[W-12] a ping that cannot be sent says so, later")
     func unsentPing() async throws {
         let interceptor = ScriptedInterceptor(adapt: { _ in })
+        defer { interceptor.forget() }
         try await withPipeline { stage in
             let request = stage.socket(interceptor: interceptor, resumes: false)
             let (queue, heard) = (DispatchQueue(label: "pong"), Heard<String>())
@@ -183,6 +184,7 @@ struct WebSocketSendingTests {
     @Test("[W-12] an event pings too, and a connection that is over answers with an error")
     func pingErrors() async throws {
         let interceptor = ScriptedInterceptor(retry: { _ in })
+        defer { interceptor.forget() }
         try await withPipeline { stage in
             let (request, heard) = (stage.socket("drop=1", interceptor: interceptor), Heard<String>())
             let log = request.log { event in
