@@ -30,7 +30,16 @@ public struct Surroundings: Sendable {
     /// The standard input.
     public struct Input: Sendable {
         /// What it is.
-        public enum Kind: Hashable, Sendable { case terminal, pipe, file, other }
+        public enum Kind: Hashable, Sendable {
+            /// Somebody types.
+            case terminal
+            /// Another program writes.
+            case pipe
+            /// It has a length, and can be read again.
+            case file
+            /// A device, or nothing at all.
+            case other
+        }
 
         /// What it is.
         public var kind: Kind

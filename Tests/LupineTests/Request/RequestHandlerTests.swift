@@ -325,6 +325,8 @@ struct RequestHandlerTests {
     func gateHolds() async throws {
         try await withPipeline { stage in
             let answers = Heard<@Sendable (Request.ResponseDisposition) -> Void>()
+            // The request holds its gate, the gate the answers, and those the request.
+            defer { answers.forget() }
             let request = stage.get().onHTTPResponse(on: DispatchQueue(label: "g")) { _, answer in
                 answers.add(answer)
             }
