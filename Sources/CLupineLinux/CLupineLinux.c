@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "CLupineLinux.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -21,6 +22,16 @@ long lupine_splice(int from, int to, size_t count, unsigned int flags) {
 }
 
 int lupine_set_pipe_size(int pipe, int bytes) { return fcntl(pipe, F_SETPIPE_SZ, bytes); }
+
+int lupine_share_for_writing(int descriptor) {
+    int flags = fcntl(descriptor, F_GETFL);
+    // A program's own descriptor: that it does not fit is no fault of ours.
+    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || (flags & O_APPEND)) {
+        errno = EINVAL;
+        return -1;
+    }
+    return fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+}
 
 int lupine_duplicate(int descriptor) {
     return fcntl(descriptor, F_DUPFD_CLOEXEC, 0);

@@ -24,6 +24,8 @@ long lupine_splice(int from, int to, size_t count, unsigned int flags);
 int lupine_set_pipe_size(int pipe, int bytes);
 int lupine_open(const char *path, int flags, unsigned int mode);
 int lupine_duplicate(int descriptor);
+// The same for a descriptor that is somebody else's: EINVAL where it is not open for writing at a position.
+int lupine_share_for_writing(int descriptor);
 
 // Threads.
 int lupine_name_thread(const char *name);

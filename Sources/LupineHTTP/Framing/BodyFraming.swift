@@ -92,9 +92,12 @@ package enum BodyFraming: Hashable, Sendable {
 
     /// Whether fields that are to be sent say that their message is the connection's last.
     static func saysClose(_ fields: Fields) -> Bool {
-        fields.indices(of: .connection).contains { index in
-            fields.withValue(at: index) { ListSyntax.contains("close", in: $0) }
+        var next = fields.firstIndex(of: .connection)
+        while let index = next {
+            if fields.withValue(at: index, { ListSyntax.contains("close", in: $0) }) { return true }
+            next = fields.firstIndex(of: .connection, from: index + 1)
         }
+        return false
     }
 
     /// The number that all `Content-Length` values agree on; nil when there is none. An empty element or line is no

@@ -4,8 +4,8 @@ internal import CLupineOpenSSL
 
 /// Plaintext in and out, and the way between OpenSSL and the wire.
 extension TLSEngine {
-    /// Reads plaintext over the beginning of `buffer`, which must not be empty; nothing after `close`. Output may be pending afterwards: the
-    /// protocol has answers of its own.
+    /// Reads plaintext over the beginning of `buffer`, which must not be empty; nothing after `close`: as many records as there is room
+    /// for, while the wire has them. Output may be pending afterwards: the protocol has answers of its own.
     package func read(into buffer: inout MutableSpan<UInt8>) throws(TLSError) -> TLSReadOutcome {
         holdsEnd = false
         if phase == .closed { return .end }
@@ -18,6 +18,7 @@ extension TLSEngine {
         var filled = 0
         var result: Int32 = 0
         let target = unsafe connection
+        unsafe SSL_set_default_read_buffer_len(target, room > Self.burst ? Self.burst : 0)
         unsafe buffer.withUnsafeMutableBytes { raw in
             while filled < room {
                 var count = 0
@@ -26,9 +27,10 @@ extension TLSEngine {
                     target, raw.baseAddress?.advanced(by: filled), room - filled, &count)
                 guard result == 1 else { break }
                 filled += count
-                // What has come already is handed out at once; the wire is not asked twice.
-                mayReceive = false
-                guard unsafe SSL_has_pending(target) == 1 else { break }
+                bytesWithoutData = 0
+                // What has come already is handed out at once: a wire that is known to be empty is not asked again.
+                mayReceive = !wire.isDrained
+                guard unsafe mayReceive || SSL_has_pending(target) == 1 else { break }
             }
         }
         let reason = result == 1 ? SSL_ERROR_NONE : unsafe SSL_get_error(connection, result)
@@ -51,6 +53,9 @@ extension TLSEngine {
         default: throw fail(failure(for: reason))
         }
     }
+
+    /// How much ciphertext is received with one call for a reader who has room for more than that.
+    private static var burst: Int { 64 * 1024 }
 
     /// Whether there is more to read without asking the wire: bytes, or how it ends.
     package var hasBufferedInput: Bool { unsafe holdsEnd || SSL_has_pending(connection) == 1 }

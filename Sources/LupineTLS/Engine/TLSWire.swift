@@ -9,6 +9,14 @@ package protocol TLSWire: AnyObject {
     func receive(into output: inout OutputSpan<UInt8>) -> TLSWireOutcome
     /// Sends the beginning of `bytes`, which are not empty. What is not taken stays with the engine.
     func send(_ bytes: Span<UInt8>) -> TLSWireOutcome
+    /// Whether there is nothing to receive, as far as is known without asking. An engine that has given plaintext goes on
+    /// receiving only where this is false.
+    var isDrained: Bool { get }
+}
+
+extension TLSWire {
+    /// Who does not know better is asked once for each read.
+    package var isDrained: Bool { true }
 }
 
 /// What came of giving bytes to a wire, or of taking some.

@@ -111,7 +111,18 @@ struct OCSPAnswer {
         let status = unsafe OCSP_response_status(response)
         guard status == OCSP_RESPONSE_STATUS_SUCCESSFUL else { throw .responderRefused(status: Int(status)) }
         guard let basic = unsafe OCSP_response_get1_basic(response) else { throw .malformed }
+        guard unsafe isAtTheEnd(basic, of: bytes) else {
+            unsafe OCSP_BASICRESP_free(basic)
+            throw .malformed
+        }
         return unsafe basic
+    }
+
+    /// Whether the response ends with its signed part as DER has it (X.690 section 10). OpenSSL checks the signature over what it
+    /// has read, written anew, and so overlooks what it reads generously, such as a wrong bit in a tag.
+    private static func isAtTheEnd(_ basic: OpaquePointer, of bytes: [UInt8]) -> Bool {
+        let encoding = unsafe OpenSSLEncoding.write { unsafe i2d_OCSP_BASICRESP(basic, $0) }
+        return !encoding.isEmpty && bytes.suffix(encoding.count).elementsEqual(encoding)
     }
 
     /// Throws unless the signature fits and the signer may answer for the issuer.

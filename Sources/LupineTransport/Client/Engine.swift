@@ -28,7 +28,7 @@ final class Engine: Sendable {
                 group = try EventLoopGroup.shared()
                 ownsGroup = false
             }
-        } catch { throw .system(error) }
+        } catch { throw TransportError(startingLoops: error) }
         var resolution = Resolver.Configuration()
         for (endpoint, addresses) in configuration.overrides {
             resolution.overrides[Resolver.Endpoint(host: endpoint.host, port: endpoint.port)] = addresses

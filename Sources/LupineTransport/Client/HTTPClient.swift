@@ -17,18 +17,16 @@
 public final class HTTPClient: Sendable {
     /// How the client behaves; used as it is when the client is made.
     public let configuration: Configuration
-    private let engine: Result<Engine, TransportError>
+    private let engine: SecondChance<Engine>
 
-    /// Makes a client. A system that cannot give it threads is reported by the first request.
+    /// Makes a client. A system that cannot give it threads is reported by each request, until it can.
     public init(configuration: Configuration = Configuration()) {
         self.configuration = configuration
-        do throws(TransportError) {
-            engine = .success(try Engine(configuration))
-        } catch { engine = .failure(error) }
+        engine = SecondChance { () throws(TransportError) in try Engine(configuration) }
     }
 
     deinit {
-        if case .success(let engine) = engine { engine.release() }
+        engine.existing?.release()
     }
 
     /// Sends a request and returns once the head of its response is there; the body follows as it is read.
@@ -57,12 +55,12 @@ public final class HTTPClient: Sendable {
     /// Ends the client: requests under way fail with `.shutDown`, connections close. Returns when they are closed and,
     /// if the client has event loops of its own, when their threads are gone.
     public func shutdown() async {
-        if case .success(let engine) = engine { await engine.shutdown() }
+        await engine.existing?.shutdown()
     }
 
     /// Connections opened since the client was made; the difference between two readings shows reuse.
     public var connectionsOpened: Int {
-        if case .success(let engine) = engine { engine.pool.connectionsOpened } else { 0 }
+        engine.existing?.pool.connectionsOpened ?? 0
     }
 }
 

@@ -78,6 +78,11 @@ extension TransportError {
     package init(connecting address: SocketAddress, _ error: Errno) {
         self = error.isOutOfDescriptors ? .outOfDescriptors(error) : .connect(to: address, error)
     }
+
+    /// The error for event loops that could not be started.
+    package init(startingLoops error: Errno) {
+        self = error.isOutOfDescriptors ? .outOfDescriptors(error) : .system(error)
+    }
 }
 
 extension Errno {

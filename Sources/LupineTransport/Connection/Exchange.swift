@@ -30,9 +30,13 @@ package final class Exchange: Sendable {
     private let submission = Atomic<Int>(0)
     /// What is timed while no connection carries it.
     private let watch = Lock(WaitWatch())
+    /// Where content goes from the next `resume` on.
+    private let place = Lock<FileTarget?>(nil)
 
     private struct WaitWatch: Sendable {
         var timer: (loop: EventLoop, token: EventLoop.TimerToken)?
+        /// How often somebody has looked: who holds the latest number has the watch.
+        var turn = 0
         /// Since when a dial has been under way for it.
         var dialedSince: Instant?
     }
@@ -132,6 +136,13 @@ package final class Exchange: Sendable {
         }
         connection.value.resume(self)
     }
+
+    /// Content goes into the file from the next `resume` on, as with the plan `.splice`. For a sink that answered the head
+    /// by `.pause`, to find a place first.
+    package func save(into target: FileTarget) { place.withLock { $0 = target } }
+
+    /// The place that was named, once.
+    func takePlace() -> FileTarget? { place.withLock { $0.take() } }
 
     /// While suspended it sends nothing and reads nothing, gives up no connection that it has and takes none, and no
     /// time counts but the whole.
@@ -261,18 +272,28 @@ package final class Exchange: Sendable {
     var needsWatch: Bool { options.timeouts.whole != nil || options.timeouts.idle != nil }
 
     /// Sees to it that time counts while no connection does that: the whole, and the idle time once a connection is
-    /// being opened for it. On `loop`; looks again whenever something may be due.
+    /// being opened for it. On `loop`; looks again whenever something may be due, until another loop takes the watch over.
     func watchWaiting(on loop: EventLoop) {
+        // Before it looks: what another loop sees later is not overruled by what was seen here.
+        let turn = watch.withLock { watch in
+            watch.turn += 1
+            return watch.turn
+        }
         guard let next = nextLook(at: loop.now) else { return }
         let token = loop.schedule(at: next) { [weak self] reason in
             guard let self, reason == .due else { return }
-            watch.withLock { $0.timer = nil }
-            watchWaiting(on: loop)
+            // Behind a loop that has taken over, the timer that is written down is that loop's.
+            let isLatest = watch.withLock { watch in
+                guard watch.turn == turn else { return false }
+                watch.timer = nil
+                return true
+            }
+            if isLatest { watchWaiting(on: loop) }
         }
         let old = watch.withLock { watch in
-            let old = watch.timer
-            watch.timer = (loop, token)
-            return old
+            var timer: (loop: EventLoop, token: EventLoop.TimerToken)? = (loop, token)
+            if watch.turn == turn { swap(&watch.timer, &timer) }
+            return timer
         }
         if let old { _ = old.loop.executeInline { old.loop.cancel(old.token) } }
         // It may have ended meanwhile, on another loop, without seeing this timer.

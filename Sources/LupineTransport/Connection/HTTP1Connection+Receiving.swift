@@ -16,34 +16,52 @@ extension HTTP1Connection {
                 yieldReading()
                 return caughtUp()
             }
-            if let splice, splice.usesPipe {
+            switch splice {
+            case let splice? where splice.usesPipe:
                 guard spliceStep(splice) else { return }
-                continue
-            }
-            guard let room = readAllowance(buffer.count) else { return caughtUp() }
-            let outcome: ReadOutcome
-            do throws(ChannelFailure) {
-                var whole = buffer.mutableSpan
-                var space = whole._mutatingExtracting(first: room)
-                outcome = try channel.receive(into: &space)
-            } catch {
-                mayRead = false
-                return failReading(error)
-            }
-            switch outcome {
-            case .wouldBlock:
-                mayRead = false
-                caughtUp()
-            case .end:
-                mayRead = false
-                return peerClosed()
-            case .bytes(let count):
-                // A closing peer's end is still to be seen.
-                if !peerIsClosing, !channel.mayHoldMore(after: count, of: room) { mayRead = false }
-                received(count)
-                handle(buffer.span.extracting(first: count))
+            case .some:
+                var wide = loop.borrowFileBuffer()
+                defer { loop.giveBack(fileBuffer: wide) }
+                guard readOnce(into: &wide) else { return }
+                // One such read is worth several.
+                turns += EventLoop.fileBufferSize / EventLoop.readBufferSize - 1
+            case nil:
+                guard readOnce(into: &buffer) else { return }
             }
         }
+    }
+
+    /// Reads what there is room for, and handles it. False when the caller is to stop reading.
+    private func readOnce(into buffer: inout [UInt8]) -> Bool {
+        guard let room = readAllowance(buffer.count) else {
+            caughtUp()
+            return false
+        }
+        let outcome: ReadOutcome
+        do throws(ChannelFailure) {
+            var whole = buffer.mutableSpan
+            var space = whole._mutatingExtracting(first: room)
+            outcome = try channel.receive(into: &space)
+        } catch {
+            mayRead = false
+            failReading(error)
+            return false
+        }
+        switch outcome {
+        case .wouldBlock:
+            mayRead = false
+            caughtUp()
+        case .end:
+            mayRead = false
+            peerClosed()
+            return false
+        case .bytes(let count):
+            // A closing peer's end is still to be seen.
+            if !peerIsClosing, !channel.mayHoldMore(after: count, of: room) { mayRead = false }
+            received(count)
+            handle(buffer.span.extracting(first: count))
+        }
+        return true
     }
 
     var wantsToRead: Bool {

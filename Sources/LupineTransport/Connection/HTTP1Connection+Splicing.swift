@@ -40,6 +40,7 @@ extension HTTP1Connection {
             // While paused or suspended the end is kept back, too: whoever goes on asks the codec for it.
             if isComplete, isTaking, !isSuspended { handle([UInt8]().span) }
             return machine.state != .closed
+        case .withoutPipe: return true
         case .wouldBlock:
             mayRead = false
             armDeadline()

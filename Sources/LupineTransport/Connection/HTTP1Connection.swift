@@ -292,6 +292,9 @@ final class HTTP1Connection {
     func resume(_ exchange: Exchange) {
         guard current?.exchange === exchange, case .exchanging(_, .paused) = machine.state else { return }
         _ = machine.handle(.resume)
+        if let place = exchange.takePlace(), let framing = current?.bodyFraming {
+            beginSplice(place, framing)
+        }
         current?.deadlines.handle(.readingResumed, at: loop.now)
         if !isSuspended { proceed() }
         armDeadline()

@@ -5,13 +5,15 @@
 /// Through a pipe the kernel moves pages and we see none of it; content that the codec has to look at, or that came
 /// together with the head, is written as it comes. It belongs to one exchange on one loop.
 final class SpliceTransfer {
-    /// Whether the socket's content may go through the pipe.
-    let usesPipe: Bool
+    /// Whether the socket's content may go through the pipe. Not where there is none for want of descriptors: then it is read
+    /// and written.
+    private(set) var usesPipe: Bool
     private let target: FileTarget
     private var pipe: SplicePipe?
 
     enum Step: Hashable {
         case moved(Int)
+        case withoutPipe
         case wouldBlock
         case end
     }
@@ -30,7 +32,8 @@ final class SpliceTransfer {
     ) throws(TransportError) -> Step {
         if pipe == nil {
             do throws(Errno) { pipe = try SplicePipe(capacity: Self.pipeCapacity) } catch {
-                throw .outOfDescriptors(error)
+                usesPipe = false
+                return .withoutPipe
             }
         }
         let outcome: ReadOutcome

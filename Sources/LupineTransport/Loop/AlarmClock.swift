@@ -15,6 +15,8 @@ package final class AlarmClock: Sendable {
         var alarms = TimerHeap<Ring>()
         /// The earliest moment for which the loop has a timer.
         var look = Instant.distantFuture
+        /// Timers on the loop: one for each moment that was the earliest, until that has come.
+        var looks = 0
     }
 
     private let state = Lock(State())
@@ -27,12 +29,18 @@ package final class AlarmClock: Sendable {
     /// How many alarms are set.
     package var count: Int { state.withLock { $0.alarms.count } }
 
+    /// How many timers the loop has for them. One stays to its moment when its alarm is taken back.
+    package var looks: Int { state.withLock { $0.looks } }
+
     /// Sets an alarm, which goes off once; what it gives back takes it back, and is harmless afterwards.
     package func set(at moment: Instant, _ ring: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         let (token, isNext) = state.withLock { state in
             let token = state.alarms.insert(Ring(run: ring), at: moment)
             let isNext = moment < state.look
-            if isNext { state.look = moment }
+            if isNext {
+                state.look = moment
+                state.looks += 1
+            }
             return (token, isNext)
         }
         if isNext { look(at: moment) }
@@ -56,10 +64,16 @@ package final class AlarmClock: Sendable {
         let (due, next) = state.withLock { state -> ([Ring], Instant?) in
             var due: [Ring] = []
             while let ring = state.alarms.popDue(at: now) { due.append(ring) }
+            state.looks -= 1
             // An earlier look may have been asked for meanwhile; it sees to the next one.
             guard state.look == moment else { return (due, nil) }
-            state.look = state.alarms.next ?? .distantFuture
-            return (due, state.alarms.next)
+            guard let next = state.alarms.next else {
+                state.look = .distantFuture
+                return (due, nil)
+            }
+            state.look = next
+            state.looks += 1
+            return (due, next)
         }
         if let next { look(at: next) }
         for ring in due { ring.run() }

@@ -160,36 +160,49 @@ package final class EventLoop: Sendable {
         core.value.timers.remove(timer.token) != nil
     }
 
+    /// Timers that are set and have not ended.
+    package var timerCount: Int { core.value.timers.count }
+
     /// Lends the loop's one read buffer, so that a connection owns none while nothing comes. It is to be given back
     /// before the callback that borrowed it returns; who borrows it in the meantime gets another one.
     package func borrowReadBuffer() -> [UInt8] {
-        let core = core.value
-        if core.readBuffer.isEmpty { return [UInt8](repeating: 0, count: Self.readBufferSize) }
-        var lent: [UInt8] = []
-        swap(&lent, &core.readBuffer)
-        return lent
+        Self.lend(&core.value.readBuffer, Self.readBufferSize)
     }
 
     /// Takes the read buffer back.
     package func giveBack(readBuffer: consuming [UInt8]) { core.value.readBuffer = readBuffer }
 
+    /// Lends room for what is read on its way into a file, under the rules of the read buffer.
+    func borrowFileBuffer() -> [UInt8] {
+        Self.lend(&core.value.fileBuffer, Self.fileBufferSize)
+    }
+
+    /// Takes it back.
+    func giveBack(fileBuffer: consuming [UInt8]) { core.value.fileBuffer = fileBuffer }
+
     /// Lends room for one TLS record, under the rules of the read buffer.
     package func borrowRecordBuffer() -> [UInt8] {
-        let core = core.value
-        if core.recordBuffer.isEmpty { return [UInt8](repeating: 0, count: Self.recordBufferSize) }
-        var lent: [UInt8] = []
-        swap(&lent, &core.recordBuffer)
-        return lent
+        Self.lend(&core.value.recordBuffer, Self.recordBufferSize)
     }
 
     /// Takes it back.
     package func giveBack(recordBuffer: consuming [UInt8]) { core.value.recordBuffer = recordBuffer }
+
+    private static func lend(_ room: inout [UInt8], _ size: Int) -> [UInt8] {
+        if room.isEmpty { return [UInt8](repeating: 0, count: size) }
+        var lent: [UInt8] = []
+        swap(&lent, &room)
+        return lent
+    }
 
     /// The most plaintext that one record carries (RFC 8446 §5.1).
     package static let recordBufferSize = 16 * 1024
 
     /// As much as a socket's buffer mostly holds: a larger one saves few calls, a smaller one costs some.
     package static let readBufferSize = 64 * 1024
+
+    /// Enough that a write costs little beside the bytes, and little enough that they are still in the processor's cache.
+    static let fileBufferSize = 256 * 1024
 
     // MARK: The end
 

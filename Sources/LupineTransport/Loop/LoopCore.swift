@@ -39,6 +39,8 @@ final class LoopCore {
     var timers = TimerHeap<TimerAction>()
     /// Room for one read, shared by all channels of the loop; empty while it is lent.
     var readBuffer: [UInt8] = []
+    /// Room for what is read to go into a file; empty while it is lent, and until a file is asked for.
+    var fileBuffer: [UInt8] = []
     /// Room in which what goes into one TLS record is put together; empty while it is lent.
     var recordBuffer: [UInt8] = []
     /// The moment at which this turn began.

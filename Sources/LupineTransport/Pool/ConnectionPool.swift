@@ -32,10 +32,12 @@ package final class ConnectionPool: Sendable {
     private final class Alarm {
         private var timer: EventLoop.TimerToken?
 
+        /// The loop holds this, and what `body` holds, until the timer has ended. No weak references: with those, whoever
+        /// lends a connection would count the pool's references in a table beside it.
         func set(at instant: Instant, on loop: EventLoop, _ body: @escaping () -> Void) {
             cancel(on: loop)
-            timer = loop.schedule(at: instant) { [weak self] reason in
-                self?.timer = nil
+            timer = loop.schedule(at: instant) { [self] reason in
+                timer = nil
                 if reason == .due { body() }
             }
         }
@@ -453,8 +455,10 @@ package final class ConnectionPool: Sendable {
             end(exchange, error)
         case .wake(let timer):
             guard let loop = group.loops.first, let alarm else { return }
-            _ = loop.execute { [weak self] in
-                alarm.value.set(at: timer.at, on: loop) { [weak self] in self?.tick(timer.number) }
+            _ = loop.execute { [self] in
+                // Behind the end, which takes the alarm back, nothing is set any more.
+                if isShutDown { return }
+                alarm.value.set(at: timer.at, on: loop) { [self] in tick(timer.number) }
             }
         case .ended(let waiting):
             for whenDone in waiting { whenDone() }
@@ -482,6 +486,8 @@ package final class ConnectionPool: Sendable {
         let isAccepted = group.next().execute { exchange.end(.failure(error), metrics) }
         if !isAccepted { exchange.end(.failure(error), metrics) }
     }
+
+    private var isShutDown: Bool { state.withLock { $0.isShutDown } }
 
     private func tick(_ number: UInt64) {
         let isCurrent = state.withLock { $0.timer?.number == number }

@@ -17,6 +17,7 @@ enum AddressLookUp {
         case .ipv6: unsafe hints.ai_family = AF_INET6
         }
         var list: UnsafeMutablePointer<addrinfo>?
+        errno = 0
         let code = unsafe getaddrinfo(host, nil, &hints, &list)
         let system = errno
         guard code == 0 else { throw error(code, system: system) }
@@ -39,6 +40,9 @@ enum AddressLookUp {
 
     private static func error(_ code: Int32, system: Int32) -> ResolutionError {
         switch code {
+        // That is also what it says when it could open neither a file nor a socket to look for the name.
+        case EAI_NONAME where Errno(rawValue: system).isOutOfDescriptors:
+            .resolverFailed(code: code, system: Errno(rawValue: system))
         case EAI_NONAME: .nameNotFound
         case lupine_eai_nodata, lupine_eai_addrfamily: .noAddress
         case EAI_AGAIN: .resolverUnavailable

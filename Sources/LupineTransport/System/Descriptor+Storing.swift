@@ -28,7 +28,13 @@ extension Descriptor {
 
     /// Makes the file system say whether it has kept what was written, as closing would; the descriptor stays open.
     package func settle() throws(Errno) {
-        try Syscalls.closeReporting(try Syscalls.duplicate(rawValue))
+        let twin: Int32
+        do throws(Errno) { twin = try Syscalls.duplicate(rawValue) } catch {
+            // Without a descriptor for it the disk is asked, which takes longer.
+            guard error.isOutOfDescriptors else { throw error }
+            return try Syscalls.synchronize(rawValue)
+        }
+        try Syscalls.closeReporting(twin)
     }
 }
 

@@ -42,6 +42,12 @@ extension Descriptor {
             adopting: try Syscalls.open(path, flags: O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, mode: 0o600))
     }
 
+    /// Another descriptor of the file that a program's descriptor is open on; both share one position. The program's stays its
+    /// own. Throws where it cannot be written there.
+    package static func sharing(_ number: Int32) throws(Errno) -> Descriptor {
+        Descriptor(adopting: try Syscalls.shareForWriting(number))
+    }
+
     /// How long the file is; the position is left where it was.
     package func fileSize() throws(Errno) -> Int64 { try Syscalls.fileSize(rawValue) }
 

@@ -8,7 +8,7 @@ enum Syscall: Hashable, Sendable {
     case socket, connect, bind, listen, accept, shutdown
     case getOption, setOption, localAddress, peerAddress
     case receive, send, sendfile, splice, read, write, open, size, pipe, namespace, poll
-    case truncate, seek, duplicate, close
+    case truncate, seek, duplicate, synchronize, close
     case epollCreate, epollControl, epollWait, eventfd
 }
 
@@ -199,6 +199,16 @@ enum Syscalls {
     /// A second number for the same open file, close-on-exec.
     static func duplicate(_ descriptor: Int32) throws(Errno) -> Int32 {
         Int32(truncatingIfNeeded: try make(.duplicate) { Int(lupine_duplicate(descriptor)) })
+    }
+
+    /// The same for a program's descriptor, which has to be open for writing at a position: anything else is `EINVAL`.
+    static func shareForWriting(_ descriptor: Int32) throws(Errno) -> Int32 {
+        Int32(truncatingIfNeeded: try make(.duplicate) { Int(lupine_share_for_writing(descriptor)) })
+    }
+
+    /// Returns when what was written is kept, with what went wrong until then.
+    static func synchronize(_ descriptor: Int32) throws(Errno) {
+        _ = try make(.synchronize) { Int(fsync(descriptor)) }
     }
 
     static func pipe() throws(Errno) -> (read: Int32, write: Int32) {
