@@ -8,8 +8,9 @@ internal import LupineTransport
 
 /// Where errors of the transport become those of the URL loading system: the one place.
 ///
-/// Each carries the failing URL under both of its keys (U-6.6), the transport's error under `NSUnderlyingErrorKey`, and a
-/// description that names host, step and cause. Errors of the loader's own are made by `loading`.
+/// Each carries the failing URL under both of its keys (U-6.6), without name and password since errors are printed, the
+/// transport's error under `NSUnderlyingErrorKey`, and a description that names host, step and cause. Errors of the loader's
+/// own are made by `loading`.
 extension URLError {
     /// The value of `NSURLErrorFailingURLStringErrorKey`, which is deprecated but still looked for.
     private static let failingURLStringKey = "NSErrorFailingURLStringKey"
@@ -28,7 +29,7 @@ extension URLError {
         _ code: URLError.Code, url: URL?, underlying: (any Error)? = nil, reason: String? = nil
     ) -> URLError {
         var information: [String: Any] = [:]
-        if let url {
+        if let url = url?.withoutUserInfo {
             information[NSURLErrorFailingURLErrorKey] = url
             information[failingURLStringKey] = url.absoluteString
         }

@@ -48,10 +48,12 @@ final class AuthenticationMemory: Sendable {
     /// Forgets everything.
     func removeAll() { state.withLock { $0 = State() } }
 
+    /// Whether nothing is known of anybody: the common case.
+    var isEmpty: Bool { state.withLock { $0.entries.isEmpty } }
+
     /// What to say unasked to the server of an address; nil when nothing is known to be wanted.
     func answer(for url: URL) -> AuthenticationAnswer? {
-        // The common case: nobody ever asked.
-        if state.withLock({ $0.entries.isEmpty }) { return nil }
+        if isEmpty { return nil }
         guard let asker = AuthenticationCandidate.Asker.server(of: url)?.canonical else { return nil }
         return state.withLock { state in
             guard let entries = state.entries[asker] else { return nil }

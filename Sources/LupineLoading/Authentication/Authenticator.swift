@@ -98,6 +98,9 @@ struct Authenticator: Sendable {
 
     // MARK: what goes out
 
+    /// A transmission has begun with nothing to say to anybody: there was no proxy, and nothing was known of servers.
+    mutating func begun(_ message: AuthenticationMessage) { self.message = message }
+
     /// A transmission begins.
     mutating func begin(_ message: AuthenticationMessage) {
         self.message = message

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Dispatch
 import Foundation
 import LupineTransport
 
@@ -12,7 +13,7 @@ final class DownloadSink: TaskSink {
         /// The whole file, as long as it is ours.
         var file: DownloadFile?
         /// Written, and the delegate has not been told.
-        var untold: Int64 = 0
+        var news = WrittenNews()
         /// Who wants to go on with it later.
         var askers: [@Sendable (Data?) -> Void] = []
         var hasEnded = false
@@ -21,6 +22,7 @@ final class DownloadSink: TaskSink {
     private let store: DownloadStore
     private let decodes: Bool
     private let handler: Handler?
+    private let clock = MonotonicClock()
     private let state = Lock(State())
 
     /// - Parameters:
@@ -85,22 +87,25 @@ final class DownloadSink: TaskSink {
     func spliced(_ task: TaskCore, _ count: Int) -> Demand {
         store.wrote(count)
         guard handler == nil, task.hasDelegate else { return .more }
-        let isNews = state.withLock { state in
-            defer { state.untold += Int64(count) }
-            return state.untold == 0
+        switch state.withLock({ $0.news.wrote(count, at: clock.now()) }) {
+        case .wait: break
+        case .tellNow: tellWritten(task)
+        case .tell(let delay):
+            let moment = DispatchTime.now() + .nanoseconds(Int(delay.nanoseconds))
+            DispatchQueue.global().asyncAfter(deadline: moment) { [weak self, weak task] in
+                if let self, let task { self.tellWritten(task) }
+            }
         }
-        if isNews { call(task) { self.tellWritten($0, $1, $2) } }
         return .more
     }
 
     /// One call says all that was written since the last (U-7.10).
+    private func tellWritten(_ task: TaskCore) { call(task) { self.tellWritten($0, $1, $2) } }
+
     private func tellWritten(
         _ delegate: any URLSessionDownloadDelegate, _ session: URLSession, _ task: URLSessionDownloadTask
     ) {
-        let new = state.withLock { state in
-            defer { state.untold = 0 }
-            return state.untold
-        }
+        guard let new = state.withLock({ $0.news.take(at: clock.now()) }) else { return }
         let count = store.count
         delegate.urlSession(
             session, downloadTask: task, didWriteData: new, totalBytesWritten: count.written,
@@ -120,11 +125,12 @@ final class DownloadSink: TaskSink {
     }
 
     func ended(_ task: TaskCore, _ error: URLError?) -> (any Error)? {
-        let askers = state.withLock { state in
+        let (askers, hasNews) = state.withLock { state in
             state.hasEnded = true
             defer { state.askers = [] }
-            return state.askers
+            return (state.askers, !state.news.isEmpty)
         }
+        if hasNews { tellWritten(task) }
         guard let error else {
             for asker in askers { asker(nil) }
             return finish(task)

@@ -15,12 +15,19 @@ protocol HopLoad: AnyObject, Sendable {
     func cancel(_ error: URLError)
     /// Goes on after the client has answered `.pause`. Harmless at any other time.
     func resumeReading()
+    /// What comes after the next `resumeReading()` may go into the file, as with `.splice`; where it cannot, it goes to
+    /// `hopReceived` as before.
+    func save(into target: FileTarget)
     /// The rest of the content is not wanted: the hop ends as a success.
     func skip()
     /// While suspended no byte moves and no time-out but the resource's counts (U-6.4).
     func setSuspended(_ isSuspended: Bool)
     /// Orders hops that wait for a connection (U-9.14): 0...1.
     func setPriority(_ priority: Float)
+}
+
+extension HopLoad {
+    func save(into target: FileTarget) {}
 }
 
 /// What becomes of a response's content.

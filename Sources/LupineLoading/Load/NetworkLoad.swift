@@ -128,6 +128,15 @@ final class NetworkLoad: HopLoad {
         if let exchange { goOn(exchange) }
     }
 
+    func save(into target: FileTarget) {
+        // What a decoder makes of the content does not come by itself.
+        let isPlain = flow.withLock { flow in
+            if !flow.decodes { flow.isSaved = true }
+            return !flow.decodes
+        }
+        if isPlain { exchange?.save(into: target) }
+    }
+
     /// In a step of its own on the loop: whether the client has paused is settled there, and what a decoder still holds
     /// comes before anything new.
     private func goOn(_ exchange: Exchange) {

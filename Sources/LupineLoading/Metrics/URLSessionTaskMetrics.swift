@@ -31,9 +31,30 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
         case https = 4
     }
 
+    /// The transactions, as they were told or as they were asked for: most metrics are never looked at.
+    private enum Transactions {
+        case told(hops: [HopMetrics], MilestoneClock, within: ClosedRange<Date>)
+        case made([URLSessionTaskTransactionMetrics])
+    }
+
+    private let transactions: Lock<Transactions>
+
     /// What was sent and answered, in order: redirects, authentication, transparent retries and revalidations are each one.
     /// Empty for a task that never began.
-    public let transactionMetrics: [URLSessionTaskTransactionMetrics]
+    public var transactionMetrics: [URLSessionTaskTransactionMetrics] {
+        transactions.withLock { transactions in
+            switch transactions {
+            case .made(let made): return made
+            case .told(let hops, let clock, let interval):
+                let made = hops.flatMap {
+                    URLSessionTaskTransactionMetrics.transactions(of: $0, clock, within: interval)
+                }
+                transactions = .made(made)
+                return made
+            }
+        }
+    }
+
     /// From the task's creation to its end.
     public let taskInterval: DateInterval
     /// How many redirects were followed.
@@ -50,9 +71,7 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
     init(hops: [HopMetrics], redirectCount: Int, created: Date, completed: Date, clock: MilestoneClock) {
         // The wall clock may have been set back meanwhile.
         let end = max(created, completed)
-        transactionMetrics = hops.flatMap {
-            URLSessionTaskTransactionMetrics.transactions(of: $0, clock, within: created...end)
-        }
+        transactions = Lock(.told(hops: hops, clock, within: created...end))
         taskInterval = DateInterval(start: created, end: end)
         self.redirectCount = redirectCount
         super.init()
@@ -64,7 +83,7 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
     }
 
     private init(_ metrics: URLSessionTaskMetrics, until completed: Date) {
-        transactionMetrics = metrics.transactionMetrics
+        transactions = Lock(.made(metrics.transactionMetrics))
         redirectCount = metrics.redirectCount
         taskInterval = DateInterval(
             start: metrics.taskInterval.start, end: max(metrics.taskInterval.end, completed))

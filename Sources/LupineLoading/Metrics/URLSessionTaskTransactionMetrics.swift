@@ -146,7 +146,7 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
 
     /// The request and how long it took.
     public override var description: String {
-        let name = request.url?.absoluteString ?? "no URL"
+        let name = request.url?.withoutUserInfo.absoluteString ?? "no URL"
         let time = (fetchStartDate.flatMap { responseEndDate?.timeIntervalSince($0) }).map { "\($0) s" }
         return "<URLSessionTaskTransactionMetrics \(name), \(resourceFetchType), \(time ?? "unfinished")>"
     }

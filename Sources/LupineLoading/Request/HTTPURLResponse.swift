@@ -64,7 +64,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         let length = isDecoded || fields.contains(.transferEncoding) ? nil : fields[.contentLength]
         super.init(
             Self.contents(
-                url: Self.withoutUser(url), type: fields[.contentType],
+                url: url.withoutUserInfo, type: fields[.contentType],
                 length: length.flatMap(Self.length) ?? -1))
     }
 
@@ -215,13 +215,5 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         return Contents(
             url: url, mimeType: mimeType.isEmpty ? nil : mimeType, expectedContentLength: length,
             textEncodingName: charset == "" ? nil : charset)
-    }
-
-    private static func withoutUser(_ url: URL) -> URL {
-        guard url.user(percentEncoded: true) != nil || url.password(percentEncoded: true) != nil,
-            var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
-        else { return url }
-        (parts.user, parts.password) = (nil, nil)
-        return parts.url ?? url
     }
 }

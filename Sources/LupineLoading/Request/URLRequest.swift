@@ -261,10 +261,10 @@ extension URLRequest.Body {
 }
 
 extension URLRequest: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The address.
-    public var description: String { url?.description ?? "url: nil" }
+    /// The address, without name and password.
+    public var description: String { url?.withoutUserInfo.description ?? "url: nil" }
 
-    /// The address.
+    /// The address, without name and password.
     public var debugDescription: String { description }
 }
 

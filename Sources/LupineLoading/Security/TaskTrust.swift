@@ -23,21 +23,30 @@ final class TaskTrust: PeerAsker {
     }
 
     private struct State: Sendable {
+        /// Until the task has ended: it owns the exchange that holds this. Not weak: the weak reference would have each task
+        /// that loads something keep a table of its own.
+        var asker: (any ServerTrustAsker)?
         var choices: [Place: Choice] = [:]
         /// What was asked about last.
         var trusts: [Place: SecTrust] = [:]
     }
 
-    /// Not held: it owns the exchange that holds this.
-    private weak let asker: (any ServerTrustAsker)?
     private let revocation: RevocationSupport
-    private let state = Lock(State())
+    private let state: Lock<State>
 
     /// Answers through `asker`. `TrustBridge.trust(asking:)` makes it.
     init(asking asker: any ServerTrustAsker, revocation: RevocationSupport) {
-        self.asker = asker
+        state = Lock(State(asker: asker))
         self.revocation = revocation
     }
+
+    /// The task has ended: whatever is still asked on its behalf is cancelled.
+    func end() {
+        // It may be the last reference, which goes outside of the lock.
+        _ = state.withLock { $0.asker.take() }
+    }
+
+    private var asker: (any ServerTrustAsker)? { state.withLock { $0.asker } }
 
     /// Who the task has chosen to be at this origin; nil when it was not asked.
     func choice(host: String, port: UInt16) -> Choice? {

@@ -7,46 +7,48 @@ import LupineTransport
 ///
 /// Path and query keep their spelling (U-9.2): they are cut out of the URL's text, never composed anew. User, password and
 /// fragment are dropped, since they are never sent. The authority is judged by `TransportURL`, the one strict reader.
-struct RouteURL {
-    /// How it is reached; a web socket's schemes count as those of HTTP.
-    let scheme: Origin.Scheme
-    /// A name in ASCII, or an address without brackets; with its zone, where an address has one.
-    let host: String
-    /// The same without a zone.
-    let nameWithoutZone: String
-    let port: UInt16
-    /// The value of `Host`.
-    let hostField: String
+struct RouteURL: Sendable {
+    /// Whom the request goes to.
+    let server: RouteServer
     /// The request target in origin form.
     let target: String
 
     /// Reads a URL; with `isWebSocket` of `ws` and `wss`, else of `http` and `https`.
-    init(_ url: URL, isWebSocket: Bool) throws(TransportError) {
-        let text = Array(url.absoluteString.utf8)
-        guard let colon = text.firstIndex(of: 0x3A) else { throw .url(.missingScheme) }
-        let name = String(decoding: text[..<colon], as: UTF8.self).lowercased()
+    ///
+    /// - Parameter known: A server that is not read again when the URL spells it in the same way.
+    init(_ url: URL, isWebSocket: Bool, known: RouteServer? = nil) throws(TransportError) {
+        var text = url.absoluteString
+        text.makeContiguousUTF8()
+        let bytes = text.utf8.span
+        if let known, known.isWebSocket == isWebSocket, known.begins(bytes) {
+            server = known
+            target = try Self.target(text, bytes, from: known.spelling.count)
+            return
+        }
+        guard let colon = bytes.firstIndex(from: 0, where: { $0 == 0x3A }) else {
+            throw .url(.missingScheme)
+        }
+        let name = Self.part(of: text, 0..<colon).lowercased()
+        let scheme: Origin.Scheme
         switch (name, isWebSocket) {
         case ("http", false), ("ws", true): scheme = .http
         case ("https", false), ("wss", true): scheme = .https
         default: throw .url(.unsupportedScheme(name))
         }
-        guard text[(colon + 1)...].starts(with: "//".utf8) else {
+        let start = colon + 3
+        guard bytes.count >= start, bytes[colon + 1] == 0x2F, bytes[colon + 2] == 0x2F else {
             throw .url(.missingAuthority(offset: colon + 1))
         }
-        let start = colon + 3
-        let end = text[start...].firstIndex { $0 == 0x2F || $0 == 0x3F || $0 == 0x23 } ?? text.endIndex
-        let hostStart = text[start..<end].lastIndex(of: 0x40).map { $0 + 1 } ?? start
-        let authority = Self.named(String(decoding: text[hostStart..<end], as: UTF8.self))
-        let fragment = text[end...].firstIndex(of: 0x23) ?? text.endIndex
-        target = try Self.target(text[end..<fragment])
-        let origin: TransportURL
-        do throws(TransportURLError) {
-            origin = try TransportURL((scheme == .https ? "https://" : "http://") + authority)
-        } catch { throw .url(error) }
-        host = origin.zone.map { origin.host + "%" + $0 } ?? origin.host
-        nameWithoutZone = origin.host
-        port = origin.port
-        hostField = origin.hostField
+        let end = bytes.firstIndex(from: start, where: RouteServer.endsAuthority) ?? bytes.count
+        var hostStart = start
+        while let at = bytes.firstIndex(from: hostStart, where: { $0 == 0x40 }), at < end {
+            hostStart = at + 1
+        }
+        target = try Self.target(text, bytes, from: end)
+        server = try RouteServer(
+            scheme, isWebSocket: isWebSocket, authority: Self.named(Self.part(of: text, hostStart..<end)),
+            // What names a user is not kept.
+            spelling: hostStart == start ? Array(text.utf8.prefix(end)) : [])
     }
 
     /// The authority with its name in ASCII: `URL` leaves names as they are that are percent-encoded.
@@ -61,11 +63,20 @@ struct RouteURL {
         return HostName.canonical(name) + authority[end...]
     }
 
-    private static func target(_ text: ArraySlice<UInt8>) throws(TransportError) -> String {
-        for place in text.indices where text[place] <= 0x20 || text[place] >= 0x7F {
-            throw .url(.illegalByte(text[place], offset: place))
+    private static func target(
+        _ text: String, _ bytes: Span<UInt8>, from start: Int
+    ) throws(TransportError) -> String {
+        let end = bytes.firstIndex(from: start, where: { $0 == 0x23 }) ?? bytes.count
+        for place in start..<end where bytes[place] <= 0x20 || bytes[place] >= 0x7F {
+            throw .url(.illegalByte(bytes[place], offset: place))
         }
-        let target = String(decoding: text, as: UTF8.self)
-        return target.hasPrefix("/") ? target : "/" + target
+        let target = part(of: text, start..<end)
+        return start < end && bytes[start] == 0x2F ? target : "/" + target
+    }
+
+    private static func part(of text: String, _ range: Range<Int>) -> String {
+        let bytes = text.utf8
+        let start = bytes.index(bytes.startIndex, offsetBy: range.lowerBound)
+        return String(Substring(bytes[start..<bytes.index(start, offsetBy: range.count)]))
     }
 }

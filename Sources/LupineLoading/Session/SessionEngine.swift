@@ -50,6 +50,8 @@ final class SessionEngine: Sendable {
         let dialing: DialConfiguration
         let proxyProfile: TLSProfile
         let options: URLSessionConfiguration.LupineOptions
+        /// Where the last request went, and the pool's key for that where it is the server alone.
+        let last = Lock<(server: RouteServer, origin: Origin?)?>(nil)
 
         init(
             group: EventLoopGroup, ownsGroup: Bool, proxies: ProxyRule, pool: ConnectionPool,
@@ -93,9 +95,12 @@ final class SessionEngine: Sendable {
         }
     }
 
-    private let parts: Result<Parts, TransportError>
+    private let parts: SecondChance<Parts>
+    /// Stands in while there are no parts, and no connection.
+    private let ownTrust: TrustBridge
+
     /// Who judges the peers of https origins, and who the session is there.
-    let trust: TrustBridge
+    var trust: TrustBridge { (try? parts.get())?.trust ?? ownTrust }
 
     /// The engine of a session with these settings.
     ///
@@ -105,14 +110,10 @@ final class SessionEngine: Sendable {
     init(
         _ settings: SessionSettings, trust: TrustEvaluator = .default, proxyTrust: TrustEvaluator = .default
     ) {
-        do throws(TransportError) {
-            let made = try Self.parts(settings, trust: trust, proxyTrust: proxyTrust)
-            self.trust = made.trust
-            parts = .success(made)
-        } catch {
-            self.trust = TrustBridge(settings.tls, evaluator: trust)
-            parts = .failure(error)
+        parts = SecondChance { () throws(TransportError) in
+            try Self.parts(settings, trust: trust, proxyTrust: proxyTrust)
         }
+        ownTrust = parts.existing?.trust ?? TrustBridge(settings.tls, evaluator: trust)
     }
 
     deinit { finish {} }
@@ -133,7 +134,7 @@ final class SessionEngine: Sendable {
             } else {
                 group = try EventLoopGroup.shared()
             }
-        } catch { throw .system(error) }
+        } catch { throw TransportError(startingLoops: error) }
         var resolution = Resolver.Configuration()
         for (endpoint, addresses) in options.addressOverrides {
             resolution.overrides[Resolver.Endpoint(host: endpoint.host, port: endpoint.port)] = addresses
@@ -186,37 +187,48 @@ final class SessionEngine: Sendable {
         tunnelAuthorizer: TunnelAuthorizer? = nil, taskTrust: TaskTrust? = nil, mayIdentify: Bool = true
     ) throws(TransportError) -> Route {
         let parts = try parts.get()
-        let place = try RouteURL(url, isWebSocket: isWebSocket)
-        var proxy = Self.proxy(for: place, parts)
+        let last = parts.last.withLock { $0 }
+        let place = try RouteURL(url, isWebSocket: isWebSocket, known: last?.server)
+        let server = place.server
+        if let last, last.server === server, let origin = last.origin {
+            return Route(
+                origin: origin, target: place.target, hostField: server.hostField, proxy: nil,
+                isTunnelled: false)
+        }
+        var proxy = Self.proxy(for: server, parts)
         if let proxyCredentials { proxy?.credentials = proxyCredentials }
         if let tunnelAuthorizer { proxy?.tunnelAuthorizer = tunnelAuthorizer }
         let profile =
-            place.scheme == .https
-            ? trust.profile(host: place.host, port: place.port, for: taskTrust, mayIdentify: mayIdentify)
+            server.scheme == .https
+            ? parts.trust.profile(
+                host: server.host, port: server.port, for: taskTrust, mayIdentify: mayIdentify)
             : nil
         let origin = Origin(
-            scheme: place.scheme, host: place.host, port: place.port, unixPath: parts.options.unixSocketPath,
-            proxy: proxy,
-            tls: profile,
+            scheme: server.scheme, host: server.host, port: server.port,
+            unixPath: parts.options.unixSocketPath, proxy: proxy, tls: profile,
             proxyTLS: proxy?.kind == .https ? parts.proxyProfile : nil,
             localBinding: parts.options.localBinding)
+        if !server.spelling.isEmpty {
+            let isAlone = proxy == nil && profile == nil
+            parts.last.withLock { $0 = (server, isAlone ? origin : nil) }
+        }
         return Route(
-            origin: origin, target: place.target, hostField: place.hostField, proxy: proxy,
-            isTunnelled: proxy.map { $0.kind == .socks5 || place.scheme == .https || isWebSocket } ?? false)
+            origin: origin, target: place.target, hostField: server.hostField, proxy: proxy,
+            isTunnelled: proxy.map { $0.kind == .socks5 || server.scheme == .https || isWebSocket } ?? false)
     }
 
     /// The proxy that `route` has for `url`; nil also for an address that cannot be sent to. Where the session has no proxy at
     /// all, the address is not looked at.
     func proxy(for url: URL, isWebSocket: Bool) -> ProxyServer? {
-        guard case .success(let parts) = parts, parts.proxies.hasServer,
+        guard let parts = try? parts.get(), parts.proxies.hasServer,
             let place = try? RouteURL(url, isWebSocket: isWebSocket)
         else { return nil }
-        return Self.proxy(for: place, parts)
+        return Self.proxy(for: place.server, parts)
     }
 
-    private static func proxy(for place: RouteURL, _ parts: Parts) -> ProxyServer? {
+    private static func proxy(for server: RouteServer, _ parts: Parts) -> ProxyServer? {
         guard parts.options.unixSocketPath == nil else { return nil }
-        return parts.proxies.proxy(for: place.scheme, host: place.nameWithoutZone, port: place.port)
+        return parts.proxies.proxy(for: server.scheme, host: server.nameWithoutZone, port: server.port)
     }
 
     // MARK: for stream tasks
@@ -271,15 +283,15 @@ final class SessionEngine: Sendable {
     ///
     /// - Parameter isWebSocket: As `route` was told.
     func submit(_ exchange: Exchange, isWebSocket: Bool = false) {
-        switch parts {
-        case .success(let parts): (isWebSocket ? parts.webSockets : parts.pool).submit(exchange)
-        case .failure: preconditionFailure("an exchange has a route, and this engine gives none")
+        guard let parts = parts.existing else {
+            preconditionFailure("an exchange has a route, and this engine gives none")
         }
+        (isWebSocket ? parts.webSockets : parts.pool).submit(exchange)
     }
 
     /// Closes the connections that carry nothing.
     func closeIdleConnections() {
-        guard case .success(let parts) = parts else { return }
+        guard let parts = parts.existing else { return }
         parts.pool.dropIdle()
         parts.webSockets.dropIdle()
     }
@@ -290,13 +302,13 @@ final class SessionEngine: Sendable {
     /// `shutDown`, so a session calls this when its last task is over. `done` is called, on some thread, when the last
     /// connection is closed and the session's own loops, if it has any, are gone.
     func finish(_ done: @escaping @Sendable () -> Void) {
-        guard case .success(let parts) = parts else { return done() }
+        guard let parts = parts.existing else { return done() }
         parts.finish(done)
     }
 
     /// Ends everything at once, also after `finish`: exchanges fail with `shutDown`. `done` as there.
     func shutDown(_ done: @escaping @Sendable () -> Void) {
-        guard case .success(let parts) = parts else { return done() }
+        guard let parts = parts.existing else { return done() }
         parts.shutDown(done)
     }
 }

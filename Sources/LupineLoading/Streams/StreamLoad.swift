@@ -139,6 +139,7 @@ final class StreamLoad: TaskLoad, StreamOwner {
             return true
         }
         guard isFirst else { return false }
+        trust.withLock { $0 }?.end()
         stream.end(error ?? StreamFault.closed.error, isReadToEnd: isReadToEnd)
         client.driverEnded(
             error,

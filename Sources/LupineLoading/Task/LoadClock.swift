@@ -17,19 +17,5 @@ struct LoadClock: Sendable {
     static let system = LoadClock(
         now: { MonotonicClock().now() },
         // Without loops nothing else can be loaded, either.
-        alarm: { moment, ring in shared()?.set(at: moment, ring) ?? {} })
-
-    private static let alarms = Lock(AlarmClock?.none)
-
-    /// The one alarm clock. Without it, the next who needs one tries again: descriptors may have run out for a moment only.
-    private static func shared() -> AlarmClock? {
-        if let known = alarms.withLock({ $0 }) { return known }
-        guard let loop = try? EventLoopGroup.shared().next() else { return nil }
-        let made = AlarmClock(loop: loop)
-        return alarms.withLock { known in
-            if let known { return known }
-            known = made
-            return made
-        }
-    }
+        alarm: { moment, ring in LoadAlarms.shared()?.set(at: moment, ring) ?? {} })
 }

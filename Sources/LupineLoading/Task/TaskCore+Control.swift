@@ -52,6 +52,10 @@ extension TaskCore {
     /// The load goes on reading after a sink has answered `.pause`.
     func resumeReading() { state.withLock { $0.load }?.resumeReading() }
 
+    /// Content goes into the file from the next `resumeReading()` on, as far as it can without being looked at; the rest
+    /// comes to the sink.
+    func save(into target: FileTarget) { state.withLock { $0.load }?.save(into: target) }
+
     var priority: Float {
         get { state.withLock { $0.priority } }
         set {

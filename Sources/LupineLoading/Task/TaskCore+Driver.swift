@@ -60,7 +60,7 @@ extension TaskCore: TaskDriverClient {
             state.counts.expectedToSend = expected
             let isNews = state.untoldSent == nil
             state.untoldSent = SentReport(total: total, expected: expected)
-            return (isNews, Self.shown(state))
+            return (isNews, Self.shown(state.progress, state.counts))
         }
         progress?.show()
         guard isNews, hasDelegate else { return }
@@ -97,7 +97,7 @@ extension TaskCore: TaskDriverClient {
             state.response = response
             state.counts.expectedToReceive =
                 state.currentRequest?.httpMethod == "HEAD" ? 0 : response.expectedContentLength
-            return (state.sink, Self.shown(state))
+            return (state.sink, Self.shown(state.progress, state.counts))
         }
         progress?.show()
         return sink.responded(self, response)
@@ -114,7 +114,7 @@ extension TaskCore: TaskDriverClient {
     private func count(_ bytes: Int) -> any TaskSink {
         let (sink, progress) = state.withLock { state in
             state.counts.received += Int64(bytes)
-            return (state.sink, Self.shown(state))
+            return (state.sink, Self.shown(state.progress, state.counts))
         }
         progress?.show()
         return sink

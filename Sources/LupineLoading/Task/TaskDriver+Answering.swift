@@ -47,13 +47,13 @@ extension TaskDriver {
     }
 
     /// The question that is open, if it is the one that is answered; it is not any more then.
-    private func takeQuestion(_ number: Int) -> (question: Question, authenticator: Authenticator)? {
+    private func takeQuestion(_ number: Int) -> (question: Question, authenticator: Authenticator?)? {
         state.withLock { state in
             guard state.questions == number, state.machine.isThinking, let question = state.question else {
                 return nil
             }
             state.question = nil
-            return (question, state.authenticator)
+            return (question, state.authenticator?.value)
         }
     }
 
@@ -88,10 +88,9 @@ extension TaskDriver {
     private func challenged(
         _ number: Int, _ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?
     ) {
-        guard let (question, found) = takeQuestion(number), case .challenge(_, let refusal) = question else {
-            return
-        }
-        var authenticator = found
+        guard let (question, found) = takeQuestion(number), case .challenge(_, let refusal) = question,
+            var authenticator = found
+        else { return }
         let answer: Authenticator.Answer =
             switch disposition {
             case .useCredential: .use(credential)
@@ -102,7 +101,7 @@ extension TaskDriver {
         let verdict = authenticator.answered(answer)
         let (judgement, next) = Self.judgement(of: verdict, refusal)
         handle(.decided(judgement)) { [authenticator] state in
-            state.authenticator = authenticator
+            state.authenticator = .value(authenticator)
             state.question = next
         }
     }

@@ -79,12 +79,12 @@ extension TaskDriver: HopLoadClient {
             return Situation(
                 request: state.request, cache: state.cache, fetchStart: state.fetchStart,
                 redirectCount: state.redirectCount, isTransaction: state.isTransaction,
-                authenticator: isAsked ? state.authenticator : nil)
+                authenticator: isAsked ? authenticator(for: state) : nil)
         }
         guard let situation else { return .skip }
         let verdict = judge(response, situation, storagePolicy)
         let actions = state.withLock { state -> HopMachine.Actions in
-            if let authenticator = verdict.authenticator { state.authenticator = authenticator }
+            if let authenticator = verdict.authenticator { state.authenticator = .value(authenticator) }
             if let cache = verdict.cache { state.cache = cache }
             state.question = verdict.question
             state.response = response
@@ -238,7 +238,7 @@ extension TaskDriver: HopLoadClient {
         var authenticator: Authenticator?
         var refusal: (HopMachine.Judgement, Question?)?
         if let error, let head = Self.refusedTunnel(error),
-            var found = state.withLock({ $0.machine.awaitsResponse ? $0.authenticator : nil })
+            var found = state.withLock({ $0.machine.awaitsResponse ? $0.authenticator?.value : nil })
         {
             refusal = Self.judgement(of: found.refused(tunnel: head), error)
             authenticator = found
@@ -251,7 +251,7 @@ extension TaskDriver: HopLoadClient {
             state.hasConnected = state.hasConnected || metrics.hasConnected
             var meaning = HopMachine.Meaning.end
             if let refusal, let authenticator {
-                state.authenticator = authenticator
+                state.authenticator = .value(authenticator)
                 state.question = refusal.1
                 meaning = .refused(refusal.0)
             } else if let error {

@@ -16,7 +16,7 @@ extension TaskDriver {
         var deadline: Instant?
         var priority: Float
         var isSuspended: Bool
-        var authenticator: Authenticator
+        var authenticator: Rare<Authenticator>?
     }
 
     /// The end of the preparation, which is the beginning of a hop.
@@ -67,11 +67,28 @@ extension TaskDriver {
             return fail(.loading(.unsupportedURL, url: nil))
         }
         let proxy = context.engine.authenticationProxy(for: url, isWebSocket: order.kind == .webSocket)
-        let message = AuthenticationMessage(request, body: plan.body, url: url, proxy: proxy)
+        if plan.authenticator == nil, proxy == nil, context.authentication.isEmpty {
+            return lookUp(request, [:], plan)
+        }
+        var authenticator = plan.authenticator?.value ?? newAuthenticator
+        authenticator.begin(AuthenticationMessage(request, body: plan.body, url: url, proxy: proxy))
         var plan = plan
-        plan.authenticator.begin(message)
-        guard let hash = plan.authenticator.contentHash else { return lookUp(request, [:], plan) }
+        plan.authenticator = .value(authenticator)
+        guard let hash = authenticator.contentHash else { return lookUp(request, [:], plan) }
         hash.make { [self, plan] hashes in go { self.lookUp(request, hashes, plan) } }
+    }
+
+    private var newAuthenticator: Authenticator {
+        Authenticator(memory: context.authentication, storage: context.settings.credentialStorage)
+    }
+
+    /// Who sees to the challenge by which the hop is answered: what went out without an authenticator said nothing to anybody.
+    func authenticator(for state: State) -> Authenticator? {
+        if let authenticator = state.authenticator { return authenticator.value }
+        guard let url = Self.url(of: state.announced, with: state.redirectCredential) else { return nil }
+        var authenticator = newAuthenticator
+        authenticator.begun(AuthenticationMessage(state.announced, body: state.body, url: url, proxy: nil))
+        return authenticator
     }
 
     /// The address with the user whom a redirect named.
@@ -86,8 +103,11 @@ extension TaskDriver {
     // MARK: the cache
 
     private func lookUp(_ request: URLRequest, _ hashes: [MessageDigest: [UInt8]], _ plan: Plan) {
-        var plan = plan
-        let fields = plan.authenticator.fields(hashes)
+        var (plan, fields) = (plan, AuthenticationFields())
+        if var authenticator = plan.authenticator?.value {
+            fields = authenticator.fields(hashes)
+            plan.authenticator = .value(authenticator)
+        }
         var sent = request
         if let value = fields.authorization { sent.headerList.set("Authorization", value) }
         let hop = Prepared(announced: request, sent: sent, fields: fields)

@@ -46,7 +46,8 @@ final class TaskDriver: Sendable {
         /// Whom the last redirect named.
         var redirectCredential: URLCredential?
         var redirectCount = 0
-        var authenticator: Authenticator
+        /// Made when somebody asks, or may be known to.
+        var authenticator: Rare<Authenticator>?
         /// Whether an answer to a challenge went out with the hop.
         var hasAnswered = false
 
@@ -91,6 +92,17 @@ final class TaskDriver: Sendable {
         case challenge(URLAuthenticationChallenge, refusal: URLError?)
     }
 
+    /// What few loads have and is large stands apart from the state.
+    indirect enum Rare<Value: Sendable>: Sendable {
+        case value(Value)
+
+        var value: Value {
+            switch self {
+            case .value(let value): value
+            }
+        }
+    }
+
     let order: TaskOrder
     let context: SessionContext
     let client: any TaskDriverClient
@@ -109,9 +121,7 @@ final class TaskDriver: Sendable {
         state = Lock(
             State(
                 request: order.request, body: order.body, sent: order.request,
-                announced: order.request,
-                authenticator: Authenticator(
-                    memory: context.authentication, storage: context.settings.credentialStorage)))
+                announced: order.request))
     }
 
     // MARK: what the task says
@@ -133,6 +143,15 @@ final class TaskDriver: Sendable {
         }
         hop?.resumeReading()
         if isAnswering { handle(.resumed, elsewhere: true) }
+    }
+
+    /// The content goes into a file, and so into no cache.
+    func save(into target: FileTarget) {
+        let hop = state.withLock { state -> (any HopLoad)? in
+            state.cache.giveUp()
+            return state.machine.isRunning ? state.hop : nil
+        }
+        hop?.save(into: target)
     }
 
     /// Holds the load, or lets it go on. The time for the whole of it goes on meanwhile (U-6.4, U-14.4).
@@ -310,6 +329,7 @@ final class TaskDriver: Sendable {
         }
         alarm?()
         watch?()
+        trust?.end()
         client.driverEnded(
             error,
             URLSessionTaskMetrics(hops: hops, redirectCount: count, created: order.created, completed: now))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import LupineTransport
 
 /// What carries a task out: the driver, or another kind of load for tasks that are no HTTP. Any thread; nothing blocks.
 /// The rules are those of `TaskDriverClient`.
@@ -11,6 +12,8 @@ protocol TaskLoad: AnyObject, Sendable {
     func cancel(_ error: URLError)
     /// Goes on after a `.pause`.
     func resumeReading()
+    /// What comes after the next `resumeReading()` may go into the file; what does not still comes to `driverReceived`.
+    func save(into target: FileTarget)
     /// Whether bytes may move.
     func setSuspended(_ isSuspended: Bool)
     /// Which of those that wait for a connection goes first.
@@ -21,6 +24,7 @@ protocol TaskLoad: AnyObject, Sendable {
 }
 
 extension TaskLoad {
+    func save(into target: FileTarget) {}
     func whenTimeIsUp(_ ring: @escaping @Sendable (URLError) -> Void) -> LoadClock.Cancel { {} }
 }
 

@@ -18,9 +18,9 @@ extension TaskCore {
         }
     }
 
-    static func shown(_ state: borrowing State) -> TaskProgress? {
-        guard let progress = state.progress else { return nil }
-        return TaskProgress(progress: progress, counts: state.counts)
+    static func shown(_ progress: Progress?, _ counts: Counts) -> TaskProgress? {
+        guard let progress else { return nil }
+        return TaskProgress(progress: progress, counts: counts)
     }
 
     /// The task's progress. Cancelling it cancels the task.
