@@ -87,7 +87,7 @@ package final class Origin: Sendable {
     /// `http://host:port` or `https://host:port`; empty for Unix-domain sockets.
     package var url: String {
         guard let port = address.port, let host = address.host else { return "" }
-        let scheme = service.tls == nil ? "http" : "https"
+        let scheme = service.isSecure ? "https" : "http"
         return address.isIPv6 ? "\(scheme)://[\(host)]:\(port)" : "\(scheme)://\(host):\(port)"
     }
 

@@ -15,6 +15,8 @@ package struct Script: Sendable {
         case expectHead
         /// Reads so many bytes.
         case expectBytes(Int)
+        /// Reads these bytes; when others come the connection ends with a reset.
+        case expectExactly([UInt8])
         /// Reads until the client closes its half.
         case expectEnd
         /// Sends the bytes.
@@ -37,6 +39,8 @@ package struct Script: Sendable {
         case close
         /// Does nothing any more until the origin is shut down or the client goes.
         case stall
+        /// Speaks HTTP from here on, as the origin does elsewhere; steps behind it do not come.
+        case speakHTTP
 
         // The rest needs TLS, and closes the connection where there is none.
 

@@ -30,9 +30,9 @@ final class ScriptConversation: Conversation {
     var wantsInput: Bool {
         guard case .running = state, position < script.steps.count else { return false }
         switch script.steps[position] {
-        case .expectHead, .expectBytes, .expectEnd: return true
+        case .expectHead, .expectBytes, .expectExactly, .expectEnd: return true
         case .send, .sendByteByByte, .pause, .waitForSignal, .signal, .slowRead, .reset, .halfClose, .close,
-            .stall, .startTLS, .closeWithoutNotify, .sendCloseNotify, .sendBeneathTLS, .cutWire,
+            .stall, .speakHTTP, .startTLS, .closeWithoutNotify, .sendCloseNotify, .sendBeneathTLS, .cutWire,
             .requestRenegotiation, .updateKeys:
             return false
         }
@@ -59,6 +59,15 @@ final class ScriptConversation: Conversation {
         switch script.steps[position] {
         case .expectHead: return expect(connection) { self.takeHead($0) }
         case .expectBytes(let count): return expect(connection) { self.take($0, of: count) }
+        case .expectExactly(let bytes):
+            var isOther = false
+            let moved = expect(connection) { self.take($0, expecting: bytes, isOther: &isOther) }
+            guard !isOther else {
+                state = .over
+                connection.reset()
+                return true
+            }
+            return moved
         case .expectEnd: return expectEnd(connection)
         case .send(let bytes):
             guard connection.hasRoom else { return false }
@@ -98,6 +107,10 @@ final class ScriptConversation: Conversation {
             next()
         case .close: return end(connection)
         case .stall: state = .over
+        case .speakHTTP:
+            guard connection.isFlushed else { return false }
+            state = .over
+            connection.become(HTTPConversation(limits: connection.service.configuration.limits))
         case .startTLS(let cut):
             guard connection.isFlushed else { return false }
             next()
@@ -174,6 +187,15 @@ final class ScriptConversation: Conversation {
         let taken = min(bytes.count, count - progress)
         progress += taken
         return (taken, progress == count)
+    }
+
+    private func take(
+        _ bytes: Span<UInt8>, expecting all: [UInt8], isOther: inout Bool
+    ) -> (taken: Int, isOver: Bool) {
+        let (taken, isOver) = take(bytes, of: all.count)
+        let start = progress - taken
+        for index in 0..<taken where bytes[index] != all[start + index] { isOther = true }
+        return (taken, isOver)
     }
 
     private func expectEnd(_ connection: ServerConnection) -> Bool {

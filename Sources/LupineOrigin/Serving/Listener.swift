@@ -111,7 +111,7 @@ final class Listener: LoopChannel {
                 HTTPConversation(limits: service.configuration.limits)
             }
         var channel: any ClientChannel = PlainChannel(socket)
-        if let context = service.tls, script?.layer != .socket {
+        if let context = service.tls(for: number), script?.layer != .socket {
             do throws(TLSError) {
                 channel = try TLSChannel(context, over: channel, number: number, record: service.handshakes)
             } catch {

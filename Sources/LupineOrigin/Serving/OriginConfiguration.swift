@@ -15,6 +15,8 @@ package struct OriginConfiguration: Sendable {
     package var connections = 16_384
     /// With whose certificates it speaks TLS, and how; nil speaks plain HTTP.
     package var tls: TLSServerConfiguration?
+    /// Further ones that connections take turns with, the first connection with `tls`: a server whose certificate changes.
+    package var furtherTLS: [TLSServerConfiguration] = []
     /// Silence after which a connection is closed.
     package var idleTimeout = Duration.seconds(60)
     /// Bytes of each connection's content that are recorded.

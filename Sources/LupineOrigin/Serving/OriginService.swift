@@ -9,17 +9,29 @@ final class OriginService: Sendable {
     let counts = OriginCounts()
     let record: ByteRecord
     let handshakes: HandshakeRecord
-    /// What connections speak TLS with; nil if they do not.
-    let tls: TLSServerContext?
+    /// What connections speak TLS with, in turn; empty if they do not.
+    private let contexts: [TLSServerContext]
     private let routes: Lock<Router>
     private let gates = Lock<[String: Gate]>([:])
 
     init(_ configuration: OriginConfiguration) throws(TLSError) {
         self.configuration = configuration
-        tls = if let tls = configuration.tls { try TLSServerContext(tls) } else { nil }
+        var contexts: [TLSServerContext] = []
+        if let tls = configuration.tls {
+            for one in [tls] + configuration.furtherTLS { contexts.append(try TLSServerContext(one)) }
+        }
+        self.contexts = contexts
         handshakes = HandshakeRecord(counts)
         record = ByteRecord(limit: configuration.recordedBytes)
         routes = Lock(Router.standard())
+    }
+
+    /// Whether connections speak TLS.
+    var isSecure: Bool { !contexts.isEmpty }
+
+    /// What connection `number` speaks TLS with; nil if it does not.
+    func tls(for number: Int) -> TLSServerContext? {
+        contexts.isEmpty ? nil : contexts[number % contexts.count]
     }
 
     var router: Router { routes.withLock { $0 } }

@@ -188,7 +188,7 @@ final class ServerConnection: LoopChannel, TimerTarget {
     /// Speaks TLS from here on: what was received and not taken is the beginning of a handshake. False without
     /// certificates to do so.
     func startTLS(cutting cut: WireCut?) -> Bool {
-        guard let context = service.tls else { return false }
+        guard let context = service.tls(for: number) else { return false }
         let early = Array(input[inputStart...])
         consume(inputCount)
         do throws(TLSError) {
