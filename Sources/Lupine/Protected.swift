@@ -20,11 +20,12 @@
     #else
         private let mutex = Mutex(())
     #endif
-    private var value: Value
+    // Nobody looks at it but under the lock, which is not recursive: what the runtime would check cannot be.
+    @exclusivity(unchecked) private var value: Value
 
     /// A lock that is open, around `value`.
-    init(_ value: Value) {
-        self.value = value
+    init(_ value: consuming Value) {
+        unsafe self.value = value
         #if LUPINE_TSAN
             unsafe mutex = .allocate(capacity: 1)
             unsafe mutex.initialize(to: pthread_mutex_t())
@@ -66,9 +67,9 @@
         #if LUPINE_TSAN
             unsafe pthread_mutex_lock(mutex)
             defer { unsafe pthread_mutex_unlock(mutex) }
-            return try body(&value)
+            return try unsafe body(&value)
         #else
-            return try mutex.withLock { _ in try body(&value) }
+            return try mutex.withLock { _ in try unsafe body(&value) }
         #endif
     }
 }

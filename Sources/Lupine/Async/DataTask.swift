@@ -22,7 +22,7 @@ public struct DataTask<Value: Sendable>: Sendable {
         self.awaited = awaited
         // Before there is a handler, which would start the request.
         if shouldAutomaticallyCancel, Task.isCancelled { request.cancel() }
-        handler { awaited.come($0) }
+        handler { [rootQueue = request.underlyingQueue] in awaited.come($0, on: rootQueue) }
     }
 
     /// The response. If the task that waits is cancelled, so is the request, unless the response was asked for without
@@ -119,7 +119,7 @@ extension DataRequest {
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
     ) -> DataTask<Serializer.SerializedObject> {
         DataTask(of: self, automaticallyCancelling: shouldAutomaticallyCancel) { handler in
-            response(queue: underlyingQueue, responseSerializer: serializer, completionHandler: handler)
+            _ = appendResponse(on: nil, serializer, handler)
         }
     }
 
@@ -131,7 +131,7 @@ extension DataRequest {
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
     ) -> DataTask<Serializer.SerializedObject> {
         DataTask(of: self, automaticallyCancelling: shouldAutomaticallyCancel) { handler in
-            response(queue: underlyingQueue, responseSerializer: serializer, completionHandler: handler)
+            _ = appendResponse(on: nil, serializer, handler)
         }
     }
 }

@@ -12,16 +12,20 @@ final class MultipartFile {
     private let url: URL
     private var descriptor: CInt
 
-    /// Makes the file. Throws `multipartEncodingFailed`.
-    convenience init(creating url: URL) throws { try self.init(opening: url, flags: O_CREAT | O_EXCL) }
+    /// Makes the file, for its owner only or for whom the process lets. Throws `multipartEncodingFailed`.
+    convenience init(creating url: URL, isPrivate: Bool) throws {
+        try self.init(
+            opening: url, flags: O_CREAT | O_EXCL | (isPrivate ? O_NOFOLLOW : 0),
+            mode: isPrivate ? 0o600 : 0o666)
+    }
 
     /// Opens a file, with more flags. Throws `multipartEncodingFailed`.
-    init(opening url: URL, flags: CInt) throws {
+    init(opening url: URL, flags: CInt, mode: mode_t = 0o666) throws {
         self.url = url
         guard !url.path.isEmpty, !url.path.utf8.contains(0) else {
             throw AFError.multipartEncodingFailed(reason: .outputStreamCreationFailed(for: url))
         }
-        descriptor = unsafe Glibc.open(url.path, O_WRONLY | O_CLOEXEC | flags, 0o666)
+        descriptor = unsafe Glibc.open(url.path, O_WRONLY | O_CLOEXEC | flags, mode)
         guard descriptor >= 0 else {
             let code = errno
             throw AFError.multipartEncodingFailed(

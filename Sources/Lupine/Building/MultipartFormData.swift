@@ -127,7 +127,12 @@ open class MultipartFormData {
     ///
     /// Throws `multipartEncodingFailed`: for the first part that could not be appended, when there is something at
     /// `fileURL`, when it is no file URL, and when a stream cannot be read or the file not be written.
-    public func writeEncodedData(to fileURL: URL) throws {
+    public func writeEncodedData(to fileURL: URL) throws { try write(to: fileURL, isPrivate: false) }
+
+    /// The same, into a file that only its owner can read.
+    func writePrivately(to fileURL: URL) throws { try write(to: fileURL, isPrivate: true) }
+
+    private func write(to fileURL: URL, isPrivate: Bool) throws {
         if let failure { throw failure }
         guard !fileManager.fileExists(atPath: fileURL.path) else {
             throw AFError.multipartEncodingFailed(reason: .outputStreamFileAlreadyExists(at: fileURL))
@@ -136,7 +141,7 @@ open class MultipartFormData {
             throw AFError.multipartEncodingFailed(reason: .outputStreamURLInvalid(url: fileURL))
         }
         markEnds()
-        let file = try MultipartFile(creating: fileURL)
+        let file = try MultipartFile(creating: fileURL, isPrivate: isPrivate)
         do {
             for part in parts {
                 try file.write(opening(of: part))

@@ -9,7 +9,8 @@ extension AFError: LocalizedError {
     public var errorDescription: String? {
         switch self {
         case .explicitlyCancelled: "The request was cancelled on purpose."
-        case .invalidURL(let convertible): "This is not a valid URL: \(convertible)"
+        case .invalidURL(let convertible):
+            "This is not a valid URL: \(LogRedaction.withoutUserInfo("\(convertible)"))"
         case .createURLRequestFailed(let error):
             "The URLRequest could not be created: \(error.localizedDescription)"
         case .createUploadableFailed(let error):

@@ -13,45 +13,77 @@ public final class AlamofireNotifications: EventMonitor {
 
     /// Posts `Request.didResumeNotification`.
     public func requestDidResume(_ request: Request) {
-        post(Request.didResumeNotification, about: request)
+        post(.resumed(request))
     }
 
     /// Posts `Request.didSuspendNotification`.
     public func requestDidSuspend(_ request: Request) {
-        post(Request.didSuspendNotification, about: request)
+        post(.suspended(request))
     }
 
     /// Posts `Request.didCancelNotification`.
     public func requestDidCancel(_ request: Request) {
-        post(Request.didCancelNotification, about: request)
+        post(.cancelled(request))
     }
 
     /// Posts `Request.didFinishNotification`.
     public func requestDidFinish(_ request: Request) {
-        post(Request.didFinishNotification, about: request)
+        post(.finished(request))
     }
 
     /// Posts `Request.didResumeTaskNotification`.
     public func request(_ request: Request, didResumeTask task: URLSessionTask) {
-        post(Request.didResumeTaskNotification, about: request)
+        post(.resumedTask(request, task))
     }
 
     /// Posts `Request.didSuspendTaskNotification`.
     public func request(_ request: Request, didSuspendTask task: URLSessionTask) {
-        post(Request.didSuspendTaskNotification, about: request)
+        post(.suspendedTask(request, task))
     }
 
     /// Posts `Request.didCancelTaskNotification`.
     public func request(_ request: Request, didCancelTask task: URLSessionTask) {
-        post(Request.didCancelTaskNotification, about: request)
+        post(.cancelledTask(request, task))
     }
 
     /// Posts `Request.didCompleteTaskNotification`.
     public func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
-        post(Request.didCompleteTaskNotification, about: request)
+        post(.completedTask(request, task, error))
     }
 
-    private func post(_ name: Notification.Name, about request: Request) {
-        NotificationCenter.default.post(Notification(name: name, about: request))
+    private func post(_ event: MonitorEvent) {
+        var subject: Subject?
+        post(event, &subject)
+    }
+
+    /// What the last notification of a turn was about: what is said of one request in a row shares its user info.
+    struct Subject {
+        fileprivate let request: Request
+        fileprivate let userInfo: [AnyHashable: Any]
+    }
+
+    /// Posts the notification of an event, if there is one.
+    func post(_ event: MonitorEvent, _ subject: inout Subject?) {
+        guard let (name, request) = Self.notification(of: event) else { return }
+        let current =
+            if let subject, subject.request === request { subject } else {
+                Subject(request: request, userInfo: Notification.userInfo(about: request))
+            }
+        NotificationCenter.default.post(Notification(name: name, object: nil, userInfo: current.userInfo))
+        subject = current
+    }
+
+    private static func notification(of event: MonitorEvent) -> (Notification.Name, Request)? {
+        switch event {
+        case .resumed(let request): (Request.didResumeNotification, request)
+        case .suspended(let request): (Request.didSuspendNotification, request)
+        case .cancelled(let request): (Request.didCancelNotification, request)
+        case .finished(let request): (Request.didFinishNotification, request)
+        case .resumedTask(let request, _): (Request.didResumeTaskNotification, request)
+        case .suspendedTask(let request, _): (Request.didSuspendTaskNotification, request)
+        case .cancelledTask(let request, _): (Request.didCancelTaskNotification, request)
+        case .completedTask(let request, _, _): (Request.didCompleteTaskNotification, request)
+        default: nil
+        }
     }
 }

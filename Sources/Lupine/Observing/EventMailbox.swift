@@ -6,8 +6,9 @@ import Dispatch
 ///
 /// The first event that waits puts a turn on the queue; those that come before the turn begins share it. So a busy queue
 /// has one block per batch, and still an event is told before anything that is put on a serial queue after it: handlers
-/// of the program's, above all. Notifications may wait for their turn a little longer, see `EventBurst`. A queue has one mailbox, whoever sends: two would tell a monitor of a session and a
-/// request in the wrong order. It lives as long as its queue.
+/// of the program's, above all. Notifications may wait for their turn a little longer, see `RootBurst`. A queue has one
+/// mailbox, whoever sends: two would tell a monitor of a session and a request in the wrong order. It lives as long as its
+/// queue.
 final class EventMailbox: Sendable {
     private struct Entry {
         let event: MonitorEvent
@@ -54,7 +55,7 @@ final class EventMailbox: Sendable {
             return !state.isOnQueue
         }
         guard needsTurn else { return }
-        if let rootQueue, let burst = EventBurst.current {
+        if let rootQueue, let burst = RootBurst.current {
             burst.add(self, for: queue, behind: rootQueue)
         } else {
             putTurn(on: queue)
@@ -81,8 +82,9 @@ final class EventMailbox: Sendable {
             state.turns += 1
             return batch
         }
+        var subject: AlamofireNotifications.Subject?
         for entry in batch {
-            for listener in entry.listeners { listener.hear(entry.event) }
+            for listener in entry.listeners { listener.hear(entry.event, &subject) }
         }
     }
 }

@@ -45,7 +45,7 @@ enum LogRedaction {
     }
 
     /// `https://name:password@host` as `https://[redacted]@host`.
-    private static func withoutUserInfo(_ text: String) -> String {
+    static func withoutUserInfo(_ text: String) -> String {
         var result = String.UnicodeScalarView()
         var rest = Array(text.unicodeScalars)[...]
         while let slashes = rest.firstRange(of: Array("://".unicodeScalars)) {

@@ -33,7 +33,6 @@ extension Notification {
     /// The request that a notification of the library's is about; nil for others.
     public var request: Request? { userInfo?[Request.notificationKey] as? Request }
 
-    init(name: Name, about request: Request) {
-        self.init(name: name, object: nil, userInfo: [Request.notificationKey: request])
-    }
+    /// What a notification about that request carries.
+    static func userInfo(about request: Request) -> [AnyHashable: Any] { [Request.notificationKey: request] }
 }

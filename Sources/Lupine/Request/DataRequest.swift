@@ -117,7 +117,7 @@ public class DataRequest: Request, @unchecked Sendable {
         queue: DispatchQueue = .main, responseSerializer: Serializer,
         completionHandler: @escaping @Sendable (AFDataResponse<Serializer.SerializedObject>) -> Void
     ) -> Self {
-        appendResponse(queue, responseSerializer, completionHandler)
+        appendResponse(on: queue, responseSerializer, completionHandler)
     }
 
     /// Has `completionHandler` called on `queue` with what `responseSerializer` makes of the content.
@@ -127,11 +127,13 @@ public class DataRequest: Request, @unchecked Sendable {
         queue: DispatchQueue = .main, responseSerializer: Serializer,
         completionHandler: @escaping @Sendable (AFDataResponse<Serializer.SerializedObject>) -> Void
     ) -> Self {
-        appendResponse(queue, responseSerializer, completionHandler)
+        appendResponse(on: queue, responseSerializer, completionHandler)
     }
 
-    private func appendResponse<Serializer: DataResponseSerializerProtocol>(
-        _ queue: DispatchQueue, _ serializer: Serializer,
+    /// Has `completionHandler` called with what the serializer makes of the response: on `queue`, or in a block of the root
+    /// queue's, without a block of its own, if that is nil.
+    func appendResponse<Serializer: DataResponseSerializerProtocol>(
+        on queue: DispatchQueue?, _ serializer: Serializer,
         _ completionHandler: @escaping @Sendable (AFDataResponse<Serializer.SerializedObject>) -> Void
     ) -> Self {
         appendSerializer(isForeign: (serializer as? DataResponseSerializer)?.isBare != true) { isOnRoot in
@@ -147,6 +149,7 @@ public class DataRequest: Request, @unchecked Sendable {
                         self.dataResponse(
                             AFResult<Serializer.SerializedObject>.failure($0), duration: duration)
                     }
+                    guard let queue else { return completionHandler(delivered ?? response) }
                     queue.deliver { completionHandler(delivered ?? response) }
                 }
             }

@@ -68,6 +68,10 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     /// What changes besides the state of any request.
     struct StreamState {
         fileprivate var gate: ResponseGate?
+        /// What is sent in place of the request's body.
+        fileprivate var bodyFile: URL?
+        /// Opens the file that content goes into instead.
+        fileprivate var opening: (@Sendable (URLResponse) -> FileHandle?)?
         fileprivate var takers: [Taker] = []
         /// Pieces that handlers have not dealt with yet, all handlers together.
         fileprivate var outstanding = 0
@@ -118,7 +122,9 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     override var preparation: Preparation { .conversion(convertible, upload: nil) }
 
     override func task(for request: URLRequest, using session: URLSession) -> URLSessionTask {
-        session.dataTask(with: request)
+        let (file, opening) = streamState.read { ($0.bodyFile, $0.opening) }
+        if file == nil, opening == nil { return session.dataTask(with: request) }
+        return session.dataTask(with: request, sending: file, savingInto: opening ?? { _ in nil })
     }
 
     // MARK: what the task tells, on the root queue
@@ -179,6 +185,32 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
             handler(response)
             answer(.allow)
         }
+    }
+
+    // MARK: files
+
+    /// Has a file sent as the body, in place of the request's: from its beginning as often as a challenge, a redirect or
+    /// another attempt asks for it. To be called before the first handler is added.
+    @discardableResult
+    public func sendContent(of file: URL) -> Self {
+        streamState.write { $0.bodyFile = file }
+        return self
+    }
+
+    /// Has the content of each attempt go straight into the file that `open` gives for its response, past the handlers,
+    /// which only hear of the end. With nil the content comes to the handlers, as without this.
+    ///
+    /// For content that nobody has to look at: where it is not coded and the connection not encrypted the kernel moves it
+    /// from the socket to the file. To be called before the first handler is added.
+    ///
+    /// - Parameter open: Called on the root queue after `onHTTPResponse` has allowed the response. Gives a regular file that is
+    ///   open for writing at the position where the content is to go; whoever opened it closes it when the request has
+    ///   completed. `task?.countOfBytesReceived` says how far it is.
+    @preconcurrency
+    @discardableResult
+    public func saveContent(into open: @escaping @Sendable (_ response: URLResponse) -> FileHandle?) -> Self {
+        streamState.write { $0.opening = open }
+        return self
     }
 
     // MARK: the pieces

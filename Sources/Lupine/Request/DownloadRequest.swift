@@ -96,6 +96,8 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     /// The next attempt begins as the first did: what is left of this one is not gone on with.
     override func reset() {
         removePart()
+        // Its name is our own and nobody's destination: once it is forgotten nobody would find it.
+        if destination == nil, let file = fileURL { try? FileManager.default.removeItem(at: file) }
         super.reset()
         downloadState.write { $0 = DownloadState() }
     }
@@ -196,7 +198,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         queue: DispatchQueue = .main, responseSerializer: Serializer,
         completionHandler: @escaping @Sendable (AFDownloadResponse<Serializer.SerializedObject>) -> Void
     ) -> Self {
-        appendResponse(queue, responseSerializer, completionHandler)
+        appendResponse(on: queue, responseSerializer, completionHandler)
     }
 
     /// Has `completionHandler` called on `queue` with what `responseSerializer` makes of the file.
@@ -206,11 +208,13 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         queue: DispatchQueue = .main, responseSerializer: Serializer,
         completionHandler: @escaping @Sendable (AFDownloadResponse<Serializer.SerializedObject>) -> Void
     ) -> Self {
-        appendResponse(queue, responseSerializer, completionHandler)
+        appendResponse(on: queue, responseSerializer, completionHandler)
     }
 
-    private func appendResponse<Serializer: DownloadResponseSerializerProtocol>(
-        _ queue: DispatchQueue, _ serializer: Serializer,
+    /// Has `completionHandler` called with what the serializer makes of the response: on `queue`, or in a block of the root
+    /// queue's, without a block of its own, if that is nil.
+    func appendResponse<Serializer: DownloadResponseSerializerProtocol>(
+        on queue: DispatchQueue?, _ serializer: Serializer,
         _ completionHandler: @escaping @Sendable (AFDownloadResponse<Serializer.SerializedObject>) -> Void
     ) -> Self {
         appendSerializer(isForeign: true) { isOnRoot in
@@ -226,6 +230,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
                         self.downloadResponse(.failure($0), duration: duration)
                             as AFDownloadResponse<Serializer.SerializedObject>
                     }
+                    guard let queue else { return completionHandler(delivered ?? response) }
                     queue.deliver { completionHandler(delivered ?? response) }
                 }
             }

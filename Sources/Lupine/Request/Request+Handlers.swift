@@ -74,7 +74,8 @@ extension Request {
 
     // MARK: credentials
 
-    /// Answers the challenges of servers and proxies with a name and a password. No header field is sent before one comes.
+    /// Answers the challenges of the server and of proxies with a name and a password. No header field is sent before one
+    /// comes, and no other server is answered that a redirect leads to.
     @discardableResult
     public func authenticate(
         username: String, password: String, persistence: URLCredential.Persistence = .forSession
@@ -82,7 +83,8 @@ extension Request {
         authenticate(with: URLCredential(user: username, password: password, persistence: persistence))
     }
 
-    /// Answers the challenges of servers and proxies with a credential. No header field is sent before one comes.
+    /// Answers the challenges of the server and of proxies with a credential. No header field is sent before one comes, and no
+    /// other server is answered that a redirect leads to.
     @discardableResult
     public func authenticate(with credential: URLCredential) -> Self {
         mutableState.write { $0.credential = credential }

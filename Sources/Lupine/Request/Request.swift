@@ -46,9 +46,9 @@ public class Request: @unchecked Sendable {
         var id: UUID?
         var error: AFError?
         var retryCount = 0
-        var requests: [URLRequest] = []
-        var tasks: [URLSessionTask] = []
-        var metrics: [URLSessionTaskMetrics] = []
+        var requests = AttemptHistory<URLRequest>()
+        var tasks = AttemptHistory<URLSessionTask>()
+        var metrics = AttemptHistory<URLSessionTaskMetrics>()
         var chain = SerializerChain()
         var finishHandlers: [Job] = []
         var validators: [Validator] = []
@@ -153,7 +153,7 @@ public class Request: @unchecked Sendable {
     // MARK: what it has gathered
 
     /// The requests of all attempts: as converted and, where there are adapters, as adapted. No redirects.
-    public var requests: [URLRequest] { mutableState.read { $0.requests } }
+    public var requests: [URLRequest] { mutableState.read { $0.requests.all } }
     /// The first request.
     public var firstRequest: URLRequest? { mutableState.read { $0.requests.first } }
     /// The latest request.
@@ -167,7 +167,7 @@ public class Request: @unchecked Sendable {
     public var response: HTTPURLResponse? { lastTask?.response as? HTTPURLResponse }
 
     /// The tasks of all attempts.
-    public var tasks: [URLSessionTask] { mutableState.read { $0.tasks } }
+    public var tasks: [URLSessionTask] { mutableState.read { $0.tasks.all } }
     /// The first task.
     public var firstTask: URLSessionTask? { mutableState.read { $0.tasks.first } }
     /// The latest task.
@@ -176,7 +176,7 @@ public class Request: @unchecked Sendable {
     public var task: URLSessionTask? { lastTask }
 
     /// What was measured of each task.
-    public var allMetrics: [URLSessionTaskMetrics] { mutableState.read { $0.metrics } }
+    public var allMetrics: [URLSessionTaskMetrics] { mutableState.read { $0.metrics.all } }
     /// What was measured of the first task.
     public var firstMetrics: URLSessionTaskMetrics? { mutableState.read { $0.metrics.first } }
     /// What was measured of the latest task.
@@ -229,10 +229,12 @@ public class Request: @unchecked Sendable {
 
     /// Lets go of everything when the handlers have been called. On the root queue.
     func cleanup() {
-        let handlers = mutableState.write { state in
-            defer { state.finishHandlers = [] }
-            return state.finishHandlers
+        // Handlers of progress often hold the request, to cancel it, and have heard everything. They go outside of the lock.
+        let (handlers, progress) = mutableState.write { state in
+            defer { (state.finishHandlers, state.upload.handler, state.download.handler) = ([], nil, nil) }
+            return (state.finishHandlers, [state.upload.handler, state.download.handler])
         }
+        withExtendedLifetime(progress) {}
         for handler in handlers { handler.run() }
         delegate?.cleanup(after: self)
     }
@@ -246,12 +248,12 @@ extension Request: Hashable {
 }
 
 extension Request: CustomStringConvertible {
-    /// Method, address and, once there is one, the status of what was performed last.
+    /// Method, address without name and password and, once there is one, the status of what was performed last.
     public var description: String {
         guard let request = performedRequests.last ?? lastRequest, let url = request.url,
             let method = request.httpMethod
         else { return "No request created yet." }
-        let text = "\(method) \(url.absoluteString)"
+        let text = "\(method) \(url.withoutUserInfo.absoluteString)"
         return response.map { "\(text) (\($0.statusCode))" } ?? text
     }
 }

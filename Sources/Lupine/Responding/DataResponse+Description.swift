@@ -6,8 +6,8 @@ extension DataResponse: CustomStringConvertible {
 }
 
 extension DataResponse: CustomDebugStringConvertible {
-    /// The request, the response, their header fields and bodies, how long it took and the result: for a debugger, since
-    /// credentials are shown too.
+    /// The request, the response, their header fields and bodies, how long it took and the result: for a debugger. Values of
+    /// `Authorization`, `Cookie` and their like are left out.
     public var debugDescription: String {
         var text = ResponseDescription()
         guard let request else {

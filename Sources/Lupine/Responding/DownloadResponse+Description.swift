@@ -9,7 +9,7 @@ extension DownloadResponse: CustomStringConvertible {
 
 extension DownloadResponse: CustomDebugStringConvertible {
     /// The request, the response, their header fields, where the content is, how long it took and the result: for a
-    /// debugger, since credentials are shown too.
+    /// debugger. Values of `Authorization`, `Cookie` and their like are left out.
     public var debugDescription: String {
         var text = ResponseDescription()
         guard let request else {

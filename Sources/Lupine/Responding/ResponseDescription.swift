@@ -5,11 +5,15 @@ internal import LupineLoading
 
 /// A response as text for a developer: blocks of a name in brackets and what belongs to it, below it and indented.
 ///
-/// It shows all header fields and short bodies that are text, credentials too: for a debugger, not for a log that others
-/// read.
+/// It shows all header fields, those that are credentials by name alone, and short bodies that are text: for a debugger, not
+/// for a log that others read, since bodies and fields of any other name may be secret too.
 struct ResponseDescription {
     /// Longer bodies are not shown.
     static let longestBody = 100_000
+    /// Fields whose values are credentials. Lower case.
+    private static let secrets: Set<String> = [
+        "authorization", "proxy-authorization", "cookie", "set-cookie",
+    ]
     private static let step = "    "
     /// What the type of a body has in it that is worth showing.
     private static let textualTypes = ["json", "xml", "text"]
@@ -65,7 +69,10 @@ struct ResponseDescription {
     private mutating func add(_ headers: HTTPHeaders) {
         if headers.isEmpty { return add("Headers", nil, depth: 1) }
         addTitle("Headers", depth: 1)
-        for header in headers.sorted() { lines.append(Self.indentation(2) + header.description) }
+        for header in headers.sorted() {
+            let value = Self.secrets.contains(header.name.lowercased()) ? LogRedaction.mark : header.value
+            lines.append(Self.indentation(2) + "\(header.name): \(value)")
+        }
     }
 
     private mutating func addTitle(_ name: String, depth: Int) {

@@ -5,13 +5,19 @@ public import LupineLoading
 
 // What a serializer need not say. All of it runs on the session's serialization queue.
 
+/// What may be empty by default; made once, not for each request.
+private enum EmptyByDefault {
+    static let requestMethods: Set<HTTPMethod> = [.head]
+    static let responseCodes: Set<Int> = [204, 205]
+}
+
 extension ResponseSerializer {
     /// What content goes through when nothing else is said: nothing.
     public static var defaultDataPreprocessor: any DataPreprocessor { PassthroughPreprocessor() }
     /// The methods whose responses may be empty when nothing else is said: `HEAD`.
-    public static var defaultEmptyRequestMethods: Set<HTTPMethod> { [.head] }
+    public static var defaultEmptyRequestMethods: Set<HTTPMethod> { EmptyByDefault.requestMethods }
     /// The status codes whose responses may be empty when nothing else is said: 204 and 205.
-    public static var defaultEmptyResponseCodes: Set<Int> { [204, 205] }
+    public static var defaultEmptyResponseCodes: Set<Int> { EmptyByDefault.responseCodes }
 
     /// `defaultDataPreprocessor`.
     public var dataPreprocessor: any DataPreprocessor { Self.defaultDataPreprocessor }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import Foundation
+internal import Glibc
 internal import LupineLoading
 
 /// The upload of a form: it is encoded when it is to be sent, once, and the result, be it an error, serves every attempt.
@@ -59,11 +60,13 @@ final class MultipartUpload: UploadConvertible, @unchecked Sendable {
         if form.contentLength < encodingMemoryThreshold { return .data(try form.encode()) }
         let fileManager = form.fileManager
         let folder = fileManager.temporaryDirectory
-            .appendingPathComponent("org.alamofire.manager/multipart.form.data")
-        try fileManager.createDirectory(at: folder, withIntermediateDirectories: true)
+            .appendingPathComponent("org.alamofire.manager.\(geteuid())/multipart.form.data")
+        // A form may hold secrets, and the users of a machine share this place: each has a folder that is closed to others.
+        try fileManager.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         let file = folder.appendingPathComponent(UUID().uuidString)
         do {
-            try form.writeEncodedData(to: file)
+            try form.writePrivately(to: file)
         } catch {
             try? fileManager.removeItem(at: file)
             throw error

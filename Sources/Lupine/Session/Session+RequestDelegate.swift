@@ -38,8 +38,9 @@ extension Session: RequestDelegate {
 
     /// Has a request run its pipeline again, after so many seconds; a session that has gone meanwhile does not.
     public func retryRequest(_ request: Request, withDelay timeDelay: TimeInterval?) {
-        let retry = { @Sendable [weak self] in
-            guard let self, request.prepareForRetry() else { return }
+        // A queue keeps what is to run later until then: a request that ends before is not to wait for its hour.
+        let retry = { @Sendable [weak self, weak request] in
+            guard let self, let request, request.prepareForRetry() else { return }
             performAttempt(of: request)
         }
         // A handler that was added behind the end may be why: then the session has let go of the request.

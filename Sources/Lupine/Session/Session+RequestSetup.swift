@@ -26,9 +26,9 @@ extension Session {
         mutableState.write { _ = $0.activeRequests.insert(request) }
         switch request.preparation {
         case .conversion(let convertible, let upload):
-            let isForeign =
-                upload != nil || !ownsRequestQueue || (convertible as? any OwnConvertible)?.isForeign ?? true
-            if isForeign || adapter(for: request) != nil {
+            if upload != nil || !ownsRequestQueue || adapter(for: request) != nil
+                || Self.isForeign(convertible)
+            {
                 requestQueue.async { self.convert(request, convertible, upload, isOnRoot: false) }
             } else {
                 convert(request, convertible, nil, isOnRoot: true)
@@ -114,6 +114,13 @@ extension Session {
         if task.isOrphan { return request.finish(error: .sessionInvalidated(error: nil)) }
         mutableState.write { $0.requestTaskMap[request] = task }
         request.didCreateTask(task)
+    }
+
+    /// Whether code of the program's runs in the conversion.
+    private static func isForeign(_ convertible: any URLRequestConvertible) -> Bool {
+        // What most requests are made of, without a search for what it conforms to.
+        if let own = convertible as? RequestConvertible { return own.isForeign }
+        return (convertible as? any OwnConvertible)?.isForeign ?? true
     }
 
     // MARK: who adapts and retries

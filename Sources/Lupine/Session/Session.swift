@@ -114,7 +114,7 @@ open class Session: @unchecked Sendable {
         self.serverTrustManager = serverTrustManager
         self.redirectHandler = redirectHandler
         self.cachedResponseHandler = cachedResponseHandler
-        EventBurst.begin(on: rootQueue)
+        RootBurst.begin(on: rootQueue)
         eventMonitor = CompositeEventMonitor(queue: rootQueue, monitors: eventMonitors)
         delegate.serve(self, telling: eventMonitor)
     }

@@ -7,6 +7,9 @@ public import LupineLoading
 ///
 /// Called on the session's root queue. It can be subclassed; an override that does not call `super` takes the matter out of
 /// the request's hands. So the compiler cannot see that it is `Sendable`: what changes stands in one locked state.
+///
+/// Methods that the pipeline has no use for are here too, for overrides: what a protocol has a default for, a subclass
+/// cannot add. Each does what the default does.
 open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate,
     URLSessionWebSocketDelegate, @unchecked Sendable
 {
@@ -68,7 +71,29 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         ending?.run()
     }
 
+    /// A question about the connection: whether the server is trusted, which certificate it is to be shown. It goes on to
+    /// the method for tasks; an override that answers answers for all requests, before their credentials and the session's
+    /// evaluators.
+    open func urlSession(
+        _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        Defaults.all.urlSession(session, didReceive: challenge, completionHandler: completionHandler)
+    }
+
     // MARK: tasks of any kind
+
+    /// Does nothing.
+    open func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {}
+
+    /// Goes on with the request as it is. Sessions on Linux never delay tasks.
+    open func urlSession(
+        _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
+    ) {
+        Defaults.all.urlSession(
+            session, task: task, willBeginDelayedRequest: request, completionHandler: completionHandler)
+    }
 
     /// Answers a challenge: with the request's credential or the stored one, or with the judgement of the host's evaluator.
     open func urlSession(
@@ -137,6 +162,21 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         eventMonitor?.urlSession(session, taskNeedsNewBodyStream: task)
         completionHandler((request as? UploadRequest)?.inputStream())
     }
+
+    /// Hands over the stream of an upload where it is needed from its first byte on; there is none from later on.
+    open func urlSession(
+        _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64,
+        completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        guard offset == 0 else { return completionHandler(nil) }
+        urlSession(session, task: task, needNewBodyStream: completionHandler)
+    }
+
+    /// Does nothing.
+    open func urlSession(
+        _ session: URLSession, task: URLSessionTask,
+        didReceiveInformationalResponse response: HTTPURLResponse
+    ) {}
 
     /// Asks the request's handler of redirects, or the session's.
     open func urlSession(
@@ -222,6 +262,16 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         handler.dataTask(dataTask, willCacheResponse: proposedResponse, completion: completionHandler)
     }
 
+    /// Does nothing.
+    open func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask
+    ) {}
+
+    /// Does nothing.
+    open func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didBecome streamTask: URLSessionStreamTask
+    ) {}
+
     // MARK: download tasks
 
     /// Tells the request from where its download goes on.
@@ -305,4 +355,9 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     ) {
         (request(for: webSocketTask) as? WebSocketRequest)?.didClose(with: closeCode, reason: reason)
     }
+}
+
+/// Implements nothing, so that what it is asked goes to the defaults of the protocols.
+private final class Defaults: NSObject, URLSessionTaskDelegate {
+    static let all = Defaults()
 }

@@ -41,7 +41,9 @@ extension Session: SessionStateProvider {
     }
 
     func credential(for task: URLSessionTask, in space: URLProtectionSpace) -> URLCredential? {
-        request(for: task)?.credential
+        // The request's own is for the server that the program named, not for whomever a redirect leads to.
+        let isMeant = space.isProxy() || space.isOfServer(at: task.originalRequest?.url)
+        return (isMeant ? request(for: task)?.credential : nil)
             ?? session.configuration.urlCredentialStorage?.defaultCredential(for: space)
     }
 
