@@ -10,7 +10,8 @@ struct FileSaver {
     let shown: String
     /// Whether it is a file, and no device or pipe.
     let isRegular: Bool
-    private let handle: FileHandle
+    /// What it is open on; content may be put there by others too.
+    let handle: FileHandle
     private(set) var written: Int64 = 0
 
     /// Opens the file. From `offset` 0 on what it holds is given up.
@@ -41,6 +42,9 @@ struct FileSaver {
         do { try handle.write(contentsOf: data) } catch { throw CommandFailure.unwritable(shown, error) }
         written += Int64(data.count)
     }
+
+    /// So much has been put into the file by others.
+    mutating func wentPast(_ count: Int64) { written += count }
 
     func close() throws {
         do { try handle.close() } catch { throw CommandFailure.unwritable(shown, error) }

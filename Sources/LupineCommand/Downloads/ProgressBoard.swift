@@ -4,6 +4,8 @@
 final class ProgressBoard: Sendable {
     private struct Row {
         var bar: ProgressBar
+        /// Says how far it is, where nobody tells.
+        var count: (@Sendable () -> Int64)?
         let start: ContinuousClock.Instant
     }
 
@@ -56,8 +58,22 @@ final class ProgressBoard: Sendable {
         }
     }
 
+    /// Has a row ask `count` how far it is, from now on.
+    func follow(_ number: Int, _ count: @escaping @Sendable () -> Int64) {
+        state.withLock { $0.rows[number].count = count }
+    }
+
+    /// Asks those that are followed.
+    private func look() {
+        for (number, count) in state.withLock({ $0.rows.map(\.count).enumerated().map { ($0, $1) } }) {
+            guard let value = count?() else { continue }
+            update(number) { $0.count = value }
+        }
+    }
+
     /// A row has come to its end, which is shown at once.
     func finish(_ number: Int, _ end: String) {
+        look()
         let line = state.withLock { state -> String? in
             guard state.rows[number].bar.end == nil else { return nil }
             state.rows[number].bar.elapsed = (clock.now - state.rows[number].start) / .seconds(1)
@@ -78,6 +94,7 @@ final class ProgressBoard: Sendable {
     }
 
     private func show() {
+        look()
         if sink.isTerminal { return draw() }
         let now = clock.now
         let lines = state.withLock { state -> [String] in

@@ -162,7 +162,7 @@ enum OptionTable {
             "Nothing of such a response's body is printed; the exit code is 22 for 4xx and 24 for 5xx."),
         Option(
             .writeOut, "w", ["write-out"], .value("FORMAT"), .output, "print this at the end",
-            "Known are %{http_code} or %{response_code}, %{url_effective}, %{content_type}, %{size_download}, %{size_upload}, %{num_redirects}, %{redirect_url}, %{num_connects}, %{remote_ip}, %{remote_port}, %{local_ip}, %{local_port}, %{method}, %{scheme}, %{filename_effective}, %{exitcode}, %{errormsg}, %{header{NAME}}, %{time_namelookup}, %{time_connect}, %{time_appconnect}, %{time_pretransfer}, %{time_starttransfer}, %{time_total}, %{speed_download}; and \\n, \\t, \\r."
+            "Known are %{http_code} or %{response_code}, %{url_effective}, %{content_type}, %{size_download}, %{size_upload}, %{num_redirects}, %{redirect_url}, %{num_connects}, %{remote_ip}, %{remote_port}, %{local_ip}, %{local_port}, %{method}, %{scheme}, %{filename_effective}, %{exitcode}, %{errormsg}, %header{NAME}, %{time_namelookup}, %{time_connect}, %{time_appconnect}, %{time_pretransfer}, %{time_starttransfer}, %{time_total}, %{speed_download}; and \\n, \\t, \\r."
         ),
         Option(
             .dumpHeader, "D", ["dump-header"], .file("FILE"), .output, "write the response's head to a file"),

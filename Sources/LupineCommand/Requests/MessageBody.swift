@@ -12,14 +12,6 @@ enum MessageBody: Hashable, Sendable {
     case standardInput(path: String)
 
     var isNone: Bool { self == .none }
-
-    /// A stream of it, from its beginning; nil for what is in memory.
-    func stream() -> InputStream? {
-        switch self {
-        case .none, .data: nil
-        case .file(let path, _), .standardInput(let path): InputStream(fileAtPath: path)
-        }
-    }
 }
 
 /// A body and what goes with it.

@@ -35,16 +35,20 @@ struct RequestPlan: Sendable {
         case .none: break
         case .data(let data): request.httpBody = data
         case .file(let path, let count):
-            // What is in memory can be sent again, which a challenge or a redirect may ask for.
-            if count <= Self.longestHeld, let data = try? Data(contentsOf: URL(fileURLWithPath: path)) {
-                request.httpBody = data
+            if bodyFile == nil {
+                request.httpBody = try? Data(contentsOf: URL(fileURLWithPath: path))
             } else {
-                request.httpBodyStream = body.stream()
                 request.setValue("\(count)", forHTTPHeaderField: "Content-Length")
             }
-        case .standardInput: request.httpBodyStream = body.stream()
+        case .standardInput(let path): request.httpBodyStream = InputStream(fileAtPath: path)
         }
         return request
+    }
+
+    /// The file that is sent in place of a body in the request.
+    var bodyFile: URL? {
+        guard case .file(let path, let count) = body, count > Self.longestHeld else { return nil }
+        return URL(fileURLWithPath: path)
     }
 
     /// The same with header fields more, which replace those of their name.

@@ -23,6 +23,12 @@ enum Complaint {
         guard let loading = underlying as? URLError else {
             return CommandFailure(.failure, "Cannot load \(place): \(text(underlying)).")
         }
+        if loading.code == .cannotWriteToFile || loading.code == .cannotOpenFile {
+            return CommandFailure(
+                .write,
+                "Cannot save \(place): \(text(loading)). Look for room on the disk, and whether the file may be written."
+            )
+        }
         let transport = loading.userInfo[NSUnderlyingErrorKey] as? TransportError
         let (code, advice) = transport.flatMap(verdict) ?? verdict(of: loading, invocation)
         let said = transport.map(words) ?? text(loading)

@@ -20,6 +20,8 @@ final class Fetch: Sendable {
         var saver: FileSaver?
         var report: FetchReport
         var bar: Int?
+        /// The content of this attempt goes into the file without our seeing it.
+        var isSavedDirectly = false
         var redirects = 0
         var redirectFailure: CommandFailure?
         var mayRetry = false
@@ -120,9 +122,11 @@ final class Fetch: Sendable {
             }
         }
         tellRequest(plan.request)
+        if let file = plan.bodyFile { stream.sendContent(of: file) }
+        stream.saveContent { [weak self, weak stream] _ in self?.place(for: stream?.task) }
         let listener = surroundings.interruption.listen { stream.cancel() }
         defer { surroundings.interruption.forget(listener) }
-        return await withCheckedContinuation { continuation in
+        let completion = await withCheckedContinuation { continuation in
             stream.onHTTPResponse(on: queue) { response, answer in
                 answer(self.head(response) ? .allow : .cancel)
             }
@@ -133,6 +137,8 @@ final class Fetch: Sendable {
                 }
             }
         }
+        countSaved(stream.task?.countOfBytesReceived ?? 0)
+        return completion
     }
 
     /// Whether the body is wanted.
@@ -266,6 +272,30 @@ final class Fetch: Sendable {
         }
     }
 
+    // MARK: what goes straight into a file
+
+    /// Where the content goes past us: a regular file that it is saved to.
+    private func place(for task: URLSessionTask?) -> FileHandle? {
+        let (file, bar) = state.withLock { state -> (FileHandle?, Int?) in
+            guard case .taken = state.verdict, let saver = state.saver, saver.isRegular else {
+                return (nil, nil)
+            }
+            state.isSavedDirectly = true
+            return (saver.handle, state.bar)
+        }
+        if file != nil, let bar, let task { board?.follow(bar) { task.countOfBytesReceived } }
+        return file
+    }
+
+    private func countSaved(_ count: Int64) {
+        state.withLock { state in
+            guard state.isSavedDirectly else { return }
+            state.isSavedDirectly = false
+            state.report.received += count
+            state.saver?.wentPast(count)
+        }
+    }
+
     private static func broken(_ error: any Error) -> CommandFailure {
         CommandFailure(.write, "Cannot write to the standard output: \(FileTrouble.reason(error)).")
     }
@@ -302,14 +332,6 @@ final class Fetch: Sendable {
         }
         tellRequest(request)
         return true
-    }
-
-    /// The request of a redirect, with the body from its beginning where it was read while it was sent.
-    func again(_ request: URLRequest) -> URLRequest {
-        guard request.httpBodyStream != nil, case .file = plan.body else { return request }
-        var request = request
-        request.httpBodyStream = plan.body.stream()
-        return request
     }
 
     // MARK: the end
@@ -454,7 +476,7 @@ private struct RedirectTeller: RedirectHandler {
         _ task: URLSessionTask, willBeRedirectedTo request: URLRequest, for response: HTTPURLResponse,
         completion: @escaping (URLRequest?) -> Void
     ) {
-        completion(fetch.follows(response, to: request) ? fetch.again(request) : nil)
+        completion(fetch.follows(response, to: request) ? request : nil)
     }
 }
 

@@ -96,17 +96,15 @@ final class EventFollower: Sendable {
             state.events += 1
             if let wait = event.reconnectionTime { state.wait = min(max(wait, 0), 600) }
         }
-        let data =
-            JSONPainter(style: style, breaksLines: false).painted([UInt8](event.data.utf8)) ?? event.data
-        guard surroundings.output.isTerminal || invocation.pretty != nil else {
+        let isTerminal = surroundings.output.isTerminal
+        guard isTerminal || invocation.pretty != nil else {
             return try surroundings.output.write(Data((event.data + "\n").utf8))
         }
-        let label =
-            event.type == "message" && event.lastEventID.isEmpty
-            ? ""
-            : style.paint(
-                "[\(event.type)\(event.lastEventID.isEmpty ? "" : " \(event.lastEventID)")] ", .faint)
+        let data =
+            JSONPainter(style: style, breaksLines: false).painted([UInt8](event.data.utf8))
+            ?? (isTerminal ? Style.harmlessLines(event.data) : event.data)
+        let name = Style.harmless(event.type + (event.lastEventID.isEmpty ? "" : " \(event.lastEventID)"))
+        let label = name == "message" ? "" : style.paint("[\(name)] ", .faint)
         try surroundings.output.write(Data((label + data + "\n").utf8))
     }
-
 }

@@ -94,10 +94,7 @@ final class SocketChat: Sendable {
         let data: Data
         switch message {
         case .string(let text):
-            let painted =
-                surroundings.output.isTerminal
-                ? JSONPainter(style: style, breaksLines: false).painted([UInt8](text.utf8)) : nil
-            data = Data(((painted ?? text) + "\n").utf8)
+            data = Data(((surroundings.output.isTerminal ? shown(text) : text) + "\n").utf8)
         case .data(let bytes):
             data = surroundings.output.isTerminal ? Data("(\(bytes.count) bytes)\n".utf8) : bytes
         @unknown default: return
@@ -106,6 +103,11 @@ final class SocketChat: Sendable {
             state.withLock { $0.code = .write }
             request.cancel()
         }
+    }
+
+    /// A message as a terminal is given it: whoever has sent it does not command that.
+    private func shown(_ text: String) -> String {
+        JSONPainter(style: style, breaksLines: false).painted([UInt8](text.utf8)) ?? Style.harmlessLines(text)
     }
 
     private func tellEnd(_ code: URLSessionWebSocketTask.CloseCode, _ reason: Data?) {

@@ -41,6 +41,12 @@ struct Style: Sendable {
         return shown
     }
 
+    /// The same for text of several lines.
+    static func harmlessLines(_ text: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { harmless(String($0)) }
+            .joined(separator: "\n")
+    }
+
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         (scalar.value < 0x20 && scalar != "\t") || (0x7F...0x9F).contains(scalar.value)
     }
