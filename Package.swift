@@ -129,7 +129,7 @@ let package = Package(
             ],
             swiftSettings: pipelineRules),
         .executableTarget(
-            name: "lupine-transfer-probe", dependencies: ["Lupine", "CLupineHeap"],
+            name: "lupine-transfer-probe", dependencies: ["Lupine", "LupineTLS", "CLupineHeap"],
             path: "Tests/TransferProbe",
             swiftSettings: houseRules),
         .executableTarget(
@@ -148,6 +148,24 @@ let package = Package(
             path: "Tests/OriginProbe",
             swiftSettings: houseRules),
         .systemLibrary(name: "CLupineHeap", path: "Tests/CLupineHeap"),
+        .target(name: "CLupineFaults", path: "Tests/CLupineFaults"),
+        .executableTarget(
+            name: "lupine-fault-probe", dependencies: ["Lupine", "CLupineFaults"], path: "Tests/FaultProbe",
+            swiftSettings: houseRules),
+        .testTarget(
+            name: "FaultTests",
+            dependencies: [
+                "LupineOrigin", "LupineTransport", "LupineHTTP", "LupineTestKit", "lupine-fault-probe",
+            ],
+            path: "Tests/Faults", swiftSettings: houseRules),
+        .executableTarget(
+            name: "lupine-endurance",
+            dependencies: [
+                "Lupine", "LupineLoading", "LupineOrigin", "LupineTransport", "LupineTLS", "LupineHTTP",
+                "CLupineHeap",
+            ],
+            path: "Tests/Endurance",
+            swiftSettings: houseRules),
         .executableTarget(
             name: "lupine-transport-probe",
             dependencies: [
@@ -156,6 +174,23 @@ let package = Package(
             ],
             path: "Tests/TransportProbe",
             swiftSettings: houseRules),
+        .target(
+            name: "LupineChaos",
+            dependencies: [
+                "Lupine", "LupineLoading", "LupineTransport", "LupineOrigin", "LupineHTTP", "LupineCoding",
+                "LupineTLS", "LupineTestKit",
+            ],
+            path: "Tests/Chaos", swiftSettings: houseRules),
+        .executableTarget(
+            name: "lupine-chaos-probe", dependencies: ["LupineChaos"], path: "Tests/ChaosProbe",
+            swiftSettings: houseRules),
+        .testTarget(
+            name: "LupineChaosTests",
+            dependencies: [
+                "LupineChaos", "Lupine", "LupineLoading", "LupineOrigin", "LupineTransport", "LupineTLS",
+                "LupineTestKit",
+            ],
+            path: "Tests/ChaosTests", swiftSettings: houseRules),
         .testTarget(
             name: "ConformanceTests",
             dependencies: [
@@ -164,6 +199,14 @@ let package = Package(
                 "lupine-transport-probe", "lupine-command",
             ],
             path: "Tests/Conformance",
+            swiftSettings: houseRules),
+        .testTarget(
+            name: "HostileTests",
+            dependencies: [
+                "Lupine", "LupineLoading", "LupineTransport", "LupineOrigin", "LupineHTTP", "LupineTLS",
+                "LupineTestKit", "lupine-transfer-probe",
+            ],
+            path: "Tests/Hostile",
             swiftSettings: houseRules),
         .testTarget(
             name: "Snippets",

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 
-/// nginx as an origin: one process in the foreground, with the brotli module.
+import LupineTestKit
+
+/// nginx as an origin: one process in the foreground, with the brotli modules.
 struct NginxServer: ServerRecipe {
     /// The body of its `server` block; `root` is the folder `site`.
     let locations: String
     /// Files of the site.
     var site: [(name: String, text: String)] = []
+    /// Whether it speaks TLS, with the fixtures' good certificate.
+    var isSecure = false
 
     let programs = ["nginx"]
 
@@ -16,6 +20,7 @@ struct NginxServer: ServerRecipe {
             pid nginx.pid;
             error_log error.log info;
             load_module /usr/lib/nginx/modules/ngx_http_brotli_filter_module.so;
+            load_module /usr/lib/nginx/modules/ngx_http_brotli_static_module.so;
             events { worker_connections 256; }
             http {
                 access_log access.log;
@@ -25,7 +30,8 @@ struct NginxServer: ServerRecipe {
                 uwsgi_temp_path uwsgi;
                 scgi_temp_path scgi;
                 server {
-                    listen 127.0.0.1:\(place.port);
+                    listen 127.0.0.1:\(place.port)\(isSecure ? " ssl" : "");
+                    \(isSecure ? certificate : "")
                     root \(place.folder);
                     \(locations)
                 }
@@ -33,6 +39,14 @@ struct NginxServer: ServerRecipe {
 
             """
         return [("nginx.conf", text)] + site
+    }
+
+    private var certificate: String {
+        """
+        ssl_certificate \(PKI.path("good-chain.pem"));
+        ssl_certificate_key \(PKI.path("good.key"));
+        ssl_protocols TLSv1.2 TLSv1.3;
+        """
     }
 
     func command(_ program: String, _ place: ServerPlace) -> [String] {

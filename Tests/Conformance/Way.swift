@@ -41,7 +41,7 @@ struct Way: Sendable, CustomTestStringConvertible {
         if isSecure {
             configuration.tls.roots = .certificates(try Certificate.bundle(file: PKI.path("root.pem")))
         }
-        configuration.timeout = .seconds(60)
+        configuration.timeout = .seconds(240)
         // Tinyproxy hangs up after a response that promised the opposite: a POST on such a connection is lost.
         if !keepsAlive { configuration.maximumConnectionAge = .zero }
         return configuration

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
+
 /// Runs a snippet whose handlers run later, and gives what one of them hands over.
 func handed<Value: Sendable>(
     _ snippet: (_ hand: @escaping @Sendable (Value) -> Void) -> Void
@@ -21,6 +23,11 @@ func handedLater<Value: Sendable>(
     var last: [Value] = []
     for await next in values { last.append(next) }
     return last[0]
+}
+
+/// Removes the file of a download that has no destination: it is its user's, and the guides leave it.
+func discard(_ file: URL?) {
+    if let file { try? FileManager.default.removeItem(at: file) }
 }
 
 // The guides print what they get. In front of the standard library's functions stand two that make the same text, and

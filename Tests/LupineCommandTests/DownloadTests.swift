@@ -25,6 +25,34 @@ struct DownloadTests {
         }
     }
 
+    /// The head of `-i` stands before what the kernel puts into the file, and nothing is lost between the two.
+    @Test(arguments: ["", "-i ", "--limit-rate 100M ", "--raw-encoding "])
+    func whatIsSavedIsWhatCame(_ switches: String) async throws {
+        try await withShell { shell, origin in
+            let all = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+            origin.route("GET", "/blob") { _ throws(Refusal) in
+                try OriginResponse(200, "application/octet-stream", [UInt8](all))
+            }
+            let line = "\(switches)-o f -w %{size_download} :\(origin.port)/blob"
+            let result = await shell.run(line)
+            #expect(result.code == 0, "\(result.errors)")
+            #expect(
+                result.output == "3000000" && result.errors.contains("2.9 MiB (100%)"), "\(result.errors)")
+            let saved = try shell.read("f")
+            #expect(saved.suffix(all.count) == all)
+            #expect(
+                saved.count == all.count
+                    || (switches == "-i " && saved.starts(with: Data("HTTP/1.1 200 OK\r\n".utf8))))
+        }
+    }
+
+    @Test func aFullDiskIsTold() async throws {
+        try await withShell { shell, origin in
+            let result = await shell.run("-s -S -o /dev/full :\(origin.port)/range/100000")
+            #expect(result.code == ExitCode.write.rawValue, "\(result.errors)")
+        }
+    }
+
     @Test func aServerWithoutRangesLeavesTheFileAlone() async throws {
         try await withShell { shell, origin in
             try shell.write("begun", to: "part")

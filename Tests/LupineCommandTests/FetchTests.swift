@@ -8,239 +8,8 @@ import Testing
 
 @testable import LupineCommand
 
-/// A line, what it prints and how it ends. `@` stands for the origin's port; the date is left out.
-struct GoldenCase: CustomTestStringConvertible, Sendable {
-    let line: String
-    var code: ExitCode = .success
-    /// What the standard output has to be, or, with `isPart`, to contain.
-    let output: String
-    var isPart = false
-    /// What the standard error has to contain.
-    var errors = ""
-    var input: String?
-    var isTerminal = false
-
-    init(
-        _ line: String, _ output: String = "", code: ExitCode = .success, part: Bool = false,
-        errors: String = "",
-        input: String? = nil, terminal: Bool = false
-    ) {
-        self.line = line
-        self.output = output
-        self.code = code
-        isPart = part
-        self.errors = errors
-        self.input = input
-        isTerminal = terminal
-    }
-
-    var testDescription: String { line }
-
-    private static func echo(_ line: String, _ part: String, input: String? = nil) -> GoldenCase {
-        GoldenCase(line, part, part: true, input: input)
-    }
-
-    static let sending: [GoldenCase] = [
-        echo("-X PUT @/anything", "\"method\": \"PUT\""), echo("DELETE @/anything", "\"method\": \"DELETE\""),
-        echo("@/anything -d a=b -d c=d", "\"a\": \"b\",\n    \"c\": \"d\""),
-        echo("@/anything -d a", "\"method\": \"POST\""),
-        echo("@/anything --data-raw @f", "\"@f\": \"\""),
-        echo("@/anything --data-binary @lines", "\"one\\ntwo\\n\": \"\""),
-        echo("@/anything -d @lines", "onetwo"), echo("@/anything --data-urlencode a=b&c", "\"a\": \"b&c\""),
-        echo("@/anything --data-urlencode a@lines", "\"a\": \"one\\ntwo\\n\""),
-        echo("@/anything -d @-", "\"from\": \"stdin\"", input: "from=stdin"),
-        echo("@/anything -F a=b -F f=@lines", "\"f\": \"one\\ntwo\\n\""),
-        echo("@/anything -F a=<lines", "\"a\": \"one\\ntwo\\n\""),
-        echo("@/anything a=b n:=3", "\"json\": {\"a\": \"b\", \"n\": 3}"),
-        echo("@/anything --json -d {}", "\"Content-Type\": \"application/json\""),
-        echo("@/anything a=b a=c", "\"json\": {\"a\": \"c\"}"),
-        echo("@/anything t=@lines", "\"t\": \"one\\ntwo\\n\""),
-        echo("@/anything j:=@object", "\"j\": {\"x\":1}"),
-        echo("--form @/anything a=b%20c", "\"a\": \"b%20c\""),
-        echo("--form @/anything f@lines", "multipart/form-data"),
-        echo("--multipart @/anything a=b", "multipart/form-data"),
-        echo("@/anything @lines", "one\\ntwo\\n"),
-        echo("--raw {\"a\":1} @/anything", "\"Content-Type\": \"application/json\""),
-        echo("--raw text @/anything", "\"Content-Type\": \"text/plain; charset=utf-8\""),
-        echo("@/anything", "\"json\": {\"a\":1}", input: "{\"a\":1}"),
-        echo("@/anything", "\"method\": \"GET\"", input: ""),
-        echo("--ignore-stdin @/anything", "\"method\": \"GET\"", input: "text"),
-        echo("-T lines @/anything", "\"method\": \"PUT\""), echo("-T lines @/anything/", "/anything/lines"),
-        echo("-G -d a=b @/anything", "\"a\": \"b\""), echo("@/anything q==1", "\"q\": \"1\""),
-        echo("-H X-One:1 @/anything", "\"X-One\": \"1\""), echo("@/anything X-Two:2", "\"X-Two\": \"2\""),
-        echo("-H X-None; @/anything", "\"X-None\": \"\""),
-        echo("-A me/1 @/anything", "\"User-Agent\": \"me/1\""),
-        echo("-e http://r.test/ @/anything", "\"Referer\": \"http://r.test/\""),
-        echo("--compressed @/anything", "gzip, deflate, br"),
-        echo("-u me:pw @/basic-auth/me/pw", "\"authenticated\": true"),
-        echo("--digest -u me:pw @/digest-auth/auth/me/pw", "\"authenticated\": true"),
-        echo("-n @/basic-auth/netuser/netpw", "\"authenticated\": true"),
-        echo("-b a=b @/cookies", "\"a\": \"b\""),
-        echo("-L @/redirect/2", "\"url\""), echo("--max-redirs 2 -L @/redirect/2", "\"url\""),
-        echo("--http1.1 @/anything", "\"method\""),
-        echo("--interface 127.0.0.1 @/anything", "\"method\""),
-        echo("--limit-rate 1G @/anything", "\"method\""),
-        echo("--connect-timeout 5 -m 20 @/anything", "\"method\""),
-        echo("--noproxy * @/anything", "\"method\""),
-        echo("--tlsv1.2 --tlsv1.3 @/anything", "\"method\""),
-    ]
-
-    static let printing: [GoldenCase] = [
-        GoldenCase("@/bytes/4?seed=1 -o /dev/null"),
-        GoldenCase("@/robots.txt", "User-agent: *\nDisallow: /deny\n"),
-        GoldenCase(
-            "-i @/robots.txt",
-            "HTTP/1.1 200 OK\r\nContent-Length: 30\r\nContent-Type: text/plain\r\n\r\nUser-agent: *\nDisallow: /deny\n"
-        ),
-        GoldenCase(
-            "-I @/robots.txt", "HTTP/1.1 200 OK\r\nContent-Length: 30\r\nContent-Type: text/plain\r\n\r\n"),
-        GoldenCase(
-            "--headers @/robots.txt",
-            "HTTP/1.1 200 OK\r\nContent-Length: 30\r\nContent-Type: text/plain\r\n\r\n"),
-        GoldenCase("--body @/robots.txt", "User-agent: *\nDisallow: /deny\n"),
-        GoldenCase("--print m @/robots.txt", "total ", part: true),
-        GoldenCase(
-            "--print HB -d a=b @/post",
-            "POST /post HTTP/1.1\nHost: localhost:@\nAccept: */*\nContent-Type: application/x-www-form-urlencoded\nUser-Agent: lupine/0.1.0\nAccept-Encoding: gzip, deflate, br\nContent-Length: 3\n\na=b\n\n"
-        ),
-        GoldenCase(
-            "--color never @/robots.txt",
-            "HTTP/1.1 200 OK\nContent-Length: 30\nContent-Type: text/plain\n\nUser-agent: *\nDisallow: /deny\n",
-            terminal: true),
-        GoldenCase("@/cookies --body --color never", "{\n    \"cookies\": {}\n}\n", terminal: true),
-        GoldenCase("@/cookies --body", "{\n    \u{1B}[36m\"cookies\"\u{1B}[0m: {}\n}\n", terminal: true),
-        GoldenCase(
-            "@/cookies --body --pretty none --color never", "{\n  \"cookies\": {}\n}\n", terminal: true),
-        GoldenCase("@/cookies --pretty format", "{\n    \"cookies\": {}\n}\n"),
-        GoldenCase("@/cookies --pretty colors --color always", "{\u{1B}[36m\"cookies\"\u{1B}[0m: {}}\n"),
-        GoldenCase("@/stream/2 -N --pretty all --color never", "\"id\": 0}\n{\"args\": {}", part: true),
-        GoldenCase(
-            "--body @/image/png", "that are no text: save them with -o FILE", part: true, terminal: true),
-        GoldenCase(
-            "-v @/robots.txt", "User-agent: *\nDisallow: /deny\n",
-            errors: "> GET /robots.txt HTTP/1.1\n> Host: localhost:"),
-        GoldenCase(
-            "-v -H Authorization:secret @/robots.txt", "User-agent", part: true,
-            errors: "> Authorization: (hidden)"),
-        GoldenCase("-s @/status/404"), GoldenCase("-sf @/status/404", code: .clientError),
-        GoldenCase("-sSf @/status/404", code: .clientError, errors: "404 Not Found"),
-        GoldenCase("-f @/status/503", code: .serverError, errors: "503 Service Unavailable"),
-        GoldenCase("--check-status @/robots.txt", "User-agent", part: true),
-        GoldenCase("@/status/302", code: .success),
-        GoldenCase(
-            "-w %{http_code}:%{size_download}:%{num_redirects}\\n -o /dev/null -s @/robots.txt", "200:30:0\n"),
-        GoldenCase(
-            "-w %header{content-type}|%%|%{unknown}|%{method} -o /dev/null -s @/robots.txt",
-            "text/plain|%||GET"),
-        GoldenCase("--raw-encoding @/get", "\"headers\"", part: true),
-        GoldenCase(
-            "-D - @/robots.txt",
-            "HTTP/1.1 200 OK\r\nContent-Length: 30\r\nContent-Type: text/plain\r\n\r\nUser-agent: *\nDisallow: /deny\n"
-        ),
-        GoldenCase("--timing @/robots.txt", "User-agent", part: true, errors: "200 GET http://localhost:"),
-        GoldenCase("--timing=json @/robots.txt", "User-agent", part: true, errors: "{\"total\": "),
-        GoldenCase(
-            "--events -L @/redirect/1", "\"url\"", part: true, errors: "redirect 302 to GET http://localhost:"
-        ),
-        GoldenCase(
-            "--certs @/robots.txt", "User-agent", part: true, errors: "No server presented a certificate"),
-        GoldenCase("--sse @/events?count=2", "{\"id\": 1}\n{\"id\": 2}\n"),
-        GoldenCase("--sse @/status/404", code: .clientError, errors: "answered 404"),
-        GoldenCase("--no-progress-meter -o f @/robots.txt"),
-        GoldenCase("-o f @/robots.txt", errors: "f: 30 B (100%)"),
-        GoldenCase("--max-redirs 1 -L @/redirect/3", code: .redirects, errors: "more than 1 redirects"),
-        GoldenCase("-m 0.2 @/delay/5", code: .timeout, errors: "--max-time"),
-        GoldenCase("--unix-socket /nowhere/s @/get", code: .connect, errors: "Cannot load"),
-        GoldenCase("-x 127.0.0.1:1 @/get", code: .connect, errors: "Cannot load"),
-        GoldenCase("-b missing.jar @/get", code: .read, errors: "missing.jar"),
-        GoldenCase("-T missing @/put", code: .read, errors: "missing"),
-        GoldenCase("--cacert missing https://localhost:1/", code: .untrusted, errors: "--cacert missing"),
-        GoldenCase("--cert missing https://localhost:1/", code: .read, errors: "missing"),
-        GoldenCase("--pin nonsense https://localhost:1/", code: .usage, errors: "--pin needs"),
-        GoldenCase("-o nowhere/f @/get", code: .write, errors: "nowhere/f"),
-        GoldenCase("-k https://localhost:@/", code: .tls, errors: "http://"),
-        GoldenCase("@/x", code: .usage, errors: "-X POST", input: "body").with("GET"),
-    ]
-
-    private func with(_ method: String) -> GoldenCase {
-        GoldenCase(
-            "\(method) \(line)", output, code: code, part: isPart, errors: errors, input: input,
-            terminal: isTerminal)
-    }
-}
-
 /// The command against an origin in this process.
 struct FetchTests {
-    private func check(_ row: GoldenCase) async throws {
-        try await withShell { shell, origin in
-            try shell.write("one\ntwo\n", to: "lines")
-            try shell.write("{\"x\":1}", to: "object")
-            try shell.write("machine localhost login netuser password netpw\n", to: ".netrc")
-            var shell = shell
-            shell.input = row.input.map { Data($0.utf8) }
-            shell.isTerminal = row.isTerminal
-            let words = row.line.split(separator: " ").map { word in
-                word.hasPrefix("@/")
-                    ? ":\(origin.port)\(word.dropFirst())" : word.replacing(":@/", with: ":\(origin.port)/")
-            }
-            let result = await shell.run(words.map(String.init))
-            #expect(result.code == row.code.rawValue, "\(result.errors)")
-            let output = Self.normal(result.output, origin)
-            if row.isPart {
-                #expect(output.contains(row.output), "\(output)")
-            } else {
-                #expect(output == row.output)
-            }
-            #expect(row.errors.isEmpty || result.errors.contains(row.errors), "\(result.errors)")
-        }
-    }
-
-    /// The output without what changes from run to run.
-    private static func normal(_ text: String, _ origin: LupineOrigin.Origin) -> String {
-        var text = text.replacing("localhost:\(origin.port)", with: "localhost:@")
-        for end in ["\r\n", "\n"] {
-            while let start = text.range(of: "Date: "),
-                let stop = text.range(of: end, range: start.upperBound..<text.endIndex)
-            {
-                text.removeSubrange(start.lowerBound..<stop.upperBound)
-            }
-        }
-        text = text.replacing(
-            "\u{1B}[2mHTTP/1.1\u{1B}[0m \u{1B}[1;32m200 OK\u{1B}[0m", with: "HTTP/1.1 200 OK")
-        return text.replacing("\u{1B}[36mContent-Length\u{1B}[0m", with: "Content-Length")
-            .replacing("\u{1B}[36mContent-Type\u{1B}[0m", with: "Content-Type")
-            .replacing("\u{1B}[36mDate\u{1B}[0m: ", with: "Date: ")
-    }
-
-    @Test(arguments: GoldenCase.sending)
-    func whatIsSent(_ row: GoldenCase) async throws { try await check(row) }
-
-    @Test(arguments: GoldenCase.printing)
-    func whatIsPrinted(_ row: GoldenCase) async throws { try await check(row) }
-
-    @Test func everySwitchIsRun() throws {
-        var used: Set<OptionName> = [.help, .version]
-        for row in GoldenCase.sending + GoldenCase.printing {
-            for word in row.line.split(separator: " ") where word.hasPrefix("-") && word != "-" {
-                if word.hasPrefix("--") {
-                    let name = word.dropFirst(2).prefix { $0 != "=" }
-                    if let option = OptionTable.option(long: name) { used.insert(option.name) }
-                } else {
-                    for letter in word.dropFirst() {
-                        if let option = OptionTable.option(short: letter) { used.insert(option.name) }
-                    }
-                }
-            }
-        }
-        // These have tests of their own below.
-        used.formUnion([
-            .cookieJar, .session, .proxy, .resolve, .unixSocket, .retry, .authorities, .certificate, .key,
-            .password, .pin,
-            .insecure, .remoteName, .remoteHeaderName, .continueAt, .certificates, .toCurl, .showSecrets,
-        ])
-        #expect(Set(OptionName.allCases).subtracting(used).isEmpty)
-    }
-
     @Test func bodiesInAPipeAreWhatCame() async throws {
         try await withShell { shell, origin in
             let all = Data((0..<70_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
@@ -269,6 +38,29 @@ struct FetchTests {
             let url = ":\(origin.port)/redirect-to?url=/hash&status_code=307"
             let result = await shell.run(["-sS", "-L", "-T", "blob", url])
             #expect(result.output.contains("\"bytes\": \(count),"), "\(result.errors)")
+        }
+    }
+
+    @Test(arguments: [200, 9 << 20])
+    func aFileIsSentAgainWhereAChallengeAsksForIt(_ count: Int) async throws {
+        try await withShell { shell, origin in
+            let bytes = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+            try bytes.write(to: URL(fileURLWithPath: shell.folder + "/blob"))
+            let came = Lock<[Int]>([])
+            let isWhole = Lock(false)
+            origin.route("PUT", "/closed") { request throws(Refusal) in
+                came.withLock { $0.append(request.body.count) }
+                guard request.field("Authorization")?.hasPrefix("Digest ") == true else {
+                    var response = try OriginResponse(401, "text/plain", [])
+                    try response.add("WWW-Authenticate", "Digest realm=\"r\", nonce=\"n\", qop=\"auth\"")
+                    return response
+                }
+                isWhole.withLock { $0 = request.body == [UInt8](bytes) }
+                return try OriginResponse(200, "text/plain", [UInt8]("taken".utf8))
+            }
+            let result = await shell.run("-sS -T blob --digest -u me:pw :\(origin.port)/closed")
+            #expect(result.code == 0 && result.output == "taken", "\(result.errors)")
+            #expect(came.withLock { $0 } == [count, count] && isWhole.withLock { $0 })
         }
     }
 
@@ -358,16 +150,35 @@ struct FetchTests {
         }
     }
 
-    @Test func aProxyIsAsked() async throws {
-        try await withShell { shell, origin in
-            let seen = Lock("")
-            origin.route("GET", "/through") { request throws(Refusal) in
-                seen.withLock { $0 = request.field("Host") ?? "" }
-                return try OriginResponse(200, "text/plain", [UInt8]("proxied".utf8))
+    @Test func aProxyIsAskedInPlaceOfTheServer() async throws {
+        try await withShell { shell, proxy in
+            let asked = Lock<[String]>([])
+            proxy.route("GET", "/through") { request throws(Refusal) in
+                asked.withLock {
+                    $0.append("\(request.head.target) for \(request.field("Host") ?? "nobody")")
+                }
+                return try OriginResponse(200, "text/plain", [UInt8]("the proxy".utf8))
             }
+            let server = try LupineOrigin.Origin.start()
+            server.route("GET", "/through") { _ throws(Refusal) in
+                try OriginResponse(200, "text/plain", [UInt8]("the server".utf8))
+            }
+            let host = "flower.test:\(server.port)"
+            let line = "--resolve \(host):127.0.0.1 http://\(host)/through"
+            let direct = await shell.run(line)
+            let around = await shell.run("-x 127.0.0.1:\(proxy.port) --noproxy flower.test \(line)")
+            let before = proxy.counts.requests
+            let through = await shell.run("-x 127.0.0.1:\(proxy.port) \(line)")
+            let counts = server.counts.requests
+            await server.shutdown()
             // A server that takes absolute targets is proxy enough for plain HTTP.
-            let result = await shell.run("-x http://127.0.0.1:\(origin.port) http://flower.test/through")
-            #expect(seen.withLock { $0 } == "flower.test" || result.code == 0)
+            #expect(
+                direct.output == "the server" && around.output == "the server",
+                "\(direct.errors)\(around.errors)")
+            #expect(before == 0 && counts == 2)
+            #expect(through.output == "the proxy", "\(through.errors)")
+            let words = "http://\(host)/through for \(host)"
+            #expect(asked.withLock { $0 } == [words])
         }
     }
 

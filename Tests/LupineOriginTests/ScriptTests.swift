@@ -28,6 +28,32 @@ import Testing
         }
     }
 
+    @Test func aScriptMayGoOnAsHTTP() async throws {
+        let plan = ScriptPlan(.expectHead, .send(Self.answer), .speakHTTP)
+        try await withClient(.scripted(plan)) { client, _ in
+            // The next request has come already.
+            try client.send("GET / HTTP/1.1\r\n\r\nGET /status/201 HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try client.receiveResponse().text == "ok")
+            #expect(try client.receiveResponse().status == 201)
+            #expect(try client.get("/status/202").status == 202)
+        }
+    }
+
+    @Test func exactBytesAreExact() async throws {
+        let plan = ScriptPlan(.expectExactly(Array("exact".utf8)), .send(Self.answer))
+        try await withOrigin(.scripted(plan)) { origin in
+            let right = try RawClient(port: origin.port)
+            try right.send("exa")
+            try right.send("ct")
+            #expect(try text(right.receiveAll()) == Self.answer)
+            for wrong in ["exacd", "e act", "Exact"] {
+                let client = try RawClient(port: origin.port)
+                try client.send(wrong)
+                #expect(throws: RawClient.Failure.self) { try client.receiveAll() }
+            }
+        }
+    }
+
     @Test func aResetIsAReset() async throws {
         try await withClient(.scripted(ScriptPlan(.expectHead, .send("HTTP/1.1 2"), .reset))) { client, _ in
             try client.send("GET / HTTP/1.1\r\n\r\n")

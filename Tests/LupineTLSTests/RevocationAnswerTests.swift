@@ -123,6 +123,22 @@ import Testing
         #expect(free == [229], "the tag of the signature algorithm's empty parameters, which nobody signs")
     }
 
+    /// What is read generously and is right when it is written anew is not what was signed (X.690 section 10): here the tag of
+    /// a SEQUENCE without the bit that says that it is constructed.
+    @Test func theBytesThatCameAreMeant() throws {
+        var answer = try PKI.bytes("ocsp/good-delegated.der")
+        let (certificate, issuer) = try parties(Row(answer: "good-delegated", expected: ""))
+        func outcome() -> String {
+            brief { () throws(RevocationProblem) in
+                try OCSPAnswer(answer, about: certificate, issuer: issuer, at: TrustFixture.now).status
+            }
+        }
+        #expect(outcome() == "good")
+        #expect(answer[78] == 0x30)
+        answer[78] = 0x10
+        #expect(outcome() == "malformed")
+    }
+
     @Test func everyByteOfAListCounts() throws {
         let bytes = try PKI.bytes("crl/intermediate.crl")
         let (certificate, issuer) = try parties(Row(answer: "", about: "good-crl", expected: ""))

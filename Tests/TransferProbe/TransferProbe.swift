@@ -4,8 +4,10 @@ import Foundation
 import Glibc
 
 /// Transfers that need a process of their own: one long stream or one large form, after which the process looks at its own
-/// memory (`stream URL MEBIBYTES KIBIBYTES`, `form URL FILE STREAMED-BYTES DIGEST KIBIBYTES`), or one download, after which it
-/// looks for what is left behind (`download URL FOLDER EXPECTED [FILE-SIZE]`).
+/// memory (`stream URL MEBIBYTES KIBIBYTES`, `form URL FILE STREAMED-BYTES DIGEST KIBIBYTES`), one download, after which it
+/// looks for what is left behind (`download URL FOLDER EXPECTED [FILE-SIZE]`), many transfers at once, after which it looks
+/// at its descriptors (`storm URL FOLDER FILE COUNT DOWNLOADED-DIGEST UPLOADED-DIGEST`), or a bit of everything, with a look
+/// at who may read the files of it (`secrets URL FOLDER`).
 @main struct TransferProbe {
     static func main() async throws {
         let arguments = CommandLine.arguments
@@ -19,12 +21,22 @@ import Glibc
                 url: arguments[2], folder: URL(fileURLWithPath: arguments[3]), expected: arguments[4],
                 fileSize: arguments.count > 5 ? UInt(arguments[5]) : nil)
             exit(try await scenario.leavesNothing() ? 0 : 1)
+        case ("secrets", 4):
+            let scenario = SecretScenario(url: arguments[2], folder: URL(fileURLWithPath: arguments[3]))
+            exit(try await scenario.leavesNotes() ? 0 : 1)
         case ("form", 7):
             guard let streamed = Int(arguments[4]), let limit = Int(arguments[6]) else { misuse() }
             let scenario = FormScenario(
                 url: arguments[2], file: URL(fileURLWithPath: arguments[3]), streamed: streamed,
                 expected: arguments[5], limit: limit)
             exit(try await scenario.staysSmall() ? 0 : 1)
+        case ("storm", 8):
+            guard let count = Int(arguments[5]), count > 0 else { misuse() }
+            let scenario = StormScenario(
+                url: arguments[2], folder: URL(fileURLWithPath: arguments[3]),
+                file: URL(fileURLWithPath: arguments[4]), count: count,
+                digests: (arguments[6], arguments[7]))
+            exit(try await scenario.leavesNothing() ? 0 : 1)
         default: misuse()
         }
     }
@@ -32,7 +44,9 @@ import Glibc
     private static func misuse() -> Never {
         print("usage: lupine-transfer-probe stream URL MEBIBYTES KIBIBYTES")
         print("       lupine-transfer-probe form URL FILE STREAMED-BYTES DIGEST KIBIBYTES")
+        print("       lupine-transfer-probe storm URL FOLDER FILE COUNT DOWNLOADED-DIGEST UPLOADED-DIGEST")
         print("       lupine-transfer-probe download URL FOLDER EXPECTED [FILE-SIZE]")
+        print("       lupine-transfer-probe secrets URL FOLDER")
         exit(2)
     }
 }

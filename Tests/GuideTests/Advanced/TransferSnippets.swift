@@ -45,6 +45,8 @@ import Testing
             #expect(short.error?.underlyingError is TooShort)
             let long = await AF.download("\(httpbin)/bytes/4").validate(validation).serializingData().response
             #expect(long.value?.count == 4)
+            discard(short.fileURL)
+            discard(long.fileURL)
         }
     }
 

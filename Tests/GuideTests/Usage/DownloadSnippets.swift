@@ -15,6 +15,7 @@ import Testing
         try await HTTPBin.serve { httpbin in
             let image: Data? = await handed { hand in
                 AF.download("\(httpbin)/image/png").responseData { response in
+                    discard(response.fileURL)
                     hand(response.value)
                 }
             }
@@ -76,6 +77,7 @@ import Testing
                     }
                     .responseData { response in
                         fraction.finish()
+                        discard(response.fileURL)
                         hand(response.value)
                     }
             }
@@ -98,6 +100,7 @@ import Testing
                     fraction.yield(progress.fractionCompleted)
                 }
                 .responseData { response in
+                    discard(response.fileURL)
                     progressQueue.async { fraction.finish() }
                 }
             var last = 0.0
@@ -126,6 +129,7 @@ import Testing
             #expect(download.isCancelled)
             let response: AFDownloadResponse<Data> = await handed { hand in
                 AF.download(resumingWith: resumeData).responseData { response in
+                    discard(response.fileURL)
                     hand(response)
                 }
             }

@@ -49,6 +49,28 @@ struct DownloadTaskTests {
         }
     }
 
+    @Test("[U-7.10] each step is told before the next one comes, however soon after the last") func steps()
+        async throws
+    {
+        let delegate = DownloadDelegate()
+        try await withSession(delegate) { session, origin in
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: 60\r\n\r\n"
+            let steps = (1...5).flatMap { [Script.Step.send("0123456789"), .waitForSignal("\($0)")] }
+            origin.script(
+                "GET", "/steps", ScriptPlan([Script([.send(head)] + steps + [.send("0123456789"), .close])]))
+            session.downloadTask(with: try url(origin, "/steps")).resume()
+            for step in 1...5 {
+                await delegate.log.has("wrote \(step)0/60")
+                origin.gate("\(step)").open()
+            }
+            await delegate.log.has("complete")
+            #expect(
+                delegate.log.entries
+                    == (1...6).map { "wrote \($0)0/60" } + ["finished 60 0600", "metrics", "complete nil"])
+            #expect(delegate.sum == 60)
+        }
+    }
+
     @Test(
         "[U-7.9] every final status is downloaded, also without content",
         arguments: ["/status/404", "/status/204"])

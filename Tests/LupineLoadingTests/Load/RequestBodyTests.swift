@@ -35,10 +35,24 @@ import Testing
     }
 
     private func temporary(_ bytes: [UInt8]) throws -> URL {
-        let url = FileManager.default.temporaryDirectory.appending(path: "lupine-body-\(UUID().uuidString)")
+        let url = files.folder.appending(path: UUID().uuidString)
         try Data(bytes).write(to: url)
         return url
     }
+
+    /// A folder that is gone with the test.
+    private final class Files {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "body-\(UUID().uuidString)")
+
+        init() throws {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        }
+        deinit { try? FileManager.default.removeItem(at: folder) }
+    }
+
+    private let files: Files
+
+    init() throws { files = try Files() }
 
     private func client(_ bytes: [UInt8]) -> RecordingHopClient {
         RecordingHopClient(stream: { _ in InputStream(data: Data(bytes)) })

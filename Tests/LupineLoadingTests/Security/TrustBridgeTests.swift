@@ -99,6 +99,24 @@ import Testing
         #expect(trust.settings.policies == [SecPolicyCreateSSL(true, "good.test")])
     }
 
+    @Test("a task that has ended is asked nothing more, and is not held by what it was asked through")
+    func withoutItsTaskAConnectionIsGivenUp() async throws {
+        try await TrustStage.run { stage in
+            let bridge = try Self.bridge()
+            weak var gone: Delegate?
+            let trust: TaskTrust
+            do {
+                let delegate = Delegate { _ in (.performDefaultHandling, nil) }
+                gone = delegate
+                trust = bridge.trust(asking: delegate)
+            }
+            #expect(gone != nil)
+            trust.end()
+            #expect(gone == nil)
+            #expect(try await stage.send(bridge, trust) == .cancelled)
+        }
+    }
+
     /// I-12.15 and U-11.18: each new connection asks, also one that resumes; U-9.17: one that stands does not.
     @Test("[I-12.15, U-9.17] each new connection asks, also a resumed one; one that stands does not")
     func everyNewConnectionAsks() async throws {
@@ -155,15 +173,6 @@ import Testing
             }
             #expect(try await stage.send(bridge, bridge.trust(asking: delegate)) == nil)
             #expect(try await stage.send(bridge) != nil)
-        }
-    }
-
-    @Test func withoutItsTaskAConnectionIsGivenUp() async throws {
-        try await TrustStage.run { stage in
-            let bridge = try Self.bridge()
-            let trust: TaskTrust
-            do { trust = bridge.trust(asking: Delegate { _ in (.performDefaultHandling, nil) }) }
-            #expect(try await stage.send(bridge, trust) == .cancelled)
         }
     }
 

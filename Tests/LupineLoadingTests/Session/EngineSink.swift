@@ -15,6 +15,7 @@ func withEngine<Result>(
     _ body: (SessionEngine, LupineOrigin.Origin) async throws -> Result
 ) async throws -> Result {
     let origin = try LupineOrigin.Origin.start(configuration: serving)
+    configuration.waitPatiently()
     configuration.connectionProxyDictionary = [:]
     configuration.lupine.addressOverrides = [.init(host: "*", port: origin.port): [origin.address]]
     let engine = SessionEngine(SessionSettings(configuration))
@@ -31,6 +32,17 @@ func withEngine<Result>(
 }
 
 extension URLSessionConfiguration {
+    /// Lets no time-out strike on a machine that is slow or busy, but for those that the test has set.
+    func waitPatiently() {
+        let untouched = URLSessionConfiguration.ephemeral
+        if timeoutIntervalForRequest == untouched.timeoutIntervalForRequest {
+            timeoutIntervalForRequest = 3_600
+        }
+        if lupine.tls.handshakeTimeout == untouched.lupine.tls.handshakeTimeout {
+            lupine.tls.handshakeTimeout = .seconds(3_600)
+        }
+    }
+
     /// An ephemeral configuration with changes.
     static func ephemeral(_ change: (URLSessionConfiguration) -> Void) -> URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral

@@ -51,9 +51,38 @@ struct RouteURLTests {
     func addresses(_ row: Row) throws {
         let url = try #require(URL(string: row.url))
         let place = try RouteURL(url, isWebSocket: row.isWebSocket)
-        #expect(place.host == row.host && place.port == row.port && place.scheme == row.scheme)
-        #expect(place.hostField == row.field)
         #expect(place.target == row.target)
+        let server = place.server
+        #expect(server.host == row.host && server.port == row.port && server.scheme == row.scheme)
+        #expect(server.hostField == row.field)
+        // The server that is known from before is the same one, and what is asked for there is read anew.
+        let again = try RouteURL(url, isWebSocket: row.isWebSocket, known: server)
+        #expect(again.target == row.target)
+        #expect((again.server === server) == !row.url.contains("user"))
+    }
+
+    @Test("a server that is known stands for what is spelled like it alone")
+    func known() throws {
+        let known = try RouteURL(#require(URL(string: "http://h:81/x")), isWebSocket: false).server
+        let rows = [
+            ("http://h:81", true), ("http://h:81/", true), ("http://h:81/x?y#z", true),
+            ("http://h:81?q", true),
+            ("http://h:81#f", true), ("http://h:8", false), ("http://h:811/", false),
+            ("http://H:81/", false),
+            ("http://g:81/", false), ("https://h:81/", false), ("http://u@h:81/", false),
+            ("http://h/", false),
+        ]
+        for (text, isKnown) in rows {
+            let place = try RouteURL(#require(URL(string: text)), isWebSocket: false, known: known)
+            let alone = try RouteURL(#require(URL(string: text)), isWebSocket: false)
+            #expect((place.server === known) == isKnown, "\(text)")
+            #expect(place.target == alone.target && place.server.port == alone.server.port, "\(text)")
+        }
+        #expect(throws: TransportError.self) {
+            try RouteURL(#require(URL(string: "http://h:81/x")), isWebSocket: true, known: known)
+        }
+        let named = try RouteURL(#require(URL(string: "http://user:secret@h/")), isWebSocket: false).server
+        #expect(named.spelling.isEmpty, "what names a user is not kept")
     }
 
     @Test("[U-16.3] what cannot be sent to is an error with its reason")

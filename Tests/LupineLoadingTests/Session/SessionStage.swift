@@ -53,6 +53,7 @@ func withStage(
     if let plan { serving.script = plan }
     serving.recordedBytes = 1 << 20
     let origin = try LupineOrigin.Origin.start(configuration: serving)
+    configuration.waitPatiently()
     configuration.connectionProxyDictionary = [:]
     if configuration.lupine.addressOverrides.isEmpty {
         configuration.lupine.addressOverrides = [.init(host: "*", port: origin.port): [origin.address]]

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 
+import Dispatch
 import Foundation
 import LupineOrigin
 import LupineTestKit
+import LupineTransport
 import Testing
 
 @testable import LupineLoading
@@ -83,7 +85,20 @@ struct SessionStormTests {
             }
         }
         session.finishTasksAndInvalidate()
+        // What does not end is named, instead of being waited for without end.
+        let patience = DispatchWorkItem { delegate.invalid.open() }
+        DispatchQueue.global().asyncAfter(deadline: .now() + 240, execute: patience)
         await delegate.invalid.wait()
+        patience.cancel()
+        for task in tasks where task.state != .completed {
+            let (machine, delivery, load) = task.core.state.withLock { ($0.machine, $0.delivery, $0.load) }
+            let driver = (load as? TaskDriver)?.state.withLock {
+                "\($0.machine), suspended: \($0.isSuspended)"
+            }
+            Issue.record(
+                "\(type(of: task)) \(task.originalRequest?.url?.path() ?? "") has not ended: \(machine), \(delivery), \(driver ?? "no load")"
+            )
+        }
         let ends = delegate.ends.value
         for task in tasks {
             #expect(task.state == .completed)

@@ -48,6 +48,16 @@ final class EnginePair {
             manner: manner)
     }
 
+    /// A pair whose handshake is over.
+    static func established(
+        _ version: TLSVersion, manner: WireManner = WireManner.all[0]
+    ) throws -> EnginePair {
+        let pair = try EnginePair(.test(version), manner: manner)
+        pair.shakeHands()
+        try #require(pair.clientIsDone && pair.serverIsDone)
+        return pair
+    }
+
     /// Runs both handshakes until neither gets on.
     func shakeHands() {
         var idle = 0

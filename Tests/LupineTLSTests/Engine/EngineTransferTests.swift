@@ -8,19 +8,10 @@ import Testing
 
 /// Plaintext through an established connection, its ends, and what a peer may do in between.
 @Suite struct EngineTransferTests {
-    private func established(
-        _ version: TLSVersion, manner: WireManner = WireManner.all[0]
-    ) throws -> EnginePair {
-        let pair = try EnginePair(.test(version), manner: manner)
-        pair.shakeHands()
-        try #require(pair.clientIsDone && pair.serverIsDone)
-        return pair
-    }
-
     @Test(arguments: TLSVersion.tested, [true, false])
     func tenMebibytesArriveAsTheyWereSent(_ version: TLSVersion, _ fromClient: Bool) throws {
         let manner = WireManner(description: "a socket of 64 KiB", piece: 20_000, capacity: 64 * 1024)
-        let pair = try established(version, manner: manner)
+        let pair = try EnginePair.established(version, manner: manner)
         pair.toServer.keepsLog = false
         pair.toClient.keepsLog = false
         var random = SeededRandom(seed: 4)
@@ -33,7 +24,7 @@ import Testing
 
     @Test(arguments: TLSVersion.tested, WireManner.all)
     func moreThanARecordThroughEveryWire(_ version: TLSVersion, _ manner: WireManner) throws {
-        let pair = try established(version, manner: manner)
+        let pair = try EnginePair.established(version, manner: manner)
         let bytes = (0..<40_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
         #expect(try pair.carry(bytes, fromClient: true) == bytes)
         #expect(try pair.carry(bytes, fromClient: false) == bytes)
@@ -41,7 +32,7 @@ import Testing
 
     @Test(arguments: TLSVersion.tested)
     func whileOutputIsPendingNothingIsTaken(_ version: TLSVersion) throws {
-        let pair = try established(version)
+        let pair = try EnginePair.established(version)
         pair.clientWire.manner = WireManner(description: "full", capacity: 10)
         let bytes = [UInt8](repeating: 7, count: 50_000)
         let taken = try pair.client.write(bytes.span)
@@ -73,7 +64,7 @@ import Testing
 
     @Test(arguments: TLSVersion.tested)
     func aBurstOfRecordsIsReadWithOneReceive(_ version: TLSVersion) throws {
-        let pair = try established(version)
+        let pair = try EnginePair.established(version)
         for byte in UInt8(0)..<20 { _ = try pair.server.write([byte].span) }
         var expected = Array(UInt8(0)..<20)
         if version == .v1_3, case .bytes(let first) = try pair.read(client: true) {
@@ -86,7 +77,7 @@ import Testing
 
     @Test(arguments: TLSVersion.tested)
     func closeNotifyIsAnEndAndSilenceIsNot(_ version: TLSVersion) throws {
-        let pair = try established(version)
+        let pair = try EnginePair.established(version)
         _ = try pair.server.write([1, 2, 3].span)
         pair.server.close()
         pair.toClient.isClosed = true
@@ -96,7 +87,7 @@ import Testing
         // The other direction is open still (RFC 8446 §6.1).
         #expect(try pair.client.write([4].span) == 1)
 
-        let cut = try established(version)
+        let cut = try EnginePair.established(version)
         _ = try cut.server.write([1, 2, 3].span)
         cut.toClient.isClosed = true
         #expect(try cut.read(client: true) == .bytes([1, 2, 3]))
@@ -106,7 +97,7 @@ import Testing
 
     @Test(arguments: TLSVersion.tested)
     func aWireThatBreaksIsNoEnd(_ version: TLSVersion) throws {
-        let pair = try established(version)
+        let pair = try EnginePair.established(version)
         pair.clientWire.fails = true
         #expect(throws: TLSError.wireFailed) { try pair.client.write([1].span) }
         #expect(throws: TLSError.wireFailed) { try pair.read(client: true) }
@@ -115,7 +106,7 @@ import Testing
     /// A request was written to a peer that has gone: what it had said before can be read.
     @Test(arguments: TLSVersion.tested)
     func anAlertIsHeardThoughSendingFails(_ version: TLSVersion) throws {
-        let pair = try established(version)
+        let pair = try EnginePair.established(version)
         _ = try pair.server.write([9].span)
         pair.client.sendingFailed = true
         #expect(throws: TLSError.wireFailed) { try pair.client.write([1].span) }
@@ -124,7 +115,7 @@ import Testing
 
     @Test(arguments: TLSVersion.tested)
     func aRecordThatWasTamperedWithEndsIt(_ version: TLSVersion) throws {
-        let pair = try established(version)
+        let pair = try EnginePair.established(version)
         _ = pair.toClient.takeAll()
         // The client of TLS 1.3 misses its tickets, too: every record is counted.
         _ = try pair.server.write([1, 2, 3].span)
@@ -144,7 +135,7 @@ import Testing
     /// What is wrong with a record that came in one burst with good ones is not lost.
     @Test(arguments: TLSVersion.tested)
     func whatEndsABurstIsReportedAfterItsBytes(_ version: TLSVersion) throws {
-        let spoiled = try established(version)
+        let spoiled = try EnginePair.established(version)
         _ = try spoiled.read(client: true)
         _ = try spoiled.server.write([1].span)
         _ = try spoiled.server.write([2].span)
@@ -162,7 +153,7 @@ import Testing
             }
         }
 
-        let ended = try established(version)
+        let ended = try EnginePair.established(version)
         _ = try ended.read(client: true)
         _ = try ended.server.write([1].span)
         ended.server.close()
@@ -173,7 +164,7 @@ import Testing
     }
 
     @Test func keysAreChangedOnTheWay() throws {
-        let pair = try established(.v1_3)
+        let pair = try EnginePair.established(.v1_3)
         for round in UInt8(0)..<5 {
             #expect(unsafe SSL_key_update(pair.server.connection, SSL_KEY_UPDATE_REQUESTED) == 1)
             #expect(try pair.carry([round], fromClient: false) == [round])
@@ -182,7 +173,7 @@ import Testing
     }
 
     @Test func aPeerThatOnlyAsksForNewKeysIsLeft() throws {
-        let pair = try established(.v1_3)
+        let pair = try EnginePair.established(.v1_3)
         pair.clientWire.manner = WireManner(description: "full", capacity: 0)
         var error: TLSError?
         for _ in 0..<20_000 where error == nil {
@@ -197,7 +188,7 @@ import Testing
     }
 
     @Test func aPeerThatSendsNoDataIsLeft() throws {
-        let pair = try established(.v1_3)
+        let pair = try EnginePair.established(.v1_3)
         for _ in 0..<20_000 {
             unsafe _ = SSL_key_update(pair.server.connection, SSL_KEY_UPDATE_NOT_REQUESTED)
             unsafe _ = SSL_do_handshake(pair.server.connection)
@@ -212,7 +203,7 @@ import Testing
 
     /// RFC 5246 §7.4.1.1: the answer to HelloRequest is a warning, and everything goes on.
     @Test func aServerThatWantsToNegotiateAnewHearsNo() throws {
-        let pair = try established(.v1_2)
+        let pair = try EnginePair.established(.v1_2)
         unsafe _ = SSL_clear_options(pair.server.connection, lupine_SSL_OP_NO_RENEGOTIATION())
         #expect(unsafe SSL_renegotiate(pair.server.connection) == 1)
         unsafe _ = SSL_do_handshake(pair.server.connection)

@@ -68,7 +68,11 @@ final class MemoryWire: TLSWire {
     let outgoing: ByteQueue
     var manner: WireManner
     var fails = false
-    private var receives = 0
+    /// What was sent before it fails is received.
+    var failsAtItsEnd = false
+    /// It says what it has, as a socket does that was not emptied by the last call.
+    var knowsWhatItHolds = false
+    private(set) var receives = 0
     private(set) var sends = 0
 
     init(incoming: ByteQueue, outgoing: ByteQueue, manner: WireManner) {
@@ -83,7 +87,13 @@ final class MemoryWire: TLSWire {
         if manner.isHesitant && receives.isMultiple(of: 2) { return .wouldBlock }
         let taken = incoming.take(upTo: manner.piece, into: &output)
         if taken > 0 { return .bytes(taken) }
+        if failsAtItsEnd { return .failed }
         return incoming.isClosed ? .end : .wouldBlock
+    }
+
+    var isDrained: Bool {
+        guard knowsWhatItHolds else { return true }
+        return incoming.count == 0 && !incoming.isClosed && !failsAtItsEnd
     }
 
     func send(_ bytes: Span<UInt8>) -> TLSWireOutcome {

@@ -49,6 +49,35 @@ struct DownloadDestinationTests {
         }
     }
 
+    @Test("[DL-1] the file of an attempt that is retried goes, the one of the last attempt stays")
+    func retried() async throws {
+        try await withPipeline { stage async throws in
+            stage.origin.script(
+                "GET", "/flaky",
+                ScriptPlan([
+                    Script([.send("HTTP/1.1 503 Later\r\nContent-Length: 5\r\n\r\nfirst"), .close]),
+                    Script([.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nlast"), .close]),
+                ]))
+            let first = Heard<URL>()
+            let retrier = Retrier { request, _, _, completion in
+                if let file = (request as? DownloadRequest)?.fileURL,
+                    FileManager.default.fileExists(atPath: file.path)
+                {
+                    first.add(file)
+                }
+                completion(request.retryCount < 1 ? .retry : .doNotRetry)
+            }
+            let request = stage.session.download(
+                stage.url("/flaky"), interceptor: Interceptor(retriers: [retrier]))
+            let response = await request.validate().moved()
+            let file = try #require(response.fileURL)
+            defer { try? FileManager.default.removeItem(at: file) }
+            #expect(try Data(contentsOf: file) == Data("last".utf8))
+            let forgotten = try #require(first.all.first)
+            #expect(forgotten != file && !FileManager.default.fileExists(atPath: forgotten.path))
+        }
+    }
+
     @Test(
         "[DL-2] the suggested destination is a folder of the user's, or the temporary place where there is none"
     )

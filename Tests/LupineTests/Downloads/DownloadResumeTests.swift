@@ -218,6 +218,7 @@ struct DownloadResumeTests {
             #expect(brief(end.error) == "retry no of task lost")
             let part = try #require(parts.all.first)
             #expect(FileManager.default.fileExists(atPath: part) == (end.resumeData != nil))
+            try? FileManager.default.removeItem(atPath: part)
         }
     }
 
@@ -277,7 +278,7 @@ struct DownloadResumeTests {
     }
 
     @Test(
-        "[DL-9, DL-26] a download that lacks nothing any more is whole, and its progress says so",
+        "[DL-9, DL-26, V-6.16] a download that lacks nothing any more is whole, and its progress says so",
         arguments: [
             "416 Range Not Satisfiable\r\nContent-Range: bytes */1000\r\nContent-Type: text/html\r\n"
                 + "Content-Length: 4\r\n\r\nnone",
@@ -316,6 +317,37 @@ struct DownloadResumeTests {
                 #expect(names(in: folder) == ["file"])
                 let part = try #require(ResumeData(data)).file
                 #expect(!FileManager.default.fileExists(atPath: part))
+            }
+        }
+    }
+
+    @Test(
+        "[V-6.16] any other 416 is judged like every status",
+        arguments: ["Content-Range: bytes */1001\r\n", "Content-Range: bytes */*\r\n", ""])
+    func refusedRange(_ field: String) async throws {
+        try await withPipeline { stage async throws in
+            let refusal =
+                "HTTP/1.1 416 Range Not Satisfiable\r\n" + field
+                + "Content-Type: text/html\r\nContent-Length: 4\r\n\r\nnone"
+            stage.origin.script(
+                "GET", "/resource",
+                ScriptPlan([
+                    Script([
+                        .send(
+                            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nETag: \"v1\"\r\n"
+                                + "Accept-Ranges: bytes\r\n\r\n3E8\r\n"), .send(octets(1000)),
+                        .send("\r\n"), .close,
+                    ]), Script([.send(refusal), .close]), Script([.send(refusal), .close]),
+                ]))
+            let lost = await stage.session.download(stage.url("/resource")).moved()
+            let data = try #require(lost.resumeData as Data?)
+            let resumed = await stage.session.download(resumingWith: data).validate().moved()
+            #expect(resumed.error?.responseCode == 416)
+            // Nor is one that nobody has gone on with.
+            let anew = await stage.session.download(stage.url("/resource")).validate().moved()
+            #expect(anew.error?.responseCode == 416)
+            for file in [resumed.fileURL, anew.fileURL] {
+                try FileManager.default.removeItem(at: try #require(file))
             }
         }
     }

@@ -171,6 +171,36 @@ struct RetrySequenceTests {
     }
 
     @Test(
+        "[O-2, O-3, R-35] who waits for a retry in an hour is held by nobody once it has ended before",
+        arguments: [false, true])
+    func endedWhileWaiting(goesSession: Bool) async throws {
+        try await withPipeline { stage in
+            let recorder = EventRecorder()
+            let retries = Heard<Void>()
+            let setUp = PipelineSetUp(
+                interceptor: Retrier { _, _, _, answer in
+                    answer(.retryWithDelay(3_600))
+                    retries.add(())
+                }, recorder: recorder)
+            var session: Session? = try setUp.session(of: stage.origin)
+            weak var weakRequest: DataRequest?
+            let ended = Heard<String>()
+            do {
+                let request = try #require(session).request(stage.url("/status/404"))
+                weakRequest = request
+                request.validate().response(queue: DispatchQueue(label: "h")) { ended.add(brief($0.error)) }
+            }
+            await retries.wait(for: 1)
+            await session?.settle(recorder)
+            #expect(weakRequest?.retryCount == 0 && ended.all.isEmpty)
+            if goesSession { session = nil } else { weakRequest?.cancel() }
+            await ended.wait(for: 1)
+            for _ in 0..<1000 where weakRequest != nil { await stage.settle() }
+            #expect(weakRequest == nil)
+        }
+    }
+
+    @Test(
         "[S-10, S-42] resumed while a retry waits for its time: it does not begin twice, nor without being announced"
     )
     func resumedWhileWaiting() async throws {

@@ -214,7 +214,10 @@ import Testing
                 _ = await session.request(stage.url("/plain")).endedWithText()
                 #expect(asked.load(ordering: .relaxed) == 1)
                 await withCheckedContinuation { continuation in
-                    session.download(stage.url("/plain?2")).response { _ in continuation.resume() }
+                    session.download(stage.url("/plain?2")).response { response in
+                        if let file = response.fileURL { try? FileManager.default.removeItem(at: file) }
+                        continuation.resume()
+                    }
                 }
                 #expect(asked.load(ordering: .relaxed) == 1)
                 // Only answers to GET are stored, and a GET has no body.

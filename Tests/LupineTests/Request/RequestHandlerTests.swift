@@ -301,6 +301,24 @@ struct RequestHandlerTests {
         }
     }
 
+    @Test("a request whose progress handlers hold it is let go when it is over")
+    func progressThatHolds() async throws {
+        try await withPipeline { stage in
+            weak var gone: DataRequest?
+            do {
+                let request = stage.get("/bytes/1000", resumes: false)
+                gone = request
+                request.downloadProgress { _ in _ = request.error }.uploadProgress { _ in _ = request.error }
+                request.resume()
+                #expect(await request.answered().data?.count == 1_000)
+            }
+            await stage.settle()
+            await stage.recorder.queue.flush()
+            for _ in 0..<1000 where gone != nil { await stage.settle() }
+            #expect(gone == nil)
+        }
+    }
+
     @Test(
         "[DR-4, R-65] hooks in their order, on their queue; the last gate that was set is asked, once per attempt"
     )

@@ -10,6 +10,8 @@ import LupineOrigin
 struct RespondingStage {
     let session: Session
     let origin: LupineOrigin.Origin
+    /// Where downloads go that have no destination of their own; gone with the stage.
+    let folder: URL
 
     /// An address of the origin's.
     func url(_ path: String) -> String { "http://127.0.0.1:\(origin.port)\(path)" }
@@ -34,7 +36,10 @@ struct RespondingStage {
         return DownloadRequest(
             downloadable: .request(request), underlyingQueue: session.rootQueue,
             serializationQueue: session.serializationQueue, eventMonitor: session.eventMonitor,
-            interceptor: nil, shouldAutomaticallyResume: nil, delegate: session, destination: destination)
+            interceptor: nil, shouldAutomaticallyResume: nil, delegate: session,
+            destination: destination ?? { [folder] temporary, _ in
+                (folder.appendingPathComponent(temporary.lastPathComponent), .createIntermediateDirectories)
+            })
     }
 
     /// A stream of an address.
@@ -77,8 +82,12 @@ func withResponding(
     configuration.connectionProxyDictionary = [:]
     configuration.httpAdditionalHeaders = headers
     let session = Session(configuration: configuration, eventMonitors: monitors)
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "responding-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
     let result: Result<Void, any Error>
-    do { result = .success(try await body(RespondingStage(session: session, origin: origin))) } catch {
+    let stage = RespondingStage(session: session, origin: origin, folder: folder)
+    do { result = .success(try await body(stage)) } catch {
         result = .failure(error)
     }
     session.session.invalidateAndCancel()

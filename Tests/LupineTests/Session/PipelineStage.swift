@@ -37,6 +37,9 @@ struct PipelineSetUp {
     func session(of origin: LupineOrigin.Origin) throws -> Session {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = [:]
+        // No time-out strikes on a machine that is slow or busy, but for those that the test sets.
+        configuration.timeoutIntervalForRequest = 3_600
+        configuration.lupine.tls.handshakeTimeout = .seconds(3_600)
         configuration.lupine.addressOverrides = [.init(host: "*", port: origin.port): [origin.address]]
         if leaf != nil {
             configuration.lupine.tls.roots = .certificates(try Certificate.pem(PKI.text("root.pem")))

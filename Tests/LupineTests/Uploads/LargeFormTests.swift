@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import Glibc
 import LupineLoading
 import LupineOrigin
 import LupineTLS
@@ -32,8 +33,11 @@ struct LargeFormTests {
                 variables: ["ASAN_OPTIONS": "detect_leaks=0", "TMPDIR": temporary.path])
             #expect(end == .exited(0))
             #expect(
-                names(in: temporary.appendingPathComponent("org.alamofire.manager/multipart.form.data"))
-                    .isEmpty)
+                names(
+                    in: temporary.appendingPathComponent(
+                        "org.alamofire.manager.\(geteuid())/multipart.form.data")
+                )
+                .isEmpty)
         }
         await origin.shutdown()
     }

@@ -2,6 +2,7 @@
 
 import Dispatch
 import Foundation
+import Glibc
 import LupineLoading
 import LupineOrigin
 import Testing
@@ -22,7 +23,7 @@ struct MultipartUploadTests {
         override var temporaryDirectory: URL { folder }
 
         var forms: [String] {
-            names(in: folder.appendingPathComponent("org.alamofire.manager/multipart.form.data"))
+            names(in: folder.appendingPathComponent("org.alamofire.manager.\(geteuid())/multipart.form.data"))
         }
     }
 

@@ -23,8 +23,19 @@ import Testing
     @Test("[U-14.2] a body that stops in the middle")
     func aBodyThatStops() async throws {
         let plan = ScriptPlan(.expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), .stall)
-        try await withPool(plan) { stage in
-            let sink = try await stage.send(options: options(.milliseconds(30)))
+        let clock = ManualClock()
+        try await withPool(plan, clock: clock) { stage in
+            let contentCame = Gate()
+            let sink = RecordingSink(demand: { count in
+                if count == 3 { contentCame.open() }
+                return .more
+            })
+            stage.pool.submit(try stage.exchange(options: options(.seconds(1)), sink: sink).exchange)
+            await contentCame.wait()
+            await stage.settle()
+            clock.advance(by: .seconds(60))
+            for loop in stage.group.loops { loop.wake() }
+            await sink.ended.wait()
             #expect(sink.failure == .timedOut(host: "origin.test", .idle) && sink.text == "abc")
         }
     }

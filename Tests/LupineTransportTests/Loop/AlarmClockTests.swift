@@ -47,6 +47,29 @@ struct AlarmClockTests {
         }
     }
 
+    @Test("the loop has one timer for each moment that was the earliest, and none when they have come")
+    func looks() async throws {
+        let stage = try Stage()
+        func timers() async -> Int {
+            let loop = stage.group.loops[0]
+            return await withCheckedContinuation { done in
+                #expect(loop.execute { done.resume(returning: loop.timerCount) })
+            }
+        }
+        for second in [20, 30, 10] { stage.set("\(second)", at: second) }
+        #expect(await timers() == 2 && stage.alarms.looks == 2 && stage.alarms.count == 3)
+        await stage.move(to: 10)
+        // The look at 20 was asked for at the beginning and again behind the alarm at 10.
+        #expect(await timers() == stage.alarms.looks && stage.alarms.count == 2)
+        await stage.move(to: 30)
+        #expect(await timers() == 0 && stage.alarms.looks == 0 && stage.alarms.count == 0)
+        stage.set("40", at: 40)()
+        #expect(await timers() == 1 && stage.alarms.looks == 1 && stage.alarms.count == 0)
+        await stage.move(to: 40)
+        #expect(await timers() == 0 && stage.alarms.looks == 0)
+        await stage.group.shutdown()
+    }
+
     @Test("alarms go off in their order, whatever the order in which they were set")
     func order() async throws {
         let stage = try Stage()

@@ -31,4 +31,35 @@ import Testing
             }
         }
     }
+
+    /// Connections that lie idle have an alarm set that is due in a minute, on loops that go on. In every second round the end
+    /// comes while exchanges run, and so while alarms are being set.
+    @Test(arguments: [false, true]) func whatHasEndedIsHeldByNobody(gently: Bool) async throws {
+        let origin = try OriginServer.start()
+        let group = try EventLoopGroup(count: 2, name: "stage")
+        for round in 0..<100 {
+            weak var pool: ConnectionPool?
+            do {
+                let stage = PoolStage(origin, group, PoolLimits())
+                pool = stage.pool
+                let made = try (0..<4).map { _ in try stage.exchange(.get, "/get") }
+                for one in made { stage.pool.submit(one.exchange) }
+                if round.isMultiple(of: 2) { for one in made { await one.sink.ended.wait() } }
+                await withCheckedContinuation { continuation in
+                    let isOver: @Sendable () -> Void = { continuation.resume() }
+                    if gently { stage.pool.retire(isOver) } else { stage.pool.shutDown(isOver) }
+                }
+            }
+            for _ in 0..<1000 where pool != nil {
+                for loop in group.loops {
+                    await withCheckedContinuation { continuation in
+                        _ = loop.execute { continuation.resume() }
+                    }
+                }
+            }
+            #expect(pool == nil, "round \(round)")
+        }
+        await group.shutdown()
+        await origin.shutdown()
+    }
 }

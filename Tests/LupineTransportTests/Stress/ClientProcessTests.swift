@@ -5,7 +5,7 @@ import LupineTestKit
 import Testing
 
 /// What a client does to a process can only be seen in one that runs nothing else: see `ClientScenarios`.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct ClientProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) struct ClientProcessTests {
     @Test func peersThatResetRaiseNoSignal() async throws { try await expectSuccess("clientResets") }
 
     @Test func theExitWaitsForNoRequest() async throws { try await expectSuccess("clientExit") }

@@ -72,6 +72,7 @@ import Testing
                 print("\(resumeData.count) bytes say where to go on")
             }
             #expect(response.error?.responseCode == 503)
+            try FileManager.default.removeItem(at: try #require(response.fileURL))
         }
     }
 }

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+
+/// What kind of request of the library's it is.
+package enum ChaosForm: String, CaseIterable, Sendable {
+    /// A data request, whose body is delivered as it is.
+    case data
+    /// A data request, whose body is text.
+    case text
+    /// A data request, whose body is decoded.
+    case decodable
+    /// A stream.
+    case stream
+    /// A download to a temporary file.
+    case download
+    /// A download to a place of the caller's.
+    case placedDownload
+    /// PUT of bytes.
+    case upload
+    /// PUT of a file.
+    case fileUpload
+    /// POST of a stream, which goes in chunks and can be sent once only.
+    case streamUpload
+    /// PUT of a multipart form that is put together in memory.
+    case form
+    /// PUT of a multipart form that is put together in a temporary file, one of its parts from another file.
+    case storedForm
+
+    /// Whether it has a body.
+    package var isUpload: Bool {
+        switch self {
+        case .upload, .fileUpload, .streamUpload, .form, .storedForm: true
+        case .data, .text, .decodable, .stream, .download, .placedDownload: false
+        }
+    }
+
+    /// Whether its body is a multipart form.
+    package var isMultipart: Bool { self == .form || self == .storedForm }
+
+    /// Whether it can be sent again.
+    package var isRepeatable: Bool { self != .streamUpload }
+
+    /// The method.
+    package var method: String {
+        switch self {
+        case .upload, .fileUpload, .form, .storedForm: "PUT"
+        case .streamUpload: "POST"
+        case .data, .text, .decodable, .stream, .download, .placedDownload: "GET"
+        }
+    }
+
+    /// The type of the content that it wants.
+    package var contentType: String {
+        switch self {
+        case .text: "text/plain"
+        case .decodable: "application/json"
+        case .data, .stream, .download, .placedDownload, .upload, .fileUpload, .streamUpload, .form,
+            .storedForm:
+            "application/octet-stream"
+        }
+    }
+}

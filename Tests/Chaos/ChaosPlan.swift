@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+
+internal import LupineTestKit
+
+/// Everything about one request that is decided beforehand, by seed and number alone: what it is, what happens to each of
+/// its attempts, and what its caller does.
+package struct ChaosPlan: Hashable, Sendable {
+    /// How its caller loses patience.
+    package enum Cancellation: Hashable, Sendable {
+        case never
+        /// Before it is begun.
+        case atOnce
+        /// So many milliseconds after.
+        case after(milliseconds: Int)
+        /// While this attempt, from 0, is adapted.
+        case inAdapter(attempt: Int)
+    }
+
+    /// Who decides about retries.
+    package enum Retrying: Hashable, Sendable {
+        /// The request's own interceptor, for every error.
+        case own
+        /// The session's `RetryPolicy`.
+        case policy
+    }
+
+    package let seed: UInt64
+    package let number: Int
+    /// Whether it is sent over TLS.
+    package let isSecure: Bool
+    package let form: ChaosForm
+    /// Octets of the response's filling.
+    package let size: Int
+    /// Octets of the request's filling.
+    package let uploadSize: Int
+    /// What happens to each attempt; there are no more than these.
+    package let misbehaviours: [Misbehaviour]
+    /// How long an attempt may be silent that will be.
+    package let patience: Int
+    package let cancellation: Cancellation
+    package let retrying: Retrying
+    /// Milliseconds that the request's own retrier waits; with 0 it retries at once.
+    package let retryDelay: Int
+    /// How many handlers are waiting for its end.
+    package let handlers: Int
+    /// Whether it is suspended and resumed once.
+    package let pauses: Bool
+
+    /// The plan of request `number` of a seed.
+    package init(seed: UInt64, number: Int, secure isSecure: Bool) {
+        var random = ChaosContent.random(seed, number, purpose: 4)
+        self.seed = seed
+        self.number = number
+        self.isSecure = isSecure
+        retrying = seed % 4 < 2 ? .own : .policy
+        let form = Self.formsByChance.randomElement(using: &random) ?? .data
+        self.form = form
+        let catalogue = Misbehaviour.catalogue(for: form, secure: isSecure)
+        var misbehaviours: [Misbehaviour] = []
+        let attempts = form.isRepeatable ? 3 : 1
+        for attempt in 0..<attempts {
+            let isPlain = Int.random(in: 0..<10, using: &random) < (attempt == 2 ? 7 : 3)
+            misbehaviours.append(isPlain ? .none : catalogue.randomElement(using: &random) ?? .none)
+        }
+        self.misbehaviours = misbehaviours
+        let wanted =
+            switch Int.random(in: 0..<100, using: &random) {
+            case 0..<60: Int.random(in: 0...2_000, using: &random)
+            case 60..<85: Int.random(in: 0...16_000, using: &random)
+            case 85..<98: Int.random(in: 0...70_000, using: &random)
+            default: Int.random(in: 0...400_000, using: &random)
+            }
+        size = min(wanted, misbehaviours.map(\.largestContent).min() ?? wanted)
+        uploadSize = form.isUpload ? Int.random(in: 1...40_000, using: &random) : 0
+        patience = Int.random(in: 80...160, using: &random)
+        cancellation =
+            switch Int.random(in: 0..<100, using: &random) {
+            case 0: .atOnce
+            case 1...3: .after(milliseconds: Int.random(in: 0...60, using: &random))
+            case 4: .inAdapter(attempt: Int.random(in: 0..<attempts, using: &random))
+            default: .never
+            }
+        retryDelay = max(0, Int.random(in: -5...5, using: &random))
+        handlers = Int.random(in: 1...2, using: &random)
+        pauses = Int.random(in: 0..<40, using: &random) == 0
+    }
+
+    private static let formsByChance: [ChaosForm] = [
+        .data, .data, .data, .text, .decodable, .decodable, .stream, .stream, .download, .placedDownload,
+        .upload, .upload, .fileUpload, .streamUpload, .form, .storedForm,
+    ]
+
+    /// What the origin is asked for at an attempt, from 0.
+    package func errand(_ attempt: Int) -> ChaosErrand {
+        ChaosErrand(
+            seed: seed, number: number, attempt: attempt, misbehaviour: misbehaviour(attempt), form: form,
+            size: size, uploadSize: uploadSize)
+    }
+
+    /// What happens to an attempt.
+    package func misbehaviour(_ attempt: Int) -> Misbehaviour {
+        attempt < misbehaviours.count ? misbehaviours[attempt] : .none
+    }
+
+    /// Where an attempt is sent.
+    package func door(_ attempt: Int) -> ChaosDoor {
+        misbehaviour(attempt).door ?? (form.isRepeatable ? .main : .calm)
+    }
+
+    /// The seconds that an attempt may be silent.
+    package func timeout(_ attempt: Int) -> Double {
+        misbehaviour(attempt).isSilent ? Double(patience) / 1_000 : 60
+    }
+}
+
+extension Misbehaviour {
+    /// What may happen to a request of this form.
+    package static func catalogue(for form: ChaosForm, secure isSecure: Bool) -> [Misbehaviour] {
+        allCases.filter { candidate in
+            (isSecure || !candidate.needsTLS) && (form.isUpload || !candidate.needsUpload)
+                && (form.isRepeatable || !candidate.leavesTrap && candidate != .redirect)
+        }
+    }
+}

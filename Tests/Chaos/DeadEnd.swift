@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+
+internal import LupineTransport
+
+/// A port of loopback where no connection is made: one where nobody listens, or one whose listener accepts nobody and whose
+/// queue is full, so that the kernel drops whoever comes. Held for as long as it lives.
+final class DeadEnd: Sendable {
+    let port: UInt16
+    private let listener: Descriptor
+    private let waiting: [Held]
+
+    /// Takes a port.
+    init(isListening: Bool) throws {
+        guard let any = SocketAddress(literal: "127.0.0.1", port: 0) else { throw Errno.invalidArgument }
+        let socket = try Socket.stream(for: any)
+        try socket.bind(to: any)
+        guard let address = try socket.localAddress(), let port = address.port else {
+            throw Errno.invalidArgument
+        }
+        self.port = port
+        var waiting: [Held] = []
+        if isListening {
+            try socket.listen(backlog: 0)
+            for _ in 0..<4 {
+                let client = try Socket.stream(for: address)
+                _ = try client.connect(to: address)
+                waiting.append(Held(client.intoDescriptor()))
+            }
+        }
+        self.waiting = waiting
+        listener = socket.intoDescriptor()
+    }
+
+    /// A place in the queue.
+    private final class Held: Sendable {
+        private let descriptor: Descriptor
+
+        init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+
+import LupineOrigin
+import Testing
+
+@testable import LupineChaos
+
+/// Plans and what they are made of: seed and number decide about everything.
+struct ChaosPlanTests {
+    private static let some = (0..<3_000).map { ChaosPlan(seed: 7, number: $0, secure: $0 % 2 == 0) }
+
+    @Test("the same seed and number make the same plan, others make others")
+    func determinism() {
+        for (number, plan) in Self.some.enumerated() {
+            #expect(plan == ChaosPlan(seed: 7, number: number, secure: number % 2 == 0))
+        }
+        let other = (0..<3_000).map { ChaosPlan(seed: 8, number: $0, secure: $0 % 2 == 0) }
+        let alike = zip(Self.some, other).count { $0.misbehaviours == $1.misbehaviours && $0.size == $1.size }
+        #expect(alike < 30)
+    }
+
+    @Test("the same errand is answered by the same script, byte for byte")
+    func scripts() {
+        for plan in Self.some.prefix(300) {
+            let (one, two) = (plan.errand(0), plan.errand(0))
+            let script = one.misbehaviour.script(for: one, bodyInChunks: false)
+            #expect("\(script)" == "\(two.misbehaviour.script(for: two, bodyInChunks: false))")
+        }
+    }
+
+    @Test("every misbehaviour is planned, and only where it can be")
+    func catalogue() {
+        var met: Set<Misbehaviour> = []
+        for plan in Self.some {
+            met.formUnion(plan.misbehaviours)
+            for misbehaviour in plan.misbehaviours {
+                #expect(plan.isSecure || !misbehaviour.needsTLS)
+                #expect(plan.form.isUpload || !misbehaviour.needsUpload)
+                #expect(plan.size <= misbehaviour.largestContent)
+                #expect(plan.form.isRepeatable || !misbehaviour.leavesTrap)
+                #expect(misbehaviour.door.map { plan.isSecure || $0.isPlainToo } ?? true)
+            }
+            #expect(plan.misbehaviours.count == (plan.form.isRepeatable ? 3 : 1))
+        }
+        #expect(met == Set(Misbehaviour.allCases))
+        #expect(Set(Self.some.map(\.form)) == Set(ChaosForm.allCases))
+    }
+
+    @Test("an errand is read from its URL as it was written")
+    func errands() throws {
+        for plan in Self.some.prefix(200) {
+            let errand = plan.errand(plan.misbehaviours.count - 1)
+            let query = try #require(errand.target.split(separator: "?").last)
+            #expect(ChaosErrand(FormPairs(String(query))) == errand)
+        }
+        #expect(ChaosErrand(FormPairs("s=1&n=2&a=3")) == nil)
+        #expect(ChaosErrand(FormPairs("s=1&n=2&a=3&k=nothing&f=data&c=1&u=0")) == nil)
+    }
+
+    @Test("a body names its request, and is another one for each")
+    func content() {
+        let size = 500
+        for form in ChaosForm.allCases {
+            let one = ChaosContent.response(form, seed: 1, number: 2, size: size)
+            #expect(one == ChaosContent.response(form, seed: 1, number: 2, size: size))
+            #expect(String(decoding: one.prefix(20), as: UTF8.self).contains("1/2"))
+            #expect(one.count >= size)
+            for (seed, number) in [(UInt64(2), 2), (1, 3)] {
+                #expect(one != ChaosContent.response(form, seed: seed, number: number, size: size))
+            }
+        }
+        #expect(ChaosContent.request(seed: 1, number: 2, size: 9).allSatisfy { $0 >= 32 && $0 < 128 })
+    }
+
+    @Test("doors are read from what is printed of them; what lacks one is refused")
+    func doors() {
+        var doors = ChaosDoors()
+        var port: UInt16 = 1_000
+        for isSecure in [false, true] {
+            for door in ChaosDoor.allCases {
+                doors[door, secure: isSecure] = port
+                port += 1
+            }
+        }
+        #expect(ChaosDoors("\(doors)") == doors)
+        doors[.calm, secure: true] = nil
+        #expect(ChaosDoors("\(doors)") == nil)
+        #expect(ChaosDoors("main") == nil)
+    }
+}

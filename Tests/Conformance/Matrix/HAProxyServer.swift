@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+
+/// haproxy in front of an origin, as a site has it: it speaks for the origin, adds `X-Forwarded-For`, and keeps connections to
+/// both sides.
+struct HAProxyServer: ServerRecipe {
+    /// The origin's port on 127.0.0.1.
+    let origin: UInt16
+
+    let programs = ["haproxy"]
+
+    func files(_ place: ServerPlace) -> [(name: String, text: String)] {
+        let text = """
+            global
+                maxconn 256
+                tune.http.maxhdr 500
+            defaults
+                mode http
+                timeout connect 10s
+                timeout client 60s
+                timeout server 60s
+                option forwardfor
+            frontend in
+                bind 127.0.0.1:\(place.port)
+                default_backend origin
+            backend origin
+                server only 127.0.0.1:\(origin)
+
+            """
+        return [("haproxy.cfg", text)]
+    }
+
+    func command(_ program: String, _ place: ServerPlace) -> [String] {
+        [program, "-db", "-f", "\(place.folder)/haproxy.cfg"]
+    }
+}

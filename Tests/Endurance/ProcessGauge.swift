@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+
+import CLupineHeap
+import Foundation
+import Glibc
+
+/// What this process holds at one moment.
+struct ProcessGauge {
+    /// What of it is in memory, in bytes, as the kernel tells it.
+    let resident: Int
+    /// What is in use of the heap, in bytes, as the C library tells it: blocks of every size.
+    let heap: Int
+    let descriptors: Int
+    /// Those of the descriptors that are sockets.
+    let sockets: Int
+    let threads: Int
+    /// Those of the threads that the library has named.
+    let ownThreads: Int
+
+    /// Now.
+    static func read() throws -> ProcessGauge {
+        let fields = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
+        guard fields.count > 1, let pages = Int(fields[1]) else { throw CocoaError(.fileReadCorruptFile) }
+        let tasks = try entries("task")
+        let own = tasks.count {
+            (try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8))?.hasPrefix("lupine")
+                == true
+        }
+        let heap = mallinfo2()
+        let descriptors = try entries("fd").compactMap {
+            // The one that lists them is closed by the time that they are asked for.
+            try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+        }
+        return ProcessGauge(
+            resident: pages * Int(getpagesize()), heap: Int(heap.uordblks) + Int(heap.hblkhd),
+            descriptors: descriptors.count, sockets: descriptors.count { $0.hasPrefix("socket:") },
+            threads: tasks.count, ownThreads: own)
+    }
+
+    /// Reads until `holds`, but not for longer than `patience`; returns the last reading.
+    static func settled(
+        within patience: Duration, _ holds: (ProcessGauge) -> Bool
+    ) async throws -> ProcessGauge {
+        let deadline = ContinuousClock.now + patience
+        while true {
+            let gauge = try read()
+            if holds(gauge) || ContinuousClock.now > deadline { return gauge }
+            await Pause.of(.milliseconds(100))
+        }
+    }
+
+    /// Reads until descriptors and threads have stood still for a second, but not for longer than 20.
+    static func atRest() async throws -> ProcessGauge {
+        var last = try read()
+        var quiet = 0
+        for _ in 0..<200 where quiet < 10 {
+            await Pause.of(.milliseconds(100))
+            let now = try read()
+            quiet = now.descriptors == last.descriptors && now.threads == last.threads ? quiet + 1 : 0
+            last = now
+        }
+        return last
+    }
+
+    private static func entries(_ folder: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/\(folder)")
+    }
+}
+
+/// The process' limit of descriptors.
+enum DescriptorLimit {
+    /// Raises the soft limit as far as the hard one allows; returns it.
+    static func raise() throws -> Int {
+        var limit = rlimit()
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        guard unsafe getrlimit(resource, &limit) == 0 else { throw Endurance.Failure("getrlimit: \(errno)") }
+        limit.rlim_cur = limit.rlim_max
+        guard unsafe setrlimit(resource, &limit) == 0 else { throw Endurance.Failure("setrlimit: \(errno)") }
+        return Int(clamping: limit.rlim_cur)
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Glibc
+import Lupine
+
+/// No descriptor is left (EMFILE): whatever needs one fails with an error that says which, and goes on once there are some.
+struct DescriptorFaults {
+    let place: FaultPlace
+
+    func run() async throws {
+        let folder = try place.folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let upload = folder.appending(path: "upload.bin")
+        try place.alphabet(1_000).write(to: upload)
+        let session = place.session { $0.httpMaximumConnectionsPerHost = 1 }
+        try await everything(session, upload, folder)
+
+        // With a connection that lies idle: a request needs no descriptor; a file to read or to write does.
+        try await place.check(session)
+        var fillers = try useUp()
+        try await place.check(session)
+        try await expect("the upload's file", ["file", "EMFILE"]) {
+            try await self.upload(session, upload)
+        }
+        try await place.check(session)
+        try await expect("the download's file", ["file for the download", "Too many open files"]) {
+            try await download(session, folder)
+        }
+        // With a file's descriptor alone there is none for the pipe that would spare a copy.
+        close(fillers.removeLast())
+        try await download(session, folder)
+        fillers += try useUp()
+
+        // Another host needs a socket. The idle connection makes room for one, if it is the same session's.
+        let other = place.session()
+        try await expect("a socket", ["descriptor left for a connection", "EMFILE"]) {
+            try await place.check(other)
+        }
+        try await expect("a resolver", ["EMFILE"]) { try await place.check(other, host: "localhost") }
+
+        // A session with loops of its own: each needs an epoll and an eventfd.
+        let own = place.session { $0.lupine.ownEventLoops = 1 }
+        try await expect("an event loop", ["EMFILE"]) { try await place.check(own) }
+
+        for filler in fillers { close(filler) }
+        for each in [session, other, own, place.session()] { try await everything(each, upload, folder) }
+    }
+
+    /// The process' own loops cannot be started for the first request: a later one has them.
+    func runWithoutLoop() async throws {
+        let fillers = try useUp()
+        let session = place.session()
+        try await expect("the first event loop", ["EMFILE"]) { try await place.check(session) }
+        for filler in fillers { close(filler) }
+        try await place.check(session)
+    }
+
+    private func everything(_ session: Session, _ file: URL, _ folder: URL) async throws {
+        try await place.check(session)
+        try await upload(session, file)
+        try await download(session, folder)
+    }
+
+    private func upload(_ session: Session, _ file: URL) async throws {
+        let text = try await session.upload(file, to: place.url("/hash")).validate().serializingString().value
+        try place.require(text.contains("1000"), "upload: \(text)")
+    }
+
+    private func download(_ session: Session, _ folder: URL) async throws {
+        let target = folder.appending(path: "target")
+        let file = try await session.download(
+            place.url("/range/3000000"), to: { _, _ in (target, [.removePreviousFile]) }
+        ).validate().serializingDownloadedFileURL().value
+        defer { try? FileManager.default.removeItem(at: target) }
+        // The file is as long as it should be; to look into it takes a descriptor.
+        let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
+        try place.require((attributes[.size] as? NSNumber)?.intValue == 3_000_000, "download: \(attributes)")
+    }
+
+    /// The error has to say every one of the words.
+    private func expect(_ step: String, _ words: [String], _ action: () async throws -> Void) async throws {
+        do {
+            try await action()
+        } catch {
+            let text = "\(error) \((error as? AFError)?.urlError.map { "\($0)" } ?? "")"
+            for word in words where !text.contains(word) {
+                throw FaultProbe.Failure("\(step): not a word of \(word) in \(text)")
+            }
+            return
+        }
+        throw FaultProbe.Failure("\(step): it went on without a descriptor")
+    }
+
+    /// Lowers the limit and fills what is left below it: enough for the loops and a connection when it is free again.
+    private func useUp() throws -> [Int32] {
+        let names = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+        var limit = rlimit()
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        guard unsafe getrlimit(resource, &limit) == 0 else { throw FaultProbe.Failure("getrlimit: \(errno)") }
+        limit.rlim_cur = min(limit.rlim_cur, rlim_t(max(64, (names.compactMap { Int($0) }.max() ?? 0) + 1)))
+        guard unsafe setrlimit(resource, &limit) == 0 else { throw FaultProbe.Failure("setrlimit: \(errno)") }
+        var fillers: [Int32] = []
+        while true {
+            let filler = dup(0)
+            guard filler >= 0 else { return fillers }
+            fillers.append(filler)
+        }
+    }
+}

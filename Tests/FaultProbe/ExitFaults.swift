@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import Glibc
+import Lupine
+
+/// A program that calls `exit` with requests of every kind in flight: it ends with its own status, at once, from wherever it
+/// was called.
+struct ExitFaults {
+    let place: FaultPlace
+    /// What the process ends with.
+    private static let status: Int32 = 42
+
+    /// `main`, `handler` or `thread` says who calls.
+    func run(_ caller: String) async throws {
+        let folder = try place.folder()
+        let session = place.session { $0.httpMaximumConnectionsPerHost = 64 }
+        try await place.check(session)
+        let large = Data(repeating: 1, count: 4 << 20)
+        for index in 0..<4 {
+            session.request(place.url("/drip?duration=60")).response { _ in }
+            session.request(place.url("/delay/60")).response { _ in }
+            session.streamRequest(place.url("/drip?duration=60&delay=60")).responseStream { _ in }
+            session.download(
+                place.url("/drip?duration=60"), to: { _, _ in (folder.appending(path: "\(index)"), []) }
+            ).response { _ in }
+            session.upload(large, to: place.url("/stall")).response { _ in }
+            session.upload(
+                multipartFormData: { $0.append(large, withName: "a", fileName: "a.bin") },
+                to: place.url("/stall")
+            ).response { _ in }
+            session.webSocketRequest(
+                to: place.url("/websocket?count=1000").replacingOccurrences(of: "http", with: "ws")
+            )
+            .streamMessageEvents { _ in }
+        }
+        // One that is always busy.
+        session.streamRequest(place.url("/infinite")).responseStream { _ in }
+        try? FileManager.default.removeItem(at: folder)
+        for _ in 0..<20 { try await place.check(session, 5_000) }
+        // Whoever does not call it in a minute never does.
+        DispatchQueue.global().asyncAfter(deadline: .now() + 60) { exit(3) }
+        let (never, keeper) = AsyncStream.makeStream(of: Void.self)
+        switch caller {
+        case "handler":
+            session.request(place.url("/get")).response(queue: .global()) { _ in exit(Self.status) }
+        case "thread": Thread.detachNewThread { exit(Self.status) }
+        default: exit(Self.status)
+        }
+        for await _ in never {}
+        keeper.finish()
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Glibc
+import Lupine
+
+/// A program that uses Lupine when something is wrong with the machine, or with the program: `SCENARIO PORT [ARGUMENT]`,
+/// the port being that of the test's origin.
+///
+/// Whatever a scenario does to the process stays with it. It exits with 0 when the scenario holds; otherwise it says what did not.
+/// Some scenarios end otherwise, on purpose: see their files.
+@main struct FaultProbe {
+    /// Something that does not hold.
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+        init(_ description: String) { self.description = description }
+    }
+
+    static func main() async {
+        let arguments = CommandLine.arguments
+        guard arguments.count >= 3, let port = UInt16(arguments[2]) else { misuse() }
+        let place = FaultPlace(port: port)
+        do {
+            switch arguments[1] {
+            case "lookups": try await LookUpFaults(place: place).run()
+            case "descriptors": try await DescriptorFaults(place: place).run()
+            case "no-loop": try await DescriptorFaults(place: place).runWithoutLoop()
+            case "memory": try await MemoryFaults(place: place).run()
+            case "exhausted": try await MemoryFaults(place: place).runOut()
+            case "signals": try await SignalFaults(place: place).run()
+            case "pause": try await SignalFaults(place: place).pause()
+            case "clock": try await ClockFaults(place: place).run()
+            case "fork": try await ForkFaults(place: place).run()
+            case "exit": try await ExitFaults(place: place).run(arguments.dropFirst(3).first ?? "")
+            default: misuse()
+            }
+        } catch {
+            print("\(arguments[1]): \(error)")
+            exit(1)
+        }
+        exit(0)
+    }
+
+    private static func misuse() -> Never {
+        print("usage: lupine-fault-probe SCENARIO PORT [ARGUMENT]")
+        exit(2)
+    }
+}

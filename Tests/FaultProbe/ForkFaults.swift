@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+
+import CLupineFaults
+import Foundation
+import Glibc
+import Lupine
+
+/// A host program that forks while requests are in flight. The child ends or becomes another program, which inherits nothing
+/// of the library's; the parent goes on as if nothing had been.
+struct ForkFaults {
+    let place: FaultPlace
+
+    func run() async throws {
+        // What the test's process left open is not ours.
+        let inherited = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+        let folder = try place.folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let session = place.session {
+            $0.httpMaximumConnectionsPerHost = 16
+            $0.urlCache = URLCache(
+                memoryCapacity: 1 << 20, diskCapacity: 1 << 20, directory: folder.appending(path: "cache"))
+        }
+        try await place.check(session)
+        let look = """
+            for each in /proc/$$/fd/*; do
+                case " \(inherited.joined(separator: " ")) " in *" ${each##*/} "*) ;; *) ls -l $each; exit 9 ;; esac
+            done
+            """
+        let place = place
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<12 {
+                group.addTask {
+                    for round in 0..<20 {
+                        if index % 3 == 0 {
+                            let target = folder.appending(path: "\(index)-\(round)")
+                            let file = try await session.download(
+                                place.url("/range/300000"), to: { _, _ in (target, []) }
+                            ).serializingDownloadedFileURL().value
+                            try place.require(
+                                try Self.content(of: file) == place.alphabet(300_000), "a download")
+                        } else {
+                            try await place.check(session, 20_000)
+                        }
+                    }
+                }
+            }
+            for round in 0..<20 {
+                let status = round % 2 == 0 ? lupine_fork(nil, nil) : unsafe lupine_fork("/bin/sh", look)
+                try place.require(
+                    status == (round % 2 == 0 ? 7 << 8 : 0),
+                    "the child of round \(round) ended with \(status)")
+                await Task.yield()
+            }
+            try await group.waitForAll()
+        }
+        try await place.check(session)
+    }
+
+    /// Read through a descriptor that no child inherits, which `Data(contentsOf:)` does not see to.
+    private static func content(of file: URL) throws -> Data {
+        let descriptor = open(file.path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FaultProbe.Failure("\(file.path): errno \(errno)") }
+        return try FileHandle(fileDescriptor: descriptor, closeOnDealloc: true).readToEnd() ?? Data()
+    }
+}

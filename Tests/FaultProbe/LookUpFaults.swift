@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+
+import CLupineFaults
+import Foundation
+import Lupine
+
+/// A resolver that hangs: who waits for it waits as long as its time-out says, and nobody else waits.
+struct LookUpFaults {
+    let place: FaultPlace
+    /// As many look-ups may hang at once: the threads of the process' pool.
+    private static let most = 16
+
+    func run() async throws {
+        let session = place.session()
+        try await place.check(session)
+
+        // Late, but in time.
+        try await place.check(session, host: "a.late.test")
+
+        // Later than its time-out: the request does not wait for the look-up.
+        let start = ContinuousClock.now
+        let late = try await failure(session, "b.late.test") { $0.timeoutInterval = 0.2 }
+        try place.require(late.code == .timedOut, "a late look-up: \(late)")
+        try await place.check(session, host: "quick.test")
+
+        // Some hang. The others go on, and so does a name that is looked up meanwhile.
+        let hanging = (0..<Self.most - 1).map { index in
+            session.request(place.url("/range/10", host: "\(index).hang.test")).serializingData()
+        }
+        while lupine_held_lookups() < Self.most - 1 { await Task.yield() }
+        try await place.check(session, host: "c.quick.test")
+        try await place.check(session)
+
+        // Whoever cancels hears at once; the thread is lost as long as the look-up hangs.
+        hanging[0].cancel()
+        let cancelled = await hanging[0].response
+        try place.require(cancelled.error?.isExplicitlyCancelledError == true, "cancelled: \(cancelled)")
+
+        // All hang: those that come after are told so when their look-up could not begin for some seconds.
+        let last = session.request(place.url("/range/10", host: "last.hang.test")).serializingData()
+        while lupine_held_lookups() < Self.most { await Task.yield() }
+        let refused = try await failure(session, "d.quick.test")
+        try place.require(refused.code == .dnsLookupFailed, "all look-ups hang: \(refused)")
+        try place.require("\(refused)".contains("\(Self.most)"), "which limit, is not said: \(refused)")
+        try await place.check(session)
+
+        // Once the resolver answers, everybody who still waits gets what was asked for.
+        lupine_hold_lookups(0)
+        for task in hanging.dropFirst() + [last] {
+            let data = try await task.value
+            try place.require(data == place.alphabet(10), "behind a look-up that hung: \(data.count) bytes")
+        }
+        try await place.check(session, host: "0.hang.test")
+        try place.require(ContinuousClock.now - start < .seconds(60), "it took a minute")
+
+        // And one that hangs when the program ends does not keep it.
+        lupine_hold_lookups(1)
+        session.request(place.url("/range/10", host: "end.hang.test")).response { _ in }
+        while lupine_held_lookups() == 0 { await Task.yield() }
+    }
+
+    private func failure(
+        _ session: Session, _ host: String,
+        _ change: @escaping @Sendable (inout URLRequest) throws -> Void = { _ in }
+    ) async throws -> URLError {
+        let request = session.request(place.url("/range/10", host: host), requestModifier: change)
+        guard let error = await request.serializingData().response.error?.urlError else {
+            throw FaultProbe.Failure("\(host): no error")
+        }
+        return error
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Glibc
+import Lupine
+
+/// Little address space is left (RLIMIT_AS): bodies of any size stream and are saved all the same, and one that is to be collected
+/// fails at the limit that it was given.
+struct MemoryFaults {
+    let place: FaultPlace
+    /// What the process may have beyond what it has.
+    private static let room = 256 << 20
+    private static let huge = 300 << 20
+
+    func run() async throws {
+        let folder = try place.folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let session = place.session { $0.lupine.collectedBodyLimit = 32 << 20 }
+        try await place.check(session)
+        try limit()
+
+        var count = 0
+        var isRight = true
+        let stream = session.streamRequest(place.url("/range/\(Self.huge)"))
+        for await part in stream.streamTask().streamingData() {
+            if let data = part.value {
+                for place in [data.startIndex, data.endIndex - 1] where !data.isEmpty {
+                    isRight =
+                        isRight
+                        && data[place] == UInt8(ascii: "a") + UInt8((count + place - data.startIndex) % 26)
+                }
+                count += data.count
+            }
+            if let error = part.completion?.error { throw error }
+        }
+        try place.require(isRight && count == Self.huge, "a stream brought \(count) bytes, right: \(isRight)")
+
+        let target = folder.appending(path: "target")
+        _ = try await session.download(place.url("/range/\(Self.huge)"), to: { _, _ in (target, []) })
+            .validate().serializingDownloadedFileURL().value
+        let size = try FileManager.default.attributesOfItem(atPath: target.path)[.size] as? NSNumber
+        try place.require(size?.intValue == Self.huge, "a download of \(size ?? -1) bytes")
+
+        // Through a task of the loading system, which collects for its completion handler.
+        do {
+            guard let url = URL(string: place.url("/range/\(Self.huge)")) else { return }
+            let (data, _) = try await session.session.data(from: url)
+            throw FaultProbe.Failure("\(data.count) bytes were collected")
+        } catch let error as URLError {
+            try place.require(error.code == .dataLengthExceedsMaximum, "collected: \(error)")
+        }
+        try await place.check(session)
+    }
+
+    /// Collects more than there is room for, with no limit of its own in the way. The process ends by a signal at the
+    /// allocation that fails; it never goes on with a body that is not whole: then it exits with 3.
+    func runOut() async throws {
+        let session = place.session()
+        try await place.check(session)
+        try limit()
+        guard let url = URL(string: place.url("/range/\(Self.huge)")) else { return }
+        let (data, _) = try await session.session.data(from: url)
+        exit(data.count == Self.huge ? 4 : 3)
+    }
+
+    private func limit() throws {
+        let fields = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
+        let most = rlim_t((Int(fields[0]) ?? 0) * Int(getpagesize()) + Self.room)
+        var limit = rlimit(rlim_cur: most, rlim_max: most)
+        guard unsafe setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0 else {
+            throw FaultProbe.Failure("setrlimit: \(errno)")
+        }
+    }
+}

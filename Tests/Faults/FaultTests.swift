@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineHTTP
+import LupineOrigin
+import LupineTestKit
+import LupineTransport
+import Testing
+
+/// What happens to a program that uses Lupine when the machine, or the program itself, does what it should not: each in a
+/// process of its own, against an origin in this one. See `FaultProbe` for what is looked at.
+@Suite(.serialized, .timeLimit(.minutes(20))) struct FaultTests {
+    @Test("look-ups that hang or come late hold up nobody else, and the error names the limit")
+    func lookUps() async throws { try await expect("lookups") }
+
+    @Test("without descriptors: the error names the step, and all is well once there are some")
+    func descriptors() async throws { try await expect("descriptors") }
+
+    @Test("without descriptors for the first event loop: the error says so, and a later request has one")
+    func descriptorsForLoops() async throws { try await expect("no-loop") }
+
+    @Test("with little address space bodies of any size stream and are saved; collecting one has a limit")
+    func addressSpace() async throws { try await expect("memory") }
+
+    @Test(
+        "whoever collects more than there is address space for ends by a signal, never with a part of a body")
+    func addressSpaceUsedUp() async throws {
+        let end = try await run("exhausted")
+        switch end {
+        case .killed(let signal): #expect([4, 5, 6, 11].contains(signal), "signal \(signal)")
+        // An error that says so is as good.
+        case .exited(let status): #expect(status == 1, "status \(status)")
+        }
+    }
+
+    @Test("peers that reset raise no SIGPIPE in a program that never thought of it")
+    func brokenPipes() async throws { try await expect("signals") }
+
+    @Test("a pause of the process: what came in it is taken, and closed connections are replaced")
+    func pause() async throws { try await expect("pause") }
+
+    @Test("the wall clock is set by a year, both ways: time-outs, pauses and ages are right")
+    func clockSteps() async throws { try await expect("clock") }
+
+    @Test("a host program that forks: the child inherits no descriptor, the parent goes on")
+    func forks() async throws { try await expect("fork") }
+
+    @Test(
+        "exit with requests in flight keeps its status and waits for nothing",
+        arguments: ["main", "handler", "thread"])
+    func exits(caller: String) async throws {
+        for _ in 0..<8 {
+            let start = ContinuousClock.now
+            #expect(try await run("exit", caller) == .exited(42))
+            #expect(ContinuousClock.now - start < .seconds(30), "the exit waited for a request")
+        }
+    }
+
+    private func expect(_ scenario: String) async throws {
+        #expect(try await run(scenario) == .exited(0))
+    }
+
+    private func run(_ scenario: String, _ argument: String...) async throws -> Program.End {
+        var configuration = OriginConfiguration()
+        // What lies idle is closed within the probe's pause.
+        if scenario == "pause" { configuration.idleTimeout = .seconds(1) }
+        let origin = try Origin.start(configuration: configuration)
+        addRoutes(to: origin)
+        // What a process has there when it ends in the middle of things, it leaves there.
+        let temporary = FileManager.default.temporaryDirectory.appending(path: "fault-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(at: temporary) }
+        let products = CommandLine.arguments[0].split(separator: "/", omittingEmptySubsequences: false)
+            .dropLast()
+        let end = try await Program.run(
+            products.joined(separator: "/") + "/lupine-fault-probe", [scenario, "\(origin.port)"] + argument,
+            variables: sanitizers(scenario).merging(["TMPDIR": temporary.path]) { _, own in own })
+        await origin.shutdown()
+        return end
+    }
+
+    /// What a sanitizer that the probe was built with is told.
+    private func sanitizers(_ scenario: String) -> [String: String] {
+        switch scenario {
+        // What ends in the middle of things leaves what is in use.
+        case "exit", "lookups": return ["ASAN_OPTIONS": "detect_leaks=0"]
+        // Their allocators are to give nothing where the system's does, and their ends are to be signals.
+        case "exhausted":
+            let asTheSystem = "allocator_may_return_null=1:abort_on_error=1"
+            return ["ASAN_OPTIONS": "detect_leaks=0:" + asTheSystem, "TSAN_OPTIONS": asTheSystem]
+        default: return [:]
+        }
+    }
+
+    private func addRoutes(to origin: LupineOrigin.Origin) {
+        origin.script(nil, "/reset-at-once", ScriptPlan(.reset))
+        origin.script(nil, "/reset-later", ScriptPlan(.expectBytes(20_000), .reset))
+        origin.script(nil, "/stall", ScriptPlan(.stall))
+        let all = origin.gate("all")
+        let missing = Lock(6)
+        origin.route("GET", "/meet") { _ throws(Refusal) in
+            var response = try OriginResponse(200, "text/plain", [1])
+            let isLast = missing.withLock { count in
+                count -= 1
+                return count == 0
+            }
+            if isLast { all.open() }
+            response.gate = all
+            return response
+        }
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import Lupine
+import LupineOrigin
+import LupineTestKit
+import Testing
+
+/// Connections on which the two sides could come to mean different exchanges: bytes between requests, answers that come
+/// early, bodies that nobody reads to their end.
+@Suite struct DesyncTests {
+    private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfirst"
+    private static let clean = Script([
+        .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nclean"), .stall,
+    ])
+
+    private func text(_ response: AFDataResponse<Data?>) -> String? {
+        response.data.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    struct Unsolicited: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let bytes: String
+    }
+
+    static let unsolicited = [
+        Unsolicited(testDescription: "a whole response", bytes: SplittingCase.forged),
+        Unsolicited(testDescription: "the beginning of one", bytes: "H"),
+        Unsolicited(
+            testDescription: "a time-out's notice",
+            bytes: "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n"),
+        Unsolicited(testDescription: "an interim head", bytes: "HTTP/1.1 103 Early Hints\r\n\r\n"),
+        Unsolicited(testDescription: "a line end", bytes: "\r\n"),
+        Unsolicited(testDescription: "a blank", bytes: " "),
+        Unsolicited(testDescription: "NUL", bytes: "\0"),
+    ]
+
+    @Test(
+        "what comes on an idle connection ends it, and answers nothing", .timeLimit(.minutes(2)),
+        arguments: unsolicited, [false, true])
+    func idle(_ row: Unsolicited, _ isSecure: Bool) async throws {
+        let plan = ScriptPlan([
+            Script([
+                .expectHead, .send(Self.answer), .waitForSignal("speak"), .send(row.bytes), .expectEnd,
+                .signal("hung up"),
+            ]),
+            Self.clean,
+        ])
+        try await HostileStage.with(plan, leaf: isSecure ? "good" : nil) { stage in
+            let host = isSecure ? "127.0.0.1" : "origin.test"
+            let first = await stage.session.request(stage.url("/first", host: host)).answered()
+            #expect(text(first) == "first")
+            stage.origin.gate("speak").open()
+            await stage.origin.gate("hung up").wait()
+            let second = await stage.session.request(stage.url("/second", host: host)).answered()
+            #expect(text(second) == "clean")
+            #expect(stage.origin.counts.connectionsAccepted == 2)
+        }
+    }
+
+    @Test(
+        "an answer in the middle of an upload is taken, and its connection carries nothing further",
+        .timeLimit(.minutes(2)), arguments: [200, 413, 401])
+    func early(_ status: Int) async throws {
+        let plan = ScriptPlan([
+            Script([
+                .expectHead, .send("HTTP/1.1 \(status) Early\r\nContent-Length: 5\r\n\r\nfirst"),
+                .send(SplittingCase.forged), .stall,
+            ]),
+            Self.clean,
+        ])
+        try await HostileStage.with(plan) { stage in
+            let first = await stage.session.upload(Data(count: 32 << 20), to: stage.url("/first")).answered()
+            #expect(text(first) == "first" && first.response?.statusCode == status)
+            let second = await stage.session.request(stage.url("/second")).answered()
+            #expect(text(second) == "clean")
+            #expect(stage.origin.counts.connectionsAccepted == 2)
+        }
+    }
+
+    @Test("the rest of an answer that was given up reaches nobody", .timeLimit(.minutes(2)))
+    func unread() async throws {
+        let plan = ScriptPlan([
+            Script([
+                .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst"), .signal("half"),
+                .expectEnd, .send("other" + SplittingCase.forged), .signal("rest"),
+            ]),
+            Self.clean,
+        ])
+        try await HostileStage.with(plan) { stage in
+            let request = stage.session.request(stage.url("/first"))
+            async let first = request.answered()
+            await stage.origin.gate("half").wait()
+            request.cancel()
+            let error = await first.error
+            #expect(error?.isExplicitlyCancelledError == true)
+            let second = await stage.session.request(stage.url("/second")).answered()
+            #expect(text(second) == "clean")
+        }
+    }
+
+    @Test("an answer before the request is no answer to anybody's second request", .timeLimit(.minutes(2)))
+    func beforeTheRequest() async throws {
+        let plan = ScriptPlan([
+            Script([.send(SplittingCase.forged + SplittingCase.forged), .expectEnd, .signal("hung up")]),
+            Self.clean,
+        ])
+        try await HostileStage.with(plan) { stage in
+            // The first may meet the early bytes as an error, or as what the server answers with: it is its own connection.
+            _ = await stage.session.request(stage.url("/first")).answered()
+            await stage.origin.gate("hung up").wait()
+            let second = await stage.session.request(stage.url("/second")).answered()
+            #expect(text(second) == "clean")
+        }
+    }
+
+    @Test("every request gets its own answer while others are given up", .timeLimit(.minutes(2)))
+    func ownAnswers() async throws {
+        try await HostileStage.with { stage in
+            stage.origin.route("GET", "/number/{n}") { request throws(Refusal) in
+                try OriginResponse(200, "text/plain", Array(request.parameters[0].utf8))
+            }
+            await withTaskGroup { group in
+                for number in 0..<300 {
+                    group.addTask {
+                        let request = stage.session.request(stage.url("/number/\(number)"))
+                        if number % 3 == 0 { request.cancel() }
+                        let response = await request.answered()
+                        if number % 3 != 0 || response.error == nil {
+                            #expect(self.text(response) == String(number))
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Lupine
+import LupineHTTP
+import LupineLoading
+import LupineOrigin
+import LupineTLS
+import LupineTestKit
+import LupineTransport
+
+/// Four origins, two of them secured, and a session that trusts them: what a redirect can lead from and to.
+///
+/// `/from` asks for a password when it is told to, and leads to where the test says; `/to` always asks for one, until it is
+/// given any, and keeps what it was sent.
+struct Neighbourhood {
+    /// Where an address is.
+    enum Place: Hashable, CaseIterable, Sendable {
+        case home
+        /// Another name, or a name below, on the same port.
+        case otherHost, hostBelow
+        case otherPort
+        case secure, secureOtherHost, secureOtherPort
+    }
+
+    let session: Session
+    private let plain: [LupineOrigin.Origin]
+    private let secured: [LupineOrigin.Origin]
+    private let heard: Heard
+
+    /// The name in addresses of that place.
+    static func host(_ place: Place) -> String {
+        switch place {
+        case .home, .otherPort: "home.test"
+        case .otherHost: "other.test"
+        case .hostBelow: "below.home.test"
+        case .secure, .secureOtherPort: "good.test"
+        case .secureOtherHost: "localhost"
+        }
+    }
+
+    /// An address.
+    func url(_ place: Place, _ path: String = "/to", user: String = "") -> String {
+        let (scheme, port) =
+            switch place {
+            case .home, .otherHost, .hostBelow: ("http", plain[0].port)
+            case .otherPort: ("http", plain[1].port)
+            case .secure, .secureOtherHost: ("https", secured[0].port)
+            case .secureOtherPort: ("https", secured[1].port)
+            }
+        return "\(scheme)://\(user)\(Self.host(place)):\(port)\(path)"
+    }
+
+    /// The header lines of every request that `/to` was sent.
+    var lines: [String] { heard.lines.withLock { $0 } }
+
+    /// The certificates that were shown to the secured origin of that place, on any of its connections.
+    func certificates(_ place: Place) -> Int {
+        let origin = place == .secureOtherPort ? secured[1] : secured[0]
+        return (0..<origin.counts.connectionsAccepted).reduce(0) { sum, index in
+            sum + origin.handshakes(on: index).reduce(0) { $0 + $1.clientCertificates.count }
+        }
+    }
+
+    /// Runs `body` with all of them.
+    ///
+    /// - Parameters:
+    ///   - status: What redirects say.
+    ///   - challenges: Whether `/from` asks for a password first.
+    static func with(
+        status: Int = 302, challenges: Bool = false, monitors: [any EventMonitor] = [],
+        _ configure: (URLSessionConfiguration) throws -> Void = { _ in },
+        _ body: (Neighbourhood) async throws -> Void
+    ) async throws {
+        let clients = try Certificate.pem(PKI.text("client-root.pem"))
+        let origins = try (0..<4).map { number in
+            var serving = OriginConfiguration()
+            if number > 1 {
+                var tls = try HostileStage.secured("good")
+                tls.clientCertificates = .requested(roots: clients)
+                serving.tls = tls
+            }
+            return try LupineOrigin.Origin.start(configuration: serving)
+        }
+        let configuration = try HostileStage.configuration(of: origins[0])
+        for origin in origins {
+            configuration.lupine.addressOverrides[.init(host: "*", port: origin.port)] = [origin.address]
+        }
+        try configure(configuration)
+        let heard = Heard()
+        for origin in origins { serve(on: origin, status, challenges, heard) }
+        let session = Session(configuration: configuration, eventMonitors: monitors)
+        let result: Result<Void, any Error>
+        do {
+            try await body(
+                Neighbourhood(
+                    session: session, plain: Array(origins[..<2]), secured: Array(origins[2...]), heard: heard
+                ))
+            result = .success(())
+        } catch { result = .failure(error) }
+        session.session.invalidateAndCancel()
+        for origin in origins { await origin.shutdown() }
+        try result.get()
+    }
+
+    private static func serve(
+        on origin: LupineOrigin.Origin, _ status: Int, _ challenges: Bool, _ heard: Heard
+    ) {
+        origin.route(nil, "/from") { request throws(Refusal) in
+            if challenges, request.field("Authorization") == nil { return try challenge() }
+            guard let place = request.arguments["next"] else { throw .badRequest("where to?") }
+            var response = OriginResponse(status)
+            try response.add("Location", place)
+            if request.arguments["late"] != nil { try response.add("Set-Cookie", "late=s3cr3t-late; Path=/") }
+            return response
+        }
+        origin.route(nil, "/to") { request throws(Refusal) in
+            let fields = request.head.fields
+            heard.lines.withLock { lines in
+                lines += (0..<fields.count).map { "\(fields.name(at: $0)): \(fields.value(at: $0))" }
+            }
+            if request.field("Authorization") == nil { return try challenge() }
+            return try OriginResponse(200, "text/plain", Array("there".utf8))
+        }
+    }
+
+    /// What `/to` was sent, on whichever thread.
+    private final class Heard: Sendable {
+        let lines = Lock<[String]>([])
+    }
+
+    private static func challenge() throws(Refusal) -> OriginResponse {
+        var response = OriginResponse(401)
+        try response.add("WWW-Authenticate", "Basic realm=\"r\"")
+        return response
+    }
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Lupine
+import LupineLoading
+import LupineTLS
+import LupineTestKit
+import Testing
+
+/// What a program gave for one server, on the way to another: nothing of it ever arrives there.
+@Suite struct RedirectSecretTests {
+    /// A way in which a program hands a secret over. Each is `s3cr3t`, or has that in it.
+    struct Secret: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        /// Whether the first server asks for a password.
+        var isAskedFor = false
+        /// The user in the address, with its `@`.
+        var user = ""
+        /// Whether it goes back to where it came from. What only a proxy may hear never does.
+        var isKept = true
+        /// The host that it belongs to on whatever port: cookies know no ports and no schemes (RFC 6265 §8.5).
+        var host: String?
+        var headers: HTTPHeaders = [:]
+        var interceptor: (any RequestInterceptor)?
+        /// Gives it to the request.
+        var give: @Sendable (DataRequest) throws -> Void = { _ in }
+        var configure: @Sendable (URLSessionConfiguration) throws -> Void = { _ in }
+    }
+
+    private static let basic = HTTPHeader.authorization(username: "user", password: "s3cr3t")
+
+    /// A cookie of this host.
+    private static func cookie(_ domain: String, isSecure: Bool = false) throws -> HTTPCookie {
+        var properties: [HTTPCookiePropertyKey: Any] = [
+            .name: "id", .value: "s3cr3t", .domain: domain, .path: "/",
+        ]
+        if isSecure { properties[.secure] = true }
+        return try #require(HTTPCookie(properties: properties))
+    }
+
+    static let secrets: [Secret] =
+        [
+            Secret(testDescription: "an Authorization header", headers: [basic]),
+            Secret(testDescription: "a token", headers: [.authorization(bearerToken: "s3cr3t")]),
+            Secret(testDescription: "a Cookie header", headers: ["Cookie": "id=s3cr3t"]),
+            Secret(
+                testDescription: "a Proxy-Authorization header", isKept: false,
+                headers: ["Proxy-Authorization": "Basic s3cr3t"]),
+            Secret(
+                testDescription: "an Authorization header of the session",
+                configure: { $0.httpAdditionalHeaders = ["Authorization": "Bearer s3cr3t"] }),
+            Secret(
+                testDescription: "a Cookie header of the session",
+                configure: { $0.httpAdditionalHeaders = ["Cookie": "id=s3cr3t"] }),
+            Secret(
+                testDescription: "a header of an adapter",
+                interceptor: Interceptor(
+                    adapters: [
+                        Adapter { request, _, completion in
+                            var request = request
+                            request.headers.update(.authorization(bearerToken: "s3cr3t"))
+                            completion(.success(request))
+                        }
+                    ])),
+            Secret(
+                testDescription: "a user and a password of the request", isAskedFor: true,
+                give: { $0.authenticate(username: "user", password: "s3cr3t") }),
+            Secret(
+                testDescription: "a user and a password in the address", isAskedFor: true,
+                user: "user:s3cr3t@"),
+        ]
+        + ["home.test", "good.test"].map { host in
+            Secret(
+                testDescription: "a cookie of \(host)", host: host,
+                configure: { $0.httpCookieStorage?.setCookie(try cookie(host)) })
+        }
+
+    struct Move: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let from: Neighbourhood.Place
+        let to: Neighbourhood.Place
+    }
+
+    static let moves = [
+        Move(testDescription: "to another host", from: .home, to: .otherHost),
+        Move(testDescription: "to a host below", from: .home, to: .hostBelow),
+        Move(testDescription: "to another port", from: .home, to: .otherPort),
+        Move(testDescription: "to https", from: .home, to: .secure),
+        Move(testDescription: "from https to http", from: .secure, to: .home),
+        Move(testDescription: "to another host of https", from: .secure, to: .secureOtherHost),
+        Move(
+            testDescription: "to another port of https", from: .secure, to: .secureOtherPort),
+    ]
+
+    private func lines(
+        _ secret: Secret, from: Neighbourhood.Place, to: Neighbourhood.Place, status: Int = 302,
+        setsCookie: Bool = false
+    ) async throws -> [String] {
+        var lines: [String] = []
+        try await Neighbourhood.with(status: status, challenges: secret.isAskedFor, secret.configure) {
+            place in
+            let request = place.session.request(
+                place.url(
+                    from, "/from?\(setsCookie ? "late=1&" : "")next=\(place.url(to))", user: secret.user),
+                headers: secret.headers,
+                interceptor: secret.interceptor)
+            try secret.give(request)
+            let response = await request.answered()
+            #expect(response.error == nil)
+            #expect(response.response?.url?.path == "/to")
+            lines = place.lines
+        }
+        return lines
+    }
+
+    private func betrays(_ line: String) -> Bool {
+        let encoded = Data("user:s3cr3t".utf8).base64EncodedString()
+        return line.contains("s3cr3t") || line.contains(encoded)
+            || line.lowercased().hasPrefix("authorization")
+    }
+
+    @Test(
+        "[U-10.5] no secret goes along to another origin", .timeLimit(.minutes(2)), arguments: secrets, moves)
+    func leaves(_ secret: Secret, _ move: Move) async throws {
+        let host = Neighbourhood.host(move.to)
+        for status in [301, 302, 303, 307, 308] {
+            var lines = try await lines(
+                secret, from: move.from, to: move.to, status: status, setsCookie: true)
+            #expect(!lines.isEmpty)
+            // What belongs to the host is the host's.
+            if secret.host == host { lines = lines.map { $0.replacing("id=s3cr3t", with: "") } }
+            if Neighbourhood.host(move.from) == host {
+                lines = lines.map { $0.replacing("late=s3cr3t-late", with: "") }
+            }
+            #expect(lines.filter(betrays) == [], "\(status)")
+        }
+    }
+
+    @Test("a secret goes on within its origin", .timeLimit(.minutes(2)), arguments: secrets)
+    func stays(_ secret: Secret) async throws {
+        for place in [Neighbourhood.Place.home, .secure] {
+            let isHere = secret.host.map { $0 == Neighbourhood.host(place) } ?? true
+            let lines = try await lines(secret, from: place, to: place)
+            #expect(lines.contains(where: betrays) == (secret.isKept && isHere))
+        }
+    }
+
+    @Test("a secure cookie stays where it is safe", .timeLimit(.minutes(2)))
+    func secureCookies() async throws {
+        let secret = Secret(
+            testDescription: "a secure cookie",
+            configure: { $0.httpCookieStorage?.setCookie(try Self.cookie("home.test", isSecure: true)) })
+        #expect(try await lines(secret, from: .secure, to: .home).filter(betrays) == [])
+    }
+
+    @Test("no secret comes back on the way home", .timeLimit(.minutes(2)))
+    func wayBack() async throws {
+        try await Neighbourhood.with { place in
+            let home = place.url(.home)
+            let away = place.url(.otherHost, "/from?next=\(home)")
+            let request = place.session.request(
+                place.url(.home, "/from?next=\(away)"), headers: [Self.basic])
+            let response = await request.answered()
+            #expect(response.response?.url?.absoluteString == home)
+            #expect(place.lines.filter { $0.lowercased().hasPrefix("authorization") } == [])
+        }
+    }
+
+    @Test(
+        "[U-10.5] no certificate of ours goes along to another origin", .timeLimit(.minutes(2)),
+        arguments: [Neighbourhood.Place.secureOtherPort, .secureOtherHost, .home], [true, false])
+    func certificates(_ to: Neighbourhood.Place, _ isOfSession: Bool) async throws {
+        let identity = try SecIdentity(
+            pemChain: PKI.text("client-rsa.pem"), pemKey: PKI.text("client-rsa.key"))
+        let ofSession = try TLSIdentity(
+            pemChain: PKI.text("client-rsa.pem"), pemKey: PKI.text("client-rsa.key"))
+        func configure(_ configuration: URLSessionConfiguration) {
+            if isOfSession { configuration.lupine.tls.identity = ofSession }
+        }
+        try await Neighbourhood.with(configure) { place in
+            let request = place.session.request(place.url(.secure, "/from?next=\(place.url(to))"))
+            if !isOfSession {
+                request.authenticate(
+                    with: URLCredential(identity: identity, certificates: nil, persistence: .forSession))
+            }
+            let response = await request.answered()
+            #expect(response.response?.url?.path == "/to")
+            // The first server has seen it, so it would have been there to be shown to the next one.
+            #expect(place.certificates(.secure) == 1)
+            #expect(place.certificates(.secureOtherPort) == 0)
+        }
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+
+/// Looks through what came over a connection for anything that a hostile string could have put there: a line of its own, a
+/// second request, a character that some reader takes for a line's end.
+///
+/// It shares no code with the codec, and knows just enough HTTP to step over bodies.
+struct WireJudge {
+    /// What an attacker would like to see at the beginning of a line. Small letters.
+    static let injected = "x-injected"
+
+    private let bytes: [UInt8]
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    /// What is wrong; nil when nothing is.
+    var complaint: String? {
+        // Wherever lines may end for somebody, in heads and in bodies.
+        for line in bytes.split(whereSeparator: { $0 == 0x0D || $0 == 0x0A }) {
+            let text = String(decoding: line, as: UTF8.self).drop { $0 == " " || $0 == "\t" }.lowercased()
+            if text.hasPrefix(Self.injected) { return "a line of its own: \(text)" }
+            if text.hasPrefix("get /smuggled") { return "a request of its own" }
+        }
+        return headComplaint
+    }
+
+    /// How many requests there are, if each is clean.
+    private var headComplaint: String? {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            guard let end = rest.firstRange(of: Array("\r\n\r\n".utf8)) else {
+                return "a head that does not end: \(Self.shown(rest))"
+            }
+            let head = rest[..<end.lowerBound]
+            let lines = head.split(separator: Array("\r\n".utf8), omittingEmptySubsequences: false)
+            for line in lines {
+                if let octet = line.first(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F }) {
+                    return "octet \(octet) in \(Self.shown(line))"
+                }
+            }
+            let start = lines[0].split(separator: 0x20, omittingEmptySubsequences: false)
+            guard start.count == 3, start[2].elementsEqual("HTTP/1.1".utf8) else {
+                return "a start line of \(start.count) parts: \(Self.shown(lines[0]))"
+            }
+            var fields: [String: String] = [:]
+            for line in lines.dropFirst() {
+                guard let colon = line.firstIndex(of: 0x3A), colon > line.startIndex,
+                    line[..<colon].allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+                else { return "no field: \(Self.shown(line))" }
+                let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
+                fields[name] = String(decoding: line[(colon + 1)...].drop { $0 == 0x20 }, as: UTF8.self)
+            }
+            rest = rest[end.upperBound...]
+            if fields["upgrade"] != nil || start[0].elementsEqual("CONNECT".utf8) { return nil }
+            if let length = fields["content-length"].flatMap({ Int($0) }) {
+                rest = rest.dropFirst(length)
+            } else if fields["transfer-encoding"] != nil {
+                guard let last = rest.firstRange(of: Array("\r\n0\r\n\r\n".utf8)) else { return nil }
+                rest = rest[last.upperBound...]
+            }
+        }
+        return nil
+    }
+
+    private static func shown(_ bytes: ArraySlice<UInt8>) -> String {
+        String(decoding: bytes.prefix(120), as: UTF8.self).debugDescription
+    }
+}

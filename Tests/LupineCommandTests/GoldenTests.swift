@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineOrigin
+import LupineTLS
+import LupineTestKit
+import Testing
+
+@testable import LupineCommand
+
+/// Lines and what they print, for every option of the table, against an origin in this process.
+struct GoldenTests {
+    private func check(_ row: GoldenCase) async throws {
+        try await withShell { try await check(row, $0, $1) }
+    }
+
+    private func check(_ row: GoldenCase, _ shell: Shell, _ origin: LupineOrigin.Origin, pin: String = "")
+        async throws
+    {
+        try shell.write("one\ntwo\n", to: "lines")
+        try shell.write("{\"x\":1}", to: "object")
+        try shell.write("abc", to: "part")
+        try shell.write("machine localhost login netuser password netpw\n", to: ".netrc")
+        var shell = shell
+        shell.input = row.input.map { Data($0.utf8) }
+        shell.isTerminal = row.isTerminal
+        let words = row.line.split(separator: " ").map { word in
+            word.hasPrefix("@/")
+                ? ":\(origin.port)\(word.dropFirst())"
+                : word.replacing(":@", with: ":\(origin.port)").replacing("PIN", with: pin)
+        }
+        let result = await shell.run(words.map(String.init))
+        #expect(result.code == row.code.rawValue, "\(result.errors)")
+        let output = Self.normal(result.output, origin)
+        if row.isPart {
+            #expect(row.output.isEmpty || output.contains(row.output), "\(output)")
+        } else {
+            #expect(output == row.output)
+        }
+        let errors = row.errors.replacing("PIN", with: pin)
+        #expect(errors.isEmpty || result.errors.contains(errors), "\(result.errors)")
+        for (name, content) in row.files {
+            let text = String(decoding: try shell.read(name), as: UTF8.self)
+            #expect(text.contains(content), "\(name): \(text)")
+        }
+    }
+
+    /// The output without what changes from run to run.
+    private static func normal(_ text: String, _ origin: LupineOrigin.Origin) -> String {
+        var text = text.replacing(":\(origin.port)", with: ":@")
+        for end in ["\r\n", "\n"] {
+            while let start = text.range(of: "Date: "),
+                let stop = text.range(of: end, range: start.upperBound..<text.endIndex)
+            {
+                text.removeSubrange(start.lowerBound..<stop.upperBound)
+            }
+        }
+        text = text.replacing(
+            "\u{1B}[2mHTTP/1.1\u{1B}[0m \u{1B}[1;32m200 OK\u{1B}[0m", with: "HTTP/1.1 200 OK")
+        return text.replacing("\u{1B}[36mContent-Length\u{1B}[0m", with: "Content-Length")
+            .replacing("\u{1B}[36mContent-Type\u{1B}[0m", with: "Content-Type")
+            .replacing("\u{1B}[36mDate\u{1B}[0m: ", with: "Date: ")
+    }
+
+    @Test(arguments: GoldenCase.sending)
+    func whatIsSent(_ row: GoldenCase) async throws { try await check(row) }
+
+    @Test(arguments: GoldenCase.printing)
+    func whatIsPrinted(_ row: GoldenCase) async throws { try await check(row) }
+
+    @Test(arguments: GoldenCase.keeping)
+    func whatIsKept(_ row: GoldenCase) async throws { try await check(row) }
+
+    @Test(arguments: GoldenCase.reaching)
+    func whatIsReached(_ row: GoldenCase) async throws { try await check(row) }
+
+    @Test(arguments: GoldenCase.speaking)
+    func whatIsSaid(_ row: GoldenCase) async throws { try await check(row) }
+
+    @Test(arguments: GoldenCase.securing)
+    func whatIsSecured(_ row: GoldenCase) async throws {
+        let identity = try ThrowawayIdentity.make()
+        var configuration = OriginConfiguration()
+        var tls = TLSServerConfiguration(identities: [TLSServerIdentity(identity)])
+        if row.line.contains("client.pem") {
+            tls.clientCertificates = .required(
+                roots: try Certificate.bundle(file: PKI.path("client-root.pem")))
+        }
+        configuration.tls = tls
+        let pin = try #require(identity.certificate.publicKey?.pin.description)
+        try await withShell(configuration) { shell, origin in
+            let lines = Data(identity.certificate.der).base64EncodedString(options: .lineLength64Characters)
+            try shell.write(
+                "-----BEGIN CERTIFICATE-----\n\(lines)\n-----END CERTIFICATE-----\n", to: "root.pem")
+            try shell.write(PKI.text("client-ecdsa-chain.pem"), to: "client.pem")
+            try shell.write(PKI.text("client-ecdsa.key"), to: "client.key")
+            try shell.write(PKI.text("client-ecdsa-encrypted.key"), to: "locked.key")
+            try await check(row, shell, origin, pin: pin)
+        }
+    }
+
+    /// The switches that a line has, as the shell's words of it.
+    private static func switches(of line: String) -> Set<OptionName> {
+        var found: Set<OptionName> = []
+        for word in line.split(separator: " ") where word.hasPrefix("-") && word != "-" {
+            if word.hasPrefix("--") {
+                if let option = OptionTable.option(long: word.dropFirst(2).prefix { $0 != "=" }) {
+                    found.insert(option.name)
+                }
+                continue
+            }
+            for letter in word.dropFirst() {
+                guard let option = OptionTable.option(short: letter) else { break }
+                found.insert(option.name)
+            }
+        }
+        return found
+    }
+
+    @Test(arguments: OptionName.allCases)
+    func everyOptionHasALine(_ name: OptionName) {
+        #expect(GoldenCase.all.contains { Self.switches(of: $0.line).contains(name) })
+    }
+}

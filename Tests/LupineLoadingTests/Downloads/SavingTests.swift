@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineOrigin
+import Testing
+
+@testable import LupineLoading
+
+/// Data tasks whose content goes into a file of the program's.
+@Suite(.timeLimit(.minutes(1)))
+struct SavingTests {
+    /// Notes what a data task's delegate hears.
+    private final class Listener: NSObject, URLSessionDataDelegate {
+        let log = CallLog()
+        private let disposition: URLSession.ResponseDisposition
+
+        init(_ disposition: URLSession.ResponseDisposition = .allow) { self.disposition = disposition }
+
+        func urlSession(
+            _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+            completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+        ) {
+            log.add("response")
+            completionHandler(disposition)
+        }
+        func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+            log.add("data")
+        }
+        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
+        {
+            log.add("complete \((error as? URLError).map { "\($0.code.rawValue)" } ?? "nil")")
+        }
+    }
+
+    private static let text = String(repeating: "abcdefghijklmnopqrstuvwxyz\n", count: 40_000)
+
+    /// Loads `path` with a file that holds `begin`, opened by `open`; gives what is in the file then.
+    private func load(
+        _ path: String, _ listener: Listener, behind begin: String = "", cached: URLCache? = nil,
+        open: @escaping @Sendable (URL) throws -> FileHandle? = { file in
+            let handle = try FileHandle(forWritingTo: file)
+            try handle.seekToEnd()
+            return handle
+        }
+    ) async throws -> (content: Data, received: Int64) {
+        let origin = try LupineOrigin.Origin.start()
+        origin.script(
+            "GET", "/long",
+            ScriptPlan(
+                .send(
+                    "HTTP/1.1 200 OK\r\nCache-Control: max-age=99\r\nContent-Length: \(Self.text.utf8.count)\r\n\r\n"
+                ),
+                .send(Self.text), .close))
+        origin.script(
+            "GET", "/until-close", ScriptPlan(.send("HTTP/1.1 200 OK\r\n\r\n"), .send(Self.text), .close))
+        origin.script(
+            "GET", "/cut",
+            ScriptPlan(.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"), .send("begun"), .close))
+        let file = FileManager.default.temporaryDirectory.appending(path: "saving-\(UUID().uuidString)")
+        try Data(begin.utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let session = URLSession(
+            configuration: DriverLoad.configuration { $0.urlCache = cached }, delegate: listener,
+            delegateQueue: nil)
+        let handle = Noted<FileHandle?>(nil)
+        let task = session.dataTask(with: URLRequest(url: try #require(URL(string: origin.url + path)))) {
+            _ in
+            let opened = try? open(file)
+            handle.update { $0 = opened }
+            return opened
+        }
+        task.resume()
+        await listener.log.has("complete")
+        session.invalidateAndCancel()
+        await origin.shutdown()
+        try handle.value?.close()
+        return (try DownloadDelegate.content(of: file), task.countOfBytesReceived)
+    }
+
+    @Test(arguments: ["/long", "/until-close"])
+    func contentGoesBehindWhatTheFileHolds(_ path: String) async throws {
+        let listener = Listener()
+        let (content, received) = try await load(path, listener, behind: "head\n")
+        #expect(content == Data(("head\n" + Self.text).utf8))
+        #expect(received == Int64(Self.text.utf8.count))
+        #expect(listener.log.entries == ["response", "complete nil"])
+    }
+
+    @Test func codedContentIsDecodedOnItsWay() async throws {
+        let listener = Listener()
+        let (content, received) = try await load("/gzip", listener)
+        #expect(String(decoding: content, as: UTF8.self).contains("\"gzipped\": true"))
+        #expect(received == Int64(content.count))
+        #expect(listener.log.entries == ["response", "complete nil"])
+    }
+
+    @Test func chunkedContentIsSavedToo() async throws {
+        let listener = Listener()
+        let (content, _) = try await load("/stream/3", listener)
+        #expect(String(decoding: content, as: UTF8.self).split(separator: "\n").count == 3)
+        #expect(listener.log.entries == ["response", "complete nil"])
+    }
+
+    @Test func withoutAFileTheDelegateHasTheContent() async throws {
+        let listener = Listener()
+        let (content, received) = try await load("/long", listener, behind: "kept") { _ in nil }
+        #expect(content == Data("kept".utf8) && received == Int64(Self.text.utf8.count))
+        #expect(listener.log.entries.contains("data") && listener.log.entries.last == "complete nil")
+    }
+
+    @Test func aResponseThatIsRefusedOpensNothing() async throws {
+        let listener = Listener(.cancel)
+        let isAsked = Noted(false)
+        let (content, _) = try await load("/long", listener, behind: "kept") { _ in
+            isAsked.update { $0 = true }
+            return nil
+        }
+        #expect(content == Data("kept".utf8) && !isAsked.value)
+        #expect(listener.log.entries == ["response", "complete \(URLError.Code.cancelled.rawValue)"])
+    }
+
+    @Test(arguments: ["/long", "/gzip"])
+    func aFullDiskFailsTheTask(_ path: String) async throws {
+        let listener = Listener()
+        _ = try await load(path, listener) { _ in FileHandle(forWritingAtPath: "/dev/full") }
+        #expect(listener.log.entries == ["response", "complete \(URLError.Code.cannotWriteToFile.rawValue)"])
+    }
+
+    @Test(arguments: [true, false])
+    func aFileThatCannotBeWrittenFailsTheTask(isClosed: Bool) async throws {
+        let listener = Listener()
+        let (content, _) = try await load("/long", listener, behind: "kept") { file in
+            guard isClosed else { return try FileHandle(forReadingFrom: file) }
+            let handle = try FileHandle(forWritingTo: file)
+            try handle.close()
+            return handle
+        }
+        #expect(content == Data("kept".utf8))
+        #expect(listener.log.entries == ["response", "complete \(URLError.Code.cannotOpenFile.rawValue)"])
+    }
+
+    @Test func whatIsCutIsKept() async throws {
+        let listener = Listener()
+        let (content, received) = try await load("/cut", listener)
+        #expect(content == Data("begun".utf8) && received == 5)
+        #expect(
+            listener.log.entries == ["response", "complete \(URLError.Code.networkConnectionLost.rawValue)"])
+    }
+
+    @Test func whatIsSavedIsNotCached() async throws {
+        let cache = URLCache(memoryCapacity: 16 << 20, diskCapacity: 0)
+        _ = try await load("/long", Listener(), cached: cache)
+        #expect(cache.currentMemoryUsage == 0)
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+
+import LupineTransport
+import Testing
+
+@testable import LupineLoading
+
+/// When a delegate is called of what was written, and what it is told then.
+struct WrittenNewsTests {
+    private func at(_ milliseconds: Int64) -> Instant { .zero + .milliseconds(milliseconds) }
+
+    @Test("[U-7.10] the first piece is told at once") func first() {
+        var news = WrittenNews()
+        #expect(news.isEmpty)
+        #expect(news.wrote(7, at: at(1_000)) == .tellNow)
+        #expect(!news.isEmpty)
+        #expect(news.take(at: at(1_001)) == 7)
+        #expect(news.isEmpty)
+    }
+
+    @Test("[U-7.10] what comes while a call is under way goes with it") func together() {
+        var news = WrittenNews()
+        #expect(news.wrote(7, at: at(0)) == .tellNow)
+        #expect(news.wrote(8, at: at(1)) == .wait)
+        #expect(news.wrote(9, at: at(500)) == .wait)
+        #expect(news.take(at: at(501)) == 24)
+    }
+
+    @Test("[U-7.10] what comes soon after a call is told when some time has passed, and no later") func soon()
+    {
+        var news = WrittenNews()
+        _ = news.wrote(1, at: at(0))
+        _ = news.take(at: at(10))
+        #expect(news.wrote(2, at: at(20)) == .tell(after: .milliseconds(40)))
+        #expect(news.wrote(3, at: at(30)) == .wait)
+        #expect(news.take(at: at(60)) == 5)
+        #expect(news.wrote(4, at: at(109)) == .tell(after: .milliseconds(1)))
+        #expect(news.take(at: at(110)) == 4)
+        #expect(news.wrote(5, at: at(160)) == .tellNow)
+    }
+
+    @Test("[U-7.10] what was told by the end is not told again by a late call") func late() {
+        var news = WrittenNews()
+        _ = news.wrote(1, at: at(0))
+        _ = news.take(at: at(0))
+        #expect(news.wrote(2, at: at(1)) == .tell(after: .milliseconds(49)))
+        #expect(news.take(at: at(2)) == 2)
+        #expect(news.take(at: at(50)) == nil)
+        #expect(news.isEmpty)
+    }
+
+    @Test("[U-7.10] nothing is no news") func nothing() {
+        var news = WrittenNews()
+        #expect(news.wrote(0, at: at(0)) == .wait)
+        #expect(news.isEmpty)
+        #expect(news.take(at: at(0)) == nil)
+        #expect(news.wrote(1, at: at(0)) == .tellNow)
+    }
+}

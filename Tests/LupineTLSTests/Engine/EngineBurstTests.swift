@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+
+import CLupineOpenSSL
+import LupineTestKit
+import Testing
+
+@testable import LupineTLS
+
+/// Many records that have come already, read with one call by somebody who has room for them.
+@Suite struct EngineBurstTests {
+    private static let wide = 256 * 1024
+
+    /// A pair of which the client's wire says what it holds, and a server whose words nobody has read yet.
+    private func established(
+        _ version: TLSVersion, manner: WireManner = WireManner.all[0]
+    ) throws -> EnginePair {
+        let pair = try EnginePair.established(version, manner: manner)
+        pair.clientWire.knowsWhatItHolds = true
+        // The tickets of TLS 1.3.
+        _ = try pair.read(client: true)
+        return pair
+    }
+
+    private static func pattern(_ count: Int) -> [UInt8] {
+        (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+    }
+
+    /// One read by the client with so much room.
+    private func read(_ pair: EnginePair, room: Int) throws(TLSError) -> EnginePair.ReadResult {
+        var buffer = [UInt8](repeating: 0, count: room)
+        var span = buffer.mutableSpan
+        switch try pair.client.read(into: &span) {
+        case .bytes(let count): return .bytes(Array(buffer[..<count]))
+        case .wouldBlock: return .wouldBlock
+        case .end: return .end
+        }
+    }
+
+    @Test(arguments: TLSVersion.tested, [1, 16_383, 16_384, 40_000, 100_000, wide])
+    func theReaderIsFilled(_ version: TLSVersion, _ room: Int) throws {
+        let pair = try established(version)
+        let bytes = Self.pattern(150_000)
+        #expect(try pair.server.write(bytes.span) == bytes.count)
+        #expect(try read(pair, room: room) == .bytes(Array(bytes.prefix(room))))
+        var rest: [UInt8] = []
+        while case .bytes(let more) = try read(pair, room: Self.wide) { rest += more }
+        let isWhole = rest == Array(bytes.dropFirst(room))
+        #expect(isWhole)
+        #expect(!pair.client.hasBufferedInput)
+    }
+
+    /// However the wire gives them: nothing is lost, doubled or out of place, with rooms that end in the middle of records.
+    @Test(arguments: TLSVersion.tested, WireManner.all)
+    func everyWireGivesTheSame(_ version: TLSVersion, _ manner: WireManner) throws {
+        let pair = try established(version, manner: manner)
+        let bytes = Self.pattern(40_000)
+        var received: [UInt8] = []
+        var sent = 0
+        var rooms = [30_000, 5, 16_390, 20_000]
+        // As many turns as the slowest of the wires takes, which moves seven bytes in every other one.
+        for _ in 0..<20_000 where received.count < bytes.count {
+            try pair.server.flush()
+            sent += try pair.server.write(bytes.span.extracting(sent...))
+            rooms.append(rooms.removeFirst())
+            if case .bytes(let more) = try read(pair, room: rooms[0]) { received += more }
+        }
+        let isWhole = received == bytes
+        #expect(isWhole)
+    }
+
+    @Test(arguments: TLSVersion.tested) func closeNotifyBehindABurst(_ version: TLSVersion) throws {
+        let pair = try established(version)
+        let bytes = Self.pattern(80_000)
+        _ = try pair.server.write(bytes.span)
+        pair.server.close()
+        pair.toClient.isClosed = true
+        #expect(try read(pair, room: Self.wide) == .bytes(bytes))
+        #expect(pair.client.hasBufferedInput)
+        for _ in 0..<2 { #expect(try read(pair, room: Self.wide) == .end) }
+    }
+
+    /// Cut at each of these places: what is whole is given, and then that it was cut.
+    @Test(arguments: TLSVersion.tested, [0, 1, 5, 100, 16_000])
+    func aBurstThatIsCutShort(_ version: TLSVersion, _ missing: Int) throws {
+        let pair = try established(version)
+        let bytes = Self.pattern(5 * 16_384)
+        _ = try pair.server.write(bytes.span)
+        let sent = pair.toClient.takeAll()
+        pair.toClient.put(Array(sent.dropLast(missing)))
+        pair.toClient.isClosed = true
+        let whole = missing == 0 ? bytes : Array(bytes.dropLast(16_384))
+        #expect(try read(pair, room: Self.wide) == .bytes(whole))
+        #expect(pair.client.hasBufferedInput)
+        for _ in 0..<2 {
+            #expect(throws: TLSError.truncated) { try read(pair, room: Self.wide) }
+        }
+    }
+
+    @Test(arguments: TLSVersion.tested) func aWireThatBreaksBehindABurst(_ version: TLSVersion) throws {
+        let pair = try established(version)
+        let bytes = Self.pattern(50_000)
+        _ = try pair.server.write(bytes.span)
+        pair.clientWire.failsAtItsEnd = true
+        #expect(try read(pair, room: Self.wide) == .bytes(bytes))
+        for _ in 0..<2 {
+            #expect(throws: TLSError.wireFailed) { try read(pair, room: Self.wide) }
+        }
+    }
+
+    @Test(arguments: TLSVersion.tested) func aSpoiledRecordInABurst(_ version: TLSVersion) throws {
+        let pair = try established(version)
+        let bytes = Self.pattern(6 * 16_384)
+        _ = try pair.server.write(bytes.span)
+        var sent = pair.toClient.takeAll()
+        sent[sent.count - 1] ^= 1
+        pair.toClient.put(sent)
+        #expect(try read(pair, room: Self.wide) == .bytes(Array(bytes.dropLast(16_384))))
+        #expect(pair.client.hasBufferedInput)
+        for _ in 0..<2 {
+            #expect {
+                try read(pair, room: Self.wide)
+            } throws: { error in
+                guard case .protocolViolation(let failure) = error as? TLSError else { return false }
+                return failure.isSSL(SSL_R_DECRYPTION_FAILED_OR_BAD_RECORD_MAC)
+            }
+        }
+    }
+
+    /// The limit for what comes without data counts from the last data on, also within one read.
+    @Test func newKeysBetweenDataAreNoFlood() throws {
+        let pair = try established(.v1_3)
+        var expected: [UInt8] = []
+        for round in UInt8(0)..<60 {
+            for _ in 0..<300 {
+                unsafe _ = SSL_key_update(pair.server.connection, SSL_KEY_UPDATE_NOT_REQUESTED)
+                unsafe _ = SSL_do_handshake(pair.server.connection)
+            }
+            _ = try pair.server.write([round].span)
+            expected.append(round)
+        }
+        #expect(pair.toClient.count > TLSEngine.controlLimit)
+        #expect(try read(pair, room: Self.wide) == .bytes(expected))
+    }
+
+    /// A wire that does not know what it has is not asked twice: it might wait.
+    @Test(arguments: TLSVersion.tested) func aWireThatDoesNotKnowIsAskedOnce(_ version: TLSVersion) throws {
+        let pair = try established(version)
+        pair.clientWire.knowsWhatItHolds = false
+        let bytes = Self.pattern(200_000)
+        _ = try pair.server.write(bytes.span)
+        let before = pair.clientWire.receives
+        guard case .bytes(let first) = try read(pair, room: Self.wide) else {
+            Issue.record("nothing came")
+            return
+        }
+        #expect(pair.clientWire.receives == before + 1)
+        #expect(first == Array(bytes.prefix(first.count)))
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import LupineLoading
+import Testing
+
+@testable import Lupine
+
+/// Events that may wait until a root queue is through with what it has.
+struct RootBurstTests {
+    private let root = DispatchQueue(label: "root")
+    private let told = DispatchQueue(label: "told")
+    private let heard = Heard<String>()
+
+    init() { RootBurst.begin(on: root) }
+
+    /// Tells of an event, behind the root queue's work.
+    private func tell() {
+        let monitor = ClosureEventMonitor(queue: told)
+        let heard = heard
+        monitor.sessionDidBecomeInvalidWithError = { _, _ in heard.add("event") }
+        EventMailbox.mailbox(of: told).add(
+            .sessionBecameInvalid(URLSession(configuration: .ephemeral), nil), for: [EventListener(monitor)],
+            on: told, behind: root)
+    }
+
+    @Test("what is told in a block of the root queue waits for its end, and for that of the blocks behind it")
+    func burst() {
+        root.sync {
+            root.async {
+                tell()
+                told.sync {}
+                heard.add("second block")
+            }
+            tell()
+            told.sync {}
+            heard.add("first block")
+        }
+        root.sync {}
+        root.sync {}
+        told.sync {}
+        #expect(heard.all == ["first block", "second block", "event", "event"])
+    }
+
+    @Test("a handler does not overtake what was told before it")
+    func order() {
+        root.sync {
+            tell()
+            told.deliver { heard.add("handler") }
+            told.sync {}
+            heard.add("block")
+        }
+        root.sync {}
+        told.sync {}
+        #expect(heard.all == ["event", "handler", "block"])
+    }
+
+    @Test("turns that follow closely on others wait, and a handler takes along what is told before it")
+    func pace() async {
+        for round in 1...3 {
+            root.sync { tell() }
+            root.sync {}
+            root.sync {
+                tell()
+                told.deliver { heard.add("handler \(round)") }
+            }
+        }
+        root.sync { tell() }
+        let all = await heard.wait(for: 10)
+        let handlers = all.indices.filter { all[$0] != "event" }
+        #expect(handlers.map { all[$0] } == ["handler 1", "handler 2", "handler 3"])
+        // An event may come sooner than a handler before it, never later than one behind it.
+        for (round, place) in handlers.enumerated() {
+            #expect(all[..<place].filter { $0 == "event" }.count >= 2 * (round + 1))
+        }
+    }
+
+    @Test(
+        "a task that waits goes on when the root queue has come to the end of what it has, not in the block it is told in"
+    )
+    func tasks() async {
+        let root = root
+        let heard = heard
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<3 {
+                group.addTask {
+                    await withCheckedContinuation { task in
+                        root.async {
+                            RootBurst.current?.resume([task], behind: root)
+                            heard.add("block")
+                        }
+                    }
+                    heard.add("task")
+                }
+            }
+        }
+        #expect(heard.all.filter { $0 == "task" }.count == 3)
+        #expect(heard.all.first == "block")
+    }
+
+    @Test("of more tasks than may wait, and of those that wait longer than they may, none is forgotten")
+    func company() async {
+        let root = root
+        let count = await withTaskGroup(of: Int.self) { group in
+            for _ in 0..<200 {
+                group.addTask {
+                    await withCheckedContinuation { task in
+                        root.async { RootBurst.current?.resume([task], behind: root) }
+                    }
+                    return 1
+                }
+            }
+            return await group.reduce(0, +)
+        }
+        #expect(count == 200)
+    }
+
+    @Test("elsewhere than on a root queue an event is told at once")
+    func elsewhere() {
+        tell()
+        told.sync {}
+        #expect(heard.all == ["event"])
+    }
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineLoading
+import LupineOrigin
+import LupineTLS
+import LupineTestKit
+import Testing
+
+@testable import Lupine
+
+/// Subclasses of `SessionDelegate` that answer for the whole session, and that hear what the pipeline has no use for.
+struct SessionDelegateOverrideTests {
+    /// Answers the challenges of the connection, for all tasks, or has the superclass answer.
+    private final class Answering: SessionDelegate, @unchecked Sendable {
+        enum Answer: CaseIterable {
+            case use, reject, cancel, byDefault, superclass
+        }
+
+        let answer: Answer
+        let identity: URLCredential?
+        let asked = Heard<String>()
+
+        init(_ answer: Answer, identity: URLCredential? = nil) {
+            self.answer = answer
+            self.identity = identity
+            super.init()
+        }
+
+        override func urlSession(
+            _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler:
+                @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            let space = challenge.protectionSpace
+            asked.add(space.authenticationMethod)
+            switch answer {
+            case .use:
+                completionHandler(
+                    .useCredential, space.serverTrust.map { URLCredential(trust: $0) } ?? identity)
+            case .reject: completionHandler(.rejectProtectionSpace, nil)
+            case .cancel: completionHandler(.cancelAuthenticationChallenge, nil)
+            case .byDefault: completionHandler(.performDefaultHandling, nil)
+            case .superclass:
+                super.urlSession(session, didReceive: challenge, completionHandler: completionHandler)
+            }
+        }
+    }
+
+    /// What became of a request.
+    private enum End: Equatable {
+        case status(Int)
+        case code(URLError.Code)
+        /// An evaluator refused.
+        case refused
+        case other
+
+        init(_ response: AFDataResponse<Data?>) {
+            if let status = response.response?.statusCode {
+                self = .status(status)
+            } else if response.error?.isServerTrustEvaluationError == true {
+                self = .refused
+            } else if let code = (response.error?.underlyingError as? URLError)?.code {
+                self = .code(code)
+            } else {
+                self = .other
+            }
+        }
+    }
+
+    private struct Refusing: ServerTrustEvaluating {
+        func evaluate(_ trust: SecTrust, forHost host: String) throws {
+            throw AFError.serverTrustEvaluationFailed(reason: .noCertificatesFound)
+        }
+    }
+
+    @Test(
+        "[D-7, U-5.9] an answer for the session holds before the evaluators; what is left to super goes to them"
+    )
+    func trust() async throws {
+        let evaluators: [(String, any ServerTrustEvaluating)] = [
+            ("content", DisabledTrustEvaluator()), ("refusing", Refusing()),
+        ]
+        for (leaf, isTrusted) in [("good", true), ("self-signed", false)] {
+            for answer in Answering.Answer.allCases {
+                for (name, evaluator) in evaluators {
+                    let delegate = Answering(answer)
+                    let host = "\(leaf).test"
+                    let setUp = PipelineSetUp(
+                        trust: ServerTrustManager(evaluators: [host: evaluator]), leaf: leaf,
+                        delegate: delegate)
+                    let expected: End =
+                        switch answer {
+                        case .use: .status(200)
+                        case .reject: .code(.serverCertificateUntrusted)
+                        case .cancel: .code(.cancelled)
+                        case .byDefault: isTrusted ? .status(200) : .code(.serverCertificateUntrusted)
+                        case .superclass: name == "content" ? .status(200) : .refused
+                        }
+                    try await withPipeline(setUp) { stage in
+                        let response = await stage.session.request(stage.url(host: host)).answered()
+                        #expect(End(response) == expected, "\(leaf), \(answer), \(name)")
+                        #expect(delegate.asked.all == [NSURLAuthenticationMethodServerTrust])
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("[D-7, I-8.1] an identity that is shown for the session goes before the request's credential")
+    func identity() async throws {
+        let roots = try Certificate.pem(PKI.text("client-root.pem"))
+        let identity = try SecIdentity(
+            pemChain: PKI.text("client-rsa.pem"), pemKey: PKI.text("client-rsa.key"))
+        let chain = try TrustFixture.certificates("client-rsa-chain")
+        let credential = URLCredential(
+            identity: identity, certificates: Array(chain.dropFirst()), persistence: .forSession)
+        let delegate = Answering(.use, identity: credential)
+        var setUp = PipelineSetUp(leaf: "good", delegate: delegate)
+        setUp.secure = { $0.clientCertificates = .required(roots: roots) }
+        try await withPipeline(setUp) { stage in
+            let response = await stage.session.request(stage.url(host: "good.test"))
+                .authenticate(username: "user", password: "password").answered()
+            #expect(response.response?.statusCode == 200)
+            #expect(
+                delegate.asked.all == [
+                    NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate,
+                ])
+        }
+    }
+
+    @Test("[D-7] a question that is not about the connection is never one for the session")
+    func password() async throws {
+        let delegate = Answering(.cancel)
+        try await withPipeline(PipelineSetUp(delegate: delegate)) { stage in
+            let response = await stage.get("/basic-auth/user/password")
+                .authenticate(username: "user", password: "password").answered()
+            #expect(response.response?.statusCode == 200 && delegate.asked.all.isEmpty)
+        }
+    }
+
+    /// Notes what the pipeline itself does nothing with.
+    private final class Noting: SessionDelegate, @unchecked Sendable {
+        let heard = Heard<String>()
+
+        override func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
+            heard.add("created")
+            super.urlSession(session, didCreateTask: task)
+        }
+
+        override func urlSession(
+            _ session: URLSession, task: URLSessionTask,
+            didReceiveInformationalResponse response: HTTPURLResponse
+        ) {
+            heard.add("informed: \(response.statusCode)")
+            super.urlSession(session, task: task, didReceiveInformationalResponse: response)
+        }
+
+        override func urlSession(
+            _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+            completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+        ) {
+            completionHandler(.becomeDownload)
+        }
+
+        override func urlSession(
+            _ session: URLSession, dataTask: URLSessionDataTask,
+            didBecome downloadTask: URLSessionDownloadTask
+        ) {
+            heard.add("became a download")
+            super.urlSession(session, dataTask: dataTask, didBecome: downloadTask)
+        }
+    }
+
+    @Test("[D-7] what the pipeline has no use for reaches an override: creation, information, conversion")
+    func others() async throws {
+        let delegate = Noting()
+        try await withPipeline(PipelineSetUp(delegate: delegate)) { stage in
+            stage.origin.script(
+                "GET", "/hints",
+                ScriptPlan(
+                    .send("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
+                    .close))
+            let request = stage.get("/hints")
+            request.resume()
+            let heard = await delegate.heard.wait(for: 3)
+            #expect(heard == ["created", "informed: 103", "became a download"])
+            request.cancel()
+        }
+    }
+
+    /// Has a stream for every task.
+    private final class Streaming: SessionDelegate, @unchecked Sendable {
+        override func urlSession(
+            _ session: URLSession, task: URLSessionTask,
+            needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+        ) {
+            completionHandler(InputStream(data: Data("body".utf8)))
+        }
+    }
+
+    @Test(
+        "[D-7] not overridden, a stream from its first byte on is the whole one, and there is none from later on"
+    )
+    func streams() async throws {
+        try await withPipeline(PipelineSetUp(delegate: Streaming())) { stage in
+            let task = stage.session.session.dataTask(with: try #require(URL(string: stage.url())))
+            for (offset, expected) in [(Int64(0), true), (1, false)] {
+                let answer = Heard<Bool>()
+                stage.session.delegate.urlSession(
+                    stage.session.session, task: task, needNewBodyStreamFrom: offset
+                ) { answer.add($0 != nil) }
+                #expect(answer.all == [expected], "from \(offset)")
+            }
+        }
+    }
+}

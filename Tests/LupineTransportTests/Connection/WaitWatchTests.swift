@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import LupineOrigin
+import Testing
+
+@testable import LupineTransport
+
+/// Who sees to it that time counts for an exchange without a connection: one timer at a time, whichever loops take turns.
+@Suite struct WaitWatchTests {
+    /// An exchange that is given to the pool again is watched by another loop. When the first one's timer is due at that
+    /// moment, and fires before it is told, it must not take the other's for its own.
+    @Test func aTimerThatFiresWhileAnotherLoopTakesOver() async throws {
+        try await withPool(loops: 2) { stage in
+            let (first, second) = (stage.group.loops[0], stage.group.loops[1])
+            let options = ExchangeOptions(
+                timeouts: TransferTimeouts(idle: .milliseconds(40), whole: .seconds(3_600)))
+            let (exchange, sink) = try stage.exchange(options: options)
+            #expect(exchange.isClaimed(in: stage.pool, by: ConnectionID(index: 9, generation: 9)))
+            let fired = Gate()
+            await first.run {
+                // A quarter of the idle time, but no less: when the watch looks again. Of timers that are due together the one
+                // that was set first fires first.
+                let look = first.now + .milliseconds(10)
+                _ = first.schedule(at: look) { _ in
+                    // From here on only the whole counts, which is far away.
+                    #expect(exchange.park(in: stage.pool))
+                    let taken = DispatchSemaphore(value: 0)
+                    #expect(
+                        second.execute {
+                            exchange.watchWaiting(on: second)
+                            taken.signal()
+                        })
+                    #expect(taken.wait(timeout: .now() + 60) == .success)
+                }
+                exchange.watchWaiting(on: first)
+                _ = first.schedule(at: look) { _ in fired.open() }
+                #expect(first.timerCount == 3)
+            }
+            await fired.wait()
+            exchange.cancel()
+            await sink.ended.wait()
+            // What the end asks of the loops comes behind one turn of each, whichever of them it was on.
+            for loop in [first, second] { await loop.run {} }
+            for loop in [first, second] { #expect(await loop.run { loop.timerCount } == 0) }
+        }
+    }
+}

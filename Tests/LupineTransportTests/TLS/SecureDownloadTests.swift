@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+
+import Glibc
+import LupineOrigin
+import Testing
+
+@testable import LupineTransport
+
+/// Content from inside TLS into a file, many records with each write.
+@Suite(.timeLimit(.minutes(5)))
+struct SecureDownloadTests {
+    /// Around the size of what is read at once for a file, and many times that; with the content's end announced, in chunks,
+    /// and told by the connection's.
+    @Test(
+        arguments: [0, 1, 65_537, EventLoop.fileBufferSize, EventLoop.fileBufferSize + 1, 700_001],
+        ["length", "chunked", "close"])
+    func everyByteOfADownloadIsInItsPlace(_ count: Int, _ framing: String) async throws {
+        let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 13 &+ $0 >> 8) }
+        let head =
+            switch framing {
+            case "length": "HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n\r\n"
+            case "chunked": "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+            default: "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
+            }
+        var content = Array(head.utf8)
+        if framing == "chunked" {
+            for start in stride(from: 0, to: count, by: 100_003) {
+                let chunk = bytes[start..<min(count, start + 100_003)]
+                content += Array("\(String(chunk.count, radix: 16))\r\n".utf8) + chunk + Array("\r\n".utf8)
+            }
+            content += Array("0\r\n\r\n".utf8)
+        } else {
+            content += bytes
+        }
+        let isLast = framing == "close"
+        let plan =
+            isLast
+            ? ScriptPlan(.expectHead, .send(content), .close)
+            : ScriptPlan(.expectHead, .send(content), .expectHead, .reply("second"), .stall)
+        try await withSecurePool(SecureStage.serving(["good"], plan)) { stage in
+            let path = TemporaryFile.path()
+            defer { TemporaryFile.remove(path) }
+            let target = FileTarget(try Descriptor.writing(path: path))
+            let profile = SecurePool.profile()
+            let running = Box<Exchange?>(nil)
+            let pauses = Box(0)
+            // It pauses once in a while, also in front of the end.
+            let sink = RecordingSink(
+                plan: { .splice(into: target) },
+                demand: { _ in
+                    pauses.update { $0 += 1 }
+                    guard pauses.value.isMultiple(of: 2) else { return .more }
+                    Task.detached { running.value?.resume() }
+                    return .pause
+                })
+            let made = try stage.exchange(profile: profile, sink: sink)
+            running.update { $0 = made.exchange }
+            stage.pool.submit(made.exchange)
+            await sink.ended.wait()
+            running.update { $0 = nil }
+            #expect(sink.failure == nil && sink.log.value.spliced == count)
+            let file = try Descriptor.reading(path: path)
+            #expect(try file.fileSize() == Int64(count))
+            var found: [UInt8] = []
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            while true {
+                var span = buffer.mutableSpan
+                guard case .bytes(let more) = try file.read(into: &span, at: Int64(found.count)) else {
+                    break
+                }
+                found += buffer[..<more]
+            }
+            let isWhole = found == bytes
+            #expect(isWhole)
+            if !isLast {
+                let second = RecordingSink()
+                try await stage.send("/", profile: profile, sink: second)
+                #expect(second.text == "second")
+            }
+        }
+    }
+
+    /// The error is the file's, and the rest is nobody's.
+    @Test func aDownloadOntoAFullDisk() async throws {
+        try await withSecurePool { stage in
+            let target = FileTarget(try Descriptor.writing(path: "/dev/full"))
+            let sink = RecordingSink(plan: { .splice(into: target) })
+            try await stage.send("/bytes/1000000", profile: SecurePool.profile(), sink: sink)
+            #expect(sink.failure == .file(Errno(rawValue: ENOSPC)))
+            #expect(sink.log.value.spliced == 0)
+        }
+    }
+
+    /// What came before the cut is in the file.
+    @Test func aDownloadThatIsCutShort() async throws {
+        let bytes = [UInt8](repeating: 7, count: 400_000)
+        let head = Array("HTTP/1.1 200 OK\r\nContent-Length: 400001\r\n\r\n".utf8)
+        let plan = ScriptPlan(.expectHead, .send(head + bytes), .close)
+        try await withSecurePool(SecureStage.serving(["good"], plan)) { stage in
+            let path = TemporaryFile.path()
+            defer { TemporaryFile.remove(path) }
+            let target = FileTarget(try Descriptor.writing(path: path))
+            let sink = RecordingSink(plan: { .splice(into: target) })
+            try await stage.send("/", profile: SecurePool.profile(), sink: sink)
+            #expect(
+                sink.failure
+                    == .http(host: "good.test", .truncated(.insideBody(received: 400_000, expected: 400_001)))
+            )
+            #expect(try Descriptor.reading(path: path).fileSize() == 400_000)
+        }
+    }
+}
