@@ -3,6 +3,7 @@
 
 import FuzzKit
 import LupineHTTP
+import ReferenceKit
 
 /// Octets 0 to 3 choose raw or built input, the limits and the cuts.
 @_cdecl("LLVMFuzzerTestOneInput")
@@ -26,23 +27,11 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// What one reader makes of a chunked body.
-struct Outcome: Hashable {
-    enum Ending: Hashable {
-        case incomplete
-        case complete(length: Int)
-        case size, overflow, extensionOctet, chunkEnd, extensionLimit, trailers
-    }
-    var content: [UInt8] = []
-    var trailers: [[UInt8]] = []
-    var ending = Ending.incomplete
-}
-
 /// What the codec makes of `body` behind a head that announces chunks.
-private func outcome(of body: [UInt8], _ cuts: Cuts, _ limits: ParserLimits) -> Outcome {
+private func outcome(of body: [UInt8], _ cuts: Cuts, _ limits: ParserLimits) -> ChunkOutcome {
     var codec = ClientCodec(limits: limits)
     begin(&codec)
-    var outcome = Outcome()
+    var outcome = ChunkOutcome()
     var taken = 0
     for piece in cuts.pieces(of: body) {
         var rest = piece[...]
@@ -95,7 +84,7 @@ private func begin(_ codec: inout ClientCodec) {
     }
 }
 
-private func ending(of error: HTTPError) -> Outcome.Ending {
+private func ending(of error: HTTPError) -> ChunkOutcome.Ending {
     switch error {
     case .malformedChunkSize: .size
     case .chunkSizeOverflow: .overflow

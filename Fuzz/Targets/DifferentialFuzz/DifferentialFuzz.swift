@@ -3,6 +3,7 @@
 
 import FuzzKit
 import LupineHTTP
+import ReferenceKit
 
 /// Octet 0 chooses the request and the leniency; the rest is what the server sends.
 @_cdecl("LLVMFuzzerTestOneInput")
@@ -53,17 +54,5 @@ private func codecVerdict(
     case .head(let head, let framing, let keepAlive):
         return .head(Reading(head, length: consumed, framing: framing, keepAlive: keepAlive))
     case .content, .end, .handover: fatalError("\(event) before a head")
-    }
-}
-
-extension Reading {
-    init(_ head: ResponseHead, length: Int, framing: BodyFraming?, keepAlive: Bool?) {
-        let names = (0..<head.fields.count).map { Array(head.fields.name(at: $0).utf8) }
-        let values = (0..<head.fields.count).map { index in
-            head.fields.withValue(at: index) { bytes in bytes.indices.map { bytes[$0] } }
-        }
-        self.init(
-            length: length, isHTTP10: head.version == .http10, status: Int(head.status.code),
-            reason: head.reason, names: names, values: values, framing: framing, keepAlive: keepAlive)
     }
 }

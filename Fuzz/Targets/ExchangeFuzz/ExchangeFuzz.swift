@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Invariant: a stream of responses, however it is cut, is read by the codec as a slow reader of RFC 9112 reads it whole.
+
+import FuzzKit
+import LupineHTTP
+import ReferenceKit
+
+/// Octets 0 and 1 choose the requests and the leniency, 2 to 4 the cuts; the rest is what the server sends before it closes.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    var input = unsafe FuzzInput(start, count)
+    let choice = input.octet()
+    let methods = input.octet()
+    let cuts = Cuts(&input)
+    let stream = input.rest()
+    guard stream.count < 60_000 else { return 0 }
+    let leniency = Leniency(rawValue: choice & 7)
+    let asked = (0...Int(choice >> 3 & 3)).map { index in
+        let kind = Int(methods >> (2 * index) & 3)
+        return ReferenceConversation.Asked(
+            method: [Method.get, .head, .connect, .get][kind], asksForUpgrade: kind == 3)
+    }
+    // The reference counts no fields.
+    var limits = ParserLimits()
+    limits.fieldCount = .max
+    let expected = ReferenceConversation(limits: limits, leniency: leniency).read(stream, asked: asked)
+    for cuts in [.none, cuts] {
+        let actual = CodecConversation(limits: limits, leniency: leniency).read(stream, cuts, asked: asked)
+        require(agree(expected, actual), "the codec says\n\(actual)\nthe reference\n\(expected)")
+    }
+    return 0
+}
+
+/// Whether both say the same. A codec may refuse a head before its end has come; a reader of whole heads waits for it.
+private func agree(_ expected: [Passage], _ actual: [Passage]) -> Bool {
+    if expected == actual { return true }
+    return expected.last == .cutInHead && actual.last == .refused && expected.dropLast() == actual.dropLast()
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+
+package import LupineHTTP
+
+/// Reads a chunked body octet by octet from an array that is there in full: RFC 9112 §7.1.
+///
+/// It shares no code with the codec and has no state between octets but its place.
+package struct ReferenceChunks {
+    private let limits: ParserLimits
+
+    package init(limits: ParserLimits) { self.limits = limits }
+
+    /// What comes of a body that begins at the front of `body`.
+    package func read(_ body: [UInt8]) -> ChunkOutcome {
+        var outcome = ChunkOutcome()
+        var place = 0
+        var extras = 0
+        while true {
+            // 1*HEXDIG
+            var digits: [UInt8] = []
+            while place < body.count, let digit = hexadecimal(body[place]) {
+                digits.append(digit)
+                guard digits.count <= 16, size(digits) != nil else { return outcome.ending(.overflow) }
+                place += 1
+            }
+            guard place < body.count else { return outcome }
+            guard !digits.isEmpty, let size = size(digits) else { return outcome.ending(.size) }
+            // [ BWS chunk-ext ], every octet of which counts.
+            var isExtension = false
+            while place < body.count, body[place] != 0x0D || (!isExtension && isBlank(body[place - 1])) {
+                let octet = body[place]
+                let isLegal = isExtension ? octet == 0x09 || octet >= 0x20 && octet != 0x7F : true
+                if !isExtension && !isBlank(octet) && octet != 0x3B {
+                    // A blank that no semicolon follows has been counted; what came instead counts as well.
+                    if isBlank(body[place - 1]) {
+                        extras += 1
+                        if isOver(extras, outcome) { return outcome.ending(.extensionLimit) }
+                    }
+                    return outcome.ending(.size)
+                }
+                guard isLegal else { return outcome.ending(.extensionOctet) }
+                if octet == 0x3B { isExtension = true }
+                extras += 1
+                if isOver(extras, outcome) { return outcome.ending(.extensionLimit) }
+                place += 1
+            }
+            guard place + 1 < body.count else { return outcome }
+            guard body[place + 1] == 0x0A else { return outcome.ending(.chunkEnd) }
+            place += 2
+            if size == 0 { return readTrailers(body, place, outcome) }
+            let available = min(Int64(body.count - place), size)
+            outcome.content += body[place..<(place + Int(available))]
+            place += Int(available)
+            guard available == size, place < body.count else { return outcome }
+            guard body[place] == 0x0D else { return outcome.ending(.chunkEnd) }
+            guard place + 1 < body.count else { return outcome }
+            guard body[place + 1] == 0x0A else { return outcome.ending(.chunkEnd) }
+            place += 2
+        }
+    }
+
+    /// Lines up to an empty one. What may not stand in trailers (RFC 9110 §6.5.1) is left out.
+    private func readTrailers(_ body: [UInt8], _ start: Int, _ before: ChunkOutcome) -> ChunkOutcome {
+        var outcome = before
+        var lines: [[UInt8]] = []
+        var place = start
+        while true {
+            let verdict = line(body, place, start, lines.count)
+            switch verdict {
+            case .incomplete: return outcome
+            case .wrong: return outcome.ending(.trailers)
+            case .line(let line):
+                place += line.count + 2
+                if line.isEmpty {
+                    for line in lines { keep(line, &outcome) }
+                    return outcome.ending(.complete(length: place))
+                }
+                lines.append(line)
+            }
+        }
+    }
+
+    private enum Line {
+        case incomplete, wrong
+        case line([UInt8])
+    }
+
+    /// The line at `place`, judged by as much of it as there is.
+    private func line(_ body: [UInt8], _ place: Int, _ start: Int, _ count: Int) -> Line {
+        var octets: [UInt8] = []
+        var colon: Int?
+        for index in place..<max(place, body.count) {
+            if index - start >= limits.headBytes { return .wrong }
+            let octet = body[index]
+            if octet == 0x0D {
+                guard colon != nil || octets.isEmpty else { return .wrong }
+                guard index + 1 < body.count else { return .incomplete }
+                guard index + 1 - start < limits.headBytes, body[index + 1] == 0x0A else { return .wrong }
+                return .line(octets)
+            }
+            if octets.count >= limits.lineBytes || count >= limits.fieldCount { return .wrong }
+            if colon != nil {
+                guard octet == 0x09 || (octet >= 0x20 && octet != 0x7F) else { return .wrong }
+            } else if octet == 0x3A {
+                guard !octets.isEmpty else { return .wrong }
+                colon = octets.count
+            } else {
+                guard isTokenOctet(octet) else { return .wrong }
+            }
+            octets.append(octet)
+        }
+        return .incomplete
+    }
+
+    private func keep(_ line: [UInt8], _ outcome: inout ChunkOutcome) {
+        let parts = line.split(separator: 0x3A, maxSplits: 1, omittingEmptySubsequences: false)
+        let name = String(decoding: parts[0], as: UTF8.self)
+        let forbidden = [
+            "age", "authorization", "cache-control", "connection", "content-encoding", "content-length",
+            "content-range", "content-type", "cookie", "date", "expect", "expires", "host", "keep-alive",
+            "location", "max-forwards", "pragma", "proxy-authenticate", "proxy-authorization",
+            "proxy-connection", "range", "retry-after", "set-cookie", "te", "trailer", "transfer-encoding",
+            "upgrade", "vary", "warning", "www-authenticate",
+        ]
+        guard !forbidden.contains(name.lowercased()) else { return }
+        var value = Array(parts[1])
+        while let last = value.last, isBlank(last) { value.removeLast() }
+        while let first = value.first, isBlank(first) { value.removeFirst() }
+        outcome.trailers += [Array(parts[0]), value]
+    }
+
+    /// Whether so many octets of extensions are too many for the content so far.
+    private func isOver(_ extras: Int, _ outcome: ChunkOutcome) -> Bool {
+        extras > limits.chunkExtensionBytes + outcome.content.count
+    }
+
+    /// The number, or nil when it has more than 63 bits.
+    private func size(_ digits: [UInt8]) -> Int64? {
+        var size: Int64 = 0
+        for digit in digits {
+            let (product, isTooMuch) = size.multipliedReportingOverflow(by: 16)
+            guard !isTooMuch else { return nil }
+            size = product + Int64(digit)
+        }
+        return size
+    }
+
+    private func hexadecimal(_ octet: UInt8) -> UInt8? {
+        let alphabet = Array("0123456789abcdef".utf8)
+        let small = octet >= 0x41 && octet <= 0x46 ? octet + 0x20 : octet
+        return alphabet.firstIndex(of: small).map { UInt8($0) }
+    }
+
+    private func isBlank(_ octet: UInt8) -> Bool { octet == 0x20 || octet == 0x09 }
+
+    // tchar, RFC 9110 §5.6.2.
+    private func isTokenOctet(_ octet: UInt8) -> Bool {
+        switch octet {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        default: Array("!#$%&'*+-.^_`|~".utf8).contains(octet)
+        }
+    }
+}
+
+extension ChunkOutcome {
+    /// The same, ended in that way.
+    fileprivate func ending(_ ending: Ending) -> ChunkOutcome {
+        var outcome = self
+        outcome.ending = ending
+        return outcome
+    }
+}
