@@ -63,24 +63,29 @@ let package = Package(
 
         .executableTarget(
             name: "lupine-bench",
-            dependencies: ["BenchmarkHarness", "CBenchmarkPeers", "LupineHTTP", "LupineCoding"],
+            dependencies: [
+                "BenchmarkHarness", "CBenchmarkCounters", "CBenchmarkPeers", "LupineHTTP", "LupineCoding",
+            ],
             swiftSettings: houseRules),
         .executableTarget(
             name: "lupine-load",
-            dependencies: ["CBenchmarkCounters", "LupineHTTP", "LupineTLS", "LupineTransport"],
+            dependencies: [
+                "CBenchmarkCounters", "LoadProgram", "LupineHTTP", "LupineTLS", "LupineTransport",
+            ],
             swiftSettings: houseRules),
         // One source twice, with the library's URLSession and with Foundation's.
         .target(name: "LoadProgram", dependencies: ["CBenchmarkCounters"], swiftSettings: houseRules),
         .executableTarget(
-            name: "session-load", dependencies: ["LoadProgram", "LupineLoading"],
+            name: "session-load", dependencies: ["LoadProgram", "LupineLoading", "LupineTLS"],
             swiftSettings: houseRules),
         .executableTarget(
-            name: "pipeline-load", dependencies: ["LoadProgram", "Lupine"], swiftSettings: houseRules),
+            name: "pipeline-load", dependencies: ["LoadProgram", "Lupine", "LupineTLS"],
+            swiftSettings: houseRules),
         .executableTarget(
             name: "foundation-load", dependencies: ["LoadProgram"],
             swiftSettings: houseRules + [.define("FOUNDATION_PEER")]),
         .testTarget(
-            name: "BenchmarkHarnessTests", dependencies: ["BenchmarkHarness"],
+            name: "BenchmarkHarnessTests", dependencies: ["BenchmarkHarness", "LoadProgram"],
             swiftSettings: houseRules),
     ]
 )

@@ -34,16 +34,23 @@ static CURL *make(const char *url) {
     return easy;
 }
 
+/// Called with a handle before each of its transfers, and when the multi handle has worked; NULL where there is nothing to do.
+static void (*prepare)(CURL *easy);
+static void (*observe)(void);
+
 /// Runs `requests` transfers over the handles, each handle starting its next one as soon as it ends.
 static void run(CURLM *multi, CURL **handles, int connections, uint64_t requests) {
     uint64_t started = 0;
     uint64_t done = 0;
-    for (int index = 0; index < connections && started < requests; index++, started++)
+    for (int index = 0; index < connections && started < requests; index++, started++) {
+        if (prepare != NULL) prepare(handles[index]);
         curl_multi_add_handle(multi, handles[index]);
+    }
     while (done < requests) {
         int running;
         CURLMcode code = curl_multi_perform(multi, &running);
         if (code != CURLM_OK) stop("perform", curl_multi_strerror(code));
+        if (observe != NULL) observe();
         CURLMsg *message;
         int left;
         int again = 0;
@@ -58,6 +65,7 @@ static void run(CURLM *multi, CURL **handles, int connections, uint64_t requests
             done++;
             if (started < requests) {
                 started++;
+                if (prepare != NULL) prepare(easy);
                 curl_multi_add_handle(multi, easy);
                 again = 1;
             }

@@ -88,7 +88,9 @@ int main(int count, char **arguments) {
     uint64_t heap = heap_in_use();
     for (int index = 0; index < connections; index++)
         handles[index] = make_tls(url, mode, arguments[2], arguments[3]);
+    uint64_t first = nanoseconds(CLOCK_MONOTONIC);
     if (!idle) run(multi, handles, connections, (uint64_t)connections);
+    first = nanoseconds(CLOCK_MONOTONIC) - first;
 
     received = 0;
     connects = 0;
@@ -101,7 +103,8 @@ int main(int count, char **arguments) {
     for (int index = 0; index < connections; index++) curl_easy_cleanup(handles[index]);
     uint64_t grown = heap_in_use() - heap;
 
-    report_tls(requests, received, connects, wall, cpu, resumptions, idle ? (double)grown / connections : -1);
+    report_tls(requests, received, connects, wall, cpu, resumptions, idle ? (double)grown / connections : -1,
+        connections == 1 && !idle ? first : 0);
     free(handles);
     curl_multi_cleanup(multi);
     curl_global_cleanup();

@@ -2,9 +2,10 @@
 // The floor under every client: keep-alive GETs over N connections with epoll, one write and one read per request, and
 // no parsing beyond the length of the first response, which all others must have too.
 //
-//     epoll-floor HOST PORT PATH CONNECTIONS REQUESTS
+//     epoll-floor [get|full] HOST PORT PATH CONNECTIONS REQUESTS
 //
-// HOST is an IPv4 address. Prints one JSON object: requests, bytes, connects (none: they are made before the clock
+// HOST is an IPv4 address. With full every request has a connection of its own: a non-blocking connect, the request when the
+// socket can be written to, and a close behind the response; the connections are then the clock's. Prints one JSON object: requests, bytes, connects (none: they are made before the clock
 // starts), wall and cpu in nanoseconds, and resident KiB.
 #define _GNU_SOURCE
 #include "measure.h"
@@ -19,6 +20,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -26,6 +28,10 @@ struct connection {
     int socket;
     uint64_t received;
 };
+
+static struct sockaddr_in address;
+static int poller;
+static int full;
 
 static char request[2048];
 static size_t request_length;
@@ -41,13 +47,29 @@ static void send_request(struct connection *connection) {
     if (send(connection->socket, request, request_length, MSG_NOSIGNAL) != (ssize_t)request_length) stop("send");
 }
 
-static int dial(const struct sockaddr_in *address) {
-    int made = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+static int dial(int flags) {
+    int made = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
     if (made < 0) stop("socket");
-    if (connect(made, (const struct sockaddr *)address, sizeof *address) != 0) stop("connect");
     int on = 1;
     setsockopt(made, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (connect(made, (const struct sockaddr *)&address, sizeof address) != 0 && errno != EINPROGRESS) stop("connect");
     return made;
+}
+
+static void watch(struct connection *connection, uint32_t events) {
+    struct epoll_event event = {.events = events, .data.ptr = connection};
+    if (epoll_ctl(poller, EPOLL_CTL_ADD, connection->socket, &event) != 0) stop("epoll_ctl");
+}
+
+/// Starts one exchange: on the open connection, or on one of its own, which `advance` sends the request on.
+static void start(struct connection *connection) {
+    if (!full) {
+        send_request(connection);
+        return;
+    }
+    // Edges only: one registration serves the connection's whole life. The first one says that it stands.
+    *connection = (struct connection){.socket = dial(SOCK_NONBLOCK), .received = UINT64_MAX};
+    watch(connection, EPOLLIN | EPOLLOUT | EPOLLET);
 }
 
 /// Reads one response on a blocking socket and tells its length: the head's, and what its Content-Length says.
@@ -75,58 +97,79 @@ static uint64_t learn_length(struct connection *connection) {
 }
 
 int main(int count, char **arguments) {
-    if (count != 6) {
-        fprintf(stderr, "epoll-floor HOST PORT PATH CONNECTIONS REQUESTS\n");
+    if (count != 6 && count != 7) {
+        fprintf(stderr, "epoll-floor [get|full] HOST PORT PATH CONNECTIONS REQUESTS\n");
         return 2;
     }
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(arguments[2]))};
-    int connections = atoi(arguments[4]);
-    uint64_t requests = strtoull(arguments[5], NULL, 10);
-    if (inet_pton(AF_INET, arguments[1], &address.sin_addr) != 1 || connections < 1) errno = EINVAL, stop("argument");
+    full = count == 7 && strcmp(arguments[1], "full") == 0;
+    char **target = arguments + count - 5;
+    address = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(target[1]))};
+    int connections = atoi(target[3]);
+    uint64_t requests = strtoull(target[4], NULL, 10);
+    if (inet_pton(AF_INET, target[0], &address.sin_addr) != 1 || connections < 1) errno = EINVAL, stop("argument");
     int length = snprintf(
-        request, sizeof request, "GET %s HTTP/1.1\r\nHost: %s:%s\r\nUser-Agent: floor\r\nAccept: */*\r\n\r\n",
-        arguments[3], arguments[1], arguments[2]);
+        request, sizeof request, "GET %s HTTP/1.1\r\nHost: %s:%s\r\nUser-Agent: floor\r\nAccept: */*\r\n\r\n", target[2],
+        target[0], target[1]);
     if (length < 0 || (size_t)length >= sizeof request) errno = EMSGSIZE, stop("path");
     request_length = (size_t)length;
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
 
-    int poll = epoll_create1(EPOLL_CLOEXEC);
+    poller = epoll_create1(EPOLL_CLOEXEC);
     struct connection *all = calloc((size_t)connections, sizeof *all);
-    if (poll < 0 || all == NULL) stop("epoll");
-    uint64_t expected = 0;
-    for (int index = 0; index < connections; index++) {
-        all[index].socket = dial(&address);
-        if (index == 0) expected = learn_length(&all[0]);
-        struct epoll_event event = {.events = EPOLLIN, .data.ptr = &all[index]};
-        if (epoll_ctl(poll, EPOLL_CTL_ADD, all[index].socket, &event) != 0) stop("epoll_ctl");
+    if (poller < 0 || all == NULL) stop("epoll");
+    uint64_t first = nanoseconds(CLOCK_MONOTONIC);
+    all[0].socket = dial(0);
+    uint64_t expected = learn_length(&all[0]);
+    first = nanoseconds(CLOCK_MONOTONIC) - first;
+    if (full) close(all[0].socket);
+    for (int index = 0; index < connections && !full; index++) {
+        if (index > 0) all[index].socket = dial(0);
+        watch(&all[index], EPOLLIN);
     }
 
     uint64_t wall = nanoseconds(CLOCK_MONOTONIC);
     uint64_t cpu = nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
     uint64_t sent = 0;
     uint64_t done = 0;
-    for (int index = 0; index < connections && sent < requests; index++, sent++) send_request(&all[index]);
+    for (int index = 0; index < connections && sent < requests; index++, sent++) start(&all[index]);
     struct epoll_event events[256];
     while (done < requests) {
-        int ready = epoll_wait(poll, events, 256, 10000);
+        int ready = epoll_wait(poller, events, 256, 10000);
         if (ready < 0 && errno == EINTR) continue;
         if (ready <= 0) stop("no response within ten seconds");
         for (int index = 0; index < ready; index++) {
             struct connection *connection = events[index].data.ptr;
+            if (connection->received == UINT64_MAX) {
+                send_request(connection);
+                continue;
+            }
             ssize_t got = recv(connection->socket, buffer, sizeof buffer, MSG_DONTWAIT);
             if (got < 0 && errno == EAGAIN) continue;
             if (got <= 0) stop("recv");
             connection->received += (uint64_t)got;
+            // A long response fills the buffer again and again; an edge is told only once.
+            while (full && connection->received < expected && got == sizeof buffer) {
+                got = recv(connection->socket, buffer, sizeof buffer, MSG_DONTWAIT);
+                if (got > 0) connection->received += (uint64_t)got;
+            }
             if (connection->received < expected) continue;
             if (connection->received > expected) errno = 0, stop("a longer response than the first");
             done++;
+            if (full) close(connection->socket);
             if (sent < requests) {
                 sent++;
-                send_request(connection);
+                start(connection);
             }
         }
     }
     cpu = nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
     wall = nanoseconds(CLOCK_MONOTONIC) - wall;
-    report(done, done * expected, 0, wall, cpu);
+    report_members(done, done * expected, full ? done : 0, wall, cpu);
+    if (connections == 1) report_first(first);
+    puts("}");
     return 0;
 }

@@ -13,17 +13,23 @@ static uint64_t nanoseconds(clockid_t clock) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/// Peak resident KiB of this program; getrusage would count what its parent held before exec.
-static long resident(void) {
+/// KiB that a line of this program's status names.
+static inline long status_line(const char *name) {
     FILE *status = fopen("/proc/self/status", "r");
     char line[256];
     long amount = 0;
     while (status != NULL && fgets(line, sizeof line, status) != NULL) {
-        if (strncmp(line, "VmHWM:", 6) == 0) amount = strtol(line + 6, NULL, 10);
+        if (strncmp(line, name, strlen(name)) == 0) amount = strtol(line + strlen(name), NULL, 10);
     }
     if (status != NULL) fclose(status);
     return amount;
 }
+
+/// Peak resident KiB of this program; getrusage would count what its parent held before exec.
+static long resident(void) { return status_line("VmHWM:"); }
+
+/// Resident KiB now.
+static inline long resident_now(void) { return status_line("VmRSS:"); }
 
 /// Bytes of the heap that are in use, those mapped for themselves included.
 static inline uint64_t heap_in_use(void) {
@@ -41,17 +47,24 @@ static inline void report_members(uint64_t requests, uint64_t bytes, uint64_t co
         (unsigned long long)wall, (unsigned long long)cpu, resident());
 }
 
-static inline void report(uint64_t requests, uint64_t bytes, uint64_t connects, uint64_t wall, uint64_t cpu) {
-    report_members(requests, bytes, connects, wall, cpu);
-    puts("}");
+/// What each of many connections holds: bytes of heap, and KiB in memory.
+static inline void report_held(double heap, double resident) {
+    printf(", \"heapPerConnection\": %.1f, \"residentPerConnection\": %.1f", heap, resident * 1024);
+}
+
+/// What the first request took, its connection included, in nanoseconds; 0 where several were first.
+static inline void report_first(uint64_t first) {
+    if (first > 0) printf(", \"first\": %llu", (unsigned long long)first);
 }
 
 /// The same for a program over TLS; `held` is what an idle connection holds of the heap, below zero where none lay
 /// idle.
 static inline void report_tls(
-    uint64_t requests, uint64_t bytes, uint64_t connects, uint64_t wall, uint64_t cpu, uint64_t resumed, double held) {
+    uint64_t requests, uint64_t bytes, uint64_t connects, uint64_t wall, uint64_t cpu, uint64_t resumed, double held,
+    uint64_t first) {
     report_members(requests, bytes, connects, wall, cpu);
     printf(", \"resumed\": %llu", (unsigned long long)resumed);
     if (held >= 0) printf(", \"heapPerConnection\": %.1f", held);
+    report_first(first);
     puts("}");
 }

@@ -258,7 +258,9 @@ int main(int count, char **arguments) {
     if (poller < 0 || all == NULL) stop("epoll");
 
     // The first learns a response's length, and what OpenSSL sets up once; the others fill the lanes.
+    uint64_t first = nanoseconds(CLOCK_MONOTONIC);
     run(all, 1, 1);
+    first = nanoseconds(CLOCK_MONOTONIC) - first;
     uint64_t lanes = (uint64_t)connections;
     if (mode == IDLE) {
         hang_up(&all[0]);
@@ -277,6 +279,6 @@ int main(int count, char **arguments) {
     uint64_t grown = heap_in_use() - heap;
 
     double held = mode == IDLE ? (double)grown / connections : -1;
-    report_tls(requests, requests * expected, connects, wall, cpu, resumptions, held);
+    report_tls(requests, requests * expected, connects, wall, cpu, resumptions, held, lanes == 1 && mode != IDLE ? first : 0);
     return 0;
 }

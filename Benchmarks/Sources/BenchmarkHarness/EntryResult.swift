@@ -22,6 +22,12 @@ package struct EntryResult: Codable, Sendable, Equatable {
     /// The rival's name, and the metric divided by the rival's of the same round; nil in a case without one.
     package var rival: String?
     package var rivalRatio: Summary?
+    /// Elapsed time divided by the reference's and by the rival's of the same round.
+    package var wallRatio: Summary?
+    package var rivalWallRatio: Summary?
+    /// Whether it is the library's entry, and the ratio that it is meant to reach; nil in reports of before they were kept.
+    package var isOurs: Bool?
+    package var goal: Double?
     /// Per run of the job, from the sample with the fewest: what the job needs, not what grew meanwhile.
     package var allocations: Double?
     package var allocatedBytes: Double?
@@ -56,16 +62,20 @@ package struct EntryResult: Codable, Sendable, Equatable {
         let time: Double? =
             if case .loop = entry.body { processor?.median } else { wall?.median }
         rate = time.flatMap { $0 > 0 ? 1e9 / $0 : nil }
-        func ratios(to others: [Sample]) -> [Double] {
+        func ratios(to others: [Sample], by metric: Metric) -> [Double] {
             zip(samples, others).compactMap { sample, other in
-                guard let own = sample.value(job.metric), let base = other.value(job.metric), base > 0
+                guard let own = sample.value(metric), let base = other.value(metric), base > 0
                 else { return nil }
                 return own / base
             }
         }
-        ratio = Summary(ratios(to: reference))
+        ratio = Summary(ratios(to: reference, by: job.metric))
+        wallRatio = Summary(ratios(to: reference, by: .wall))
         self.rival = job.rival
-        rivalRatio = Summary(ratios(to: rival))
+        rivalRatio = Summary(ratios(to: rival, by: job.metric))
+        rivalWallRatio = Summary(ratios(to: rival, by: .wall))
+        isOurs = entry.isOurs
+        goal = entry.goals.ratio
         func least(_ figure: (Sample) -> Double?) -> Double? {
             samples.compactMap { sample in figure(sample).map { $0 / Double(sample.count) } }.min()
         }
@@ -78,23 +88,7 @@ package struct EntryResult: Codable, Sendable, Equatable {
             figures[name] = Summary(samples.compactMap { $0.figures[name] })?.median
         }
         if case .absent(let reason) = entry.body { absent = reason }
-        missedGoals =
-            absent != nil
-            ? []
-            : entry.goals.missed(
-                ratio: ratio?.median, rivalRatio: rivalRatio?.median, allocations: allocations,
-                figures: figures)
-    }
-}
-
-/// One run of the benchmarks, as `--json` writes it and `--compare` reads it.
-package struct Report: Codable, Sendable, Equatable {
-    /// The machine, for the reader; figures of two machines are compared by their ratios alone.
-    package var machine: String
-    package var entries: [EntryResult]
-
-    package init(machine: String, entries: [EntryResult]) {
-        self.machine = machine
-        self.entries = entries
+        missedGoals = []
+        if absent == nil { missedGoals = entry.goals.missed(by: self) }
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 /// The command line of a benchmark program.
-package struct Options: Sendable, Equatable {
+package struct Options: Sendable {
     package var groups: [String] = []
     package var filter: String?
     package var json: String?
@@ -9,6 +9,12 @@ package struct Options: Sendable, Equatable {
     package var lists = false
     package var isQuick = false
     package var checks = false
+    package var budget: String?
+    package var newBudget: String?
+    package var charts: String?
+    package var markdown: String?
+    /// The entry to run unmeasured, and how often.
+    package var looped: (entry: String, times: Int)?
     package var helps = false
 
     package static let help = """
@@ -19,7 +25,12 @@ package struct Options: Sendable, Equatable {
           --quick         few and short samples: to see that it works, not to quote
           --json FILE     write the results to FILE
           --compare FILE  show what changed since the results in FILE
+          --charts FOLDER    draw a chart of each group into FOLDER
+          --markdown FILE    write the results to FILE as tables
           --check         exit with 1 when a goal is missed
+          --check BUDGET.json   exit with 1 when a figure is over what the file allows
+          --budget BUDGET.json  write such a file: what was measured, and a quarter more
+          --loop NAME TIMES     run the entry group/case/entry so many times, unmeasured, and stop: for valgrind
         """
 
     /// Refuses what it does not know, in words for the user.
@@ -36,7 +47,21 @@ package struct Options: Sendable, Equatable {
             case "--compare": compare = try value(of: argument)
             case "--list": lists = true
             case "--quick": isQuick = true
-            case "--check": checks = true
+            case "--check":
+                if let next = rest.first, next.hasSuffix(".json") {
+                    budget = rest.removeFirst()
+                } else {
+                    checks = true
+                }
+            case "--budget": newBudget = try value(of: argument)
+            case "--charts": charts = try value(of: argument)
+            case "--markdown": markdown = try value(of: argument)
+            case "--loop":
+                let entry = try value(of: argument)
+                guard let times = Int(try value(of: argument)), times > 0 else {
+                    throw UsageError(message: "--loop needs how often")
+                }
+                looped = (entry, times)
             case "--help", "-h": helps = true
             case _ where argument.hasPrefix("-"): throw UsageError(message: "unknown option \(argument)")
             case _: groups.append(argument)

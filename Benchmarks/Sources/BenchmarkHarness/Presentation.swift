@@ -12,8 +12,8 @@ package enum Presentation {
         if first.bytes != nil { head.append("MB/s") }
         head += ["allocs", "heap B"]
         if hasInstructions { head += ["instr", "cycles"] }
-        head += ["ratio", "±"]
-        if let rival = first.rival { head += ["to \(rival)", "±"] }
+        head += ["ratio", "±", "time"]
+        if let rival = first.rival { head += ["to \(rival)", "±", "time"] }
         head.append("goal")
         var table = Table(head)
         for result in results where result.absent == nil {
@@ -46,11 +46,13 @@ package enum Presentation {
         row += [
             isReference ? "1" : text(result.ratio?.median) { decimal($0, 3) },
             text(result.ratio?.spread, percent),
+            isReference ? "1" : text(result.wallRatio?.median) { decimal($0, 3) },
         ]
         if let rival = result.rival {
             row += [
                 rival == result.entry ? "1" : text(result.rivalRatio?.median) { decimal($0, 3) },
                 text(result.rivalRatio?.spread, percent),
+                rival == result.entry ? "1" : text(result.rivalWallRatio?.median) { decimal($0, 3) },
             ]
         }
         row.append(result.missedGoals.joined(separator: ", "))

@@ -40,7 +40,11 @@ package struct Program {
             }
             return 0
         }
-        let earlier = try options.compare.map(Program.read)
+        if let looped = options.looped {
+            return try await loop(looped.entry, times: looped.times, in: chosen)
+        }
+        let earlier = try options.compare.map { try Program.read(Report.self, $0) }
+        let budget = try options.budget.map { try Program.read(Budget.self, $0) }
         var report = Report(machine: Program.machine, entries: [])
         print(report.machine)
         let runner = Runner(options.isQuick ? .quick : .full)
@@ -54,7 +58,12 @@ package struct Program {
         if let earlier {
             print("\n" + Presentation.changes(from: earlier, to: report).joined(separator: "\n"))
         }
-        if let path = options.json { try Program.write(report, to: path) }
+        try write(report, options)
+        if let budget {
+            let verdict = budget.judge(report)
+            print("\n" + verdict.lines.joined(separator: "\n"))
+            if !verdict.isKept { return 1 }
+        }
         let missed = report.entries.filter { !$0.missedGoals.isEmpty }
         if options.checks, !missed.isEmpty {
             for result in missed {
@@ -65,28 +74,69 @@ package struct Program {
         return 0
     }
 
+    /// Runs one entry as often as told: what counts instructions from outside calls it twice and takes the difference.
+    private func loop(_ name: String, times: Int, in groups: [BenchmarkGroup]) async throws -> Int32 {
+        for group in groups where name.hasPrefix("\(group.name)/") {
+            for job in try group.cases() where name.hasPrefix("\(group.name)/\(job.name)/") {
+                for entry in job.entries where name == "\(group.name)/\(job.name)/\(entry.name)" {
+                    switch entry.body {
+                    case .loop(let body): try body(times)
+                    case .asyncLoop(let body): try await body(times)
+                    case .report, .absent: throw UsageError(message: "\(name) is no loop that runs here")
+                    }
+                    return 0
+                }
+            }
+        }
+        throw UsageError(message: "no entry \(name)")
+    }
+
+    /// Writes what the command line asked for.
+    private func write(_ report: Report, _ options: Options) throws {
+        if let path = options.json { try Program.write(report, to: path) }
+        if let path = options.newBudget { try Program.write(Budget(report, margin: 0.25), to: path) }
+        if let folder = options.charts {
+            for name in report.groups {
+                let chart = Chart(name, report.entries.filter { $0.group == name })
+                try Program.write(text: chart.svg, to: "\(folder)/\(name).svg")
+            }
+        }
+        if let path = options.markdown {
+            try Program.write(text: MarkdownReport(report).text, to: path)
+        }
+    }
+
     private func matches(_ filter: String?, _ name: String) -> Bool {
         filter.map { name.contains($0) } ?? true
     }
 
-    /// Reads a report that `write` wrote.
-    package static func read(_ path: String) throws -> Report {
+    /// Reads a report or a budget that `write` wrote.
+    package static func read<Document: Decodable>(_ type: Document.Type, _ path: String) throws -> Document {
         guard let data = try? Data(contentsOf: URL(filePath: path)) else {
             throw UsageError(message: "cannot read \(path)")
         }
         do {
-            return try JSONDecoder().decode(Report.self, from: data)
+            return try JSONDecoder().decode(type, from: data)
         } catch {
-            throw UsageError(message: "\(path) is not a report of this program: \(error)")
+            throw UsageError(message: "\(path) is no \(type) of this program: \(error)")
         }
     }
 
-    /// Writes a report as JSON with sorted keys, so that two reports can be diffed.
-    package static func write(_ report: Report, to path: String) throws {
+    /// Writes as JSON with sorted keys, so that two of them can be diffed.
+    package static func write(_ document: some Encodable, to path: String) throws {
         let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        let data = try encoder.encode(document)
+        try write(text: String(decoding: data, as: UTF8.self) + "\n", to: path)
+    }
+
+    /// Writes a text to a file, and makes the folder that it stands in.
+    private static func write(text: String, to path: String) throws {
+        let file = URL(filePath: path)
         do {
-            try encoder.encode(report).write(to: URL(filePath: path))
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: file)
         } catch {
             throw UsageError(message: "cannot write \(path): \(error)")
         }

@@ -37,10 +37,10 @@ package struct Runner {
         var taken = job.entries.map { _ in [Sample]() }
         var times = job.entries.map { _ in 1 }
         for (index, entry) in job.entries.enumerated() {
-            times[index] = try await warmUp(entry)
+            times[index] = try await warmUp(entry, of: job)
         }
         for round in 0..<max(plan.samples, plan.reports) {
-            for (index, entry) in job.entries.enumerated() where round < rounds(of: entry) {
+            for (index, entry) in job.entries.enumerated() where round < rounds(of: entry, in: job) {
                 if let sample = try await sample(entry, times: times[index]) {
                     taken[index].append(sample)
                 }
@@ -55,10 +55,10 @@ package struct Runner {
         }
     }
 
-    private func rounds(of entry: Entry) -> Int {
+    private func rounds(of entry: Entry, in job: BenchmarkCase) -> Int {
         switch entry.body {
         case .loop, .asyncLoop: plan.samples
-        case .report: plan.reports
+        case .report: job.isSteady ? 1 : plan.reports
         case .absent: 0
         }
     }
@@ -82,11 +82,11 @@ package struct Runner {
 
     /// Runs the entry until a sample is long enough; the runs are the warm-up. An entry that reports itself runs once
     /// and chooses its own count.
-    private func warmUp(_ entry: Entry) async throws -> Int {
+    private func warmUp(_ entry: Entry, of job: BenchmarkCase) async throws -> Int {
         switch entry.body {
         case .absent: return 0
         case .report:
-            if plan.reports > 1 { _ = try await sample(entry, times: 1) }
+            if plan.reports > 1, !job.isSteady { _ = try await sample(entry, times: 1) }
             return 1
         case .loop, .asyncLoop: break
         }

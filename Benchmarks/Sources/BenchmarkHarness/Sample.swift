@@ -39,6 +39,7 @@ package struct Sample: Sendable, Equatable {
         switch metric {
         case .processor: processor / Double(count)
         case .wall: wall / Double(count)
+        case .instructions: instructions.map { $0 / Double(count) }
         case .figure(let name): figures[name]
         }
     }
@@ -50,6 +51,8 @@ package enum Metric: Sendable, Equatable {
     case processor
     /// Elapsed time per run.
     case wall
+    /// Instructions in user space per run: what nothing else on the machine disturbs.
+    case instructions
     /// A figure that the entries' own samples carry.
     case figure(String)
 
@@ -58,6 +61,7 @@ package enum Metric: Sendable, Equatable {
         switch self {
         case .processor: "cpu ns"
         case .wall: "wall ns"
+        case .instructions: "instr"
         case .figure(let name): name
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// What a program of the groups `loading`, `pipeline` and `transfer` is told to do: which form of the face to fetch with, what, and how often.
+/// What a program of the groups `loading`, `pipeline` and `transfer` is told to do: which form of the face to fetch with, what, and
+/// how often.
 package struct LoadJob: Sendable {
     /// The programs know the forms by these names.
     package enum Form: String, Sendable {
@@ -12,25 +13,75 @@ package struct LoadJob: Sendable {
         case download
         /// PUTs of the file that `LUPINE_BENCH_FILE` names.
         case upload
+        /// `async`, with the content decoded.
+        case decodable
+        /// The same; what decoding adds to a request, and what the decoder takes alone, are told besides.
+        case decoding
+        /// The decoder alone: the content is fetched once, and decoded as often as there are requests.
+        case decoder
+    }
+
+    /// What is done with the connections; the peers' programs know the modes by these names.
+    package enum Mode: String, Sendable {
+        /// They are kept.
+        case get
+        /// Every request has one of its own.
+        case full
+        /// One request on each, all of which stay open: measures what one holds.
+        case idle
+        /// The same on a server that answers when all requests have come: measures what one in flight holds.
+        case hold
     }
 
     package let form: Form
-    package let url: String
+    package let mode: Mode
+    /// The only version of TLS and the file of its only roots; nil for none.
+    package let tls: (version: String, authorities: String)?
+    /// Asked in turn.
+    package let urls: [String]
+    /// Of a server that holds requests, whose paths are numbers, one that it does not hold.
+    package let firstURL: String
     package let connections: Int
     package let requests: Int
 
     /// Whether a request is a long one, about a file.
     package var isTransfer: Bool { form == .download || form == .upload }
+    /// Whether it is about what connections hold.
+    package var isAboutMemory: Bool { mode == .idle || mode == .hold }
+    /// All hosts and lanes have had a request after so many.
+    package var round: Int { max(connections, urls.count) }
 
-    /// `FORM HOST PORT PATH CONNECTIONS REQUESTS`; nil when that is not what stands there.
+    /// `FORM [MODE [VERSION CAFILE]] HOST[xHOSTS] PORT PATH CONNECTIONS REQUESTS`; nil when that is not what stands there.
     package init?(_ arguments: [String]) {
-        guard arguments.count == 6, let form = Form(rawValue: arguments[0]),
-            let port = UInt16(arguments[2]), let connections = Int(arguments[4]),
-            let requests = Int(arguments[5]), connections > 0, requests > 0
+        guard [6, 7, 9].contains(arguments.count), let form = Form(rawValue: arguments[0]),
+            let mode = arguments.count == 6 ? .get : Mode(rawValue: arguments[1])
+        else { return nil }
+        let target = Array(arguments.suffix(5))
+        guard let port = UInt16(target[1]), let connections = Int(target[3]),
+            let requests = Int(target[4]), connections > 0, requests > 0
         else { return nil }
         self.form = form
-        url = "http://\(arguments[1]):\(port)\(arguments[3])"
+        self.mode = mode
+        tls = arguments.count == 9 ? (arguments[2], arguments[3]) : nil
+        let scheme = tls == nil ? "http" : "https"
+        let hosts = LoadJob.hosts(target[0])
+        urls = hosts.map { "\(scheme)://\($0):\(port)\(target[2])" }
+        let firstPath = target[2].dropFirst().first?.isNumber == true ? "/1" : target[2]
+        firstURL = "\(scheme)://\(hosts[0]):\(port)\(firstPath)"
         self.connections = connections
-        self.requests = requests
+        self.requests = mode == .idle || mode == .hold ? connections : requests
+    }
+
+    /// `HOSTx100` are a hundred hosts from an IPv4 address on; anything else is one.
+    package static func hosts(_ text: String) -> [String] {
+        let parts = text.split(separator: "x")
+        guard parts.count == 2, let count = UInt32(parts[1]), count > 0 else { return [text] }
+        let octets = parts[0].split(separator: ".").compactMap { UInt32($0) }
+        guard octets.count == 4 else { return [text] }
+        let first = octets.reduce(0) { $0 << 8 | $1 & 255 }
+        return (0..<count).map { index in
+            let address = first &+ index
+            return [24, 16, 8, 0].map { "\(address >> $0 & 255)" }.joined(separator: ".")
+        }
     }
 }

@@ -13,15 +13,28 @@ package enum LoadMeter {
         case wrongContent(Int)
     }
 
-    /// - Parameter run: Fetches so many times, and returns the bytes of content that came.
-    package static func measure(_ job: LoadJob, _ run: @Sendable (_ requests: Int) async throws -> Int)
-        async throws
-    {
-        let isTransfer = job.isTransfer
+    /// - Parameters:
+    ///   - first: Fetches `firstURL` once, and returns the bytes of content that came.
+    ///   - run: Fetches so many times, and returns the bytes of content that came.
+    ///   - figures: Measures what else the job is about, when all is over.
+    package static func measure(
+        _ job: LoadJob, first fetchFirst: @Sendable () async throws -> Int,
+        figures: @Sendable () async throws -> [String: Double] = { [:] },
+        run: @Sendable (_ requests: Int) async throws -> Int
+    ) async throws {
         var first = 0
         heap_set_counting(false)
-        if !isTransfer { first = try await run(job.connections) / job.connections }
+        let start = clock_wall()
+        if job.isAboutMemory {
+            first = try await fetchFirst()
+        } else if !job.isTransfer {
+            first = try await run(job.round) / job.round
+        }
+        let firstTook = clock_wall() - start
+        if job.isAboutMemory { try await Task.sleep(for: .milliseconds(200)) }
+        let held = heap_in_use()
         let before = status("VmRSS:")
+        let watch = job.mode == .hold ? HeapWatch() : nil
         let cpu = clock_process_cpu()
         let wall = clock_wall()
         let bytes = try await run(job.requests)
@@ -29,16 +42,25 @@ package enum LoadMeter {
         let wallSpent = clock_wall() - wall
         let peak = status("VmHWM:")
         // Every response is as long as the first.
-        guard bytes > 0, isTransfer || bytes == first * job.requests else {
+        guard job.isTransfer ? bytes > 0 : bytes == first * job.requests else {
             throw Failure.wrongContent(bytes)
         }
         var members = [
             "\"requests\": \(job.requests)", "\"bytes\": \(bytes)", "\"wall\": \(wallSpent)",
             "\"cpu\": \(cpuSpent)", "\"resident\": \(peak)",
         ]
-        if isTransfer {
+        if job.isTransfer {
             members.append("\"grown\": \(peak - before)")
+        } else if job.isAboutMemory {
+            // What the last requests have left lies about for a moment.
+            if job.mode == .idle { try await Task.sleep(for: .milliseconds(200)) }
+            let most = watch?.stop() ?? heap_in_use()
+            let count = Double(job.connections)
+            members.append("\"heapPerConnection\": \((Double(most) - Double(held)) / count)")
+            let resident = Double(status("VmRSS:") - before) * 1024 / count
+            members.append("\"residentPerConnection\": \(resident)")
         } else {
+            if job.connections == 1 { members.append("\"first\": \(firstTook)") }
             let counted = min(job.requests, 64 * job.connections)
             heap_set_counting(true)
             let heap = heap_of_process()
@@ -48,9 +70,16 @@ package enum LoadMeter {
             func scaled(_ amount: UInt64) -> UInt64 { amount * UInt64(job.requests) / UInt64(counted) }
             members.append("\"allocations\": \(scaled(heapNow.requests - heap.requests))")
             members.append("\"allocatedBytes\": \(scaled(heapNow.bytes - heap.bytes))")
+            heap_set_counting(false)
+        }
+        for (name, value) in try await figures().sorted(by: { $0.key < $1.key }) {
+            members.append("\"\(name)\": \(value)")
         }
         print("{\(members.joined(separator: ", "))}")
     }
+
+    /// Nanoseconds of processor time that this program has taken.
+    package static var processorTime: Double { Double(clock_process_cpu()) }
 
     /// A line of this process' status, in KiB: what it has in memory, or had at most.
     private static func status(_ name: String) -> Int {

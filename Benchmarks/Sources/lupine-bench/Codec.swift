@@ -9,7 +9,7 @@ enum Codec {
     static func heads(_ head: [UInt8]) -> Entry {
         let name = "LupineHTTP (found)"
         return Entry(
-            name, goals: Goals(ratio: 0.5, allocations: 0),
+            name, isOurs: true, goals: Goals(ratio: 0.5, allocations: 0),
             .loop { times in
                 var parser = HeadParser(.response, limits: ParserLimits(), leniency: .client)
                 var sum: UInt64 = 0
@@ -24,7 +24,7 @@ enum Codec {
     static func keptHeads(_ head: [UInt8], fields: Int) -> Entry {
         let name = "LupineHTTP (copied out)"
         return Entry(
-            name, goals: Goals(allocations: 2),
+            name, isOurs: true, goals: Goals(allocations: 2),
             .loop { times in
                 var parser = HeadParser(.response, limits: ParserLimits(), leniency: .client)
                 var sum: UInt64 = 0
@@ -40,7 +40,7 @@ enum Codec {
     static func exchanges(_ head: [UInt8], fields: Int) -> Entry {
         let name = "LupineHTTP (exchange)"
         return Entry(
-            name,
+            name, isOurs: true,
             .loop { times in
                 var codec = ClientCodec()
                 let request = try request(.head)
@@ -62,7 +62,7 @@ enum Codec {
     static func response(_ response: [UInt8], body: Int) throws -> Entry {
         let name = "LupineHTTP (exchange)"
         return Entry(
-            name,
+            name, isOurs: true,
             .loop { times in
                 var codec = ClientCodec()
                 let request = try request(.get)
@@ -87,7 +87,7 @@ enum Codec {
         let known = try names.map { name throws(HTTPError) in try FieldName(name) }
         let name = fromStrings ? "LupineHTTP (strings)" : "LupineHTTP (known names)"
         return Entry(
-            name,
+            name, isOurs: true,
             .loop { times in
                 var sum: UInt64 = 0
                 for _ in 0..<times {
@@ -116,7 +116,7 @@ enum Codec {
             throw WrongResult(entry: "LupineHTTP", expected: UInt64(wire.count), actual: UInt64(first.count))
         }
         return Entry(
-            "LupineHTTP",
+            "LupineHTTP", isOurs: true,
             .loop { times in
                 var output: [UInt8] = []
                 var sum: UInt64 = 0

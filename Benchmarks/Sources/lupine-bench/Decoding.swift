@@ -8,7 +8,7 @@ enum Decoding {
     static func entry(_ coding: ContentCoding, _ packed: [UInt8], length: Int, reuse: Bool) -> Entry {
         let name = reuse ? "LupineCoding (reset)" : "LupineCoding (fresh)"
         return Entry(
-            name, goals: Goals(ratio: reuse ? 1 / 0.95 : nil),
+            name, isOurs: true, goals: Goals(ratio: reuse ? 1 / 0.95 : nil),
             .loop { times in
                 var output = [UInt8](repeating: 0, count: CodingGroup.piece)
                 let kept = CodingStream([coding])

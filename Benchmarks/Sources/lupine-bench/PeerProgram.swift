@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 internal import BenchmarkHarness
+internal import CBenchmarkCounters
 internal import Foundation
 internal import Glibc
 
@@ -7,9 +8,11 @@ internal import Glibc
 /// started, and prints what they cost from its own clocks. A C program of `Peers/`, or the library's `lupine-load`,
 /// which stands beside this program.
 struct PeerProgram {
-    private let file: URL?
+    let file: URL?
     /// What goes before the server's address.
-    private let arguments: [String]
+    let arguments: [String]
+    /// Whether it is the library that it loads with.
+    var isOurs = false
 
     /// A program of `Peers/`.
     static func peer(_ name: String, _ arguments: [String] = []) -> PeerProgram {
@@ -25,7 +28,14 @@ struct PeerProgram {
     static func ours(_ name: String, _ arguments: [String]) -> PeerProgram {
         let own = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
         return PeerProgram(
-            file: own.deletingLastPathComponent().appending(path: name), arguments: arguments)
+            file: own.deletingLastPathComponent().appending(path: name), arguments: arguments,
+            isOurs: name != "foundation-load")
+    }
+
+    /// The command, as `Scripts/bench` has built it for the group `startup`.
+    static var command: PeerProgram {
+        let path = ProcessInfo.processInfo.environment["LUPINE_BENCH_COMMAND"]
+        return PeerProgram(file: path.map { URL(filePath: $0) }, arguments: [], isOurs: true)
     }
 
     /// A program of the system, looked for where the shell would.
@@ -36,70 +46,71 @@ struct PeerProgram {
             file: files.first { FileManager.default.isExecutableFile(atPath: $0.path) }, arguments: [])
     }
 
-    /// What the server is spoken to over; the value is the variable that holds its address.
-    enum Server: String {
-        case plain = "LUPINE_BENCH_SERVER"
-        case tls = "LUPINE_BENCH_TLS_SERVER"
-
-        /// Nil when there is no server.
-        fileprivate var address: (host: String, port: String)? {
-            let parts = ProcessInfo.processInfo.environment[rawValue]?.split(separator: ":") ?? []
-            return parts.count == 2 ? (String(parts[0]), String(parts[1])) : nil
+    /// Why it cannot run here; nil when it can.
+    var absence: String? {
+        guard let file, FileManager.default.isExecutableFile(atPath: file.path) else {
+            return "not built or not installed; Scripts/bench builds it where what it needs is"
         }
+        return nil
     }
 
     /// An entry that loads `path` over `connections` connections; `isFixed` where no plan may ask for fewer or more requests.
     func entry(
-        _ name: String, from server: Server = .plain, path: String, connections: Int, requests: Int,
-        isFixed: Bool = false, goals: Goals = Goals()
+        _ name: String, from server: BenchmarkServer = .plain, hosts: Int = 1, path: String, connections: Int,
+        requests: Int, isFixed: Bool = false, countsConnections: Bool = false, goals: Goals = Goals()
     ) -> Entry {
-        guard let server = server.address else {
-            return Entry(name, .absent("no server; Scripts/bench starts one where nginx is installed"))
-        }
-        guard let file, FileManager.default.isExecutableFile(atPath: file.path) else {
-            return Entry(name, .absent("not built; Scripts/bench builds it where its library is"))
+        guard let address = server.address else { return Entry(name, .absent(BenchmarkServer.absence)) }
+        guard absence == nil, let file else { return Entry(name, .absent(absence ?? "")) }
+        guard let host = hosts == 1 ? address.host : BenchmarkServer.manyHosts.map({ "\($0)x\(hosts)" })
+        else {
+            return Entry(name, .absent("the server has one address"))
         }
         return Entry(
-            name, goals: goals,
+            name, isOurs: isOurs, goals: goals,
             .report { plan in
                 let count = "\(isFixed ? requests : plan.runs(requests))"
-                return try Self.run(
-                    file, arguments + [server.host, server.port, path, "\(connections)", count])
+                let before = countsConnections ? BenchmarkServer.totals() : nil
+                var sample = try Self.run(
+                    file, arguments + [host, address.port, path, "\(connections)", count])
+                if let before, let now = BenchmarkServer.totals() {
+                    // The last look at the totals was a connection and a request itself.
+                    let made = Double(now.connections - before.connections) - 1
+                    let answered = Double(now.requests - before.requests) - 1
+                    sample.figures["requests/connection"] = answered / max(made, 1)
+                    sample.figures["handshakes saved %"] = (1 - made / max(answered, 1)) * 100
+                }
+                return sample
             })
     }
 
     /// An entry that runs the program once from its start to its end, and has the kernel say what that cost: for commands,
-    /// which have no clocks of their own. `arguments` are made of the server's host and port.
+    /// which have no clocks of their own. `arguments` are made of the server's host and port; `prepare` runs before each start.
     func whole(
-        _ name: String, environment: [String: String] = [:], goals: Goals = Goals(),
+        _ name: String, from server: BenchmarkServer = .plain, environment: [String: String] = [:],
+        goals: Goals = Goals(), prepare: @escaping () throws -> Void = {},
         _ arguments: @escaping (_ host: String, _ port: String) -> [String]
     ) -> Entry {
-        guard let server = Server.plain.address else {
-            return Entry(name, .absent("no server; Scripts/bench starts one where nginx is installed"))
-        }
-        guard let file, FileManager.default.isExecutableFile(atPath: file.path) else {
-            return Entry(name, .absent("not installed"))
-        }
+        guard let address = server.address else { return Entry(name, .absent(BenchmarkServer.absence)) }
+        guard absence == nil, let file else { return Entry(name, .absent(absence ?? "")) }
         return Entry(
-            name, goals: goals,
+            name, isOurs: isOurs, goals: goals,
             .report { _ in
+                try prepare()
                 let clock = ContinuousClock()
                 let before = Self.childrensProcessorTime()
+                var printed = Data()
                 let wall = try clock.measure {
-                    let process = Process()
-                    process.executableURL = file
-                    process.arguments = arguments(server.host, server.port)
-                    process.standardOutput = FileHandle.nullDevice
-                    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-                    try process.run()
-                    process.waitUntilExit()
-                    guard process.terminationStatus == 0 else {
-                        throw PeerFailure(program: file.lastPathComponent, status: process.terminationStatus)
-                    }
+                    printed = try Self.output(
+                        of: file, arguments(address.host, address.port), environment: environment)
                 }
-                return Sample(
-                    count: 1, wall: wall / .nanoseconds(1),
-                    processor: Self.childrensProcessorTime() - before)
+                var sample = Sample(
+                    count: 1, wall: wall / .nanoseconds(1), processor: Self.childrensProcessorTime() - before)
+                // A program of the package says what its memory did.
+                if let cost = try? JSONDecoder().decode(Cost.self, from: printed) {
+                    sample.figures["grown KiB"] = cost.grown
+                    sample.figures["resident KiB"] = cost.resident
+                }
+                return sample
             })
     }
 
@@ -113,19 +124,27 @@ struct PeerProgram {
         return nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime)
     }
 
-    private static func run(_ program: URL, _ arguments: [String]) throws -> Sample {
+    /// Runs a program to its end, and returns what it printed.
+    private static func output(
+        of program: URL, _ arguments: [String], environment: [String: String] = [:]
+    ) throws -> Data {
         let process = Process()
         let output = Pipe()
         process.executableURL = program
         process.arguments = arguments
         process.standardOutput = output
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         try process.run()
         let printed = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
             throw PeerFailure(program: program.lastPathComponent, status: process.terminationStatus)
         }
-        let cost = try JSONDecoder().decode(Cost.self, from: printed)
+        return printed
+    }
+
+    private static func run(_ program: URL, _ arguments: [String]) throws -> Sample {
+        let cost = try JSONDecoder().decode(Cost.self, from: try output(of: program, arguments))
         var figures = ["resident KiB": cost.resident]
         if let connects = cost.connects {
             figures["connects/1000 requests"] = connects / Double(max(1, cost.requests)) * 1000
@@ -133,6 +152,15 @@ struct PeerProgram {
         }
         figures["grown KiB"] = cost.grown
         figures["held B"] = cost.heapPerConnection
+        figures["resident B"] = cost.residentPerConnection
+        if let first = cost.first {
+            figures["first us"] = first / 1000
+            figures["next us"] = cost.wall / Double(max(1, cost.requests)) / 1000
+        }
+        if let own = cost.decoderOwn, let added = cost.decodingAdded, own > 0 {
+            figures["decoder's own ns"] = own
+            figures["decoding added/own"] = added / own
+        }
         return Sample(
             count: cost.requests, wall: cost.wall, processor: cost.cpu, allocations: cost.allocations,
             allocatedBytes: cost.allocatedBytes, figures: figures)
@@ -152,8 +180,14 @@ struct PeerProgram {
         var grown: Double?
         /// How many of the connects resumed a session; over TLS.
         var resumed: Double?
-        /// What a connection that lies idle holds of the heap; where that is the job.
+        /// What a connection holds of the heap, and by how many bytes memory grew for it; where that is the job.
         var heapPerConnection: Double?
+        var residentPerConnection: Double?
+        /// What the first request took, its connection included; with one request at a time.
+        var first: Double?
+        /// What the decoder takes, and what decoding adds to a request.
+        var decoderOwn: Double?
+        var decodingAdded: Double?
     }
 }
 

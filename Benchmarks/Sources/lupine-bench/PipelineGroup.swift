@@ -4,35 +4,54 @@ internal import BenchmarkHarness
 /// What the whole way costs: `request(url).serializingData()`, keep-alive GETs of 953 bytes from nginx on loopback.
 ///
 /// The raw floor is the reference: a C program that does nothing but epoll, send and receive. Beside the pipeline stand the
-/// transport alone, libcurl and Foundation's URLSession.
+/// transport alone, libcurl, Go's client and Foundation's URLSession. `decodable` is about what decoding adds.
 enum PipelineGroup {
     static var group: BenchmarkGroup {
-        BenchmarkGroup("pipeline", "requests of a Session against the raw floor, libcurl and Foundation") {
+        BenchmarkGroup("pipeline", "requests of a Session against the raw floor, libcurl, Go and Foundation")
+        {
             [
-                get("get-1", connections: 1, requests: 3_000),
+                get("get-1", connections: 1, requests: 3_000, goals: Goals(wallRatio: 1.5)),
                 get("get-8", connections: 8, requests: 6_000),
-                get("get-64", connections: 64, requests: 12_000, ratio: 3.3),
+                get("get-64", connections: 64, requests: 12_000, goals: Goals(ratio: 3.3, rivalRatio: 1)),
+                decodable("decodable-64", connections: 64, requests: 12_000),
             ]
         }
     }
 
+    /// `goals` are those of `serializingData()`.
     private static func get(
-        _ name: String, connections: Int, requests: Int, ratio: Double? = nil
+        _ name: String, connections: Int, requests: Int, goals: Goals = Goals()
     ) -> BenchmarkCase {
         func entry(_ name: String, _ program: PeerProgram, goals: Goals = Goals()) -> Entry {
             program.entry(
                 name, path: "/small", connections: connections, requests: requests, goals: goals)
         }
         return BenchmarkCase(
-            name, unit: "request", rival: "curl-multi",
+            name, unit: "request", rival: "Go",
             entries: [
                 entry("epoll-floor", .peer("epoll-floor")),
                 entry("curl-multi", .peer("curl-multi")),
+                entry("Go", .peer("go-http")),
                 entry("pool, 1 loop", .ours(["pool", "1"])),
                 entry("URLSession, handler", .ours("session-load", ["handler"])),
-                entry("Session, async", .ours("pipeline-load", ["async"]), goals: Goals(ratio: ratio)),
+                entry("Session, async", .ours("pipeline-load", ["async"]), goals: goals),
                 entry("Session, handler", .ours("pipeline-load", ["handler"])),
                 entry("Foundation, async", .ours("foundation-load", ["async"])),
+            ])
+    }
+
+    /// A document of about a KiB, as data and decoded. What decoding adds to a request, as a part of what the decoder takes alone,
+    /// is measured inside of one process, in turn.
+    private static func decodable(_ name: String, connections: Int, requests: Int) -> BenchmarkCase {
+        func entry(_ name: String, _ form: String, goals: Goals = Goals()) -> Entry {
+            PeerProgram.ours("pipeline-load", [form]).entry(
+                name, path: "/document.json", connections: connections, requests: requests, goals: goals)
+        }
+        return BenchmarkCase(
+            name, unit: "request",
+            entries: [
+                entry("serializingData", "async"),
+                entry("serializingDecodable", "decoding", goals: Goals(below: ["decoding added/own": 1.1])),
             ])
     }
 }

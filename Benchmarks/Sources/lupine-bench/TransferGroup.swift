@@ -3,7 +3,7 @@ internal import BenchmarkHarness
 internal import Foundation
 
 /// What whole programs cost that transfer a file of 1 GiB: the `curl` command, which is the reference, and one that does it
-/// through a `Session`. nginx on loopback sends the file, and stores what it is sent.
+/// through a `Session`; wget downloads beside them. nginx on loopback sends the file, and stores what it is sent.
 ///
 /// The kernel's account of each process counts, from its start to its end. Both write into `LUPINE_BENCH_FOLDER`, which
 /// lies in memory where there is room: a disk's queue is not what is measured.
@@ -13,32 +13,68 @@ enum TransferGroup {
             let environment = ProcessInfo.processInfo.environment
             let folder = environment["LUPINE_BENCH_FOLDER"] ?? NSTemporaryDirectory()
             let file = environment["LUPINE_BENCH_FILE"] ?? ""
+            let authorities = BenchmarkServer.authorities
             return [
-                transfer("download-1GiB", in: folder, form: "download", path: "/big") { url in
-                    ["-sSf", "-o", "\(folder)/download", url]
-                },
-                transfer("upload-1GiB", in: folder, form: "upload", path: "/put/stored") { url in
-                    ["-sSf", "-T", file, url]
-                },
+                transfer(
+                    "download-1GiB", in: folder, form: "download", path: "/big",
+                    goals: Goals(ratio: 0.5, wallRatio: 1),
+                    wget: { ["-q", "--no-proxy", "-O", "\(folder)/download", $0] },
+                    curl: { ["-sSf", "--noproxy", "*", "-o", "\(folder)/download", $0] }),
+                transfer(
+                    "download-1GiB-tls", in: folder, form: "download", from: .tls, path: "/big",
+                    goals: Goals(ratio: 0.9, wallRatio: 1),
+                    wget: {
+                        ["-q", "--no-proxy", "--ca-certificate", authorities, "-O", "\(folder)/download", $0]
+                    },
+                    curl: {
+                        ["-sSf", "--noproxy", "*", "--cacert", authorities, "-o", "\(folder)/download", $0]
+                    }),
+                transfer(
+                    "upload-1GiB", in: folder, form: "upload", path: "/put/stored",
+                    goals: Goals(ratio: 0.5, wallRatio: 1), wget: nil,
+                    curl: { ["-sSf", "--noproxy", "*", "-T", file, $0] }),
             ]
         }
     }
 
     private static func transfer(
-        _ name: String, in folder: String, form: String, path: String,
-        curl: @escaping (_ url: String) -> [String]
+        _ name: String, in folder: String, form: String, from server: BenchmarkServer = .plain, path: String,
+        goals: Goals, wget: ((_ url: String) -> [String])?, curl: @escaping (_ url: String) -> [String]
     ) -> BenchmarkCase {
-        BenchmarkCase(
-            name, unit: "transfer", bytes: 1 << 30,
-            entries: [
-                PeerProgram.command("curl").whole("curl") { host, port in
-                    curl("http://\(host):\(port)\(path)")
-                },
-                PeerProgram.ours("pipeline-load", []).whole(
-                    "Session", environment: ["TMPDIR": folder], goals: Goals(ratio: 1)
-                ) { host, port in
-                    [form, host, port, path, "1", "1"]
-                },
-            ])
+        func url(_ host: String, _ port: String) -> String {
+            "\(server == .tls ? "https" : "http")://\(host):\(port)\(path)"
+        }
+        let terms = server == .tls ? ["get", "1.3", BenchmarkServer.authorities] : []
+        let prepare = { try warmMemory(in: folder) }
+        var entries = [
+            PeerProgram.command("curl").whole("curl", from: server, prepare: prepare) { host, port in
+                curl(url(host, port))
+            }
+        ]
+        if let wget {
+            entries.append(
+                PeerProgram.command("wget").whole("wget", from: server, prepare: prepare) { host, port in
+                    wget(url(host, port))
+                })
+        }
+        entries.append(
+            PeerProgram.ours("pipeline-load", []).whole(
+                "Session", from: server, environment: ["TMPDIR": folder], goals: goals, prepare: prepare
+            ) { host, port in [form] + terms + [host, port, path, "1", "1"] })
+        return BenchmarkCase(name, unit: "transfer", bytes: 1 << 30, entries: entries)
+    }
+
+    /// Has the kernel give the folder as much memory as a transfer needs, and take it back. A virtual machine's host takes away
+    /// what has been free for some seconds, and giving it again costs up to a second of processor time for a GiB: whoever
+    /// writes over a file of his own, as the commands do, would not pay that, and whoever makes a new one would.
+    private static func warmMemory(in folder: String) throws {
+        guard folder.hasPrefix("/dev/shm/") else { return }
+        let path = folder + "/warm"
+        guard FileManager.default.createFile(atPath: path, contents: nil) else { return }
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let file = try FileHandle(forWritingTo: URL(filePath: path))
+        defer { try? file.close() }
+        let piece = Data(count: 1 << 20)
+        for _ in 0..<1_100 { try file.write(contentsOf: piece) }
     }
 }

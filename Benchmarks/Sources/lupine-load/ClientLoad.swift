@@ -6,34 +6,42 @@ internal import Synchronization
 /// Loads through the public face: tasks that await the client's responses and collect their bodies.
 final class ClientLoad: Load, Sendable {
     private let client: HTTPClient
-    private let request: HTTPRequest
+    private let requests: [HTTPRequest]
+    private let first: HTTPRequest
     private let connections: Int
     private let resumed = Atomic<Int>(0)
 
     init(_ job: Job) throws {
         var configuration = HTTPClient.Configuration()
         configuration.connectionsPerHost = job.connections
-        configuration.totalConnections = job.connections
+        configuration.totalConnections = job.connections * job.hosts.count
         if !job.keepsConnections { configuration.maximumConnectionAge = .zero }
         if let tls = job.tls { configuration.tls = tls }
         configuration.ownLoops = job.loops == 0 ? nil : job.loops
         client = HTTPClient(configuration: configuration)
-        request = try HTTPRequest(
-            url: "\(job.tls == nil ? "http" : "https")://\(job.host):\(job.port)\(job.path)")
+        func request(_ host: String, _ path: String) throws -> HTTPRequest {
+            try HTTPRequest(url: "\(job.tls == nil ? "http" : "https")://\(host):\(job.port)\(path)")
+        }
+        requests = try job.hosts.map { try request($0, job.path) }
+        first = try request(job.hosts[0], job.firstPath)
         connections = job.connections
     }
 
     var connectionsOpened: Int { client.connectionsOpened }
     var connectionsResumed: Int { resumed.load(ordering: .relaxed) }
 
-    func run(_ requests: Int) async throws -> Int {
+    func runFirst() async throws -> Int { try await run(1, [first]) }
+
+    func run(_ requests: Int) async throws -> Int { try await run(requests, self.requests) }
+
+    private func run(_ requests: Int, _ list: [HTTPRequest]) async throws -> Int {
         let left = Counter(requests)
         return try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<connections {
                 group.addTask { [self] in
                     var bytes = 0
-                    while left.take() {
-                        let response = try await client.send(request)
+                    while let number = left.take() {
+                        let response = try await client.send(list[number % list.count])
                         guard response.status.code == 200 else {
                             throw LoadFailure.status(Int(response.status.code))
                         }
@@ -57,6 +65,10 @@ final class ClientLoad: Load, Sendable {
 
         init(_ count: Int) { left = Atomic(count) }
 
-        func take() -> Bool { left.subtract(1, ordering: .relaxed).oldValue > 0 }
+        /// The number of the request that is taken.
+        func take() -> Int? {
+            let number = left.subtract(1, ordering: .relaxed).newValue
+            return number < 0 ? nil : number
+        }
     }
 }

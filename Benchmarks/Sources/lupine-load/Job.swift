@@ -13,12 +13,15 @@ struct Job: Sendable {
         case get
         /// One request on each connection, all of which stay open: measures the heap that one holds.
         case idle
+        /// The same on a server that answers when all have come: measures the heap that a request in flight holds.
+        case hold
     }
 
     let mode: Mode
     /// How connections are secured; nil for not at all.
     let tls: TLSConfiguration?
-    let host: String
+    /// Asked in turn.
+    let hosts: [String]
     let port: UInt16
     let path: String
     let connections: Int
@@ -30,16 +33,22 @@ struct Job: Sendable {
     var keepsConnections: Bool {
         switch mode {
         case .full, .resumed: false
-        case .get, .idle: true
+        case .get, .idle, .hold: true
         }
     }
+
+    /// Whether it is about what connections hold, not about what requests cost.
+    var isAboutMemory: Bool { mode == .idle || mode == .hold }
+
+    /// The path of a first request: of a server that holds requests, whose paths are numbers, one that it does not hold.
+    var firstPath: String { path.dropFirst().first?.isNumber == true ? "/1" : path }
 
     /// Throws when the load measured something else than the mode is about; `connects` were made while the clock ran.
     func check(connects: Int) throws(LoadFailure) {
         let isRight =
             switch mode {
             case .full, .resumed: connects == requests
-            case .get: true
+            case .get, .hold: true
             // A request that comes late may find a connection that already lies idle, the warm-up's first of all.
             case .idle: connects >= requests - requests / 10
             }

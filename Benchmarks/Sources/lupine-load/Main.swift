@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 internal import CBenchmarkCounters
 internal import Glibc
+internal import LoadProgram
 internal import LupineTLS
 internal import LupineTransport
 
 /// The library's side of the transport benchmarks: GETs, so many at a time, in a process of its own, so that its processor
 /// time and heap are those of the requests alone.
 ///
-///     lupine-load pool|client LOOPS [MODE [VERSION CAFILE]] HOST PORT PATH CONNECTIONS REQUESTS
+///     lupine-load pool|client LOOPS [MODE [VERSION CAFILE]] HOST[xHOSTS] PORT PATH CONNECTIONS REQUESTS
 ///
 /// `pool` submits exchanges to the connection pool and hears callbacks, `client` awaits the public client. LOOPS is the
 /// number of event loops, 0 for the process' default. MODE is what is done with the connections, `get` when it is not
@@ -51,36 +52,48 @@ struct Main {
         return (
             face,
             Job(
-                mode: mode, tls: tls, host: target[0], port: port, path: target[2], connections: connections,
-                requests: mode == .idle ? connections : requests, loops: loops)
+                mode: mode, tls: tls, hosts: LoadJob.hosts(target[0]), port: port, path: target[2],
+                connections: connections,
+                requests: mode == .idle || mode == .hold ? connections : requests, loops: loops)
         )
     }
 
     private static func run(_ load: some Load, _ job: Job) async throws {
-        let warmUp = job.mode == .idle ? 1 : job.connections
+        let warmUp = job.isAboutMemory ? 1 : max(job.connections, job.hosts.count)
         let requests = job.requests
         // The peers' programs do not count. Connections that stay cannot be made a second time for it.
-        heap_set_counting(job.mode == .idle)
-        let first = try await load.run(warmUp)
+        heap_set_counting(job.isAboutMemory)
+        let start = clock_wall()
+        let first = try await job.isAboutMemory ? load.runFirst() : load.run(warmUp)
+        let firstTook = clock_wall() - start
         let opened = load.connectionsOpened
         let resumed = load.connectionsResumed
         let held = heap_in_use()
+        let residentBefore = status("VmRSS:")
         var heap = heap_of_process()
+        let watch = job.mode == .hold ? HeapWatch() : nil
         let cpu = clock_process_cpu()
         let wall = clock_wall()
         let bytes = try await load.run(requests)
         let cpuSpent = clock_process_cpu() - cpu
         let wallSpent = clock_wall() - wall
+        // What the last requests have left lies about for a moment.
+        if job.mode == .idle { try await Task.sleep(for: .milliseconds(200)) }
+        let most = watch?.stop() ?? heap_in_use()
         // Every response is as long as the first.
-        guard bytes == first / warmUp * requests, bytes > 0 else { throw LoadFailure.wrongContent(bytes) }
+        guard bytes == first / warmUp * requests else { throw LoadFailure.wrongContent(bytes) }
         let connects = load.connectionsOpened - opened
         try job.check(connects: connects)
         var more = ""
         if job.tls != nil { more = ", \"resumed\": \(load.connectionsResumed - resumed)" }
         var counted = requests
-        if job.mode == .idle {
-            more += ", \"heapPerConnection\": \((Double(heap_in_use()) - Double(held)) / Double(connects))"
+        if job.isAboutMemory {
+            let made = Double(max(connects, 1))
+            let resident = Double(status("VmRSS:") - residentBefore) * 1024 / made
+            more += ", \"heapPerConnection\": \((Double(most) - Double(held)) / made)"
+            more += ", \"residentPerConnection\": \(resident)"
         } else {
+            if job.connections == 1 { more += ", \"first\": \(firstTook)" }
             counted = min(requests, 64 * job.connections)
             heap_set_counting(true)
             heap = heap_of_process()
@@ -95,19 +108,19 @@ struct Main {
             "wall": \(wallSpent), "cpu": \(cpuSpent), \
             "allocations": \(scaled(heapNow.requests - heap.requests)), \
             "allocatedBytes": \(scaled(heapNow.bytes - heap.bytes)), \
-            "resident": \(resident())\(more)}
+            "resident": \(status("VmHWM:"))\(more)}
             """)
     }
 
-    /// Peak resident KiB of this program, as the peers' programs read theirs.
-    private static func resident() -> Int {
+    /// KiB of a line of this program's status, as the peers' programs read theirs.
+    private static func status(_ name: String) -> Int {
         guard let status = unsafe fopen("/proc/self/status", "r") else { return 0 }
         defer { unsafe fclose(status) }
         var amount = 0
         var line = [CChar](repeating: 0, count: 256)
         while unsafe fgets(&line, 256, status) != nil {
             let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-            guard text.hasPrefix("VmHWM:") else { continue }
+            guard text.hasPrefix(name) else { continue }
             amount = Int(text.filter { $0.isNumber }) ?? 0
         }
         return amount
@@ -115,7 +128,7 @@ struct Main {
 
     private static func usage() {
         print(
-            "lupine-load pool|client LOOPS [full|resumed|get|idle [1.2|1.3 CAFILE]] HOST PORT PATH CONNECTIONS REQUESTS"
+            "lupine-load pool|client LOOPS [full|resumed|get|idle|hold [1.2|1.3 CAFILE]] HOST[xHOSTS] PORT PATH CONNECTIONS REQUESTS"
         )
         exit(2)
     }
@@ -125,6 +138,8 @@ struct Main {
 protocol Load {
     /// Fetches so many times, and returns the bytes of content that came.
     func run(_ requests: Int) async throws -> Int
+    /// Makes one request, of the job's first path.
+    func runFirst() async throws -> Int
     var connectionsOpened: Int { get }
     /// Those of them that resumed a TLS session.
     var connectionsResumed: Int { get }

@@ -8,8 +8,10 @@ internal import Synchronization
 /// ends, on the loop.
 final class PoolLoad: Load, Sendable {
     private let pool: ConnectionPool
-    private let origin: Origin
-    private let head: RequestHead
+    private let targets: [Target]
+    private let first: Target
+    private let asked = Atomic<Int>(0)
+    private let isFirst = Atomic<Bool>(false)
     private let connections: Int
     private let toStart = Atomic<Int>(0)
     private let toEnd = Atomic<Int>(0)
@@ -20,17 +22,42 @@ final class PoolLoad: Load, Sendable {
     init(_ job: Job) throws {
         var configuration = ConnectionPool.Configuration()
         configuration.limits = PoolLimits(
-            perHost: job.connections, total: job.connections,
+            perHost: job.connections, total: job.connections * job.hosts.count,
             maximumAge: job.keepsConnections ? nil : .zero)
         let group = try job.loops == 0 ? EventLoopGroup.shared() : EventLoopGroup(count: job.loops)
         pool = ConnectionPool(configuration: configuration, group: group, resolver: Resolver())
-        origin = Origin(
-            scheme: job.tls == nil ? .http : .https, host: job.host, port: job.port,
-            tls: job.tls.map { TLSProfile($0, trust: .default) })
-        head = RequestHead(
-            method: .get, target: .origin(job.path),
-            authority: try Authority(host: job.host, port: job.port, defaultPort: job.tls == nil ? 80 : 443))
+        targets = try job.hosts.map { try Target(job, host: $0, path: job.path) }
+        first = try Target(job, host: job.hosts[0], path: job.firstPath)
         connections = job.connections
+    }
+
+    /// What one host is asked for.
+    private struct Target {
+        let origin: Origin
+        let head: RequestHead
+
+        init(_ job: Job, host: String, path: String) throws {
+            origin = Origin(
+                scheme: job.tls == nil ? .http : .https, host: host, port: job.port,
+                tls: job.tls.map { TLSProfile($0, trust: .default) })
+            head = RequestHead(
+                method: .get, target: .origin(path),
+                authority: try Authority(
+                    host: host, port: job.port, defaultPort: job.tls == nil ? 80 : 443))
+        }
+    }
+
+    /// The next request's target: the hosts take turns.
+    private func target() -> Target {
+        if isFirst.load(ordering: .relaxed) { return first }
+        guard targets.count > 1 else { return targets[0] }
+        return targets[asked.add(1, ordering: .relaxed).oldValue % targets.count]
+    }
+
+    func runFirst() async throws -> Int {
+        isFirst.store(true, ordering: .relaxed)
+        defer { isFirst.store(false, ordering: .relaxed) }
+        return try await run(1)
     }
 
     var connectionsOpened: Int { pool.connectionsOpened }
@@ -56,7 +83,8 @@ final class PoolLoad: Load, Sendable {
 
         func next() {
             guard load.toStart.subtract(1, ordering: .relaxed).oldValue > 0 else { return }
-            load.pool.submit(Exchange(head: load.head, origin: load.origin, sink: self))
+            let target = load.target()
+            load.pool.submit(Exchange(head: target.head, origin: target.origin, sink: self))
         }
 
         func receivedHead(_ head: ResponseHead, framing: BodyFraming) -> ContentPlan {

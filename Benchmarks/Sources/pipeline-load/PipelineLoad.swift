@@ -2,6 +2,7 @@
 internal import Foundation
 internal import LoadProgram
 internal import Lupine
+internal import LupineTLS
 internal import Synchronization
 
 /// Loads through the pipeline's forms. No cache and no cookies: every request goes to the server. The session is otherwise
@@ -10,6 +11,8 @@ final class PipelineLoad: Sendable {
     private let job: LoadJob
     private let session: Session
     private let toStart = Atomic<Int>(0)
+    /// Bodies of no length are among those that are fetched.
+    private static let emptyCodes: Set<Int> = [200, 204, 205]
 
     init(_ job: LoadJob) {
         let configuration = URLSessionConfiguration.af.ephemeral
@@ -18,20 +21,33 @@ final class PipelineLoad: Sendable {
         configuration.httpCookieStorage = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         configuration.connectionProxyDictionary = [:]
+        configuration.lupine.totalConnections = max(512, job.connections * job.urls.count)
+        if job.mode == .full { configuration.lupine.maximumConnectionAge = .zero }
+        if let tls = job.tls {
+            configuration.lupine.tls.minimumVersion = tls.version == "1.2" ? .v1_2 : .v1_3
+            configuration.lupine.tls.maximumVersion = configuration.lupine.tls.minimumVersion
+            configuration.lupine.tls.roots = TrustRoots(includesSystem: false, files: [tls.authorities])
+        }
         session = Session(configuration: configuration)
         self.job = job
     }
 
+    /// Fetches the first URL once, and returns the bytes of content that came.
+    func runFirst() async throws -> Int { try await fetch(job.firstURL, .async) }
+
     /// Fetches so many times, and returns the bytes of content that came.
     func run(_ requests: Int) async throws -> Int {
+        if job.form == .decoder { return try await decode(requests) }
+        return try await run(requests, job.form)
+    }
+
+    private func run(_ requests: Int, _ form: LoadJob.Form) async throws -> Int {
         toStart.store(requests, ordering: .relaxed)
         return try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<job.connections {
                 group.addTask { [self] in
                     var bytes = 0
-                    while toStart.subtract(1, ordering: .relaxed).oldValue > 0 {
-                        bytes += try await fetch()
-                    }
+                    while let url = takeOne() { bytes += try await fetch(url, form) }
                     return bytes
                 }
             }
@@ -39,23 +55,79 @@ final class PipelineLoad: Sendable {
         }
     }
 
-    private func fetch() async throws -> Int {
-        switch job.form {
-        case .async: return try await session.request(job.url).serializingData().value.count
+    /// The next request's URL, unless all have been taken; the hosts take turns.
+    private func takeOne() -> String? {
+        let number = toStart.subtract(1, ordering: .relaxed).newValue
+        return number < 0 ? nil : job.urls[number % job.urls.count]
+    }
+
+    /// What decoding adds to a request, and what the decoder takes for itself: medians of many short runs in turn.
+    func figures() async throws -> [String: Double] {
+        guard job.form == .decoding else { return [:] }
+        let requests = max(job.connections, job.requests / 20)
+        func cost(_ work: () async throws -> Int) async throws -> Double {
+            let start = LoadMeter.processorTime
+            _ = try await work()
+            return (LoadMeter.processorTime - start) / Double(requests)
+        }
+        var own: [Double] = []
+        var added: [Double] = []
+        for _ in 0..<21 {
+            let plain = try await cost { try await run(requests, .async) }
+            added.append(try await cost { try await run(requests, .decodable) } - plain)
+            own.append(try await cost { try await decode(requests) })
+        }
+        func middle(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
+        return ["decoderOwn": middle(own), "decodingAdded": middle(added)]
+    }
+
+    /// Decodes the content so many times, and returns how many bytes that was.
+    private func decode(_ times: Int) async throws -> Int {
+        let data = try await session.request(job.firstURL).serializingData().value
+        for _ in 0..<times { try check(JSONDecoder().decode([Flower].self, from: data)) }
+        return data.count * times
+    }
+
+    private func check(_ flowers: [Flower]) throws {
+        guard let last = flowers.last, last.petals == flowers.count else {
+            throw URLError(.cannotParseResponse)
+        }
+    }
+
+    /// What the document of the benchmarks is made of; the last has as many petals as there are flowers.
+    private struct Flower: Decodable, Sendable {
+        let name: String
+        let petals: Int
+        let colour: String
+        let heights: [Double]
+    }
+
+    private func fetch(_ url: String, _ form: LoadJob.Form) async throws -> Int {
+        switch form {
+        case .async:
+            return try await session.request(url).serializingData(emptyResponseCodes: Self.emptyCodes).value
+                .count
+        case .decodable, .decoding:
+            let flowers = try await session.request(url).serializingDecodable([Flower].self).value
+            try check(flowers)
+            return flowers.count
+        case .decoder: return 0
         case .handler:
             return try await withCheckedThrowingContinuation { waiting in
-                session.request(job.url).responseData(queue: session.rootQueue) { response in
+                session.request(url).responseData(
+                    queue: session.rootQueue, emptyResponseCodes: Self.emptyCodes
+                ) { response in
                     waiting.resume(with: response.result.map(\.count))
                 }
             }
         case .download:
-            let file = try await session.download(job.url).validate().serializingDownloadedFileURL().value
+            let file = try await session.download(url).validate().serializingDownloadedFileURL().value
             defer { try? FileManager.default.removeItem(at: file) }
             return try size(of: file)
         case .upload:
             let file = URL(
                 fileURLWithPath: ProcessInfo.processInfo.environment["LUPINE_BENCH_FILE"] ?? "missing")
-            _ = try await session.upload(file, to: job.url, method: .put).validate()
+            _ = try await session.upload(file, to: url, method: .put).validate()
                 .serializingData(emptyResponseCodes: [201, 204]).value
             return try size(of: file)
         }

@@ -7,28 +7,45 @@ internal import Synchronization
     internal import FoundationNetworking
 #else
     internal import LupineLoading
+    internal import LupineTLS
 #endif
 
 /// Loads through the session's forms. No cache and no cookies: every request goes to the server.
 final class SessionLoad: Sendable {
     private let job: LoadJob
     private let session: URLSession
-    private let request: URLRequest
+    private let requests: [URLRequest]
+    private let first: URLRequest
     private let toStart = Atomic<Int>(0)
     private let toEnd = Atomic<Int>(0)
     private let bytes = Atomic<Int>(0)
     private let end = Mutex<(waiting: CheckedContinuation<Void, Never>?, failure: (any Error)?)>((nil, nil))
 
     init(_ job: LoadJob) throws {
-        guard let url = URL(string: job.url) else { throw URLError(.badURL) }
+        func request(_ text: String) throws -> URLRequest {
+            guard let url = URL(string: text) else { throw URLError(.badURL) }
+            return URLRequest(url: url)
+        }
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = job.connections
         configuration.urlCache = nil
         configuration.httpCookieStorage = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         configuration.connectionProxyDictionary = [:]
+        #if FOUNDATION_PEER
+            if job.mode == .full { configuration.httpAdditionalHeaders = ["Connection": "close"] }
+        #else
+            configuration.lupine.totalConnections = max(512, job.connections * job.urls.count)
+            if job.mode == .full { configuration.lupine.maximumConnectionAge = .zero }
+            if let tls = job.tls {
+                configuration.lupine.tls.minimumVersion = tls.version == "1.2" ? .v1_2 : .v1_3
+                configuration.lupine.tls.maximumVersion = configuration.lupine.tls.minimumVersion
+                configuration.lupine.tls.roots = TrustRoots(includesSystem: false, files: [tls.authorities])
+            }
+        #endif
         session = URLSession(configuration: configuration)
-        request = URLRequest(url: url)
+        requests = try job.urls.map(request)
+        first = try request(job.firstURL)
         self.job = job
     }
 
@@ -46,14 +63,24 @@ final class SessionLoad: Sendable {
         return bytes.load(ordering: .relaxed)
     }
 
-    private func takesOne() -> Bool { toStart.subtract(1, ordering: .relaxed).oldValue > 0 }
+    func runFirst() async throws -> Int {
+        let (data, response) = try await session.data(for: first)
+        try check(response)
+        return data.count
+    }
+
+    /// The next request, unless all have been taken; the hosts take turns.
+    private func takeOne() -> URLRequest? {
+        let number = toStart.subtract(1, ordering: .relaxed).newValue
+        return number < 0 ? nil : requests[number % requests.count]
+    }
 
     private func awaitAll() async throws -> Int {
         try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<job.connections {
                 group.addTask { [self] in
                     var bytes = 0
-                    while takesOne() {
+                    while let request = takeOne() {
                         let (data, response) = try await session.data(for: request)
                         try check(response)
                         bytes += data.count
@@ -66,7 +93,7 @@ final class SessionLoad: Sendable {
     }
 
     private func next() {
-        guard takesOne() else { return }
+        guard let request = takeOne() else { return }
         if job.form == .download {
             session.downloadTask(with: request) { [self] file, response, error in
                 ended(response, error) {

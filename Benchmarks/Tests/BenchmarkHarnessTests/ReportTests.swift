@@ -14,7 +14,21 @@ import Testing
         #expect(options.isQuick && !options.lists && !options.checks)
     }
 
-    @Test(arguments: [["--wrong"], ["--json"], ["http", "--filter"]])
+    @Test func aBudgetIsToldFromAGroup() throws {
+        let gated = try Options(["--check", "BUDGET.json", "http"])
+        #expect(gated.budget == "BUDGET.json" && !gated.checks && gated.groups == ["http"])
+        let goals = try Options(["--check", "http"])
+        #expect(goals.budget == nil && goals.checks && goals.groups == ["http"])
+        let written = try Options([
+            "--budget", "b", "--charts", "c", "--markdown", "m", "--loop", "g/j/e", "3",
+        ])
+        #expect(written.newBudget == "b" && written.charts == "c" && written.markdown == "m")
+        #expect(written.looped?.entry == "g/j/e" && written.looped?.times == 3)
+    }
+
+    @Test(arguments: [
+        ["--wrong"], ["--json"], ["http", "--filter"], ["--loop", "a"], ["--loop", "a", "0"],
+    ])
     func whatIsNotKnownIsRefused(_ arguments: [String]) {
         #expect(throws: UsageError.self) { try Options(arguments) }
     }
@@ -91,8 +105,8 @@ import Testing
         let path = FileManager.default.temporaryDirectory.appending(path: "report-\(UUID()).json").path
         defer { try? FileManager.default.removeItem(atPath: path) }
         try Program.write(report, to: path)
-        #expect(try Program.read(path) == report)
-        #expect(throws: UsageError.self) { try Program.read(path + ".absent") }
+        #expect(try Program.read(Report.self, path) == report)
+        #expect(throws: UsageError.self) { try Program.read(Report.self, path + ".absent") }
     }
 
     @Test func changesAreJudgedByTheRatio() async throws {

@@ -30,6 +30,15 @@ import Testing
         )
     }
 
+    @Test func whatNothingDisturbsRunsOnce() async throws {
+        let log = Log()
+        let job = BenchmarkCase(
+            "job", unit: "run", isSteady: true,
+            entries: [reporting("a", processor: [1], log: log), reporting("b", processor: [1], log: log)])
+        _ = try await Runner(plan).run(job, group: "test")
+        #expect(log.names == ["a", "b"])
+    }
+
     @Test func ratiosAreTakenRoundByRound() async throws {
         let log = Log()
         let drift: [Double] = [0, 100, 200, 400, 800]
@@ -62,7 +71,7 @@ import Testing
         #expect(results[1].missedGoals.isEmpty, "an unknown ratio is not a missed one")
         let lines = Presentation.lines(results)
         #expect(lines.contains("  peer: skipped: not installed"))
-        #expect(lines.first { $0.hasPrefix("  own") }?.hasSuffix(" -  -") == true, "no ratio is shown")
+        #expect(lines.first { $0.hasPrefix("  own") }?.hasSuffix(" -  -     -") == true, "no ratio is shown")
     }
 
     @Test func aRivalGivesASecondRatioAndAGoalOnIt() async throws {

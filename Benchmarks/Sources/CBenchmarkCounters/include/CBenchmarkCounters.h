@@ -40,6 +40,27 @@ bool processor_counters_start(void);
 /// Reads the counters that `processor_counters_start` opened on the calling thread; zeros when it did not.
 struct processor_totals processor_counters_read(void);
 
+/// What a program cost from its start to its end, in nanoseconds, and when the first byte of its output came.
+struct program_cost {
+    uint64_t first;
+    uint64_t wall;
+    uint64_t cpu;
+    uint64_t bytes;
+    int status;
+};
+
+/// Runs a program, arguments ending with NULL, and reads what it prints. False when it could not be run.
+bool program_first_byte(char *const *arguments, struct program_cost *cost);
+
+/// Connections that a server took and requests that it answered since it was started.
+struct server_totals {
+    uint64_t connections;
+    uint64_t requests;
+};
+
+/// Asks nginx at an IPv4 address for its totals, on a connection of its own that they count too. False when it does not tell.
+bool server_totals_read(const char *host, uint16_t port, struct server_totals *totals);
+
 /// Takes a value so that the optimiser cannot drop the work that made it.
 void keep_value(uint64_t value);
 

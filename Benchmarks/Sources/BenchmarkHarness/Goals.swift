@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+
+/// What an entry is meant to reach. Shown, and gated only when asked for with `--check`.
+package struct Goals: Sendable, Equatable {
+    /// The metric, as a part of the reference's.
+    package var ratio: Double?
+    /// The metric, as a part of the rival's.
+    package var rivalRatio: Double?
+    /// Elapsed time, as a part of the reference's and of the rival's.
+    package var wallRatio: Double?
+    package var rivalWallRatio: Double?
+    /// Heap requests per run.
+    package var allocations: Double?
+    /// Figures of the entry's own that are meant to be above so much, and at most so much.
+    package var above: [String: Double]
+    package var below: [String: Double]
+
+    package init(
+        ratio: Double? = nil, rivalRatio: Double? = nil, wallRatio: Double? = nil,
+        rivalWallRatio: Double? = nil, allocations: Double? = nil, above: [String: Double] = [:],
+        below: [String: Double] = [:]
+    ) {
+        self.ratio = ratio
+        self.rivalRatio = rivalRatio
+        self.wallRatio = wallRatio
+        self.rivalWallRatio = rivalWallRatio
+        self.allocations = allocations
+        self.above = above
+        self.below = below
+    }
+
+    /// The goals that a result misses, in words; empty when all that could be judged are met. A figure that the result
+    /// lacks is a missed one: its entry was to report it.
+    func missed(by result: EntryResult) -> [String] {
+        let ratios = [
+            ("ratio", result.ratio, ratio), ("ratio to rival", result.rivalRatio, rivalRatio),
+            ("time", result.wallRatio, wallRatio), ("time to rival", result.rivalWallRatio, rivalWallRatio),
+        ]
+        var missed = ratios.compactMap { name, measured, goal -> String? in
+            guard let measured = measured?.median, let goal, measured > goal else { return nil }
+            return "\(name) \(decimal(measured, 2)) > \(decimal(goal, 2))"
+        }
+        for (name, bound) in above.sorted(by: { $0.key < $1.key }) {
+            guard let figure = result.figures[name] else {
+                missed.append("\(name) not reported")
+                continue
+            }
+            if figure <= bound { missed.append("\(name) \(decimal(figure, 2)) <= \(decimal(bound, 2))") }
+        }
+        for (name, bound) in below.sorted(by: { $0.key < $1.key }) {
+            guard let figure = result.figures[name] else {
+                missed.append("\(name) not reported")
+                continue
+            }
+            if figure > bound { missed.append("\(name) \(decimal(figure, 2)) > \(decimal(bound, 2))") }
+        }
+        // What is allocated once, such as a table that is then kept, is spread over the runs of a sample.
+        if let allocations, let counted = result.allocations, counted > allocations + 0.05 {
+            missed.append("allocations \(decimal(counted, 2)) > \(decimal(allocations, 2))")
+        }
+        return missed
+    }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+internal import BenchmarkHarness
+internal import Foundation
+
+/// Instructions in user space, counted by valgrind: the same on a busy machine and on a quiet one.
+///
+/// A program runs twice, with few runs of the job and with many: the difference is what the job takes, without what the program
+/// does at its start and end. The kernel's part of a request is not in it. Valgrind gets copies of the package's programs without
+/// debug information, which it cannot read, and a library that goes around a defect of its: `Scripts/bench` makes both.
+enum InstructionCount {
+    /// The entry of a program that loads `path`. `requests` are those of the short and of the long run; each has to be more than
+    /// 64 per connection, because the programs count heap requests in so many.
+    static func entry(
+        _ name: String, _ program: PeerProgram, from server: BenchmarkServer = .plain, path: String,
+        connections: Int,
+        requests: (less: Int, more: Int), goals: Goals = Goals()
+    ) -> Entry {
+        guard let address = server.address else { return Entry(name, .absent(BenchmarkServer.absence)) }
+        guard program.absence == nil, let file = program.file.map(stripped) else {
+            return Entry(name, .absent(program.absence ?? ""))
+        }
+        return entry(name, isOurs: program.isOurs, requests, goals: goals) { count in
+            [file.path] + program.arguments + [
+                address.host, address.port, path, "\(connections)", "\(count)",
+            ]
+        }
+    }
+
+    /// The entry of a loop of this program's, group/case/entry.
+    static func loop(
+        _ name: String, of entry: String, isOurs: Bool = false, times: (less: Int, more: Int),
+        goals: Goals = Goals()
+    ) -> Entry {
+        let own = stripped(URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()).path
+        return Self.entry(name, isOurs: isOurs, times, goals: goals) { count in
+            [own, "--loop", entry, "\(count)"]
+        }
+    }
+
+    private static func entry(
+        _ name: String, isOurs: Bool, _ runs: (less: Int, more: Int), goals: Goals,
+        _ command: @escaping (_ count: Int) -> [String]
+    ) -> Entry {
+        let valgrind = PeerProgram.command("valgrind")
+        guard valgrind.absence == nil, let tool = valgrind.file else {
+            return Entry(name, .absent("valgrind is not installed"))
+        }
+        return Entry(
+            name, isOurs: isOurs, goals: goals,
+            .report { _ in
+                let clock = ContinuousClock()
+                var counts: [Double] = []
+                let wall = try clock.measure {
+                    counts = [
+                        try count(tool, command(runs.less)), try count(tool, command(runs.more)),
+                    ]
+                }
+                return Sample(
+                    count: runs.more - runs.less, wall: wall / .nanoseconds(1), processor: 0,
+                    instructions: counts[1] - counts[0])
+            })
+    }
+
+    /// The copy for valgrind, where there is one.
+    private static func stripped(_ file: URL) -> URL {
+        guard let folder = environment["LUPINE_BENCH_STRIPPED"] else { return file }
+        let copy = URL(filePath: folder).appending(path: file.lastPathComponent)
+        return FileManager.default.isExecutableFile(atPath: copy.path) ? copy : file
+    }
+
+    private static var environment: [String: String] { ProcessInfo.processInfo.environment }
+
+    private static func count(_ tool: URL, _ command: [String]) throws -> Double {
+        let process = Process()
+        let errors = Pipe()
+        process.executableURL = tool
+        process.arguments =
+            ["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"] + command
+        process.environment = environment.merging(
+            ["LD_PRELOAD": environment["LUPINE_BENCH_PRELOAD"] ?? ""]
+        ) { $1 }
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = errors
+        try process.run()
+        let printed = errors.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        let text = String(decoding: printed, as: UTF8.self)
+        // ==123== I   refs:      12,345,678
+        guard process.terminationStatus == 0,
+            let line = text.split(separator: "\n").first(where: { $0.contains(" refs:") }),
+            let count = Double(line.split(separator: ":").last?.filter(\.isNumber) ?? "")
+        else { throw CountFailure(command: command[0], status: process.terminationStatus, said: text) }
+        return count
+    }
+
+    /// Valgrind or the program under it failed.
+    private struct CountFailure: Error, CustomStringConvertible {
+        let command: String
+        let status: Int32
+        let said: String
+
+        var description: String {
+            "\(command) under valgrind ended with status \(status): \(said.suffix(400))"
+        }
+    }
+}

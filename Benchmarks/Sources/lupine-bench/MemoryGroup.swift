@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+internal import BenchmarkHarness
+internal import Foundation
+
+/// What connections hold: 5,000 that lie idle, 1,000 over TLS, and requests in flight, in bytes of heap and, beside it, by how much
+/// the program's memory grew.
+///
+/// A server that answers when all requests have come makes sure that there are so many connections. libcurl is the reference
+/// in the clear, a bare loop on OpenSSL with released buffers over TLS.
+enum MemoryGroup {
+    static var group: BenchmarkGroup {
+        BenchmarkGroup("memory", "what idle connections and requests in flight hold") {
+            [idle("idle-5000")] + ["1.2", "1.3"].map { idleTLS($0) }
+                + [64, 512, 4096].map { inFlight("in-flight-\($0)", $0) }
+        }
+    }
+
+    private static func idle(_ name: String) -> BenchmarkCase {
+        func entry(_ name: String, _ program: PeerProgram, goals: Goals = Goals()) -> Entry {
+            program.entry(
+                name, from: .hold, path: "/5000", connections: 5_000, requests: 5_000, isFixed: true,
+                goals: goals)
+        }
+        return BenchmarkCase(
+            name, unit: "connection", metric: .figure("held B"),
+            entries: [
+                entry("curl-multi", .peer("curl-multi", ["idle"])),
+                entry("Go", .peer("go-http", ["idle"])),
+                entry("pool, 1 loop", .ours(["pool", "1", "idle"]), goals: Goals(below: ["held B": 1024])),
+                entry("URLSession", .ours("session-load", ["async", "idle"])),
+                entry("Session", .ours("pipeline-load", ["async", "idle"])),
+            ])
+    }
+
+    private static func idleTLS(_ version: String) -> BenchmarkCase {
+        let terms = ["idle", version, BenchmarkServer.authorities]
+        func entry(_ name: String, _ program: PeerProgram, goals: Goals = Goals()) -> Entry {
+            program.entry(
+                name, from: .tls, path: "/small", connections: 1_000, requests: 1_000, isFixed: true,
+                goals: goals)
+        }
+        return BenchmarkCase(
+            "idle-1000-tls-\(version)", unit: "connection", metric: .figure("held B"), rival: "curl-tls",
+            entries: [
+                entry("tls-floor", .peer("tls-floor", terms)),
+                entry("curl-tls", .peer("curl-tls", terms)),
+                entry("Go", .peer("go-http", terms)),
+                entry("pool, 1 loop", .ours(["pool", "1"] + terms), goals: Goals(ratio: 1.1)),
+            ])
+    }
+
+    /// The most that requests without an answer hold, their connections included.
+    private static func inFlight(_ name: String, _ count: Int) -> BenchmarkCase {
+        func entry(_ name: String, _ program: PeerProgram) -> Entry {
+            program.entry(
+                name, from: .hold, path: "/\(count)", connections: count, requests: count, isFixed: true)
+        }
+        return BenchmarkCase(
+            name, unit: "request", metric: .figure("held B"),
+            entries: [
+                entry("curl-multi", .peer("curl-multi", ["hold"])),
+                entry("Go", .peer("go-http", ["hold"])),
+                entry("pool, 1 loop", .ours(["pool", "1", "hold"])),
+                entry("URLSession, handler", .ours("session-load", ["handler", "hold"])),
+                entry("Session, async", .ours("pipeline-load", ["async", "hold"])),
+            ])
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+internal import BenchmarkHarness
+internal import Foundation
+
+/// What kept connections are worth, per peer: requests on one connection and handshakes saved, as the server counts them, the
+/// latency of a first request and of the next ones, and the cost when every request has a connection of its own.
+enum ReuseGroup {
+    static var group: BenchmarkGroup {
+        BenchmarkGroup("reuse", "requests per connection, first and next latency, and the cost of no reuse") {
+            [
+                load("kept-8", "get", connections: 8, requests: 20_000),
+                load("off-8", "full", connections: 8, requests: 4_000),
+                load("latency", "get", connections: 1, requests: 2_000),
+                load("kept-8-tls", "get", connections: 8, requests: 20_000, version: "1.3"),
+                load("off-8-tls", "full", connections: 8, requests: 1_000, version: "1.3"),
+                load("latency-tls", "get", connections: 1, requests: 2_000, version: "1.3"),
+            ]
+        }
+    }
+
+    private static func load(
+        _ name: String, _ mode: String, connections: Int, requests: Int, version: String? = nil
+    ) -> BenchmarkCase {
+        let terms = [mode] + (version.map { [$0, BenchmarkServer.authorities] } ?? [])
+        func entry(_ name: String, _ program: PeerProgram) -> Entry {
+            program.entry(
+                name, from: version == nil ? .plain : .tls, path: "/small", connections: connections,
+                requests: requests, countsConnections: true)
+        }
+        let isTLS = version != nil
+        let floor = isTLS ? "tls-floor" : "epoll-floor"
+        let curl = isTLS ? "curl-tls" : "curl-multi"
+        var entries = [
+            entry(floor, .peer(floor, terms)), entry(curl, .peer(curl, terms)),
+            entry("Go", .peer("go-http", terms)), entry("Java", .peer("java-http", terms)),
+            entry("Node", .peer("node-fetch", terms)),
+        ]
+        // Foundation's URLSession takes no roots of a program's.
+        if !isTLS { entries.append(entry("Foundation", .ours("foundation-load", ["async"] + terms))) }
+        entries += [
+            entry("pool, 1 loop", .ours(["pool", "1"] + terms)),
+            entry("URLSession", .ours("session-load", ["async"] + terms)),
+            entry("Session", .ours("pipeline-load", ["async"] + terms)),
+        ]
+        return BenchmarkCase(name, unit: "request", rival: curl, entries: entries)
+    }
+}
