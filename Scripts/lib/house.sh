@@ -11,6 +11,10 @@ name=$(basename "$house_script")
 cores=$(nproc 2>/dev/null || echo 2)
 # How many compile jobs a build may run: LUPINE_JOBS, for a machine that is shared.
 jobs_wanted=${LUPINE_JOBS:-$cores}
+# The debug build of the package and its tests, as SwiftPM's arguments: plain and in .build, or, with LUPINE_COVERAGE=yes, one that
+# notes which lines are run, in a folder of its own. Whatever builds or looks at it takes these, so that one build serves all.
+debug_build=()
+if [ "${LUPINE_COVERAGE:-no}" = yes ]; then debug_build=(--enable-code-coverage --scratch-path "$root/.build-coverage"); fi
 cd "$root"
 
 # say WORDS: one line about what happens now.
