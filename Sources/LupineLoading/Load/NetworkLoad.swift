@@ -35,6 +35,14 @@ final class NetworkLoad: HopLoad {
         case preparing
         case running(Exchange)
         case over
+
+        /// Whether an exchange carries it, or has.
+        var hasExchange: Bool {
+            switch self {
+            case .new, .preparing: false
+            case .running, .over: true
+            }
+        }
     }
 
     /// A load of `request` in a session.
@@ -104,10 +112,12 @@ final class NetworkLoad: HopLoad {
         let stage = life.withLock { life -> Stage in
             let stage = life.stage
             if life.cancellation == nil { life.cancellation = error }
+            // In the same step: what `start` has prepared meanwhile is not sent.
+            if !stage.hasExchange { life.stage = .over }
             return stage
         }
         switch stage {
-        case .new, .preparing: failSoon(error)
+        case .new, .preparing: endSoon(error)
         case .running(let exchange):
             // Never inside one of the client's own calls: its end would overlap that.
             if let loop = flow.withLock({ $0.loop }), loop.isOnLoop {
@@ -177,17 +187,18 @@ final class NetworkLoad: HopLoad {
 
     // MARK: the end
 
-    /// Ends a load that no exchange carries: soon, on a loop, and once.
+    /// Ends a load that no exchange carries, unless it has been cancelled meanwhile.
     private func failSoon(_ error: URLError) {
         let isFirst = life.withLock { life -> Bool in
-            switch life.stage {
-            case .new, .preparing:
-                life.stage = .over
-                return true
-            case .running, .over: return false
-            }
+            guard !life.stage.hasExchange else { return false }
+            life.stage = .over
+            return true
         }
-        guard isFirst else { return }
+        if isFirst { endSoon(error) }
+    }
+
+    /// Tells the client, on a loop, never in the stack of whoever calls.
+    private func endSoon(_ error: URLError) {
         let end = { @Sendable in self.client.hopEnded(self, error, self.metrics([])) }
         if let group = try? EventLoopGroup.shared(), group.next().execute(end) { return }
         end()

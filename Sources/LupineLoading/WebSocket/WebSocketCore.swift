@@ -190,7 +190,8 @@ final class WebSocketCore: WebSocketOwner {
             return true
         }
         guard isFirst else { return }
-        order(.abort) { _ in }
+        // Also while it is held: there is nobody who would let it go on.
+        order(.abort) { $0.isHeld = false }
         end(error, nil)
     }
 

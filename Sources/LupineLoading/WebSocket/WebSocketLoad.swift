@@ -10,10 +10,12 @@ import LupineTransport
 /// Any thread.
 final class WebSocketLoad: TaskLoad, TaskDriverClient {
     private enum Stage: Sendable {
-        case handshake
+        case handshake  // → refused, cancelled, open, ended
         /// Answered with another status than 101, or with one that does not fit.
-        case refused(WebSocketError)
-        case open(URLSessionTaskMetrics?)
+        case refused(WebSocketError)  // → cancelled, ended
+        /// The task is to end with this when the driver has ended; nothing is opened any more.
+        case cancelled(URLError)  // → ended
+        case open(URLSessionTaskMetrics?)  // → ended
         case ended
     }
 
@@ -52,12 +54,18 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
     func start() { driver.withLock { $0 }?.start() }
 
     func cancel(_ error: URLError) {
-        socket.abort(error)
+        // Before anything else is told: the connection may be opening just now.
         let metrics = stage.withLock { stage -> URLSessionTaskMetrics?? in
-            guard case .open(let metrics) = stage else { return nil }
-            stage = .ended
-            return .some(metrics)
+            switch stage {
+            case .handshake, .refused: stage = .cancelled(error)
+            case .cancelled, .ended: break
+            case .open(let metrics):
+                stage = .ended
+                return .some(metrics)
+            }
+            return nil
         }
+        socket.abort(error)
         switch metrics {
         case .some(let metrics): finish(error, metrics)
         case nil: driver.withLock { $0 }?.cancel(error)
@@ -95,11 +103,13 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
 
     /// No web socket (U-8.3): the response tells why, for whoever decides on another attempt.
     func driverResponse(_ response: URLResponse) -> HopPlan {
-        stage.withLock {
-            $0 = .refused(.notSwitched(status: (response as? HTTPURLResponse)?.statusCode ?? 0))
-        }
+        refuse(.notSwitched(status: (response as? HTTPURLResponse)?.statusCode ?? 0))
         _ = client.driverResponse(response)
         return .skip
+    }
+
+    private func refuse(_ fault: WebSocketError) {
+        stage.withLock { if case .handshake = $0 { $0 = .refused(fault) } }
     }
 
     /// Gives a request what makes it a handshake. Of the extensions only what is ours stays (U-8.1).
@@ -130,11 +140,19 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
                 ResponseHead(status: Status(101), fields: response.fields ?? Fields()))
         } catch {
             _ = client.driverResponse(response)
-            stage.withLock { $0 = .refused(error) }
+            refuse(error)
             connection.close()
             return RefusedConversation()
         }
-        stage.withLock { if case .handshake = $0 { $0 = .open(nil) } }
+        let opens = stage.withLock { stage -> Bool in
+            guard case .handshake = stage else { return false }
+            stage = .open(nil)
+            return true
+        }
+        guard opens else {
+            connection.close()
+            return RefusedConversation()
+        }
         _ = client.driverResponse(response)
         let conversation = WebSocketConversation(
             over: UpgradedWire(connection, patience: .seconds(5)), agreement,
@@ -158,6 +176,9 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
                 stage = .open(metrics)
                 return nil
             case .ended: return nil
+            case .cancelled(let error):
+                stage = .ended
+                return error
             case .refused(let fault):
                 stage = .ended
                 return .loading(.badServerResponse, url: url, underlying: fault)
@@ -217,7 +238,7 @@ final class WebSocketSink: TaskSink {
     func ended(_ task: TaskCore, _ error: URLError?) -> (any Error)? { failure.withLock { $0 } ?? error }
 }
 
-/// Nobody listens: the server's answer was none that a web socket can begin with.
+/// Nobody listens: the server's answer was none that a web socket can begin with, or it came too late.
 private final class RefusedConversation: UpgradeHandler {
     func received(_ bytes: Span<UInt8>) -> Demand { .enough }
     func drained() {}

@@ -42,9 +42,10 @@ struct WebSocketCoreTests {
         await group.shutdown()
     }
 
-    private static func conversation(for core: WebSocketCore) -> WebSocketConversation {
-        WebSocketConversation(
-            over: DeafWire(), WebSocketAgreement(), messageLimit: 1 << 20, owner: core)
+    private static func conversation(for core: WebSocketCore, over wire: DeafWire = DeafWire())
+        -> WebSocketConversation
+    {
+        WebSocketConversation(over: wire, WebSocketAgreement(), messageLimit: 1 << 20, owner: core)
     }
 
     @Test(
@@ -135,6 +136,23 @@ struct WebSocketCoreTests {
         }
     }
 
+    @Test("[U-6.4] a connection that is held is closed when its task ends")
+    func heldToTheEnd() async throws {
+        let closed = CallLog()
+        try await withCore { core, _, _, loop in
+            let wire = DeafWire()
+            core.open(Self.conversation(for: core, over: wire), on: loop) {}
+            core.setHeld(true)
+            let seen = LoopBound(wire, on: loop)
+            // Each behind what the core has asked of the loop.
+            _ = loop.execute {
+                core.abort(URLError(.cancelled))
+                _ = loop.execute { closed.add("\(seen.value.isClosed)") }
+            }
+        }
+        #expect(closed.entries == ["true"])
+    }
+
     @Test("a connection that comes too late is not announced")
     func tooLate() async throws {
         try await withCore { core, jobs, log, loop in
@@ -148,9 +166,11 @@ struct WebSocketCoreTests {
 
 /// A wire that takes everything and says nothing.
 private final class DeafWire: WebSocketWire {
+    private(set) var isClosed = false
+
     func send(_ bytes: [UInt8]) -> Int { 0 }
     func resume() {}
-    func close() {}
+    func close() { isClosed = true }
     func startTimer(_ body: @escaping () -> Void) {}
     func cancelTimer() {}
 }

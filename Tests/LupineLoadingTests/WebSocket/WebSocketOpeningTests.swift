@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineOrigin
+import LupineTransport
+import Testing
+
+@testable import LupineLoading
+
+/// A web socket that is cancelled in the very moment in which it opens.
+struct WebSocketOpeningTests {
+    @Test("[U-5.1, U-8.2] cancelled while the connection leaves HTTP, a socket's task ends all the same")
+    func cancelledWhileOpening() async throws {
+        let origin = try LupineOrigin.Origin.start()
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.connectionProxyDictionary = [:]
+        let task = Noted<URLSessionTask?>(nil)
+        let session = URLSession(
+            SessionCore(configuration, delegate: nil, queue: nil, isShared: false) { order, context, client in
+                // On the connection's loop, between the server's answer and the load's reading of it.
+                Crossing(client, upgrading: { task.value?.cancel() }) {
+                    TaskDriver(order, context: context, client: $0)
+                }
+            })
+        let url = try #require(URL(string: "ws://127.0.0.1:\(origin.port)/websocket"))
+        let socket = session.webSocketTask(with: url)
+        task.set(socket)
+        socket.resume()
+        await #expect(throws: URLError.self) { try await socket.receive() }
+        session.finishTasksAndInvalidate()
+        // The handler comes before the end, which is on the same queue.
+        while socket.state != .completed { await Task.yield() }
+        #expect((socket.error as? URLError)?.code == .cancelled)
+        task.set(nil)
+        await origin.shutdown()
+    }
+}
+
+/// A driver and its client that do something in the moment of the upgrade, and let the driver hear of a cancellation only
+/// behind it: as if the two had crossed.
+private final class Crossing: TaskLoad, TaskDriverClient {
+    private let client: any TaskDriverClient
+    private let upgrading: @Sendable () -> Void
+    private let driver = Noted<(any TaskLoad)?>(nil)
+    private let late = Noted<(isHeld: Bool, error: URLError?)>((false, nil))
+
+    init(
+        _ client: any TaskDriverClient, upgrading: @escaping @Sendable () -> Void,
+        _ makeDriver: (any TaskDriverClient) -> any TaskLoad
+    ) {
+        (self.client, self.upgrading) = (client, upgrading)
+        driver.set(makeDriver(self))
+    }
+
+    func start() { driver.value?.start() }
+    func cancel(_ error: URLError) {
+        late.update { late in late.error = error }
+        if !late.value.isHeld { driver.value?.cancel(error) }
+    }
+    func resumeReading() {}
+    func setSuspended(_ isSuspended: Bool) { driver.value?.setSuspended(isSuspended) }
+    func setPriority(_ priority: Float) { driver.value?.setPriority(priority) }
+
+    func driverUpgraded(_ connection: UpgradedConnection, _ response: HTTPURLResponse) -> any UpgradeHandler {
+        late.update { $0.isHeld = true }
+        upgrading()
+        let handler = client.driverUpgraded(connection, response)
+        late.update { $0.isHeld = false }
+        if let error = late.value.error { driver.value?.cancel(error) }
+        return handler
+    }
+    func driverEnded(_ error: URLError?, _ metrics: URLSessionTaskMetrics) {
+        driver.set(nil)
+        client.driverEnded(error, metrics)
+    }
+
+    var driverTask: URLSessionTask { client.driverTask }
+    var driverAsker: (any ServerTrustAsker)? { nil }
+    func driverSends(_ request: URLRequest) { client.driverSends(request) }
+    func driverResponse(_ response: URLResponse) -> HopPlan { client.driverResponse(response) }
+    func driverWaitsForConnectivity() {}
+    func driverRedirects(
+        _ response: HTTPURLResponse, to request: URLRequest, reply: @escaping @Sendable (URLRequest?) -> Void
+    ) { reply(request) }
+    func driverChallenged(
+        _ challenge: URLAuthenticationChallenge,
+        reply: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) { reply(.performDefaultHandling, nil) }
+    func driverNeedsBodyStream(reply: @escaping @Sendable (BodyStream?) -> Void) { reply(nil) }
+    func driverSent(total: Int64, expected: Int64) {}
+    func driverInterim(_ response: HTTPURLResponse) {}
+    func driverReceived(_ data: Data) -> Demand { .enough }
+    func driverSpliced(_ count: Int) -> Demand { .enough }
+    func driverCaches(
+        _ proposal: CachedURLResponse, reply: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) { reply(nil) }
+}
