@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import Dispatch
 import Foundation
 import LupineTransport
 
@@ -22,7 +21,7 @@ final class DownloadSink: TaskSink {
     private let store: DownloadStore
     private let decodes: Bool
     private let handler: Handler?
-    private let clock = MonotonicClock()
+    private let clock = LoadClock.system
     private let state = Lock(State())
 
     /// - Parameters:
@@ -91,10 +90,7 @@ final class DownloadSink: TaskSink {
         case .wait: break
         case .tellNow: tellWritten(task)
         case .tell(let delay):
-            let moment = DispatchTime.now() + .nanoseconds(Int(delay.nanoseconds))
-            DispatchQueue.global().asyncAfter(deadline: moment) { [weak self, weak task] in
-                if let self, let task { self.tellWritten(task) }
-            }
+            _ = clock.alarm(clock.now() + delay) { self.tellWritten(task) }
         }
         return .more
     }
