@@ -58,7 +58,7 @@ struct ForkFaults {
 
     /// Read through a descriptor that no child inherits, which `Data(contentsOf:)` does not see to.
     private static func content(of file: URL) throws -> Data {
-        let descriptor = open(file.path, O_RDONLY | O_CLOEXEC)
+        let descriptor = unsafe open(file.path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw FaultProbe.Failure("\(file.path): errno \(errno)") }
         return try FileHandle(fileDescriptor: descriptor, closeOnDealloc: true).readToEnd() ?? Data()
     }
