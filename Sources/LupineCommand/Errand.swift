@@ -33,7 +33,6 @@ struct Errand: Sendable {
     }
 
     private func load(_ scratch: URL) async throws -> ExitCode {
-        try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
         let invocation = try withPassword()
         let content = try ContentBuilder(invocation: invocation, surroundings: surroundings, scratch: scratch)
             .build()

@@ -6,14 +6,15 @@ internal import Foundation
 ///
 /// The package's own lock cannot be seen from here, and `Mutex` has ThreadSanitizer report what is none. Nothing calls out to
 /// the library under it.
-final class Guarded<Value>: @unchecked Sendable {
+public final class Guarded<Value>: @unchecked Sendable {
     private let lock = NSLock()
     private var value: Value
 
-    init(_ value: sending Value) { self.value = value }
+    /// A lock around `value`.
+    public init(_ value: sending Value) { self.value = value }
 
     /// Runs `body` with the value, while nobody else does.
-    func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+    public func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
         lock.lock()
         defer { lock.unlock() }
         return try body(&value)

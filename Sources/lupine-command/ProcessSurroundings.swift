@@ -19,17 +19,21 @@ enum ProcessSurroundings {
         let queue = DispatchQueue(label: "lupine.signals")
         for number in [SIGINT, SIGTERM] { signal(number, SIG_IGN) }
         let terminations = DispatchSource.makeSignalSource(signal: SIGTERM, queue: queue)
-        terminations.setEventHandler { interruption.interrupt() }
+        terminations.setEventHandler { Self.interrupt(interruption, status: 143) }
         terminations.resume()
         let interrupts = DispatchSource.makeSignalSource(signal: SIGINT, queue: queue)
         interrupts.setEventHandler {
-            withExtendedLifetime(terminations) {
-                // Before anything is loaded nobody hears of it, and the second time nobody is waited for.
-                if interruption.hasCome || !interruption.interrupt() { _exit(130) }
-            }
+            withExtendedLifetime(terminations) { Self.interrupt(interruption, status: 130) }
         }
         interrupts.resume()
         return interrupts
+    }
+
+    /// Before anything is loaded nobody hears of it, and the second time nobody is waited for.
+    private static func interrupt(_ interruption: Interruption, status: Int32) {
+        guard interruption.hasCome || !interruption.interrupt() else { return }
+        Terminal.showTyping()
+        _exit(status)
     }
 
     private static func sink(_ number: Int32) -> Surroundings.Sink {

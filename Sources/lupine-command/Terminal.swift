@@ -35,14 +35,27 @@ enum Terminal {
         return count > 0 ? Data(buffer[..<count]) : Data()
     }
 
-    /// A line that is typed without being shown.
+    /// How the terminal was, while it does not show what is typed.
+    private static let shown = Guarded<termios?>(nil)
+
+    /// A line that is typed without being shown. Whoever ends the process meanwhile calls `showTyping` before.
     static func readSecret() -> String {
-        var settings = termios()
-        let isKnown = unsafe tcgetattr(STDIN_FILENO, &settings) == 0
-        var silent = settings
-        silent.c_lflag &= ~tcflag_t(ECHO)
-        if isKnown { _ = unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent) }
-        defer { if isKnown { _ = unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings) } }
+        shown.withLock { shown in
+            var settings = termios()
+            guard unsafe tcgetattr(STDIN_FILENO, &settings) == 0 else { return }
+            shown = settings
+            settings.c_lflag &= ~tcflag_t(ECHO)
+            _ = unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
+        }
+        defer { showTyping() }
         return readLine() ?? ""
+    }
+
+    /// What is typed is shown again. Without effect where it is.
+    static func showTyping() {
+        shown.withLock { shown in
+            guard var settings = shown.take() else { return }
+            _ = unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
+        }
     }
 }

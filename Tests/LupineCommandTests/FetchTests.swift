@@ -138,6 +138,38 @@ struct FetchTests {
         }
     }
 
+    @Test func aRetryWritesTheFileThatTheFirstAttemptMade() async throws {
+        try await withShell { shell, origin in
+            let head =
+                "HTTP/1.1 200 OK\r\nContent-Disposition: attachment; filename=given\r\nContent-Length: 5\r\n"
+            origin.script(
+                "GET", "/x",
+                ScriptPlan([
+                    Script([.send(head + "\r\n"), .close]),
+                    Script([.send(head + "Connection: close\r\n\r\nwhole"), .close]),
+                ]))
+            let result = await shell.run("--retry 1 -O -J :\(origin.port)/x")
+            #expect(result.code == 0, "\(result.errors)")
+            let content = String(decoding: try shell.read("given"), as: UTF8.self)
+            #expect(content == "whole")
+        }
+    }
+
+    @Test func theWaitForAnotherStreamCanBeInterrupted() async throws {
+        try await withShell { shell, origin in
+            let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+            origin.script(
+                "GET", "/x", ScriptPlan([Script([.send(head + "retry: 600000\ndata: 1\n\n"), .close])]))
+            var shell = shell
+            let interruption = shell.interruption
+            shell.onError = { data in
+                if String(decoding: data, as: UTF8.self).contains("again in") { interruption.interrupt() }
+            }
+            let result = await shell.run("--sse --retry 1 :\(origin.port)/x")
+            #expect(result.code == 130, "\(result.errors)")
+        }
+    }
+
     @Test func resolveAndUnixSocketsReplaceALookUp() async throws {
         try await withShell { shell, origin in
             let resolved = await shell.run(

@@ -66,11 +66,13 @@ final class ReachabilityCore: Sendable {
         stop()
         // Whether the kernel says anything is known at once, other than the address of a name.
         guard let answer = Self.wait(view.look), answer != nil else { return false }
-        let turn = state.write { state in
-            state.turn += 1
-            state.listener = (listenerQueue, listener)
-            return state.turn
+        // Somebody else may have started meanwhile: then this one takes the place of that.
+        let (turn, other) = state.write { state in
+            let other = state.end
+            state = State(turn: state.turn + 1, listener: (listenerQueue, listener))
+            return (state.turn, other)
         }
+        other?()
         let end = view.watch { [weak self] in self?.changed(turn) }
         let isLate = state.write { state in
             guard state.turn == turn else { return true }

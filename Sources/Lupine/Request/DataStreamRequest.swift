@@ -72,7 +72,9 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         fileprivate var bodyFile: URL?
         /// Opens the file that content goes into instead.
         fileprivate var opening: (@Sendable (URLResponse) -> FileHandle?)?
+        /// Who is given the pieces, as long as some may come.
         fileprivate var takers: [Taker] = []
+        fileprivate var isOver = false
         /// Pieces that handlers have not dealt with yet, all handlers together.
         fileprivate var outstanding = 0
         /// Their bytes.
@@ -154,6 +156,17 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
             return state.feed.take()
         }
         feed?.end()
+    }
+
+    /// Handlers often hold the request, to cancel it. They go outside of the lock.
+    override func cleanup() {
+        let held = streamState.write { state in
+            state.isOver = true
+            defer { (state.takers, state.gate, state.opening) = ([], nil, nil) }
+            return (state.takers, state.gate, state.opening)
+        }
+        withExtendedLifetime(held) {}
+        super.cleanup()
     }
 
     // MARK: the response's head
@@ -262,46 +275,54 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
             stream: stream)
     }
 
-    /// Adds a handler of what a serializer makes of the pieces. Its values are events; `outcome` is how the handler takes them.
+    /// Adds a handler of what a serializer makes of the pieces, one after the other: on the serialization queue, which need not
+    /// be serial. Its values are events; `outcome` is how the handler takes them.
     private func appendSerialization<Value, Failure>(
         _ serialization: StreamSerialization<Value>, _ queue: DispatchQueue,
         _ stream: @escaping Handler<Value, Failure>,
         outcome: @escaping @Sendable (AFResult<Value>) -> Result<Value, Failure>
     ) -> Self {
-        append(
+        let pieces = DispatchQueue(
+            label: "\(serializationQueue.label).stream", target: serializationQueue)
+        return append(
             queue, stream,
             take: { request, data in
                 let attempt = request.retryCount
-                request.serializationQueue.async {
+                pieces.async {
                     let results = serialization.results(of: data, attempt: attempt)
                     request.underlyingQueue.async {
                         request.parsed(results, of: data.count, for: stream, on: queue, outcome: outcome)
                     }
                 }
             },
-            end: { request in
-                let results = serialization.lastResults(attempt: request.retryCount)
-                guard !results.isEmpty else { return }
-                request.streamState.write { $0.outstanding += 1 }
-                request.underlyingQueue.async {
-                    request.parsed(results, of: 0, for: stream, on: queue, outcome: outcome)
+            end: { request, ended in
+                pieces.async {
+                    let results = serialization.lastResults(attempt: request.retryCount)
+                    if !results.isEmpty { request.streamState.write { $0.outstanding += 1 } }
+                    request.underlyingQueue.async {
+                        if !results.isEmpty {
+                            request.parsed(results, of: 0, for: stream, on: queue, outcome: outcome)
+                        }
+                        ended()
+                    }
                 }
             })
     }
 
-    /// Adds a handler: `take` begins to deal with a piece, and ends with `deliver`; `end`, on the serialization queue, deals
-    /// with what a whole stream leaves behind its last piece.
+    /// Adds a handler: `take` begins to deal with a piece, and ends with `deliver`; `end` deals with what a whole stream leaves
+    /// behind its last piece, and says on the root queue that it has.
     private func append<Success, Failure>(
         _ queue: DispatchQueue, _ stream: @escaping Handler<Success, Failure>,
         take: @escaping @Sendable (DataStreamRequest, Data) -> Void,
-        end: @escaping @Sendable (DataStreamRequest) -> Void = { _ in }
+        end: (@Sendable (DataStreamRequest, _ ended: @escaping @Sendable () -> Void) -> Void)? = nil
     ) -> Self {
-        streamState.write { $0.takers.append(Taker(take: take)) }
+        // What is added behind the end hears of that alone.
+        streamState.write { state in
+            if !state.isOver { state.takers.append(Taker(take: take)) }
+        }
         appendSerializer(isForeign: true) { isOnRoot in
-            if self.error == nil { end(self) }
-            self.onRoot(isOnRoot) {
-                self.serialized(nil) { _ in self.complete(stream, on: queue) }
-            }
+            let ended = { @Sendable in self.serialized(nil) { _ in self.complete(stream, on: queue) } }
+            if let end, self.error == nil { end(self, ended) } else { self.onRoot(isOnRoot, ended) }
         }
         return self
     }

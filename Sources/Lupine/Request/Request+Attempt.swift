@@ -25,11 +25,17 @@ extension Request {
         }
     }
 
+    /// What is to follow when an attempt fails before it has a task. One that has its task does not fail so any more: an adapter
+    /// has answered twice.
+    func preparationFailed(_ error: AFError) {
+        if mutableState.read({ $0.machine.phase == .preparing }) { retryOrFinish(error) }
+    }
+
     func didFailToCreateURLRequest(with error: AFError) {
         failAttempt(with: error)
         monitors?.request(self, didFailToCreateURLRequestWithError: error)
         describeForCURL()
-        retryOrFinish(error)
+        preparationFailed(error)
     }
 
     func didAdaptInitialRequest(_ initial: URLRequest, to adapted: URLRequest) {
@@ -41,7 +47,7 @@ extension Request {
         failAttempt(with: error)
         monitors?.request(self, didFailToAdaptURLRequest: initial, withError: error)
         describeForCURL()
-        retryOrFinish(error)
+        preparationFailed(error)
     }
 
     func didCreateURLRequest(_ request: URLRequest) {

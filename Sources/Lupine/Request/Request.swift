@@ -102,6 +102,11 @@ public class Request: @unchecked Sendable {
         mutableState = Protected(state)
     }
 
+    /// A request that was let go before it came to an end has none: whoever waits for that hears of it now.
+    deinit {
+        for handler in mutableState.read({ $0.finishHandlers }) { handler.run() }
+    }
+
     // MARK: where it stands
 
     /// Tells requests apart; the same over all attempts.

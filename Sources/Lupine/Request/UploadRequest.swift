@@ -109,7 +109,7 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
     func didFailToCreateUploadable(with error: AFError) {
         failAttempt(with: error)
         monitors?.request(self, didFailToCreateUploadableWithError: error)
-        retryOrFinish(error)
+        preparationFailed(error)
     }
 
     /// The stream of the body; nil when the upload has none.

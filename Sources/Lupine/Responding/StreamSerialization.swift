@@ -4,7 +4,7 @@ import Foundation
 
 /// One stream handler's serializer at work: takes each piece through it, with the reader that belongs to the attempt.
 ///
-/// Called on the session's serialization queue, for one piece after the other. A piece of a later attempt makes a new
+/// Called for one piece after the other, on a queue that is serial. A piece of a later attempt makes a new
 /// reader; what the earlier attempt left unfinished is gone with the old one.
 final class StreamSerialization<Value: Sendable>: Sendable {
     private struct Progress: Sendable {

@@ -205,6 +205,7 @@ struct ContentBuilder {
             if form.contentLength < MultipartFormData.encodingMemoryThreshold {
                 content.body = .data(try form.encode())
             } else {
+                try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
                 let file = scratch.appendingPathComponent("form-\(UUID().uuidString)")
                 try form.writeEncodedData(to: file)
                 let size = try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? NSNumber

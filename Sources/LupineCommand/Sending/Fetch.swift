@@ -79,7 +79,7 @@ final class Fetch: Sendable {
             }
             guard let wait, !surroundings.interruption.hasCome else { return finish(failure) }
             tellRetry(after: wait, of: failure, completion.response, left: schedule.left)
-            await pause(wait)
+            await surroundings.interruption.pause(wait)
             if surroundings.interruption.hasCome { return finish(interrupted) }
         }
     }
@@ -215,7 +215,9 @@ final class Fetch: Sendable {
                 && response?.value(forHTTPHeaderField: "Content-Disposition") != nil
             let proposed = given ? response?.suggestedFilename.map(RemoteName.unhidden) : nil
             name = proposed ?? RemoteName.of(plan.url)
-            if given, offset == 0, FileManager.default.fileExists(atPath: surroundings.path(name)) {
+            // One that an earlier attempt has begun is its own.
+            let path = surroundings.path(name)
+            if given, offset == 0, state.saver?.path != path, FileManager.default.fileExists(atPath: path) {
                 throw CommandFailure(
                     .write,
                     "Will not write over \(Style.harmless(name)), a name that the server gave (-J). Remove the file, or name it with -o."
@@ -378,16 +380,6 @@ final class Fetch: Sendable {
                         : failure?.code == .interrupted ? "interrupted" : "failed")
             }
             return state.report
-        }
-    }
-
-    private func pause(_ seconds: Double) async {
-        let listener = surroundings.interruption.listen {}
-        defer { surroundings.interruption.forget(listener) }
-        let clock = ContinuousClock()
-        let end = clock.now + .seconds(seconds)
-        while clock.now < end, !surroundings.interruption.hasCome {
-            try? await Task.sleep(for: min(.milliseconds(50), end - clock.now))
         }
     }
 

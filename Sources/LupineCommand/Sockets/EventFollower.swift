@@ -50,7 +50,7 @@ final class EventFollower: Sendable {
             if !invocation.isSilent {
                 surroundings.errors.say("lupine: the stream has ended; again in \(ByteText.duration(wait))\n")
             }
-            try? await Task.sleep(for: .seconds(wait))
+            await surroundings.interruption.pause(wait)
         }
     }
 

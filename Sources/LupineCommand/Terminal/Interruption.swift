@@ -41,6 +41,17 @@ public final class Interruption: Sendable {
         return number
     }
 
+    /// Waits so many seconds, or until it comes.
+    func pause(_ seconds: Double) async {
+        let listener = listen {}
+        defer { forget(listener) }
+        let clock = ContinuousClock()
+        let end = clock.now + .seconds(seconds)
+        while clock.now < end, !hasCome {
+            try? await Task.sleep(for: min(.milliseconds(50), end - clock.now))
+        }
+    }
+
     /// Forgets a listener.
     public func forget(_ number: Int?) {
         guard let number else { return }

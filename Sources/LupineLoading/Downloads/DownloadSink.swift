@@ -141,6 +141,9 @@ final class DownloadSink: TaskSink {
             userInfo: error.errorUserInfo.merging([NSURLSessionDownloadTaskResumeData: data]) { $1 })
     }
 
+    /// Nobody will ask for it: what it has written is gone.
+    func discard() { _ = store.stop(keepsPart: false) }
+
     private func finish(_ task: TaskCore) -> (any Error)? {
         switch store.finish() {
         case .failure(let failure):

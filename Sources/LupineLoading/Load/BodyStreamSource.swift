@@ -14,10 +14,17 @@ final class BodyStreamSource: ContentSource {
     /// Asks for a stream; the answer comes once, on any thread.
     typealias Supplier = @Sendable (_ reply: @escaping @Sendable (BodyStream?) -> Void) -> Void
 
-    private struct State: Sendable {
-        var stream: BodyStream
-        var read: Int64 = 0
-        var failure: (any Error)?
+    /// A stream and how far it has been read. Each has its queue: one that blocks holds up no other, and what is still read of
+    /// it when another has taken its place counts for nobody.
+    private final class Reader: Sendable {
+        let stream: BodyStream
+        let queue = DispatchQueue(label: "lupine.body-stream")
+        let read = Lock<Int64>(0)
+        let failure = Lock<(any Error)?>(nil)
+
+        init(_ stream: BodyStream) { self.stream = stream }
+
+        func close() { queue.async { self.stream.value.close() } }
     }
 
     /// Why the body is not what it was said to be.
@@ -41,21 +48,23 @@ final class BodyStreamSource: ContentSource {
 
     private let length: Int64?
     private let supplier: Supplier?
-    private let state: Lock<State>
-    private let queue = DispatchQueue(label: "lupine.body-stream")
+    private let reader: Lock<Reader>
 
     /// A body of so many bytes, or of as many as the stream has.
     init(_ stream: BodyStream, length: Int64?, supplier: Supplier? = nil) {
         self.length = length
         self.supplier = supplier
-        state = Lock(State(stream: stream))
+        reader = Lock(Reader(stream))
     }
 
     /// What the stream, or its length, has done wrong.
-    var failure: (any Error)? { state.withLock { $0.failure } }
+    var failure: (any Error)? { current.failure.withLock { $0 } }
+
+    private var current: Reader { reader.withLock { $0 } }
 
     func next(_ reply: @escaping @Sendable (ContentPiece) -> Void) {
-        queue.async { reply(self.readPiece()) }
+        let reader = current
+        reader.queue.async { reply(self.readPiece(reader)) }
     }
 
     var isReplayable: Bool { supplier != nil }
@@ -67,28 +76,27 @@ final class BodyStreamSource: ContentSource {
         abandon()
         supplier { [self] stream in
             guard let stream else {
-                state.withLock { $0.failure = Mismatch.refused }
+                current.failure.withLock { $0 = Mismatch.refused }
                 return ready(false)
             }
-            state.withLock { $0 = State(stream: stream) }
+            reader.withLock { $0 = Reader(stream) }
             ready(true)
         }
     }
 
-    func abandon() {
-        let stream = state.withLock { $0.stream }
-        queue.async { stream.value.close() }
-    }
+    func abandon() { current.close() }
 
     // MARK: on the queue
 
-    private func readPiece() -> ContentPiece {
-        let (stream, before) = state.withLock { ($0.stream, $0.read) }
+    private func readPiece(_ reader: Reader) -> ContentPiece {
+        let stream = reader.stream
         if stream.value.streamStatus == .notOpen { stream.value.open() }
         do {
             let bytes = try Self.read(stream.value, atMost: ContentGatherer.pieceLimit)
-            let total = before + Int64(bytes.count)
-            state.withLock { $0.read = total }
+            let total = reader.read.withLock { read in
+                read += Int64(bytes.count)
+                return read
+            }
             if let length {
                 if bytes.isEmpty, total < length { throw Mismatch.endsEarly(announced: length, read: total) }
                 // The connection asks for no more than was announced: whether that is all is found out here.
@@ -101,7 +109,7 @@ final class BodyStreamSource: ContentSource {
             }
             return bytes.isEmpty ? .end(trailers: Fields()) : .bytes(bytes)
         } catch {
-            state.withLock { $0.failure = error }
+            reader.failure.withLock { $0 = error }
             return .failed(String(describing: error))
         }
     }

@@ -42,19 +42,34 @@ private final class LoopWatch: Sendable {
     init(_ loop: EventLoop) { self.loop = loop }
 
     func open(_ changed: @escaping @Sendable () -> Void) {
-        _ = loop.execute { [self] in
-            if case .closed = state.withLock({ $0 }) { return }
-            let watcher = try? RouteWatcher.open(on: loop) { notice in
-                switch notice {
-                case .event, .lost: changed()
-                case .ended: break
-                }
+        _ = loop.execute { self.openNow(changed) }
+    }
+
+    private func openNow(_ changed: @escaping @Sendable () -> Void) {
+        if case .closed = state.withLock({ $0 }) { return }
+        let watcher = try? RouteWatcher.open(on: loop) { [self] notice in
+            switch notice {
+            case .event, .lost: changed()
+            case .ended(let error):
+                state.withLock { if case .open = $0 { $0 = .none } }
+                // Without one the loop has ended.
+                if error != nil { openLater(changed) }
             }
-            if let watcher {
-                let bound = LoopBound(watcher, on: loop)
-                state.withLock { $0 = .open(bound) }
-            }
-            changed()
+        }
+        if let watcher {
+            let bound = LoopBound(watcher, on: loop)
+            state.withLock { $0 = .open(bound) }
+        } else {
+            openLater(changed)
+        }
+        changed()
+    }
+
+    /// Without a watch nobody would hear of the network: descriptors may have run out for a moment only.
+    private func openLater(_ changed: @escaping @Sendable () -> Void) {
+        if case .closed = state.withLock({ $0 }) { return }
+        _ = loop.schedule(at: loop.now + .seconds(1)) { [self] reason in
+            if reason == .due { openNow(changed) }
         }
     }
 

@@ -10,11 +10,12 @@ import LupineTransport
 extension TaskCore {
     /// Goes on as a download.
     func becomeDownload(_ response: URLResponse) {
-        convert(to: ConvertedSink(DownloadSink.takingOver(self, response)), as: URLSessionDownloadTask(self))
-        {
+        let download = DownloadSink.takingOver(self, response)
+        let goesOn = convert(to: ConvertedSink(download), as: URLSessionDownloadTask(self)) {
             stage, dataTask, downloadTask in
             stage.delegates.data?.urlSession(stage.session, dataTask: dataTask, didBecome: downloadTask)
         }
+        if !goesOn { download.discard() }
     }
 
     /// Goes on as a stream whose reads give the content.
@@ -23,21 +24,26 @@ extension TaskCore {
         let stream = StreamCore()
         stream.attach { [weak self] job in self?.certainly(job) }
         let sink = ContentStreamSink(self, stream)
-        convert(to: sink, as: URLSessionStreamTask(self, stream)) { stage, dataTask, streamTask in
+        let goesOn = convert(to: sink, as: URLSessionStreamTask(self, stream)) {
+            stage, dataTask, streamTask in
             stage.delegates.data?.urlSession(stage.session, dataTask: dataTask, didBecome: streamTask)
         }
-        sink.begin(on: loop)
+        if goesOn { sink.begin(on: loop) }
     }
 
-    func convert<Face: URLSessionTask>(
+    /// - Returns: Whether it does. A task that was cancelled meanwhile, or has ended, stays what it is.
+    private func convert<Face: URLSessionTask>(
         to sink: any TaskSink, as newFace: Face,
         _ tell: @escaping @Sendable (TaskStage, URLSessionDataTask, Face) -> Void
-    ) {
+    ) -> Bool {
         state.withLock { state in
-            guard let dataTask = state.face as? URLSessionDataTask else { return }
+            guard state.delivery.mayChangeSink, let dataTask = state.face as? URLSessionDataTask else {
+                return false
+            }
             state.face = newFace
             state.sink = sink
             state.delivery.insert(.call { stage in tell(stage, dataTask, newFace) })
+            return true
         }
     }
 }

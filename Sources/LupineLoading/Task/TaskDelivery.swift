@@ -98,6 +98,14 @@ struct TaskDelivery: Sendable {
         steps.insert(step, at: 0)
     }
 
+    /// Whether another sink can take the place of the one that there is: it will be told of the end.
+    var mayChangeSink: Bool {
+        switch ending {
+        case .no, .over: !isCancelled
+        case .told, .finished: false
+        }
+    }
+
     /// A question has its answer. Returns whether a turn has to be asked for.
     mutating func answered(_ question: any TaskQuestion) -> Bool {
         guard openQuestion === question else { return false }

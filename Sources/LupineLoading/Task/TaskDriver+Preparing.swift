@@ -205,7 +205,7 @@ extension TaskDriver {
         if plan.isSuspended { made.load.setSuspended(true) }
         let wantsAlarm = !made.isTransaction
         let now = Date()
-        var (isSuspended, priority) = (plan.isSuspended, plan.priority)
+        var priority = plan.priority
         handle(.prepared(.load)) { state in
             // A hop that nobody wants any more is never started.
             guard state.machine.isPreparing else { return }
@@ -219,12 +219,23 @@ extension TaskDriver {
             state.response = nil
             state.fetchStart = now
             if let sentStream { state.streams.insert(sentStream) }
-            (isSuspended, priority) = (state.isSuspended, state.priority)
+            priority = state.priority
         }
         // What moved between. From here on the load is told as it moves; it starts when the preparation is over.
-        if isSuspended != plan.isSuspended { made.load.setSuspended(isSuspended) }
+        passSuspension(to: made.load, told: plan.isSuspended)
         if priority != plan.priority { made.load.setPriority(priority) }
         if wantsAlarm { setAlarm() }
+    }
+
+    /// Tells the load what holds now, and looks again after telling: others tell it as well.
+    private func passSuspension(to load: any HopLoad, told: Bool) {
+        var told = told
+        while true {
+            let isSuspended = state.withLock { $0.isSuspended }
+            if isSuspended == told { return }
+            load.setSuspended(isSuspended)
+            told = isSuspended
+        }
     }
 
     /// The request that goes out is the task's current one.

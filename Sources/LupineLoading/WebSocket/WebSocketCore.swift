@@ -34,7 +34,6 @@ final class WebSocketCore: WebSocketOwner {
         case limit(Int)
         case resume
         case hold
-        case abort
     }
 
     private enum Phase: Sendable {
@@ -185,14 +184,9 @@ final class WebSocketCore: WebSocketOwner {
 
     /// Ends at once: what waits hears `error`. Harmless after the end.
     func abort(_ error: any Error) {
-        let isFirst = state.withLock { state -> Bool in
-            if case .ended = state.phase { return false }
-            return true
-        }
-        guard isFirst else { return }
-        // Also while it is held: there is nobody who would let it go on.
-        order(.abort) { $0.isHeld = false }
-        end(error, nil)
+        // Past the orders, which may be held: there is nobody who would let them go on.
+        guard case .open(let loop, let conversation) = end(error, nil) else { return }
+        _ = loop.execute { conversation.value.abort() }
     }
 
     // MARK: the loop's side
@@ -301,13 +295,15 @@ final class WebSocketCore: WebSocketOwner {
     }
 
     /// - Parameter ending: What the task is told; nil when it knows.
-    private func end(_ error: any Error, _ ending: Ending?) {
-        let isFirst = state.withLock { state -> Bool in
-            if case .ended = state.phase { return false }
-            state.phase = .ended(error)
-            return true
+    /// - Returns: Where it stood before.
+    @discardableResult
+    private func end(_ error: any Error, _ ending: Ending?) -> Phase {
+        let phase = state.withLock { state -> Phase in
+            let phase = state.phase
+            if case .ended = phase {} else { state.phase = .ended(error) }
+            return phase
         }
-        guard isFirst else { return }
+        if case .ended = phase { return phase }
         post {
             self.deliver()
             let waiting = self.state.withLock { state -> [Sender] in
@@ -320,6 +316,7 @@ final class WebSocketCore: WebSocketOwner {
             for handler in waiting { handler(error) }
             if let ending { self.links.withLock { $0.onEnd }?(ending) }
         }
+        return phase
     }
 
     /// What a program sees of a close frame: a code that it has no name for is `invalid` (U-8.8).
@@ -376,7 +373,6 @@ final class WebSocketCore: WebSocketOwner {
         case .limit(let limit): conversation.setMessageLimit(limit)
         case .resume: conversation.resume()
         case .hold: conversation.hold()
-        case .abort: conversation.abort()
         }
     }
 

@@ -225,7 +225,7 @@ final class HTTP1Connection {
     /// may be refused as well, and a long queue of such would end in as deep a stack.
     private func refuse(_ exchange: Exchange, _ error: TransportError, _ metrics: ExchangeMetrics) {
         loop.executeOnLoop {
-            self.giveBack(KeepAlive())
+            self.giveBackUnused()
             exchange.end(.failure(error), metrics)
         }
     }
@@ -233,7 +233,12 @@ final class HTTP1Connection {
     /// Goes back without a byte sent, because the exchange is suspended.
     private func decline(_ exchange: Exchange) {
         if exchange.needsWatch { exchange.watchWaiting(on: loop) }
-        loop.executeOnLoop { self.giveBack(KeepAlive()) }
+        loop.executeOnLoop { self.giveBackUnused() }
+    }
+
+    /// Goes back as it was lent, unless its peer has been told who this exchange's owner is (U-11.20).
+    private func giveBackUnused() {
+        if route.tls?.isPersonal == true { close() } else { giveBack(KeepAlive()) }
     }
 
     /// The head as the proxy is to see it.

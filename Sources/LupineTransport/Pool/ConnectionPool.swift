@@ -398,9 +398,13 @@ package final class ConnectionPool: Sendable {
             if case .outOfDescriptors? = cause { return .redial(connection, progress) }
             return .dial(connection, progress)
         case .abandonDial(let connection):
+            switch state.remove(connection) {
+            case .dialing(let loop, let dialer)?: return .abandon(loop, dialer)
+            // It has a connection just now, and the machine is still to hear of that.
+            case .open(let loop, let bound)?: return .close(loop, bound)
             // One that has not begun finds its place taken away.
-            guard case .dialing(let loop, let dialer)? = state.remove(connection) else { return nil }
-            return .abandon(loop, dialer)
+            case .reserved?, nil: return nil
+            }
         case .close(let connection, _):
             guard case .open(let loop, let bound)? = state.remove(connection) else { return nil }
             return .close(loop, bound)

@@ -61,7 +61,8 @@ struct TerminalTests {
         """
 
     private func show(
-        _ line: String, columns: Int = 80, typing keys: [Keys] = [], variables: [String: String] = [:]
+        _ line: String, columns: Int = 80, typing keys: [Keys] = [], variables: [String: String] = [:],
+        script: String? = nil
     ) async throws -> Showing {
         try await Shell.use { shell in
             let products = CommandLine.arguments[0].split(separator: "/", omittingEmptySubsequences: false)
@@ -79,7 +80,9 @@ struct TerminalTests {
             let result = shell.folder + "/result.json"
             let typed = String(decoding: try JSONEncoder().encode(keys), as: UTF8.self)
             let end = try await Program.run(
-                "python3", ["-c", Self.keeper, result, "\(columns)", typed, program] + words,
+                "python3",
+                ["-c", Self.keeper, result, "\(columns)", typed] + (script.map { ["sh", "-c", $0] } ?? [])
+                    + [program] + words,
                 variables: environment)
             #expect(end == .exited(0))
             return try JSONDecoder().decode(Showing.self, from: shell.read("result.json"))
@@ -169,6 +172,17 @@ struct TerminalTests {
                 typing: [.interrupt(at: "{\"id\": 2}")])
             #expect(showing.status == 130)
             #expect(showing.output.contains("{\"id\": 1}"), "\(showing.output)")
+        }
+    }
+
+    /// The shell goes on when the command has ended, and says how it found the terminal.
+    @Test func controlCAtThePasswordLeavesATerminalThatShowsWhatIsTyped() async throws {
+        try await converse { root in
+            let showing = try await show(
+                "-u name \(root)/get", typing: [.interrupt(at: "Password for name: ")],
+                script: "trap : INT; \"$0\" \"$@\"; echo status $?; stty -a")
+            #expect(showing.typed == 1 && showing.output.contains("status 130"), "\(showing.output)")
+            #expect(showing.output.contains(" echo ") && !showing.output.contains(" -echo "))
         }
     }
 

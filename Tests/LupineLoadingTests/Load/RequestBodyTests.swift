@@ -167,6 +167,29 @@ import Testing
         }
     }
 
+    @Test("[U-7.5] a stream that blocks holds up no other that takes its place")
+    func aBlockedStream() async throws {
+        let body = "5\r\nhello\r\n0\r\n\r\n"
+        let plan = ScriptPlan([
+            // The line end behind a chunk goes with the next one.
+            Script([.expectHead, .reply("first"), .expectHead, .expectBytes(8), .close]),
+            Script([.expectHead, .expectBytes(body.utf8.count), .reply("again"), .stall]),
+        ])
+        let gate = DispatchSemaphore(value: 0)
+        try await withLoads(plan) { stage in
+            #expect(try await stage.send().text == "first")
+            let isFirst = Noted(true)
+            let client = RecordingHopClient(stream: { _ in
+                defer { isFirst.set(false) }
+                return isFirst.value ? BlockingStream(gate) : InputStream(data: Data(Self.small))
+            })
+            let log = await stage.send(try hop(.asked, Self.small, stage, method: "PUT"), client)
+            #expect(log.error == nil && log.text == "again" && log.streamsAsked == 2)
+            #expect(stage.wire(1).hasSuffix(body))
+        }
+        gate.signal()
+    }
+
     /// U-7.5: nobody has a stream, at first or for the second time.
     @Test(arguments: [0, 1]) func noStream(_ supplied: Int) async throws {
         let plan = ScriptPlan([
@@ -247,5 +270,29 @@ private final class FailingStream: InputStream {
         left -= 1
         unsafe buffer.pointee = 0x61
         return 1
+    }
+}
+
+/// A stream of five bytes that then waits.
+private final class BlockingStream: InputStream {
+    private let gate: DispatchSemaphore
+    private var hasBegun = false
+
+    init(_ gate: DispatchSemaphore) {
+        self.gate = gate
+        super.init(data: Data())
+    }
+
+    override var streamStatus: Stream.Status { .open }
+    override func open() {}
+    override func close() {}
+    override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength count: Int) -> Int {
+        if hasBegun {
+            gate.wait()
+            return 0
+        }
+        hasBegun = true
+        for (index, byte) in "hello".utf8.enumerated() { unsafe buffer[index] = byte }
+        return 5
     }
 }

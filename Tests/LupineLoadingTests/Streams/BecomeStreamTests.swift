@@ -2,6 +2,7 @@
 
 import Foundation
 import LupineOrigin
+import LupineTransport
 import Testing
 
 @testable import LupineLoading
@@ -55,6 +56,33 @@ struct BecomeStreamTests {
             let text1 = try await task.text()
             #expect(text1 == ".")
         }
+    }
+
+    /// A file that a download had begun would be found by whoever looks for what the tests leave behind.
+    @Test("[U-7.15, U-7.16] a task that has ended before the answer goes on as nothing else")
+    func tooLate() async throws {
+        let origin = try LupineOrigin.Origin.start()
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.connectionProxyDictionary = [:]
+        let session = URLSession(configuration: configuration)
+        let url = try #require(URL(string: origin.url + "/get"))
+        let made = Noted<URLSessionTask?>(nil)
+        await withCheckedContinuation { (ended: CheckedContinuation<Void, Never>) in
+            let task = session.dataTask(with: url) { _, _, _ in ended.resume() }
+            made.set(task)
+            task.resume()
+        }
+        let core = try #require(made.value).core
+        let response = try #require(made.value?.response)
+        core.becomeDownload(response)
+        core.becomeStream(response)
+        let hasBecome = core.state.withLock {
+            $0.face is URLSessionDownloadTask || $0.face is URLSessionStreamTask
+        }
+        #expect(!hasBecome)
+        made.set(nil)
+        session.invalidateAndCancel()
+        await origin.shutdown()
     }
 
     @Test("[U-5.5, U-7.16] whoever reads slowly holds the load back, and has every byte") func slowly()

@@ -32,6 +32,14 @@ struct EventStreamsTests {
         }
     }
 
+    @Test("[C-21] a sequence of a request that goes away before it has begun comes to its end")
+    func endsWithTheRequest() async throws {
+        try await withObserved { stage async throws in
+            func stream() -> StreamOf<URLRequest> { stage.session.request(stage.url("/get")).urlRequests() }
+            #expect(await all(stream()).isEmpty)
+        }
+    }
+
     @Test("[C-21] they do not start the request")
     func doNotStart() async throws {
         try await withObserved { stage async throws in

@@ -25,6 +25,30 @@ import Testing
         return stream.makeAsyncIterator()
     }
 
+    @Test("[I-14.6] of two that begin to listen at once the later one listens, and one watch stands")
+    func together() async throws {
+        let network = ScriptedNetwork(ScriptedNetwork.wired)
+        let crossing = Protected<NetworkReachabilityManager?>(nil)
+        let inner = network.view
+        let view = NetworkView(
+            look: { found in
+                // Once: while the first waits for the kernel.
+                let other = crossing.write { manager in
+                    defer { manager = nil }
+                    return manager
+                }
+                other?.startListening(onQueue: DispatchQueue(label: "first")) { _ in }
+                inner.look(found)
+            }, find: inner.find, watch: inner.watch)
+        let manager = try #require(NetworkReachabilityManager(host: nil, view: view))
+        crossing.write { $0 = manager }
+        var heard = Self.listen(manager)
+        #expect(await heard.next() == .reachable(.ethernetOrWiFi))
+        #expect(network.watches == 1)
+        manager.stopListening()
+        #expect(network.watches == 0)
+    }
+
     @Test("[I-14.3] reachable is one or the other, unknown is neither")
     func derived() throws {
         let network = ScriptedNetwork(nil)

@@ -42,6 +42,18 @@ struct RequestRetryTests {
         }
     }
 
+    @Test("an adapter that answers twice has answered once: a failure behind its success changes nothing")
+    func adapterAnswersTwice() async throws {
+        let adapter = Adapter { request, _, completion in
+            completion(.success(request))
+            completion(.failure(BriefError("late")))
+        }
+        try await withPipeline { stage in
+            let response = await stage.get("/range/26", interceptor: adapter).serializingData().response
+            #expect(response.error == nil && response.data?.count == 26)
+        }
+    }
+
     @Test(
         "[R-53, S-41, I-1.17, I-1.21, I-1.22, I-1.23] refused with an error: once for the task, once for the serializer"
     )

@@ -47,6 +47,34 @@ import Testing
         }
     }
 
+    /// Shows the first task's identity, and suspends that task meanwhile; later ones show none.
+    private final class Suspending: SessionDelegate, @unchecked Sendable {
+        private let credential: Protected<URLCredential?>
+
+        init(_ credential: URLCredential) {
+            self.credential = Protected(credential)
+            super.init()
+        }
+
+        override func urlSession(
+            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler:
+                @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            guard challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodClientCertificate
+            else {
+                return super.urlSession(
+                    session, task: task, didReceive: challenge, completionHandler: completionHandler)
+            }
+            let credential = credential.write { credential in
+                defer { credential = nil }
+                return credential
+            }
+            if credential != nil { task.suspend() }
+            completionHandler(.useCredential, credential)
+        }
+    }
+
     /// What a server saw, and what became of the request.
     private struct End: Equatable {
         var status: Int?
@@ -188,6 +216,29 @@ import Testing
         let issuer = try #require(try Certificate.pem(PKI.text("client-root.pem")).first).subject
         #expect(spaces.last?.distinguishedNames == [Data(issuer.der)])
         #expect(spaces.last?.host == "good.test" && spaces.last?.serverTrust == nil)
+    }
+
+    @Test("[U-11.20] what has seen an identity is lent to nobody else while its task is suspended")
+    func suspended() async throws {
+        let rsa = try #require(try Certificate.pem(PKI.text("client-rsa.pem")).first)
+        var setUp = try Self.setUp(.v1_3, insists: false)
+        setUp.delegate = Suspending(try Self.credential("client-rsa"))
+        try await withPipeline(setUp) { stage in
+            let who = Heard<Certificate?>()
+            stage.origin.route("GET", "/who") { request throws(Refusal) in
+                who.add(request.tls?.clientCertificates.first)
+                return OriginResponse(200)
+            }
+            let held = stage.session.request(stage.url("/who", host: "good.test"))
+            held.resume()
+            #expect(await stage.origin.handshake(on: 0)?.clientCertificates.first == rsa)
+            for _ in 0..<5 {
+                _ = await stage.session.request(stage.url("/who", host: "good.test")).answered()
+            }
+            #expect(who.all == [nil, nil, nil, nil, nil])
+            held.cancel()
+            _ = await held.answered()
+        }
     }
 
     @Test("[I-8.3] the identity survives retries, and each request has its own")

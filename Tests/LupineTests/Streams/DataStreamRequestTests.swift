@@ -21,6 +21,31 @@ struct DataStreamRequestTests {
         }
     }
 
+    /// Is at its first piece until there is more, and a good while longer.
+    private final class Lingering: DataStreamSerializer, Sendable {
+        private let state = Protected((calls: 0, isInside: false, overlaps: false))
+        private let hasMore: @Sendable () -> Bool
+
+        init(_ hasMore: @escaping @Sendable () -> Bool) { self.hasMore = hasMore }
+
+        var overlaps: Bool { state.read { $0.overlaps } }
+
+        func serialize(_ data: Data) throws -> String {
+            let isFirst = state.write { state in
+                state.calls += 1
+                if state.isInside { state.overlaps = true }
+                state.isInside = true
+                return state.calls == 1
+            }
+            if isFirst {
+                while !hasMore() { sched_yield() }
+                for _ in 0..<20_000 where !overlaps { sched_yield() }
+            }
+            state.write { $0.isInside = false }
+            return String(decoding: data, as: UTF8.self)
+        }
+    }
+
     /// A response of those pieces, each of which comes when the gate of its name is opened.
     private func pieces(_ stage: PipelineStage, _ pieces: String...) -> String {
         let count = pieces.joined().utf8.count
@@ -155,6 +180,38 @@ struct DataStreamRequestTests {
             for _ in 0..<1000 where weakly != nil { await stage.settle() }
             #expect(weakly == nil && !kept.all.isEmpty)
             kept.all.first?.cancel()
+        }
+    }
+
+    @Test("[S-5, DS-2] pieces are read one after the other also where serializers run side by side")
+    func concurrentSerializers() async throws {
+        let serializers = DispatchQueue(label: "serializers", attributes: .concurrent)
+        try await withPipeline(PipelineSetUp(serializationQueue: serializers)) { stage async throws in
+            let address = pieces(stage, "a", "b")
+            let request = stage.session.streamRequest(address)
+            let serializer = Lingering {
+                // While it is at the first piece the second one comes.
+                stage.origin.gate("b").open()
+                return (request.task?.countOfBytesReceived ?? 0) > 1
+            }
+            stage.origin.gate("a").open()
+            let heard = await request.heard(using: serializer, on: queue)
+            #expect(heard.values == ["a", "b"] && !serializer.overlaps)
+        }
+    }
+
+    @Test("a handler that has heard of the end lets go of the request")
+    func released() async throws {
+        weak var gone: DataStreamRequest?
+        try await withPipeline { stage async throws in
+            do {
+                let request = stage.session.streamRequest(stage.url("/range/26"))
+                gone = request
+                _ = await request.heard(using: StringStreamSerializer(), on: queue) { _ in _ = request.id }
+            }
+            await queue.flush()
+            for _ in 0..<1000 where gone != nil { await stage.settle() }
+            #expect(gone == nil)
         }
     }
 
