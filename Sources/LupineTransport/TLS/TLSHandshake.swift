@@ -248,6 +248,7 @@ final class TLSHandshake: LoopChannel {
         case .success:
             registration = nil
             stage = .over
+            forgetAsker()
         case .failure: close()
         }
         report(result)
@@ -260,5 +261,12 @@ final class TLSHandshake: LoopChannel {
         if case .judging(_, let inquiry) = stage { inquiry.cancel() }
         stage = .over
         wire.close()
+        forgetAsker()
+    }
+
+    /// Nobody is asked any more. An asker that keeps the way to answer would keep itself by this handshake.
+    private func forgetAsker() {
+        claimed = nil
+        claim = { .claimed(nil) }
     }
 }

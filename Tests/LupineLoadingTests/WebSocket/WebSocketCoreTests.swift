@@ -139,7 +139,7 @@ struct WebSocketCoreTests {
     @Test("[U-6.4] a connection that is held is closed when its task ends")
     func heldToTheEnd() async throws {
         let closed = CallLog()
-        try await withCore { core, _, _, loop in
+        try await withCore { core, jobs, _, loop in
             let wire = DeafWire()
             core.open(Self.conversation(for: core, over: wire), on: loop) {}
             core.setHeld(true)
@@ -147,6 +147,7 @@ struct WebSocketCoreTests {
             // Each behind what the core has asked of the loop.
             _ = loop.execute {
                 core.abort(URLError(.cancelled))
+                jobs.runAll()
                 _ = loop.execute { closed.add("\(seen.value.isClosed)") }
             }
         }

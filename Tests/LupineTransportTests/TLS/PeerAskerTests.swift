@@ -221,6 +221,24 @@ import Testing
         }
     }
 
+    /// The dial is over, and what it asked is still unanswered: nothing of it is kept but the way to answer.
+    @Test func whoNeverAnswersKeepsNothingElse() async throws {
+        try await withSecurePool { stage in
+            weak var gone: Asker?
+            try await {
+                let asker = Asker(nil)
+                gone = asker
+                let made = try stage.exchange(profile: Self.profile(), options: Self.options(asker))
+                stage.pool.submit(made.exchange)
+                await asker.wasAsked.wait()
+                made.exchange.cancel()
+                await made.sink.ended.wait()
+            }()
+            for _ in 0..<1000 where gone != nil { await stage.settle() }
+            #expect(gone == nil)
+        }
+    }
+
     @Test func whoForgetsToAnswerHasRefused() async throws {
         try await withSecurePool { stage in
             let asker = Asker(nil)
