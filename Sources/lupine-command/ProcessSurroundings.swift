@@ -14,26 +14,28 @@ enum ProcessSurroundings {
             input: input(), output: sink(STDOUT_FILENO), errors: sink(STDERR_FILENO))
     }
 
-    /// Tells of Ctrl-C and of a request to end. A second one ends the process at once.
+    /// Tells of Ctrl-C and of a request to end. A second one ends the process at once. None is missed once this returns.
     static func watchInterrupts(_ interruption: Interruption) -> any DispatchSourceSignal {
+        let isWatching = DispatchSemaphore(value: 0)
         let queue = DispatchQueue(label: "lupine.signals")
         for number in [SIGINT, SIGTERM] { signal(number, SIG_IGN) }
         let terminations = DispatchSource.makeSignalSource(signal: SIGTERM, queue: queue)
         terminations.setEventHandler { Self.interrupt(interruption, status: 143) }
+        terminations.setRegistrationHandler { isWatching.signal() }
         terminations.resume()
         let interrupts = DispatchSource.makeSignalSource(signal: SIGINT, queue: queue)
         interrupts.setEventHandler {
             withExtendedLifetime(terminations) { Self.interrupt(interruption, status: 130) }
         }
+        interrupts.setRegistrationHandler { isWatching.signal() }
         interrupts.resume()
+        for _ in 0..<2 { isWatching.wait() }
         return interrupts
     }
 
     /// Before anything is loaded nobody hears of it, and the second time nobody is waited for.
     private static func interrupt(_ interruption: Interruption, status: Int32) {
-        guard interruption.hasCome || !interruption.interrupt() else { return }
-        Terminal.showTyping()
-        _exit(status)
+        if interruption.hasCome || !interruption.interrupt() { Terminal.exit(status) }
     }
 
     private static func sink(_ number: Int32) -> Surroundings.Sink {

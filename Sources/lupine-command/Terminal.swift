@@ -38,7 +38,7 @@ enum Terminal {
     /// How the terminal was, while it does not show what is typed.
     private static let shown = Guarded<termios?>(nil)
 
-    /// A line that is typed without being shown. Whoever ends the process meanwhile calls `showTyping` before.
+    /// A line that is typed without being shown. Whoever ends the process meanwhile does so by `exit`.
     static func readSecret() -> String {
         shown.withLock { shown in
             var settings = termios()
@@ -47,15 +47,21 @@ enum Terminal {
             settings.c_lflag &= ~tcflag_t(ECHO)
             _ = unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
         }
-        defer { showTyping() }
+        defer { shown.withLock { showTyping(&$0) } }
         return readLine() ?? ""
     }
 
-    /// What is typed is shown again. Without effect where it is.
-    static func showTyping() {
+    /// Ends the process at once, with a terminal that shows what is typed. Under the lock, so that nobody asks for a secret
+    /// meanwhile.
+    static func exit(_ status: Int32) -> Never {
         shown.withLock { shown in
-            guard var settings = shown.take() else { return }
-            _ = unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
+            showTyping(&shown)
+            _exit(status)
         }
+    }
+
+    private static func showTyping(_ shown: inout termios?) {
+        guard var settings = shown.take() else { return }
+        _ = unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
     }
 }
