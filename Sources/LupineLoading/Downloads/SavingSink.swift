@@ -27,12 +27,7 @@ final class SavingSink: TaskSink {
                 self.settle(disposition, task, response, answer)
             }
         } taken: { disposition in
-            switch disposition {
-            case .allow: break
-            case .cancel: task.cancel()
-            case .becomeDownload: task.becomeDownload(response)
-            case .becomeStream: task.becomeStream(response)
-            }
+            task.follow(disposition, about: response)
             task.resumeReading()
         }
         // Nothing may come before the place for it is known.

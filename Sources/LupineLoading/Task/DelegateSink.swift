@@ -13,13 +13,8 @@ final class DelegateSink: TaskSink {
             }
             delegate.urlSession(
                 stage.session, dataTask: dataTask, didReceive: response, completionHandler: answer)
-        } taken: { disposition in
-            switch disposition {
-            case .allow: break
-            case .cancel: task.cancel()
-            case .becomeDownload: task.becomeDownload(response)
-            case .becomeStream: task.becomeStream(response)
-            }
+        } taken: {
+            task.follow($0, about: response)
         }
         return .deliver
     }

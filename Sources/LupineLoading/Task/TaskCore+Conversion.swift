@@ -8,6 +8,16 @@ import LupineTransport
 /// The new face stands before the same core, so that identifier, state and the load itself are the data task's. Content
 /// still goes through the delivery: it may be there before the answer is.
 extension TaskCore {
+    /// Does what the delegate has said about the response.
+    func follow(_ disposition: URLSession.ResponseDisposition, about response: URLResponse) {
+        switch disposition {
+        case .allow: break
+        case .cancel: cancel()
+        case .becomeDownload: becomeDownload(response)
+        case .becomeStream: becomeStream(response)
+        }
+    }
+
     /// Goes on as a download.
     func becomeDownload(_ response: URLResponse) {
         let download = DownloadSink.takingOver(self, response)

@@ -277,6 +277,13 @@ struct DownloadResumeTests {
         }
     }
 
+    /// A response of which all 1,000 bytes come, in chunks whose end is missing.
+    private func unended(_ bytes: [UInt8]) -> Script {
+        let head =
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nETag: \"v1\"\r\nAccept-Ranges: bytes\r\n\r\n"
+        return Script([.send(head + "3E8\r\n"), .send(bytes), .send("\r\n"), .close])
+    }
+
     @Test(
         "[DL-9, DL-26, V-6.16] a download that lacks nothing any more is whole, and its progress says so",
         arguments: [
@@ -292,13 +299,7 @@ struct DownloadResumeTests {
                 stage.origin.script(
                     "GET", "/resource",
                     ScriptPlan([
-                        // All that was announced has come, in chunks whose end is missing.
-                        Script([
-                            .send(
-                                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nETag: \"v1\"\r\n"
-                                    + "Accept-Ranges: bytes\r\n\r\n3E8\r\n"), .send(bytes), .send("\r\n"),
-                            .close,
-                        ]),
+                        unended(bytes),
                         Script([.send("HTTP/1.1 " + answer), .close]),
                     ]))
                 let lost = await stage.session.download(stage.url("/resource")).moved()
@@ -332,12 +333,8 @@ struct DownloadResumeTests {
             stage.origin.script(
                 "GET", "/resource",
                 ScriptPlan([
-                    Script([
-                        .send(
-                            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nETag: \"v1\"\r\n"
-                                + "Accept-Ranges: bytes\r\n\r\n3E8\r\n"), .send(octets(1000)),
-                        .send("\r\n"), .close,
-                    ]), Script([.send(refusal), .close]), Script([.send(refusal), .close]),
+                    unended(octets(1000)), Script([.send(refusal), .close]),
+                    Script([.send(refusal), .close]),
                 ]))
             let lost = await stage.session.download(stage.url("/resource")).moved()
             let data = try #require(lost.resumeData as Data?)

@@ -24,12 +24,12 @@ import Testing
         case delegate
     }
 
-    /// Answers the challenge itself, and leaves others to the pipeline.
+    /// Answers the challenge itself, as `choose` says, and leaves others to the pipeline.
     private final class Showing: SessionDelegate, @unchecked Sendable {
-        let credential: URLCredential?
+        private let choose: @Sendable (URLSessionTask) -> URLCredential?
 
-        init(_ credential: URLCredential?) {
-            self.credential = credential
+        init(_ choose: @escaping @Sendable (URLSessionTask) -> URLCredential?) {
+            self.choose = choose
             super.init()
         }
 
@@ -43,35 +43,7 @@ import Testing
                 return super.urlSession(
                     session, task: task, didReceive: challenge, completionHandler: completionHandler)
             }
-            completionHandler(.useCredential, credential)
-        }
-    }
-
-    /// Shows the first task's identity, and suspends that task meanwhile; later ones show none.
-    private final class Suspending: SessionDelegate, @unchecked Sendable {
-        private let credential: Protected<URLCredential?>
-
-        init(_ credential: URLCredential) {
-            self.credential = Protected(credential)
-            super.init()
-        }
-
-        override func urlSession(
-            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
-            completionHandler:
-                @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-        ) {
-            guard challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodClientCertificate
-            else {
-                return super.urlSession(
-                    session, task: task, didReceive: challenge, completionHandler: completionHandler)
-            }
-            let credential = credential.write { credential in
-                defer { credential = nil }
-                return credential
-            }
-            if credential != nil { task.suspend() }
-            completionHandler(.useCredential, credential)
+            completionHandler(.useCredential, choose(task))
         }
     }
 
@@ -118,7 +90,7 @@ import Testing
         setUp.configure = { $0.urlCredentialStorage = storage }
         switch way {
         case .request, .storage: break
-        case .delegate: setUp.delegate = Showing(credential)
+        case .delegate: setUp.delegate = Showing { _ in credential }
         }
         var end = End()
         try await withPipeline(setUp) { stage in
@@ -222,7 +194,16 @@ import Testing
     func suspended() async throws {
         let rsa = try #require(try Certificate.pem(PKI.text("client-rsa.pem")).first)
         var setUp = try Self.setUp(.v1_3, insists: false)
-        setUp.delegate = Suspending(try Self.credential("client-rsa"))
+        let credential = Protected<URLCredential?>(try Self.credential("client-rsa"))
+        // The first task shows who it is, and is suspended meanwhile; later ones show nobody.
+        setUp.delegate = Showing { task in
+            let shown = credential.write { credential in
+                defer { credential = nil }
+                return credential
+            }
+            if shown != nil { task.suspend() }
+            return shown
+        }
         try await withPipeline(setUp) { stage in
             let who = Heard<Certificate?>()
             stage.origin.route("GET", "/who") { request throws(Refusal) in
