@@ -20,10 +20,13 @@ struct DescriptorFaults {
         try await place.check(session)
         var fillers = try useUp()
         try await place.check(session)
+        // A loop that is slow may still have let go of a descriptor of the requests before.
+        fillers += fill()
         try await expect("the upload's file", ["file", "EMFILE"]) {
             try await self.upload(session, upload)
         }
         try await place.check(session)
+        fillers += fill()
         try await expect("the download's file", ["file for the download", "Too many open files"]) {
             try await download(session, folder)
         }
@@ -100,6 +103,11 @@ struct DescriptorFaults {
         guard unsafe getrlimit(resource, &limit) == 0 else { throw FaultProbe.Failure("getrlimit: \(errno)") }
         limit.rlim_cur = min(limit.rlim_cur, rlim_t(max(64, (names.compactMap { Int($0) }.max() ?? 0) + 1)))
         guard unsafe setrlimit(resource, &limit) == 0 else { throw FaultProbe.Failure("setrlimit: \(errno)") }
+        return fill()
+    }
+
+    /// Takes what is free below the limit.
+    private func fill() -> [Int32] {
         var fillers: [Int32] = []
         while true {
             let filler = dup(0)
