@@ -135,9 +135,9 @@ package final class ChaosRound: Sendable {
 
     /// Alarms of loads, and timers on the loops that all sessions share.
     private static func timers() async throws -> [String] {
-        let alarms = LoadAlarms.known?.count ?? 0
+        let alarms = LoadAlarms.shared.count
         if alarms > 0 { return ["\(alarms) alarms"] }
-        var count = -(LoadAlarms.known?.looks ?? 0)
+        var count = -LoadAlarms.shared.looks
         for loop in try EventLoopGroup.shared().loops {
             count += await withCheckedContinuation { continuation in
                 let accepted = loop.execute { continuation.resume(returning: loop.timerCount) }

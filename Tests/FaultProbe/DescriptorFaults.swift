@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Dispatch
 import Foundation
 import Glibc
 import Lupine
@@ -50,11 +51,23 @@ struct DescriptorFaults {
         for each in [session, other, own, place.session()] { try await everything(each, upload, folder) }
     }
 
-    /// The process' own loops cannot be started for the first request: a later one has them.
+    /// The process' own loops cannot be started for the first requests, nor what puts their retries and notifications off:
+    /// later ones have them.
     func runWithoutLoop() async throws {
+        // Dispatch itself ends a process that has no descriptor left when its main thread is handed over to the main queue, which
+        // Swift does beside this.
+        await withCheckedContinuation { done in DispatchQueue.main.async { done.resume() } }
         let fillers = try useUp()
         let session = place.session()
-        try await expect("the first event loop", ["EMFILE"]) { try await place.check(session) }
+        for _ in 0..<100 {
+            try await expect("the first event loop", ["EMFILE"]) { try await place.check(session) }
+        }
+        let retrier = Retrier { request, _, _, answer in
+            answer(request.retryCount < 3 ? .retryWithDelay(0.01) : .doNotRetry)
+        }
+        let request = session.request(place.url("/range/1000"), interceptor: retrier)
+        let response = await request.serializingData().response
+        try place.require(response.error != nil && request.retryCount == 3, "\(request.retryCount) retries")
         for filler in fillers { close(filler) }
         try await place.check(session)
     }

@@ -13,7 +13,7 @@ import Dispatch
 final class RootBurst: Sendable {
     private static let key = DispatchSpecificKey<RootBurst>()
 
-    /// How long it is between two turns of mailboxes, unless a handler comes, in nanoseconds.
+    /// How long it is between two turns of mailboxes at least, unless a handler comes, in nanoseconds.
     private static let pace: UInt64 = 1_000_000
 
     /// How long the first task may have waited when another one comes, in nanoseconds.
@@ -110,9 +110,7 @@ final class RootBurst: Sendable {
         for turn in turns { turn.mailbox.putTurn(on: turn.queue) }
         for task in tasks { task.resume() }
         if isPaced {
-            rootQueue.asyncAfter(deadline: DispatchTime(uptimeNanoseconds: now + Self.pace)) {
-                self.endPaced()
-            }
+            _ = rootQueue.after(.nanoseconds(Self.pace)) { self.endPaced() }
         }
     }
 

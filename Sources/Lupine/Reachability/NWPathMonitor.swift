@@ -92,7 +92,7 @@ public final class NWPathMonitor: Sendable {
             return (state.queue, !state.isDue && !state.isCancelled)
         }
         guard let queue, isFirst else { return }
-        queue.asyncAfter(deadline: .now() + .milliseconds(50)) { [weak self] in
+        queue.after(0.05) { [weak self] in
             guard let self else { return }
             state.write { $0.isDue = false }
             look()

@@ -27,7 +27,7 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
     /// One wait, for all that failed since it began.
     private struct Wait {
         let monitor: NWPathMonitor
-        let timeout: DispatchWorkItem
+        let cancelTimeout: @Sendable () -> Void
         var answers: [Answer]
     }
 
@@ -98,24 +98,41 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
         }
         guard !hasJoined else { return }
         let monitor = monitor()
-        let timeout = DispatchWorkItem { [weak self] in self?.end(.doNotRetry) }
-        monitor.pathUpdateHandler = { [weak self] path in
-            if path.status != .unsatisfied { self?.end(.retry) }
+        let cancelTimeout = Self.queue.after(Duration(maximumWait)) { [weak self] in
+            self?.end(.doNotRetry, of: monitor)
         }
-        wait.write(Wait(monitor: monitor, timeout: timeout, answers: [answer]))
-        Self.queue.asyncAfter(deadline: .now() + maximumWait, execute: timeout)
+        monitor.pathUpdateHandler = { [weak self, weak monitor] path in
+            if let monitor, path.status != .unsatisfied { self?.end(.retry, of: monitor) }
+        }
+        wait.write(Wait(monitor: monitor, cancelTimeout: cancelTimeout, answers: [answer]))
         monitor.start(queue: Self.queue)
     }
 
-    private func end(_ result: RetryResult) {
-        let ended = wait.write { wait in
+    /// Ends the wait that has this monitor, or the present one.
+    private func end(_ result: RetryResult, of monitor: NWPathMonitor? = nil) {
+        let ended = wait.write { wait -> Wait? in
+            if let monitor, wait?.monitor !== monitor { return nil }
             defer { wait = nil }
             return wait
         }
         guard let ended else { return }
-        ended.timeout.cancel()
+        ended.cancelTimeout()
         ended.monitor.cancel()
         Self.queue.async { for answer in ended.answers { answer(result) } }
+    }
+}
+
+extension Duration {
+    fileprivate init(_ interval: DispatchTimeInterval) {
+        self =
+            switch interval {
+            case .seconds(let count): .seconds(count)
+            case .milliseconds(let count): .milliseconds(count)
+            case .microseconds(let count): .microseconds(count)
+            case .nanoseconds(let count): .nanoseconds(count)
+            case .never: .seconds(Int64.max)
+            @unknown default: .zero
+            }
     }
 }
 

@@ -101,7 +101,7 @@ final class ReachabilityCore: Sendable {
             return true
         }
         guard isFirst else { return }
-        queue.asyncAfter(deadline: .now() + .milliseconds(50)) { [weak self] in self?.lookNow(turn) }
+        queue.after(0.05) { [weak self] in self?.lookNow(turn) }
     }
 
     private func lookNow(_ turn: Int) {
@@ -118,7 +118,7 @@ final class ReachabilityCore: Sendable {
 
     /// A name that has no address may get one without anything changing here: it is looked up every half minute.
     private func lookAgain(_ turn: Int) {
-        queue.asyncAfter(deadline: .now() + .seconds(30)) { [weak self] in
+        queue.after(30) { [weak self] in
             guard let self else { return }
             let (isOn, last) = state.read { ($0.turn == turn, $0.last) }
             guard isOn else { return }

@@ -14,7 +14,7 @@ struct PingTimer: Sendable {
     }
 
     /// One that goes by the system's clock.
-    static let dispatch = PingTimer { $1.after($0, execute: $2) }
+    static let system = PingTimer { $1.after($0, execute: $2) }
 
     /// Runs the job on the queue, so many seconds from now.
     func after(_ delay: TimeInterval, on queue: DispatchQueue, _ job: @escaping Job) {

@@ -77,7 +77,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         convertible: any URLRequestConvertible, configuration: Configuration,
         underlyingQueue: DispatchQueue, serializationQueue: DispatchQueue,
         eventMonitor: CompositeEventMonitor?, interceptor: (any RequestInterceptor)?,
-        shouldAutomaticallyResume: Bool?, delegate: any RequestDelegate, timer: PingTimer = .dispatch
+        shouldAutomaticallyResume: Bool?, delegate: any RequestDelegate, timer: PingTimer = .system
     ) {
         self.convertible = convertible
         self.configuration = configuration

@@ -2,10 +2,19 @@
 
 internal import Dispatch
 internal import Foundation
+internal import LupineLoading
 
 extension DispatchQueue {
     /// Runs the closure on the queue, so many seconds from now.
     func after(_ delay: TimeInterval, execute closure: @escaping @Sendable () -> Void) {
-        asyncAfter(deadline: .now() + delay, execute: closure)
+        // No number is no delay, and a century is as good as more.
+        _ = after(.seconds(delay > 0 ? min(delay, 3_000_000_000) : 0), execute: closure)
+    }
+
+    /// Runs the closure on the queue, so much later, unless what this gives back has taken it back before.
+    ///
+    /// By the alarm clock of the loads: a timer of Dispatch's never comes when there is no descriptor left for the first of them.
+    func after(_ delay: Duration, execute closure: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+        LoadAlarms.ring(after: delay) { self.async(execute: closure) }
     }
 }

@@ -2,22 +2,15 @@
 
 package import LupineTransport
 
-/// The one alarm clock of all loads in the process, which is made when it is first needed. Any thread.
+/// The one alarm clock of all loads in the process, and of what the layers above put off. Any thread.
 package enum LoadAlarms {
-    private static let clock = Lock(AlarmClock?.none)
+    /// The clock. Its loop is one of the loops that everybody shares, when the first alarm is set.
+    package static let shared = AlarmClock { try? EventLoopGroup.shared().next() }
 
-    /// The clock, if anybody has needed it.
-    package static var known: AlarmClock? { clock.withLock { $0 } }
-
-    /// The clock. Without it, the next who needs one tries again: descriptors may have run out for a moment only.
-    static func shared() -> AlarmClock? {
-        if let known { return known }
-        guard let loop = try? EventLoopGroup.shared().next() else { return nil }
-        let made = AlarmClock(loop: loop)
-        return clock.withLock { known in
-            if let known { return known }
-            known = made
-            return made
-        }
+    /// Rings once, so much later, on some thread; what it gives back takes the alarm back, and is harmless afterwards.
+    package static func ring(
+        after delay: Duration, _ ring: @escaping @Sendable () -> Void
+    ) -> @Sendable () -> Void {
+        shared.set(at: MonotonicClock().now().advanced(by: delay), ring)
     }
 }

@@ -16,6 +16,5 @@ struct LoadClock: Sendable {
     /// The machine's clock, and one alarm clock for everybody.
     static let system = LoadClock(
         now: { MonotonicClock().now() },
-        // Without loops nothing else can be loaded, either.
-        alarm: { moment, ring in LoadAlarms.shared()?.set(at: moment, ring) ?? {} })
+        alarm: { moment, ring in LoadAlarms.shared.set(at: moment, ring) })
 }

@@ -72,6 +72,9 @@ enum NativeThread {
         _ = pthread_detach(handle.thread)
     }
 
+    /// Has the calling thread do nothing for so long, without a descriptor.
+    static func pause(milliseconds: UInt32) { _ = usleep(milliseconds * 1_000) }
+
     /// Waits until the thread has ended. Once per handle.
     static func join(_ handle: Handle) {
         precondition(pthread_equal(handle.thread, pthread_self()) == 0, "a thread cannot wait for itself")

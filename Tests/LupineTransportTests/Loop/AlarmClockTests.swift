@@ -22,7 +22,7 @@ struct AlarmClockTests {
         init() throws {
             start = clock.now()
             group = try EventLoopGroup(count: 1, name: "alarms", clock: clock)
-            alarms = AlarmClock(loop: group.loops[0])
+            alarms = AlarmClock { [group] in group.loops[0] }
         }
 
         @discardableResult
@@ -125,5 +125,34 @@ struct AlarmClockTests {
         await stage.move(to: 7)
         #expect(stage.rung.all == ["second"])
         await stage.group.shutdown()
+    }
+
+    @Test("as long as there is no loop a thread sees to the alarms; later ones are the loop's")
+    func withoutLoop() async throws {
+        let loop = Lock<EventLoop?>(nil)
+        let alarms = AlarmClock { loop.withLock { $0 } }
+        let early = Rung()
+        let start = MonotonicClock().now()
+        let takenBack = alarms.set(at: start.advanced(by: .milliseconds(40))) { early.note("taken back") }
+        takenBack()
+        await withCheckedContinuation { done in
+            _ = alarms.set(at: start.advanced(by: .milliseconds(30))) { early.note("second") }
+            _ = alarms.set(at: start.advanced(by: .milliseconds(60))) { done.resume() }
+            _ = alarms.set(at: start) { early.note("first") }
+        }
+        #expect(early.all == ["first", "second"])
+        #expect(alarms.count == 0 && alarms.looks == 0)
+
+        let group = try EventLoopGroup(count: 1, name: "alarms")
+        let far = alarms.set(at: start.advanced(by: .seconds(3_600))) { early.note("far") }
+        loop.withLock { $0 = group.loops[0] }
+        // The thread gives what it has to the loop, and ends.
+        while alarms.looks == 0 { await Task.yield() }
+        let isOnLoop = await withCheckedContinuation { done in
+            _ = alarms.set(at: start) { done.resume(returning: group.loops[0].isOnLoop) }
+        }
+        far()
+        #expect(isOnLoop)
+        await group.shutdown()
     }
 }
