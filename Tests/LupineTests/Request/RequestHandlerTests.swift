@@ -217,6 +217,7 @@ struct RequestHandlerTests {
             let request = stage.get("/status/404")
             #expect(await request.answered().error == nil)
             #expect(await request.validate().answered().error == nil)
+            await stage.settle()
             #expect(stage.recorder.count("d1") == 0)
         }
     }

@@ -164,6 +164,7 @@ struct SessionEndTests {
             let response = await stage.session.request(file).validate().answered()
             #expect(response.error == nil && response.response == nil)
             #expect(response.data == Data("content".utf8))
+            await stage.settle()
             #expect(stage.recorder.count("d1") == 0)
         }
     }

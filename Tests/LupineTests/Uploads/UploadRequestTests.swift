@@ -151,6 +151,7 @@ struct UploadRequestTests {
             let request = stage.session.upload(stream, to: stage.url("/twice"))
             let response = await request.parsed()
             #expect(request.retryCount == 1)
+            await stage.settle()
             #expect(stage.recorder.count("u3") == 2)
             guard case .stream(let sent) = request.uploadable else {
                 Issue.record("\(String(describing: request.uploadable))")
