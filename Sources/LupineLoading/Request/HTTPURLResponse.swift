@@ -207,13 +207,21 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     }
 
     private static func contents(url: URL, type: String?, length: Int64) -> Contents {
-        let octets = Array((type ?? "").utf8)
-        let whole = 0..<octets.count
-        let principal = ListSyntax.principal(of: whole, in: octets.span)
-        let mimeType = String(decoding: octets[principal], as: UTF8.self).lowercased()
-        let charset = ListSyntax.parameter("charset", of: whole, in: octets.span)?.lowercased()
+        let type = type ?? ""
+        let whole = 0..<type.utf8.count
+        let principal = ListSyntax.principal(of: whole, in: type.utf8.span)
+        let mimeType =
+            principal == whole ? type : String(decoding: Array(type.utf8)[principal], as: UTF8.self)
+        let charset =
+            principal.upperBound == whole.upperBound
+            ? nil : ListSyntax.parameter("charset", of: whole, in: type.utf8.span)
         return Contents(
-            url: url, mimeType: mimeType.isEmpty ? nil : mimeType, expectedContentLength: length,
-            textEncodingName: charset == "" ? nil : charset)
+            url: url, mimeType: mimeType.isEmpty ? nil : lowercased(mimeType), expectedContentLength: length,
+            textEncodingName: charset == "" ? nil : charset.map(lowercased))
+    }
+
+    /// Most are lower case already.
+    private static func lowercased(_ text: String) -> String {
+        text.utf8.allSatisfy { 0x61...0x7A ~= $0 || 0x2B...0x3B ~= $0 } ? text : text.lowercased()
     }
 }

@@ -34,10 +34,7 @@ extension URLRequest {
 
     /// Judges the caller's header fields, all of them.
     package func checkFields() throws(URLRequestError) {
-        for field in contents.value.headers.fields {
-            guard FieldName.isName(field.name.utf8.span) else { throw .invalidFieldName(field.name) }
-            guard Fields.isValue(field.value.utf8.span) else { throw .invalidFieldValue(name: field.name) }
-        }
+        try contents.value.headers.check()
     }
 
     /// The caller's header fields in their order, without those that are the loader's own. All are judged, also those.
@@ -67,5 +64,15 @@ extension URLRequest {
     /// caller gave to a stream is announced by the loader, too.
     private static func isLoaderOwned(_ name: FieldName) -> Bool {
         name == .contentLength || name == .transferEncoding || name == .connection || name.isForProxy
+    }
+}
+
+extension HeaderList {
+    /// Judges the fields, all of them.
+    func check() throws(URLRequestError) {
+        for field in fields {
+            guard FieldName.isName(field.name.utf8.span) else { throw .invalidFieldName(field.name) }
+            guard Fields.isValue(field.value.utf8.span) else { throw .invalidFieldValue(name: field.name) }
+        }
     }
 }

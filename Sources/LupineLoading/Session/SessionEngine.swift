@@ -95,6 +95,8 @@ final class SessionEngine: Sendable {
         }
     }
 
+    /// What the last request sent.
+    let lastFields = LastFields()
     private let parts: SecondChance<Parts>
     /// Stands in while there are no parts, and no connection.
     private let ownTrust: TrustBridge

@@ -32,6 +32,8 @@ final class SessionSettings: Sendable {
     let cache: URLCache?
     /// Fields for requests that lack them, by name in alphabetical order.
     let additionalHeaders: HeaderList
+    /// Whether all of them may be sent.
+    let additionalHeadersAreSound: Bool
     /// At least 1.
     let maximumConnectionsPerHost: Int
     /// Protocols of the program's; nil leaves it to the built-in ones.
@@ -64,6 +66,7 @@ final class SessionSettings: Sendable {
         credentialStorage = values.urlCredentialStorage
         cache = values.urlCache
         additionalHeaders = Self.headers(values.httpAdditionalHeaders.value ?? [:])
+        additionalHeadersAreSound = (try? additionalHeaders.check()) != nil
         maximumConnectionsPerHost = max(1, values.httpMaximumConnectionsPerHost)
         protocolClasses = values.protocolClasses
         lupine = values.lupine

@@ -29,7 +29,9 @@ struct HopAssembly: Sendable {
         var assembled = withAdditionalHeaders
         do {
             if assembled.httpMethod != "GET" { _ = try assembled.checkedMethod() }
-            try assembled.checkFields()
+            // Most requests have the session's own fields, which are the same list each time.
+            let isKnown = assembled.headerList.fields == settings.additionalHeaders.fields
+            if !isKnown || !settings.additionalHeadersAreSound { try assembled.checkFields() }
         } catch { throw .loading(.badURL, url: url, underlying: error) }
         if let cookies = cookies(for: url) {
             assembled.headerList.set("Cookie", cookies)

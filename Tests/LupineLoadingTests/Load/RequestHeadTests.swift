@@ -104,6 +104,43 @@ import Testing
         }
     }
 
+    @Test("[U-9.1] what the request before had is never what this one has")
+    func oneAfterTheOther() async throws {
+        try await withLoads { stage in
+            var hops: [HopRequest] = []
+            for (method, fields, body) in [
+                ("GET", [], nil), ("GET", [("Authorization", "one")], nil),
+                ("GET", [("Authorization", "two")], nil), ("GET", [("authorization", "two")], nil),
+                ("GET", [("A", "1"), ("B", "2")], nil),
+                ("GET", [("B", "2"), ("A", "1")], nil), ("GET", [("Host", "mine")], nil),
+                ("GET", [("Expect", "100-continue")], nil), ("GET", [("Upgrade", "websocket")], nil),
+                ("HEAD", [], nil), ("POST", [], nil), ("POST", [], "a"), ("PUT", [], "a"),
+                ("PUT", [("Expect", "100-continue")], "a"),
+            ] as [(String, [(String, String)], String?)] {
+                var request = try stage.request(method: method, fields, body: body.map { Data($0.utf8) })
+                hops.append(HopRequest(request: request))
+                hops.append(HopRequest(request: request, mayDecode: false))
+                request.url = URL(string: "ws://origin.test:\(stage.origin.port)/")
+                if body == nil { hops.append(HopRequest(request: request, isUpgrade: true)) }
+            }
+            let elsewhere = HopRequest(
+                request: URLRequest(url: try #require(URL(string: "http://elsewhere.test/"))))
+            func fields(of hop: HopRequest) throws -> Fields {
+                try SendingPlan(hop, stage.settings, stage.engine).head.fields
+            }
+            let alone = try hops.map { hop in
+                _ = try fields(of: elsewhere)
+                return try fields(of: hop)
+            }
+            #expect(Set(alone.map(\.count)).count > 3)
+            for (first, other) in hops.indices.flatMap({ one in hops.indices.map { (one, $0) } }) {
+                let before = try fields(of: hops[first])
+                #expect(before == alone[first] && before.count == alone[first].count)
+                #expect(try fields(of: hops[other]) == alone[other], "\(other) behind \(first)")
+            }
+        }
+    }
+
     @Test func defaults() {
         #expect(DefaultFields.acceptEncoding == "gzip, deflate, br")
         #expect(DefaultFields.languages(["de_DE", "en-GB", "fr"]) == "de-DE, en-GB;q=0.9, fr;q=0.8")

@@ -6,10 +6,7 @@ import Testing
 @testable import LupineLoading
 
 struct TaskDeliveryTests {
-    private final class Silent: TaskQuestion {
-        func ask(_ stage: TaskStage) {}
-        func abandon() {}
-    }
+    private func silent() -> TaskQuestion { TaskQuestion(ask: { _, _ in }, abandon: {}) }
 
     /// A delivery that a condition of a test can change.
     private final class Held {
@@ -17,11 +14,11 @@ struct TaskDeliveryTests {
 
         func add(_ step: TaskDelivery.Step) -> Bool { delivery.add(step) }
         func add(_ data: Data) -> (needsTurn: Bool, pauses: Bool) { delivery.add(data) }
-        func ask(_ question: any TaskQuestion) -> (isIn: Bool, needsTurn: Bool) { delivery.ask(question) }
-        func answered(_ question: any TaskQuestion) -> Bool { delivery.answered(question) }
+        func ask(_ question: TaskQuestion) -> (isIn: Bool, needsTurn: Bool) { delivery.ask(question) }
+        func answered(_ question: TaskQuestion) -> Bool { delivery.answered(question) }
         func insert(_ step: TaskDelivery.Step) { delivery.insert(step) }
-        func cancel() -> (abandoned: [any TaskQuestion], needsTurn: Bool) { delivery.cancel() }
-        func breakQuestion() -> (abandoned: [any TaskQuestion], needsTurn: Bool) { delivery.breakQuestion() }
+        func cancel() -> (abandoned: [TaskQuestion], needsTurn: Bool) { delivery.cancel() }
+        func breakQuestion() -> (abandoned: [TaskQuestion], needsTurn: Bool) { delivery.breakQuestion() }
         func end() -> Bool { delivery.end() }
         func holdContent(_ isHeld: Bool) -> Bool { delivery.holdContent(isHeld) }
         func take() -> TaskDelivery.Turn { delivery.take() }
@@ -76,14 +73,14 @@ struct TaskDeliveryTests {
     @Test("[U-5.5] a question holds back what stands behind it")
     func questionHoldsBack() {
         let delivery = Held()
-        let question = Silent()
+        let question = silent()
         let (isIn, needsTurn) = delivery.ask(question)
         #expect(isIn && needsTurn)
         _ = delivery.add(Data(count: 5))
         _ = delivery.end()
         #expect(delivery.drain() == ["question"])
         #expect(!delivery.add(Data(count: 6)).needsTurn)
-        #expect(!delivery.answered(Silent()), "the answer to another question opens nothing")
+        #expect(!delivery.answered(silent()), "the answer to another question opens nothing")
         #expect(delivery.answered(question))
         #expect(!delivery.answered(question), "[U-5.10] a second answer opens nothing")
         #expect(delivery.drain() == ["data 5", "data 6", "end", "finish"])
@@ -92,8 +89,8 @@ struct TaskDeliveryTests {
     @Test("[U-5.3] a cancellation leaves what is certain, and the end")
     func cancellation() {
         let delivery = Held()
-        let open = Silent()
-        let later = Silent()
+        let open = silent()
+        let later = silent()
         _ = delivery.ask(open)
         _ = delivery.drain()
         _ = delivery.add(Data(count: 5))
@@ -103,7 +100,7 @@ struct TaskDeliveryTests {
         #expect(abandoned.count == 2)
         #expect(needsTurn)
         #expect(!delivery.add(.call { _ in }))
-        #expect(!delivery.ask(Silent()).isIn)
+        #expect(!delivery.ask(silent()).isIn)
         #expect(delivery.drain() == ["certain"])
         #expect(delivery.end())
         #expect(delivery.drain() == ["end", "finish"])
@@ -176,7 +173,7 @@ struct TaskDeliveryTests {
         _ = delivery.add(Data(count: 5))
         #expect(delivery.breakQuestion().abandoned.isEmpty)
         #expect(delivery.drain() == ["data 5"])
-        _ = delivery.ask(Silent())
+        _ = delivery.ask(silent())
         _ = delivery.drain()
         _ = delivery.add(Data(count: 6))
         #expect(delivery.breakQuestion().abandoned.count == 1)
