@@ -4,15 +4,15 @@
 /// tried again.
 ///
 /// A client's engine is one: without descriptors or threads there are no event loops, and a client made at such a moment
-/// would be of no use ever after. Any thread.
-package final class SecondChance<Value: Sendable>: Sendable {
-    private let first: Result<Value, TransportError>
+/// would be of no use ever after. Any thread. Other modules see through it: each request comes by.
+@usableFromInline package final class SecondChance<Value: Sendable>: Sendable {
+    @usableFromInline let first: Result<Value, TransportError>
     /// How to try again; nil where the first attempt made it.
-    private let make: (@Sendable () throws(TransportError) -> Value)?
-    private let later = Lock<Value?>(nil)
+    @usableFromInline let make: (@Sendable () throws(TransportError) -> Value)?
+    @usableFromInline let later = Lock<Value?>(nil)
 
     /// Makes it, or learns that it cannot be made now.
-    package init(_ make: @escaping @Sendable () throws(TransportError) -> Value) {
+    @inlinable package init(_ make: @escaping @Sendable () throws(TransportError) -> Value) {
         do throws(TransportError) {
             first = .success(try make())
             self.make = nil
@@ -23,7 +23,7 @@ package final class SecondChance<Value: Sendable>: Sendable {
     }
 
     /// It, made now if it could not be before.
-    package func get() throws(TransportError) -> Value {
+    @inlinable package func get() throws(TransportError) -> Value {
         guard let make else { return try first.get() }
         return try later.withLock { value throws(TransportError) in
             if let value { return value }
@@ -34,7 +34,7 @@ package final class SecondChance<Value: Sendable>: Sendable {
     }
 
     /// It, if it was made; nothing is tried.
-    package var existing: Value? {
+    @inlinable package var existing: Value? {
         guard make != nil else { return try? first.get() }
         return later.withLock { $0 }
     }

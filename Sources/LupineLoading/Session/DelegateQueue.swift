@@ -54,15 +54,17 @@ final class DelegateQueue: Sendable {
 
     private func run() {
         var count = 0
+        var jobs: [@Sendable () -> Void] = []
         while count < Self.turn {
-            let jobs = state.withLock { state in
-                defer { state.ready = [] }
+            // What was ready, and its place for what comes from here on.
+            state.withLock { state in
                 if state.ready.isEmpty { state.isScheduled = false }
-                return state.ready
+                swap(&jobs, &state.ready)
             }
             if jobs.isEmpty { return }
             for job in jobs { job() }
             count += jobs.count
+            jobs.removeAll(keepingCapacity: jobs.count <= Self.turn)
         }
         send { self.run() }
     }

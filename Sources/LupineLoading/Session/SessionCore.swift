@@ -27,7 +27,7 @@ final class SessionCore: Sendable {
     /// Numbers are drawn, and a session without a delegate is known for one, without the lock: all tasks of all threads
     /// would meet there several times each.
     private let lastIdentifier = Atomic(0)
-    private let hadDelegate: Bool
+    let hadDelegate: Bool
 
     /// The core of a session.
     init(

@@ -26,14 +26,22 @@ extension TaskCore {
         _ question: @escaping @Sendable (TaskStage, @escaping @Sendable (Answer) -> Void) -> Void,
         taken: @escaping @Sendable (Answer) -> Void
     ) {
-        let open = OpenQuestion(self, fallback: fallback, question: question, taken: taken)
+        let answer = OneAnswer(taken)
+        let open = TaskQuestion(
+            ask: { stage, open in
+                question(stage) { given in
+                    answer.give(given)
+                    self.answered(open)
+                }
+            },
+            abandon: { answer.give(fallback) })
         let (isIn, needsTurn) = state.withLock { state in state.delivery.ask(open) }
         if !isIn { open.abandon() }
         if needsTurn { askForTurn() }
     }
 
     /// A question has been answered: what stands behind it comes.
-    func answered(_ question: any TaskQuestion) {
+    func answered(_ question: TaskQuestion) {
         if state.withLock({ $0.delivery.answered(question) }) { askForTurn() }
     }
 
@@ -65,22 +73,19 @@ extension TaskCore {
 
     private func askForTurn() { queue?.add { self.runTurn() } }
 
-    /// Whether there is anybody to be called.
-    var hasDelegate: Bool {
-        let (own, session) = state.withLock { ($0.own, $0.session) }
-        return own != nil || session?.core.delegates != nil
-    }
+    /// Whether there is anybody to be called, as long as the task is not finished.
+    var hasDelegate: Bool { state.withLock { $0.own != nil || $0.sessionHasDelegate } }
 
     /// The load is over. Where nobody is to be called, whoever waits for the task hears of it here and now.
     func end(_ error: URLError?, _ metrics: URLSessionTaskMetrics) {
         let needsQueue = hasDelegate
-        let (needsTurn, isDirect, asks) = state.withLock { state in
+        let (needsTurn, isDirect, isAsking) = state.withLock { state in
             guard state.outcome == nil else { return (false, false, false) }
             state.outcome = Outcome(cause: error, metrics: metrics)
-            let asks = state.delivery.asks
-            return (state.delivery.end(), !needsQueue && state.sink.completesAnywhere, asks)
+            let isAsking = state.delivery.isAsking
+            return (state.delivery.end(), !needsQueue && state.sink.completesAnywhere, isAsking)
         }
-        if asks { watchTime() }
+        if isAsking { watchTime() }
         if !needsTurn { return }
         if isDirect { runTurn() } else { askForTurn() }
     }
@@ -90,7 +95,7 @@ extension TaskCore {
         guard let load = state.withLock({ $0.load }) else { return }
         let cancel = load.whenTimeIsUp { [weak self] error in self?.timeIsUp(error) }
         let isLate = state.withLock { state in
-            if state.load == nil { return true }
+            if state.load == nil || state.alarm != nil { return true }
             state.alarm = cancel
             return false
         }
@@ -106,38 +111,48 @@ extension TaskCore {
         if needsTurn { askForTurn() }
     }
 
-    /// Who takes part, as long as the task is not finished.
-    private static func stage(_ state: State) -> TaskStage? {
-        guard let session = state.session, let face = state.face else { return nil }
-        return TaskStage(session: session, task: face, delegates: DelegateChain(own: state.own))
-    }
-
     /// Everything that is ready, on the delegate queue.
     private func runTurn() {
         var stage: TaskStage?
         while true {
-            let (turn, sink, current) = state.withLock { state in
-                (state.delivery.take(), state.sink, Self.stage(state))
+            let (turn, sink, session, face, own) = state.withLock { state in
+                let turn = state.delivery.take()
+                let sink = turn.needsSink ? state.sink : nil
+                // Who takes part: looked up once, and again when the task has another face.
+                guard let face = state.face, face !== stage?.task else {
+                    return (turn, sink, URLSession?.none, URLSessionTask?.none, DelegateSet?.none)
+                }
+                return (turn, sink, state.session, face, state.own)
             }
-            if let current, stage?.task !== current.task {
-                stage = current
-                stage?.delegates.session = current.session.core.delegates
+            if let session, let face {
+                stage = TaskStage(
+                    session: session, task: face,
+                    delegates: DelegateChain(own: own, session: session.core.delegates))
             }
             switch turn {
             case .certain(let call): call()
             case .stop: return
             case .call(let call): if let stage { call(stage) }
-            case .question(let question): if let stage { question.ask(stage) }
+            case .question(let question): if let stage { ask(question, stage) }
             case .data(let data, let resumes):
                 if resumes { resumeReading() }
-                if let stage { sink.delivers(data, stage) }
+                if let stage { sink?.delivers(data, stage) }
             case .end:
                 let cause = state.withLock { $0.outcome?.cause }
-                let error = sink.ended(self, cause)
+                let error = sink?.ended(self, cause)
                 state.withLock { $0.outcome?.error = error }
             case .finish: if let stage { finish(stage) }
             }
         }
+    }
+
+    /// Asks, and has the time watched when the load is over and there is no answer yet.
+    private func ask(_ question: TaskQuestion, _ stage: TaskStage) {
+        question.ask(stage)
+        let waits = state.withLock { state in
+            state.outcome != nil && state.alarm == nil && state.delivery.isAsking
+        }
+        if waits { watchTime() }
     }
 
     /// The last two calls (U-5.1), and the end of the task for the session.

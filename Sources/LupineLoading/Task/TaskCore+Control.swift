@@ -117,7 +117,9 @@ extension TaskCore {
         guard let face, let session else { return }
         certainly {
             sink.completed(
-                TaskStage(session: session, task: face, delegates: DelegateChain()), error)
+                TaskStage(
+                    session: session, task: face, delegates: DelegateChain(own: nil, session: nil)),
+                error)
         }
     }
 }

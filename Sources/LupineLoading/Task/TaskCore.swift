@@ -43,6 +43,8 @@ final class TaskCore: Sendable {
         var response: URLResponse?
         var error: (any Error)?
         var own: DelegateSet?
+        /// It keeps its delegate as long as it has tasks.
+        var sessionHasDelegate = false
         var priority = URLSessionTask.defaultPriority
         var counts = Counts()
         var hints = Hints()
@@ -108,9 +110,10 @@ final class TaskCore: Sendable {
             state.face = face
             state.session = session
             state.own = delegate
+            state.sessionHasDelegate = session.core.hadDelegate
         }
         if session.core.admit(self) {
-            if delegate != nil || session.core.delegates != nil {
+            if delegate != nil || session.core.hadDelegate {
                 call { $0.delegates.task?.urlSession($0.session, didCreateTask: $0.task) }
             }
         } else {

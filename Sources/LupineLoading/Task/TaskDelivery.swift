@@ -20,9 +20,11 @@ struct TaskDelivery: Sendable {
         /// A call that is run in any case, even after the last of the task.
         case certain(@Sendable () -> Void)
         /// A call whose completion handler has to be called before the next step.
-        case question(any TaskQuestion)
+        case question(TaskQuestion)
         /// A piece of content.
         case data(Data)
+        /// In the place of one that was given out.
+        case spent
     }
 
     /// What the core has to do in its turn.
@@ -30,7 +32,7 @@ struct TaskDelivery: Sendable {
         case call(@Sendable (TaskStage) -> Void)
         case certain(@Sendable () -> Void)
         /// To be followed by `answered`.
-        case question(any TaskQuestion)
+        case question(TaskQuestion)
         /// The piece, and whether the load may go on reading.
         case data(Data, resumes: Bool)
         /// Nothing is left and the load is over: the sink has the last word, and may add steps.
@@ -39,6 +41,14 @@ struct TaskDelivery: Sendable {
         case finish
         /// Nothing is left for now.
         case stop
+
+        /// Whether it is the sink's to do.
+        var needsSink: Bool {
+            switch self {
+            case .data, .end: true
+            case .call, .certain, .question, .finish, .stop: false
+            }
+        }
     }
 
     /// More content than this does not wait: the load stops reading...
@@ -53,7 +63,7 @@ struct TaskDelivery: Sendable {
     private var next = 0
     private var waitingBytes = 0
     private var isPaused = false
-    private var openQuestion: (any TaskQuestion)?
+    private var openQuestion: TaskQuestion?
     private var isScheduled = false
     private var isCancelled = false
     /// Whoever is given the content has enough of it for now.
@@ -85,7 +95,7 @@ struct TaskDelivery: Sendable {
     }
 
     /// Adds a question. Returns whether it will be asked, and whether a turn has to be asked for.
-    mutating func ask(_ question: any TaskQuestion) -> (isIn: Bool, needsTurn: Bool) {
+    mutating func ask(_ question: TaskQuestion) -> (isIn: Bool, needsTurn: Bool) {
         if isCancelled || ending == .finished { return (false, false) }
         steps.append(.question(question))
         return (true, schedule())
@@ -107,23 +117,26 @@ struct TaskDelivery: Sendable {
     }
 
     /// A question has its answer. Returns whether a turn has to be asked for.
-    mutating func answered(_ question: any TaskQuestion) -> Bool {
+    mutating func answered(_ question: TaskQuestion) -> Bool {
         guard openQuestion === question else { return false }
         openQuestion = nil
         return schedule()
     }
 
     /// Drops what does not outlive the cancellation. The questions that come back are to be abandoned.
-    mutating func cancel() -> (abandoned: [any TaskQuestion], needsTurn: Bool) {
+    mutating func cancel() -> (abandoned: [TaskQuestion], needsTurn: Bool) {
         isCancelled = true
         return drop()
     }
 
     /// The load ended by force: what waits for an answer, and what stands behind that, is dropped. Nothing is dropped where
     /// nothing waits.
-    mutating func breakQuestion() -> (abandoned: [any TaskQuestion], needsTurn: Bool) {
+    mutating func breakQuestion() -> (abandoned: [TaskQuestion], needsTurn: Bool) {
         openQuestion == nil ? ([], false) : drop()
     }
+
+    /// Whether an answer is waited for.
+    var isAsking: Bool { openQuestion != nil }
 
     /// Whether an answer is waited for, or will be.
     var asks: Bool {
@@ -132,7 +145,7 @@ struct TaskDelivery: Sendable {
     }
 
     /// The time for the whole is over: as `breakQuestion`, also where the question is still to be asked.
-    mutating func expire() -> (abandoned: [any TaskQuestion], needsTurn: Bool) {
+    mutating func expire() -> (abandoned: [TaskQuestion], needsTurn: Bool) {
         asks ? drop() : ([], false)
     }
 
@@ -150,8 +163,8 @@ struct TaskDelivery: Sendable {
         return true
     }
 
-    private mutating func drop() -> (abandoned: [any TaskQuestion], needsTurn: Bool) {
-        var abandoned: [any TaskQuestion] = []
+    private mutating func drop() -> (abandoned: [TaskQuestion], needsTurn: Bool) {
+        var abandoned: [TaskQuestion] = []
         if let openQuestion { abandoned.append(openQuestion) }
         openQuestion = nil
         var kept: [Step] = []
@@ -159,7 +172,7 @@ struct TaskDelivery: Sendable {
             switch step {
             case .certain: kept.append(step)
             case .question(let question): abandoned.append(question)
-            case .call, .data: break
+            case .call, .data, .spent: break
             }
         }
         (steps, next, waitingBytes) = (kept, 0, 0)
@@ -197,8 +210,8 @@ struct TaskDelivery: Sendable {
                 return .stop
             }
         }
-        let step = steps[next]
-        steps[next] = .certain({})
+        var step = Step.spent
+        swap(&step, &steps[next])
         next += 1
         // A consumer that is always a little behind never empties it.
         if next >= Self.mostSpent, next * 2 >= steps.count {
@@ -211,6 +224,7 @@ struct TaskDelivery: Sendable {
         case .question(let question):
             openQuestion = question
             return .question(question)
+        case .spent: return take()
         case .data(let data):
             waitingBytes -= data.count
             let resumes = isPaused && waitingBytes <= Self.lowMark

@@ -137,6 +137,7 @@ extension TaskDriver {
 
         /// The same with these fields set.
         func setting(_ added: [HeaderList.Field]) -> Prepared {
+            if added.isEmpty { return self }
             var hop = self
             for field in added { hop.sent.headerList.set(field.name, field.value) }
             return hop

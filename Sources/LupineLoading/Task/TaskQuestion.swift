@@ -2,60 +2,47 @@
 
 import LupineTransport
 
-/// A call of the delegate's whose completion handler the task waits for.
-protocol TaskQuestion: AnyObject, Sendable {
-    /// Asks, on the delegate queue.
-    func ask(_ stage: TaskStage)
-    /// Nobody waits any more: what hangs on the answer gets the fallback.
-    func abandon()
-}
-
-/// A question with its answer: the first one counts, from any thread (U-5.10).
-final class OpenQuestion<Answer: Sendable>: TaskQuestion {
-    private let task: TaskCore
-    private let fallback: Answer
-    private let question: @Sendable (TaskStage, @escaping @Sendable (Answer) -> Void) -> Void
-    private let answer: OneAnswer<Answer>
+/// A call of the delegate's whose completion handler the task waits for. The first answer counts, from any thread (U-5.10).
+///
+/// Its answers may be of any type, and it is of none: what is known of the answer where the question is made stays there, and
+/// the compiler sees it.
+final class TaskQuestion: Sendable {
+    private let asking: @Sendable (TaskStage, TaskQuestion) -> Void
+    private let abandoning: @Sendable () -> Void
 
     /// A question.
     ///
     /// - Parameters:
-    ///   - task: Whose.
-    ///   - fallback: The answer when nobody will be asked, or nobody waits for the answer any more.
-    ///   - question: Calls the delegate, with a completion handler.
-    ///   - taken: Takes the answer, once.
+    ///   - ask: Calls the delegate, with a completion handler that says of this question that it was answered.
+    ///   - abandon: Sees to what hangs on the answer when nobody will be asked, or nobody waits for the answer any more.
     init(
-        _ task: TaskCore, fallback: Answer,
-        question: @escaping @Sendable (TaskStage, @escaping @Sendable (Answer) -> Void) -> Void,
-        taken: @escaping @Sendable (Answer) -> Void
+        ask: @escaping @Sendable (TaskStage, TaskQuestion) -> Void,
+        abandon: @escaping @Sendable () -> Void
     ) {
-        self.task = task
-        self.fallback = fallback
-        self.question = question
-        answer = OneAnswer(taken)
+        asking = ask
+        abandoning = abandon
     }
 
-    func ask(_ stage: TaskStage) {
-        question(stage) { answer in
-            self.answer.give(answer)
-            self.task.answered(self)
-        }
-    }
+    /// Asks, on the delegate queue.
+    func ask(_ stage: TaskStage) { asking(stage, self) }
 
-    func abandon() { answer.give(fallback) }
+    /// Nobody waits any more: what hangs on the answer gets the fallback.
+    func abandon() { abandoning() }
 }
 
 /// Passes on the first answer, and lets go of who waited for it.
 final class OneAnswer<Answer: Sendable>: Sendable {
-    private let taker: Lock<(@Sendable (Answer) -> Void)?>
+    /// Who waits. A struct: a bare closure in a generic lock is wrapped anew at each look.
+    private struct Taker: Sendable {
+        let take: @Sendable (Answer) -> Void
+    }
 
-    init(_ taker: @escaping @Sendable (Answer) -> Void) { self.taker = Lock(taker) }
+    private let taker: Lock<Taker?>
+
+    init(_ take: @escaping @Sendable (Answer) -> Void) { taker = Lock(Taker(take: take)) }
 
     func give(_ answer: Answer) {
-        let taker = taker.withLock { taker in
-            defer { taker = nil }
-            return taker
-        }
-        taker?(answer)
+        let taker = taker.withLock { $0.take() }
+        taker?.take(answer)
     }
 }

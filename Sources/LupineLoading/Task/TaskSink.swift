@@ -73,18 +73,24 @@ private final class ClosedUpgrade: UpgradeHandler {
     func closed(_ error: TransportError?) {}
 }
 
-/// Who takes part in a call back: made anew for each batch of them.
-struct TaskStage: Sendable {
+/// Who takes part in a call back: made anew for each batch of them. A class: it is handed from one to the other.
+final class TaskStage: Sendable {
     let session: URLSession
     let task: URLSessionTask
-    var delegates: DelegateChain
+    let delegates: DelegateChain
+
+    init(session: URLSession, task: URLSessionTask, delegates: DelegateChain) {
+        self.session = session
+        self.task = task
+        self.delegates = delegates
+    }
 }
 
 /// Whom a task asks: its own delegate first, then the session's. A default implementation of the first passes on to the
 /// second (`URLSession.successor(of:for:)`), so that only the first that conforms is to be called.
 struct DelegateChain: Sendable {
-    var own: DelegateSet?
-    var session: DelegateSet?
+    let own: DelegateSet?
+    let session: DelegateSet?
 
     var isEmpty: Bool { own == nil && session == nil }
     var task: (any URLSessionTaskDelegate)? { own?.task ?? session?.task }
