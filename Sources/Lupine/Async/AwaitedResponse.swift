@@ -9,9 +9,12 @@ import Dispatch
 /// that handler and of nothing else, with those who wait for other responses that have come, see `RootBurst`; that a
 /// waiting task was cancelled is the request's affair, which calls its handlers however it ends.
 final class AwaitedResponse<Response: Sendable>: Sendable {
-    private let arrival = ResponseArrival()
+    private let arrival: ResponseArrival
     /// There when it has come.
     private let content = Protected<Response?>(nil)
+
+    /// - Parameter request: What is cancelled when a task that waits is; nil for nothing.
+    init(cancelling request: Request? = nil) { arrival = ResponseArrival(request: request) }
 
     /// Puts the response here and lets everybody go who waits. On the root queue of the request, `rootQueue`.
     func come(_ response: Response, on rootQueue: DispatchQueue) {
@@ -22,21 +25,31 @@ final class AwaitedResponse<Response: Sendable>: Sendable {
     /// The response, as soon as it has come.
     var response: Response {
         get async {
-            while true {
-                if let response = content.read({ $0 }) { return response }
-                await arrival.wait()
-            }
+            await come()
+            return arrived
         }
+    }
+
+    /// Waits until the response has come.
+    func come() async { await arrival.come() }
+
+    /// The response, for those who have waited.
+    var arrived: Response {
+        guard let response = content.read({ $0 }) else {
+            preconditionFailure("a response is looked at before it has come")
+        }
+        return response
     }
 }
 
-/// That a response has come, whatever it is a response of.
+/// That a response has come, whatever it is a response of: what waits knows no types, which it would have to ask the runtime for.
 private struct ResponseArrival: Sendable {
     private enum State {
         case pending(CheckedContinuation<Void, Never>?, others: [CheckedContinuation<Void, Never>])
         case come
     }
 
+    let request: Request?
     private let state = Protected(State.pending(nil, others: []))
 
     func come(on rootQueue: DispatchQueue) {
@@ -48,15 +61,24 @@ private struct ResponseArrival: Sendable {
             return (first, others)
         }
         guard let first else { return }
-        let tasks = [first] + others
         if let burst = RootBurst.current {
-            burst.resume(tasks, behind: rootQueue)
+            burst.resume(first, others, behind: rootQueue)
         } else {
-            for task in tasks { task.resume() }
+            first.resume()
+            for task in others { task.resume() }
         }
     }
 
-    func wait() async {
+    func come() async {
+        guard let request else { return await wait() }
+        await withTaskCancellationHandler {
+            await wait()
+        } onCancel: {
+            request.cancel()
+        }
+    }
+
+    private func wait() async {
         await withCheckedContinuation { continuation in
             let waits = state.write { state in
                 switch state {

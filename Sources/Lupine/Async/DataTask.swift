@@ -10,15 +10,14 @@ internal import LupineLoading
 public struct DataTask<Value: Sendable>: Sendable {
     private let request: DataRequest
     private let awaited: AwaitedResponse<DataResponse<Value, AFError>>
-    private let shouldAutomaticallyCancel: Bool
 
     fileprivate init(
         of request: DataRequest, automaticallyCancelling shouldAutomaticallyCancel: Bool,
         handler: (@escaping @Sendable (DataResponse<Value, AFError>) -> Void) -> Void
     ) {
         self.request = request
-        self.shouldAutomaticallyCancel = shouldAutomaticallyCancel
-        let awaited = AwaitedResponse<DataResponse<Value, AFError>>()
+        let awaited = AwaitedResponse<DataResponse<Value, AFError>>(
+            cancelling: shouldAutomaticallyCancel ? request : nil)
         self.awaited = awaited
         // Before there is a handler, which would start the request.
         if shouldAutomaticallyCancel, Task.isCancelled { request.cancel() }
@@ -28,24 +27,23 @@ public struct DataTask<Value: Sendable>: Sendable {
     /// The response. If the task that waits is cancelled, so is the request, unless the response was asked for without
     /// automatic cancellation; it then comes as a failure.
     public var response: DataResponse<Value, AFError> {
-        get async {
-            guard shouldAutomaticallyCancel else { return await awaited.response }
-            return await withTaskCancellationHandler {
-                await awaited.response
-            } onCancel: {
-                request.cancel()
-            }
-        }
+        get async { await awaited.response }
     }
 
     /// The response's result. Waiting is as for `response`.
     public var result: Result<Value, AFError> {
-        get async { await response.result }
+        get async {
+            await awaited.come()
+            return awaited.arrived.result
+        }
     }
 
     /// The response's value; throws its `AFError`. Waiting is as for `response`.
     public var value: Value {
-        get async throws { try await result.get() }
+        get async throws {
+            await awaited.come()
+            return try awaited.arrived.result.get()
+        }
     }
 
     /// Cancels the request, for all who wait for it.

@@ -49,6 +49,7 @@ public final class CompositeEventMonitor: EventMonitor {
     @inline(__always)
     private func send(_ event: () -> MonitorEvent, along routes: [EventRoute]) {
         if routes.isEmpty { return }
+        if routes.count == 1 { return routes[0].send(event()) }
         let event = event()
         for route in routes { route.send(event) }
     }

@@ -23,6 +23,9 @@ final class EventMailbox: Sendable {
         var turns = 0
     }
 
+    /// The room of so many events is kept from one turn to the next.
+    private static let mostKept = 256
+
     private static let key = DispatchSpecificKey<EventMailbox>()
     private static let assignment = Protected(0)
 
@@ -47,11 +50,13 @@ final class EventMailbox: Sendable {
     ///
     /// - Parameter rootQueue: Behind what this queue has now, if it is given and the caller is on it; else at once.
     func add(
-        _ event: MonitorEvent, for listeners: [EventListener], on queue: DispatchQueue,
+        _ event: consuming MonitorEvent, for listeners: [EventListener], on queue: DispatchQueue,
         behind rootQueue: DispatchQueue?
     ) {
+        var entry: Entry? = Entry(event: event, listeners: listeners)
         let needsTurn = state.write { state in
-            state.waiting.append(Entry(event: event, listeners: listeners))
+            // Moved, not copied.
+            if let entry = entry.take() { state.waiting.append(entry) }
             return !state.isOnQueue
         }
         guard needsTurn else { return }
@@ -75,16 +80,20 @@ final class EventMailbox: Sendable {
     }
 
     private func takeTurn() {
-        let batch = state.write { state in
-            let batch = state.waiting
-            state.waiting = []
+        var batch: [Entry] = []
+        state.write { state in
+            swap(&batch, &state.waiting)
             state.isOnQueue = false
             state.turns += 1
-            return batch
         }
         var subject: AlamofireNotifications.Subject?
         for entry in batch {
             for listener in entry.listeners { listener.hear(entry.event, &subject) }
+        }
+        // The room that it took is there for the next ones.
+        batch.removeAll(keepingCapacity: batch.count <= Self.mostKept)
+        state.write { state in
+            if state.waiting.capacity < batch.capacity, state.waiting.isEmpty { swap(&batch, &state.waiting) }
         }
     }
 }

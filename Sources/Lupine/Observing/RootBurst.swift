@@ -78,9 +78,12 @@ final class RootBurst: Sendable {
         if needsEnd { rootQueue.async { self.end(on: rootQueue) } }
     }
 
-    /// Resumes the tasks when `rootQueue`, on which the caller is, has come to the end of what it has now, or in a later
+    /// Resumes the task, and the others, when `rootQueue`, on which the caller is, has come to the end of what it has now, or in a later
     /// block of it; never in the block that the caller is in.
-    func resume(_ tasks: [CheckedContinuation<Void, Never>], behind rootQueue: DispatchQueue) {
+    func resume(
+        _ task: CheckedContinuation<Void, Never>, _ others: [CheckedContinuation<Void, Never>],
+        behind rootQueue: DispatchQueue
+    ) {
         let now = DispatchTime.now().uptimeNanoseconds
         let (needsEnd, due) = state.write { state in
             var due: [CheckedContinuation<Void, Never>] = []
@@ -88,7 +91,8 @@ final class RootBurst: Sendable {
                 due = state.takeTasks()
             }
             if state.tasks.isEmpty { state.beginning = now }
-            state.tasks.append(contentsOf: tasks)
+            state.tasks.append(task)
+            if !others.isEmpty { state.tasks.append(contentsOf: others) }
             return (state.needsEnd(), due)
         }
         for task in due { task.resume() }

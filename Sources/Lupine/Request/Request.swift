@@ -96,10 +96,7 @@ public class Request: @unchecked Sendable {
         self.serializationQueue = serializationQueue
         self.shouldAutomaticallyResume = shouldAutomaticallyResume
         self.delegate = delegate
-        var state = MutableState()
-        state.eventMonitor = eventMonitor
-        state.interceptor = interceptor
-        mutableState = Protected(state)
+        mutableState = Protected(MutableState(interceptor: interceptor, eventMonitor: eventMonitor))
     }
 
     /// A request that was let go before it came to an end has none: whoever waits for that hears of it now.

@@ -28,8 +28,8 @@ extension Session {
         }
 
         var isForeign: Bool {
-            !(url is String || url is URL) || requestModifier != nil || parameters != nil
-                || !(encoding is URLEncoding)
+            Session.isForeign(url) || requestModifier != nil || parameters != nil
+                || type(of: encoding) != URLEncoding.self
         }
     }
 
@@ -49,7 +49,7 @@ extension Session {
             return try encoder.encode(parameters, into: request)
         }
 
-        var isForeign: Bool { !(url is String || url is URL) || requestModifier != nil || parameters != nil }
+        var isForeign: Bool { Session.isForeign(url) || requestModifier != nil || parameters != nil }
     }
 
     /// A `URLRequest` made of its parts, without parameters.
@@ -65,7 +65,12 @@ extension Session {
             return request
         }
 
-        var isForeign: Bool { !(url is String || url is URL) || requestModifier != nil }
+        var isForeign: Bool { Session.isForeign(url) || requestModifier != nil }
+    }
+
+    /// Whether the address is of a type whose conversion is the program's.
+    private static func isForeign(_ url: any URLConvertible) -> Bool {
+        type(of: url) != String.self && type(of: url) != URL.self
     }
 
     /// A request and what it sends.

@@ -86,7 +86,7 @@ struct RootBurstTests {
                 group.addTask {
                     await withCheckedContinuation { task in
                         root.async {
-                            RootBurst.current?.resume([task], behind: root)
+                            RootBurst.current?.resume(task, [], behind: root)
                             heard.add("block")
                         }
                     }
@@ -105,7 +105,7 @@ struct RootBurstTests {
             for _ in 0..<200 {
                 group.addTask {
                     await withCheckedContinuation { task in
-                        root.async { RootBurst.current?.resume([task], behind: root) }
+                        root.async { RootBurst.current?.resume(task, [], behind: root) }
                     }
                     return 1
                 }
