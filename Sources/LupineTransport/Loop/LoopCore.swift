@@ -18,19 +18,12 @@ final class LoopCore {
         }
     }
 
-    private struct Slot {
-        var use: UInt32 = 0
-        var descriptor: Int32 = -1
-        var channel: (any LoopChannel)?
-    }
-
     /// Nil once the loop has closed, so that its descriptors end with it and not with the last who holds it.
     private var poller: Poller?
     private let inbox: LoopInbox
     private let clock: any TransportClock
     private let activity: LoopActivity
-    private var slots: [Slot] = []
-    private var free: [UInt32] = []
+    private var slab = RegistrationSlab()
     private var batch: [LoopInbox.Work] = []
     private var deferred: [() -> Void] = []
 
@@ -46,7 +39,7 @@ final class LoopCore {
     /// The moment at which this turn began.
     private(set) var now: Instant
     /// Registered channels.
-    private(set) var registered = 0
+    var registered: Int { slab.count }
 
     init(
         wakeUp: WakeUp, inbox: LoopInbox, activity: LoopActivity, clock: any TransportClock
@@ -62,58 +55,29 @@ final class LoopCore {
 
     func register(_ descriptor: Int32, _ channel: any LoopChannel) throws(Errno) -> Registration {
         guard let poller else { throw .canceled }
-        let slot: UInt32
-        if let reused = free.popLast() {
-            slot = reused
-        } else {
-            slot = UInt32(slots.count)
-            slots.append(Slot())
-        }
-        let registration = Registration(slot: slot, use: slots[Int(slot)].use)
+        let registration = slab.add(descriptor, channel)
         do {
             try poller.add(descriptor, token: registration.token)
         } catch {
-            free.append(slot)
+            _ = slab.remove(registration)
             throw error
         }
-        slots[Int(slot)].descriptor = descriptor
-        slots[Int(slot)].channel = channel
-        registered += 1
         return registration
     }
 
     /// Ends a registration; false when it had ended before.
     func deregister(_ registration: Registration, closing: Bool) -> Bool {
-        let slot = Int(registration.slot)
-        guard slot < slots.count, slots[slot].use == registration.use, slots[slot].channel != nil else {
-            return false
-        }
-        if !closing {
-            // Refused only for a descriptor that the kernel has forgotten already.
-            try? poller?.remove(slots[slot].descriptor)
-        }
-        slots[slot].use &+= 1
-        slots[slot].descriptor = -1
-        free.append(registration.slot)
-        registered -= 1
-        let channel = slots[slot].channel.take()
+        guard let (descriptor, channel) = slab.remove(registration) else { return false }
+        // Refused only for a descriptor that the kernel has forgotten already.
+        if !closing { try? poller?.remove(descriptor) }
         // Released here, after the slab is consistent again: it may be the last reference.
         withExtendedLifetime(channel) {}
         return true
     }
 
     func replaceChannel(of registration: Registration, with channel: any LoopChannel) {
-        let slot = Int(registration.slot)
-        precondition(
-            slot < slots.count && slots[slot].use == registration.use && slots[slot].channel != nil,
-            "a registration that has ended")
-        slots[slot].channel = channel
-    }
-
-    func channel(for registration: Registration) -> (any LoopChannel)? {
-        let slot = Int(registration.slot)
-        guard slot < slots.count, slots[slot].use == registration.use else { return nil }
-        return slots[slot].channel
+        let isReplaced = slab.replaceChannel(of: registration, with: channel)
+        precondition(isReplaced, "a registration that has ended")
     }
 
     func deferWork(_ work: @escaping () -> Void) { deferred.append(work) }
@@ -137,7 +101,7 @@ final class LoopCore {
         activity.goesOn(at: now)
         for index in 0..<ready {
             guard let (token, readiness) = poller.event(at: index) else { continue }
-            channel(for: Registration(token: token))?.channelReady(readiness)
+            slab.channel(for: Registration(token: token))?.channelReady(readiness)
         }
         let phase = runInbox()
         while let action = timers.popDue(at: now) { action.end(.due) }
@@ -193,10 +157,8 @@ final class LoopCore {
 
     /// Tells everybody, runs what they still submit, and closes; false when there is more to run.
     private func close() -> Bool {
-        for slot in slots.indices {
-            guard let channel = slots[slot].channel else { continue }
-            let registration = Registration(slot: UInt32(slot), use: slots[slot].use)
-            channel.loopWillClose()
+        for registration in slab.all {
+            slab.channel(for: registration)?.loopWillClose()
             // A channel that keeps its registration is let go all the same: nothing will ever call it again.
             _ = deregister(registration, closing: true)
         }

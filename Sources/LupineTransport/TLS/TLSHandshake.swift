@@ -7,8 +7,8 @@ import LupineTLS
 /// It belongs to its loop and reports once, unless it is closed before. Nothing of a request is sent before the report,
 /// and a peer that is not trusted hears an alert and no more. Time-outs are its owner's.
 final class TLSHandshake: LoopChannel {
-    /// Who is at the other end, and under which profile.
-    struct Peer {
+    /// Who is at the other end, and under which profile. A class: it is handed from one to the other.
+    final class Peer {
         let profile: TLSProfile
         let context: TLSClientContext
         let host: String
@@ -16,6 +16,18 @@ final class TLSHandshake: LoopChannel {
         let proxy: ProxyServer?
         /// Told of each step.
         let progress: DialProgress
+
+        init(
+            profile: TLSProfile, context: TLSClientContext, host: String, port: UInt16, proxy: ProxyServer?,
+            progress: DialProgress
+        ) {
+            self.profile = profile
+            self.context = context
+            self.host = host
+            self.port = port
+            self.proxy = proxy
+            self.progress = progress
+        }
     }
 
     private enum Stage {

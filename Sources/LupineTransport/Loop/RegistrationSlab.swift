@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+
+/// Who is registered with a loop, and under which descriptor: epoll's token leads straight to a place.
+///
+/// A place is used again; its number of uses stands in the registration, so that what epoll still says of one that has ended
+/// finds nobody. A value: `LoopCore` owns it.
+struct RegistrationSlab {
+    private struct Slot {
+        var use: UInt32 = 0
+        var descriptor: Int32 = -1
+        var channel: (any LoopChannel)?
+    }
+
+    private var slots: [Slot] = []
+    private var free: [UInt32] = []
+
+    /// How many are registered.
+    private(set) var count = 0
+
+    /// All registrations, in no order.
+    var all: [Registration] {
+        slots.indices.filter { slots[$0].channel != nil }
+            .map { Registration(slot: UInt32($0), use: slots[$0].use) }
+    }
+
+    /// A place for the channel.
+    mutating func add(_ descriptor: Int32, _ channel: any LoopChannel) -> Registration {
+        count += 1
+        guard let reused = free.popLast() else {
+            slots.append(Slot(descriptor: descriptor, channel: channel))
+            return Registration(slot: UInt32(slots.count - 1), use: 0)
+        }
+        slots[Int(reused)].descriptor = descriptor
+        slots[Int(reused)].channel = channel
+        return Registration(slot: reused, use: slots[Int(reused)].use)
+    }
+
+    /// Who has the registration; nil when it has ended.
+    func channel(for registration: Registration) -> (any LoopChannel)? {
+        let slot = Int(registration.slot)
+        guard slot < slots.count, slots[slot].use == registration.use else { return nil }
+        return slots[slot].channel
+    }
+
+    /// Gives the registration to another channel; false when it has ended.
+    mutating func replaceChannel(of registration: Registration, with channel: any LoopChannel) -> Bool {
+        let slot = Int(registration.slot)
+        guard slot < slots.count, slots[slot].use == registration.use, slots[slot].channel != nil else {
+            return false
+        }
+        slots[slot].channel = channel
+        return true
+    }
+
+    /// Ends a registration. Its channel is the caller's to let go, when nobody looks at the slab; nil when it had ended before.
+    mutating func remove(_ registration: Registration) -> (descriptor: Int32, channel: any LoopChannel)? {
+        let slot = Int(registration.slot)
+        guard slot < slots.count, slots[slot].use == registration.use,
+            let channel = slots[slot].channel.take()
+        else { return nil }
+        slots[slot].use &+= 1
+        free.append(registration.slot)
+        count -= 1
+        return (slots[slot].descriptor, channel)
+    }
+}
