@@ -8,12 +8,12 @@
 
 #if LUPINE_TSAN
     /// The lock as ThreadSanitizer can see it: a `pthread_mutex_t` at a fixed address. The rules are those of the other.
-    @safe package final class Lock<Value: ~Copyable>: @unchecked Sendable {
+    @safe @usableFromInline package final class Lock<Value: ~Copyable>: @unchecked Sendable {
         private let mutex: UnsafeMutablePointer<pthread_mutex_t>
         private var value: Value
 
         /// A lock that is open, around `value`.
-        package init(_ value: consuming sending Value) {
+        @usableFromInline package init(_ value: consuming sending Value) {
             self.value = value
             unsafe mutex = .allocate(capacity: 1)
             unsafe mutex.initialize(to: pthread_mutex_t())
@@ -26,7 +26,7 @@
         }
 
         /// Runs `body` with sole access to the value.
-        package func withLock<Result: ~Copyable, Failure: Error>(
+        @usableFromInline package func withLock<Result: ~Copyable, Failure: Error>(
             _ body: (inout sending Value) throws(Failure) -> sending Result
         ) throws(Failure) -> sending Result {
             unsafe pthread_mutex_lock(mutex)
