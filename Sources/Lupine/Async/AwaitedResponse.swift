@@ -9,12 +9,9 @@ import Dispatch
 /// that handler and of nothing else, with those who wait for other responses that have come, see `RootBurst`; that a
 /// waiting task was cancelled is the request's affair, which calls its handlers however it ends.
 final class AwaitedResponse<Response: Sendable>: Sendable {
-    private let arrival: ResponseArrival
+    private let arrival = ResponseArrival()
     /// There when it has come.
     private let content = Protected<Response?>(nil)
-
-    /// - Parameter request: What is cancelled when a task that waits is; nil for nothing.
-    init(cancelling request: Request? = nil) { arrival = ResponseArrival(request: request) }
 
     /// Puts the response here and lets everybody go who waits. On the root queue of the request, `rootQueue`.
     func come(_ response: Response, on rootQueue: DispatchQueue) {
@@ -23,15 +20,16 @@ final class AwaitedResponse<Response: Sendable>: Sendable {
     }
 
     /// The response, as soon as it has come.
-    var response: Response {
-        get async {
-            await come()
-            return arrived
-        }
+    func response(cancelling request: Request?) async -> Response {
+        await come(cancelling: request)
+        return arrived
     }
 
     /// Waits until the response has come.
-    func come() async { await arrival.come() }
+    ///
+    /// - Parameter request: What is cancelled when the task that waits is; nil for nothing. It is not kept here: its handler
+    ///   holds this.
+    func come(cancelling request: Request?) async { await arrival.come(cancelling: request) }
 
     /// The response, for those who have waited.
     var arrived: Response {
@@ -49,7 +47,6 @@ private struct ResponseArrival: Sendable {
         case come
     }
 
-    let request: Request?
     private let state = Protected(State.pending(nil, others: []))
 
     func come(on rootQueue: DispatchQueue) {
@@ -69,7 +66,7 @@ private struct ResponseArrival: Sendable {
         }
     }
 
-    func come() async {
+    func come(cancelling request: Request?) async {
         guard let request else { return await wait() }
         await withTaskCancellationHandler {
             await wait()

@@ -10,14 +10,16 @@ internal import LupineLoading
 public struct DataTask<Value: Sendable>: Sendable {
     private let request: DataRequest
     private let awaited: AwaitedResponse<DataResponse<Value, AFError>>
+    /// The request if it is cancelled when a task that waits is.
+    private let cancelled: DataRequest?
 
     fileprivate init(
         of request: DataRequest, automaticallyCancelling shouldAutomaticallyCancel: Bool,
         handler: (@escaping @Sendable (DataResponse<Value, AFError>) -> Void) -> Void
     ) {
         self.request = request
-        let awaited = AwaitedResponse<DataResponse<Value, AFError>>(
-            cancelling: shouldAutomaticallyCancel ? request : nil)
+        cancelled = shouldAutomaticallyCancel ? request : nil
+        let awaited = AwaitedResponse<DataResponse<Value, AFError>>()
         self.awaited = awaited
         // Before there is a handler, which would start the request.
         if shouldAutomaticallyCancel, Task.isCancelled { request.cancel() }
@@ -27,13 +29,13 @@ public struct DataTask<Value: Sendable>: Sendable {
     /// The response. If the task that waits is cancelled, so is the request, unless the response was asked for without
     /// automatic cancellation; it then comes as a failure.
     public var response: DataResponse<Value, AFError> {
-        get async { await awaited.response }
+        get async { await awaited.response(cancelling: cancelled) }
     }
 
     /// The response's result. Waiting is as for `response`.
     public var result: Result<Value, AFError> {
         get async {
-            await awaited.come()
+            await awaited.come(cancelling: cancelled)
             return awaited.arrived.result
         }
     }
@@ -41,7 +43,7 @@ public struct DataTask<Value: Sendable>: Sendable {
     /// The response's value; throws its `AFError`. Waiting is as for `response`.
     public var value: Value {
         get async throws {
-            await awaited.come()
+            await awaited.come(cancelling: cancelled)
             return try awaited.arrived.result.get()
         }
     }

@@ -269,9 +269,9 @@ struct DataTaskTests {
     func awaited() async {
         let awaited = AwaitedResponse<Int>()
         awaited.come(1, on: .main)
-        #expect(await awaited.response == 1)
+        #expect(await awaited.response(cancelling: nil) == 1)
         let waiting = AwaitedResponse<Int>()
-        let waiters = (0..<3).map { _ in Task { await waiting.response } }
+        let waiters = (0..<3).map { _ in Task { await waiting.response(cancelling: nil) } }
         waiting.come(2, on: .main)
         for waiter in waiters { #expect(await waiter.value == 2) }
     }
