@@ -78,7 +78,7 @@ struct PoolStage {
     /// An exchange with the origin under any name, not submitted yet.
     func exchange(
         _ method: Method = .get, _ target: String = "/", fields: [(FieldName, String)] = [],
-        content: OutgoingContent = .none, host: String = "origin.test",
+        content: OutgoingContent = .none, host: String = "origin.test", from home: String? = nil,
         options: ExchangeOptions = ExchangeOptions(), sink: RecordingSink = RecordingSink()
     ) throws -> (exchange: Exchange, sink: RecordingSink) {
         var list = Fields()
@@ -87,7 +87,8 @@ struct PoolStage {
         let requestTarget: RequestTarget =
             method == .connect ? .authority(try Authority(host: host, port: 80)) : .origin(target)
         let head = RequestHead(method: method, target: requestTarget, fields: list)
-        let key = LupineTransport.Origin(scheme: .http, host: host, port: origin.port)
+        let key = LupineTransport.Origin(
+            scheme: .http, host: host, port: origin.port, localBinding: home)
         return (Exchange(head: head, content: content, origin: key, options: options, sink: sink), sink)
     }
 

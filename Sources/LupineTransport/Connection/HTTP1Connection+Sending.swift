@@ -142,7 +142,7 @@ extension HTTP1Connection {
     }
 
     func sendFile(_ file: FileSource, offset: Int64, remaining: Int64) throws(TransportError) -> Bool {
-        guard channel.isTransparent else {
+        guard channel.isTransparent, !route.staysOnMachine else {
             return try sendFileThroughMemory(file, offset: offset, remaining: remaining)
         }
         var limit = Int(clamping: min(remaining, 1 << 30))
@@ -191,7 +191,8 @@ extension HTTP1Connection {
     func sendFileThroughMemory(
         _ file: FileSource, offset: Int64, remaining: Int64
     ) throws(TransportError) -> Bool {
-        var limit = Int(clamping: min(remaining, Int64(EventLoop.readBufferSize)))
+        let size = channel.isTransparent ? EventLoop.fileBufferSize / 2 : EventLoop.readBufferSize
+        var limit = Int(clamping: min(remaining, Int64(size)))
         if var rate = current?.sendRate {
             let allowance = rate.allowance(at: loop.now)
             let ready = rate.ready(for: min(limit, rate.burst), at: loop.now)
@@ -202,8 +203,8 @@ extension HTTP1Connection {
             }
             limit = min(limit, allowance)
         }
-        var buffer = loop.borrowReadBuffer()
-        defer { loop.giveBack(readBuffer: buffer) }
+        var buffer = loop.borrowFileBuffer()
+        defer { loop.giveBack(fileBuffer: buffer) }
         let filled: ReadOutcome
         do throws(Errno) {
             var whole = buffer.mutableSpan
@@ -220,7 +221,9 @@ extension HTTP1Connection {
             return false
         }
         sent(file, to: offset + Int64(count), left: remaining - Int64(count), count)
-        return true
+        // The kernel is full, and will say when it is not.
+        if count < ready, channel.isTransparent { mayWrite = false }
+        return mayWrite
     }
 
     func ask(_ source: any ContentSource) {

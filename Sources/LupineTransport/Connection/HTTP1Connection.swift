@@ -34,6 +34,9 @@ final class HTTP1Connection {
         let absolutePrefix: String?
         /// Sent to such a proxy.
         let proxyAuthorization: String?
+        /// Whether both ends have the same address. A file's pages, which cost the sender nothing there, cost the receiver
+        /// more than a copy costs both.
+        let staysOnMachine: Bool
 
         init(
             host: String, port: UInt16, localAddress: SocketAddress?, remoteAddress: SocketAddress?,
@@ -51,6 +54,8 @@ final class HTTP1Connection {
             self.tls = tls
             self.absolutePrefix = absolutePrefix
             self.proxyAuthorization = proxyAuthorization
+            // Neither is nil where content is sent.
+            staysOnMachine = localAddress?.with(port: 0) == remoteAddress?.with(port: 0)
         }
     }
 
@@ -217,8 +222,8 @@ final class HTTP1Connection {
             continueTimer = loop.schedule(at: now + timeout, self, tag: Tag.continueWait.rawValue)
         }
         if !holds { feedContent(exchange.content) }
-        write()
-        armDeadline()
+        // Requests of one turn go out one behind the other: a peer that sleeps is woken once for them, not before each.
+        loop.atTurnEnd(self)
     }
 
     /// Ends an exchange of which not a byte has gone. The connection goes back in a step of its own: the next exchange
@@ -501,6 +506,13 @@ extension HTTP1Connection: LoopChannel {
     }
 
     func loopWillClose() { abort(.shutDown) }
+}
+
+extension HTTP1Connection: TurnEndListener {
+    func turnEnded() {
+        write()
+        armDeadline()
+    }
 }
 
 extension HTTP1Connection: TimerTarget {

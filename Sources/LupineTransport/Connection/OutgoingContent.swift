@@ -8,7 +8,7 @@ package enum OutgoingContent: Sendable {
     case bytes([UInt8])
     /// Bytes that somebody else keeps, sent from where they lie.
     case region(any OutgoingRegion)
-    /// A piece of a file, sent by the kernel alone where that is possible.
+    /// A piece of a file, sent by the kernel alone where that is possible and pays.
     case file(FileSource)
     /// Whatever a source produces; without a length it goes in chunks.
     case stream(any ContentSource, length: Int64?)

@@ -274,7 +274,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func andLeaveNoFaster(_ fromFile: Bool) async throws {
+    /// A file that goes through memory, one that the kernel sends, and none.
+    @Test(arguments: ["127.0.0.1", "127.0.0.2", nil])
+    func andLeaveNoFaster(fileFrom home: String?) async throws {
         let path = try temporaryFile([UInt8](repeating: 1, count: 2_000))
         defer { _ = unsafe unlink(path) }
         let clock = ManualClock()
@@ -285,10 +287,10 @@ import Testing
             var options = ExchangeOptions()
             options.sendRate = 1_000
             let content: OutgoingContent =
-                fromFile
+                home != nil
                 ? .file(FileSource(try Descriptor.reading(path: path), offset: 0, count: 2_000))
                 : .bytes([UInt8](repeating: 1, count: 2_000))
-            let made = try stage.exchange(.put, content: content, options: options)
+            let made = try stage.exchange(.put, content: content, from: home, options: options)
             stage.pool.submit(made.exchange)
             await stage.origin.gate("head").wait()
             var allowed: Int64 = 250
@@ -304,6 +306,32 @@ import Testing
             stage.origin.gate("go").open()
             await made.sink.ended.wait()
             #expect(made.sink.text == "ok")
+        }
+    }
+
+    // MARK: the turn of the loop
+
+    @Test("what is cancelled in the turn in which it comes is never sent, and what comes with it is")
+    func cancelledBeforeItsTurnEnds() async throws {
+        try await withPool { stage in
+            try await stage.send(.get, "/bytes/1")
+            let taken = try stage.exchange(.get, "/bytes/2")
+            let left = try stage.exchange(.get, "/bytes/3")
+            let loop = stage.group.loops[0]
+            _ = loop.execute {
+                stage.pool.submit(taken.exchange)
+                taken.exchange.cancel()
+                stage.pool.submit(left.exchange)
+            }
+            await taken.sink.ended.wait()
+            await left.sink.ended.wait()
+            #expect(taken.sink.failure == .cancelled && taken.sink.log.value.ends == 1)
+            #expect(left.sink.failure == nil && left.sink.log.value.body.count == 3)
+            let wire = (0..<stage.origin.counts.connectionsAccepted).map {
+                String(decoding: stage.origin.received(on: $0), as: UTF8.self)
+            }.joined()
+            #expect(wire.contains("/bytes/1") && wire.contains("/bytes/3"))
+            #expect(!wire.contains("/bytes/2"))
         }
     }
 
