@@ -28,7 +28,7 @@ struct RequestTaskMap {
                 guard let task = tasks[ObjectIdentifier(request)] else {
                     preconditionFailure("this request has no task to let go of")
                 }
-                return remove(request, task)
+                return remove(task)
             }
             insert(request, newValue)
         }
@@ -39,10 +39,10 @@ struct RequestTaskMap {
         get { entries[ObjectIdentifier(task)]?.request }
         set {
             guard let newValue else {
-                guard let request = entries[ObjectIdentifier(task)]?.request else {
+                guard entries[ObjectIdentifier(task)] != nil else {
                     preconditionFailure("this task has no request to let go of")
                 }
-                return remove(request, task)
+                return remove(task)
             }
             insert(newValue, task)
         }
@@ -52,15 +52,20 @@ struct RequestTaskMap {
         if let old = tasks.updateValue(task, forKey: ObjectIdentifier(request)), old !== task {
             entries[ObjectIdentifier(old)] = nil
         }
-        if let old = entries[ObjectIdentifier(task)]?.request, old !== request {
-            tasks[ObjectIdentifier(old)] = nil
-        }
-        entries[ObjectIdentifier(task)] = Entry(request: request, task: task)
+        let old = entries.updateValue(Entry(request: request, task: task), forKey: ObjectIdentifier(task))
+        if let old, old.request !== request { tasks[ObjectIdentifier(old.request)] = nil }
     }
 
-    private mutating func remove(_ request: Request, _ task: URLSessionTask) {
-        entries[ObjectIdentifier(task)] = nil
-        if tasks[ObjectIdentifier(request)] === task { tasks[ObjectIdentifier(request)] = nil }
+    private mutating func remove(_ task: URLSessionTask) {
+        if let place = entries.index(forKey: ObjectIdentifier(task)) { remove(at: place) }
+    }
+
+    private mutating func remove(at place: [ObjectIdentifier: Entry].Index) {
+        let entry = entries.remove(at: place).value
+        if let place = tasks.index(forKey: ObjectIdentifier(entry.request)), tasks[place].value === entry.task
+        {
+            tasks.remove(at: place)
+        }
     }
 
     /// The number of pairs.
@@ -78,24 +83,24 @@ struct RequestTaskMap {
 
     /// The metrics of a task have come. Returns whether its completion had come before: the pair is gone then.
     mutating func disassociateIfNecessaryAfterGatheringMetrics(for task: URLSessionTask) -> Bool {
-        guard let entry = entries[ObjectIdentifier(task)] else { return false }
-        guard entry.completed else {
-            entries[ObjectIdentifier(task)]?.metricsGathered = true
+        guard let place = entries.index(forKey: ObjectIdentifier(task)) else { return false }
+        guard entries[place].value.completed else {
+            entries.values[place].metricsGathered = true
             return false
         }
-        remove(entry.request, task)
+        remove(at: place)
         return true
     }
 
     /// The completion of a task has come. Returns whether its metrics had come before: the pair is gone then.
     mutating func disassociateIfNecessaryAfterCompleting(_ task: URLSessionTask) -> Bool {
-        guard let entry = entries[ObjectIdentifier(task)] else { return false }
-        precondition(!entry.completed, "a task completes once")
-        guard entry.metricsGathered else {
-            entries[ObjectIdentifier(task)]?.completed = true
+        guard let place = entries.index(forKey: ObjectIdentifier(task)) else { return false }
+        precondition(!entries[place].value.completed, "a task completes once")
+        guard entries[place].value.metricsGathered else {
+            entries.values[place].completed = true
             return false
         }
-        remove(entry.request, task)
+        remove(at: place)
         return true
     }
 }

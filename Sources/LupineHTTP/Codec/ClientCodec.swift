@@ -10,7 +10,9 @@
 ///     try codec.send(head, body: .none, into: &out)
 ///     repeat { let (event, consumed) = try codec.next(received) ... } while event != needMore
 package struct ClientCodec {
-    private var states = PeerStates()
+    private var states = PeerStates() {
+        didSet { (mayBegin, requestIsSent) = (states.mayBegin, states.ours == .sent) }
+    }
     private var parser: HeadParser
     private var decoder = BodyDecoder(.none, limits: ParserLimits())
     private var encoder = BodyEncoder(.none)
@@ -30,12 +32,14 @@ package struct ClientCodec {
 
     // MARK: out
 
+    // Stored beside the states: whoever asks for what is computed has the codec copied.
+
     /// Whether a request may be sent now: at first, and when the exchange before is over on both sides and neither
     /// said that it was the last.
-    package var mayBegin: Bool { states.mayBegin }
+    package private(set) var mayBegin = true
 
     /// Whether the request has gone out in full.
-    package var requestIsSent: Bool { states.ours == .sent }
+    package private(set) var requestIsSent = false
 
     /// Begins an exchange: writes the head. With `body: .none` the request is over at once, otherwise `sendEnd` ends
     /// it. `expectContinue` means nothing without content or to HTTP/1.0 (RFC 9110 §10.1.1). Throws, and writes nothing,

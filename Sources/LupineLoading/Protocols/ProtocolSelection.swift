@@ -18,13 +18,13 @@ enum ProtocolSelection {
         {
             return HopSource.Hop(load: load, isTransaction: false)
         }
-        switch (hop.request.url?.scheme?.lowercased(), hop.isUpgrade) {
-        case ("http", false), ("https", false), ("ws", true), ("wss", true):
+        switch (hop.request.contents.value.scheme, hop.isUpgrade) {
+        case (.http, false), (.https, false), (.ws, true), (.wss, true):
             return HopSource.Hop(
                 load: NetworkLoad(hop, context: context, client: client), isTransaction: true)
-        case ("file", false) where !(task.driverTask is URLSessionUploadTask):
+        case (.file, false) where !(task.driverTask is URLSessionUploadTask):
             return HopSource.Hop(load: FileLoad(hop.request, client: client), isTransaction: false)
-        case ("data", false) where !(task.driverTask is URLSessionUploadTask):
+        case (.data, false) where !(task.driverTask is URLSessionUploadTask):
             return HopSource.Hop(load: DataURLLoad(hop.request, client: client), isTransaction: false)
         case (_, _): return nil
         }

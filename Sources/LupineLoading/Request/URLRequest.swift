@@ -17,7 +17,11 @@ public struct URLRequest: Sendable {
 
     /// What a request holds.
     struct Contents: Sendable {
-        var url: URL?
+        var url: URL? {
+            didSet { scheme = LoadingScheme(of: url) }
+        }
+        /// That of the address, which several steps of the way ask for.
+        private(set) var scheme: LoadingScheme
         var cachePolicy: CachePolicy
         /// As it was set; nil leaves it to the session's configuration (U-14.1).
         var timeout: TimeInterval?
@@ -35,6 +39,13 @@ public struct URLRequest: Sendable {
         var httpShouldHandleCookies = true
         var httpShouldUsePipelining = false
         var protocolProperties: [String: CallerValue<Any>] = [:]
+
+        init(url: URL, cachePolicy: CachePolicy, timeout: TimeInterval?) {
+            self.url = url
+            scheme = LoadingScheme(of: url)
+            self.cachePolicy = cachePolicy
+            self.timeout = timeout
+        }
     }
 
     /// The body in one of its forms.

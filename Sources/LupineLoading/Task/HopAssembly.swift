@@ -17,13 +17,12 @@ struct HopAssembly: Sendable {
     /// The request, if it can be sent at all.
     func assembled() throws(URLError) -> URLRequest {
         guard let url = request.url else { throw .loading(.unsupportedURL, url: nil) }
-        guard let scheme = url.scheme?.lowercased(), !scheme.isEmpty else {
+        let scheme = request.contents.value.scheme
+        guard scheme != .none else { throw .loading(.unsupportedURL, url: url) }
+        if kind == .webSocket, scheme != .ws && scheme != .wss || request.httpMethod != "GET" {
             throw .loading(.unsupportedURL, url: url)
         }
-        if kind == .webSocket, scheme != "ws" && scheme != "wss" || request.httpMethod != "GET" {
-            throw .loading(.unsupportedURL, url: url)
-        }
-        if request.httpMethod == "GET", hasBody, scheme == "http" || scheme == "https" {
+        if request.httpMethod == "GET", hasBody, scheme == .http || scheme == .https {
             throw .loading(.dataLengthExceedsMaximum, url: url, reason: "resource exceeds maximum size")
         }
         var assembled = withAdditionalHeaders

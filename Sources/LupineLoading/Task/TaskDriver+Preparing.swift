@@ -111,8 +111,8 @@ extension TaskDriver {
         var sent = request
         if let value = fields.authorization { sent.headerList.set("Authorization", value) }
         let hop = Prepared(announced: request, sent: sent, fields: fields)
-        switch (order.kind, sent.url?.scheme?.lowercased()) {
-        case (.webSocket, _), (_, "file"), (_, "data"): return load(hop, plan, CacheUse())
+        switch (order.kind, sent.contents.value.scheme) {
+        case (.webSocket, _), (_, .file), (_, .data): return load(hop, plan, CacheUse())
         case (.data, _), (.upload, _), (.download, _): break
         }
         let policy = context.settings.requestCachePolicy

@@ -32,17 +32,20 @@ final class TaskQuestion: Sendable {
 
 /// Passes on the first answer, and lets go of who waited for it.
 final class OneAnswer<Answer: Sendable>: Sendable {
-    /// Who waits. A struct: a bare closure in a generic lock is wrapped anew at each look.
-    private struct Taker: Sendable {
+    /// Who waits.
+    private final class Taker: Sendable {
         let take: @Sendable (Answer) -> Void
+
+        init(_ take: @escaping @Sendable (Answer) -> Void) { self.take = take }
     }
 
-    private let taker: Lock<Taker?>
+    /// A `Taker`. A lock around that type would ask the runtime for its own each time that it goes away.
+    private let taker: Lock<(any AnyObject & Sendable)?>
 
-    init(_ take: @escaping @Sendable (Answer) -> Void) { taker = Lock(Taker(take: take)) }
+    init(_ take: @escaping @Sendable (Answer) -> Void) { taker = Lock(Taker(take)) }
 
     func give(_ answer: Answer) {
         let taker = taker.withLock { $0.take() }
-        taker?.take(answer)
+        (taker as? Taker)?.take(answer)
     }
 }
