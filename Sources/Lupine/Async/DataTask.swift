@@ -10,15 +10,15 @@ internal import LupineLoading
 public struct DataTask<Value: Sendable>: Sendable {
     private let request: DataRequest
     private let awaited: AwaitedResponse<DataResponse<Value, AFError>>
-    /// The request if it is cancelled when a task that waits is.
-    private let cancelled: DataRequest?
+    /// That the request is cancelled when a task that waits is.
+    private let shouldAutomaticallyCancel: Bool
 
     fileprivate init(
         of request: DataRequest, automaticallyCancelling shouldAutomaticallyCancel: Bool,
         handler: (@escaping @Sendable (DataResponse<Value, AFError>) -> Void) -> Void
     ) {
         self.request = request
-        cancelled = shouldAutomaticallyCancel ? request : nil
+        self.shouldAutomaticallyCancel = shouldAutomaticallyCancel
         let awaited = AwaitedResponse<DataResponse<Value, AFError>>()
         self.awaited = awaited
         // Before there is a handler, which would start the request.
@@ -29,13 +29,13 @@ public struct DataTask<Value: Sendable>: Sendable {
     /// The response. If the task that waits is cancelled, so is the request, unless the response was asked for without
     /// automatic cancellation; it then comes as a failure.
     public var response: DataResponse<Value, AFError> {
-        get async { await awaited.response(cancelling: cancelled) }
+        get async { await awaited.response(cancelling: shouldAutomaticallyCancel ? request : nil) }
     }
 
     /// The response's result. Waiting is as for `response`.
     public var result: Result<Value, AFError> {
         get async {
-            await awaited.come(cancelling: cancelled)
+            await awaited.come(cancelling: shouldAutomaticallyCancel ? request : nil)
             return awaited.arrived.result
         }
     }
@@ -43,7 +43,7 @@ public struct DataTask<Value: Sendable>: Sendable {
     /// The response's value; throws its `AFError`. Waiting is as for `response`.
     public var value: Value {
         get async throws {
-            await awaited.come(cancelling: cancelled)
+            await awaited.come(cancelling: shouldAutomaticallyCancel ? request : nil)
             return try awaited.arrived.result.get()
         }
     }

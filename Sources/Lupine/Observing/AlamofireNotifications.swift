@@ -56,21 +56,32 @@ public final class AlamofireNotifications: EventMonitor {
         post(event, &subject)
     }
 
-    /// What the last notification of a turn was about: what is said of one request in a row shares its user info.
+    /// Whom the last notification of a turn was about, and the user info that says so. A user info that no observer has kept is
+    /// written over for the next one: making one costs more than most of what is told in it.
     struct Subject {
-        fileprivate let request: Request
-        fileprivate let userInfo: [AnyHashable: Any]
+        private var request: Request
+        private(set) var userInfo: [AnyHashable: Any]
+        private let place: [AnyHashable: Any].Index
+
+        fileprivate init?(_ request: Request) {
+            self.request = request
+            userInfo = Notification.userInfo(about: request)
+            guard let place = userInfo.indices.first else { return nil }
+            self.place = place
+        }
+
+        fileprivate mutating func change(to request: Request) {
+            if self.request === request { return }
+            self.request = request
+            userInfo.values[place] = request
+        }
     }
 
     /// Posts the notification of an event, if there is one.
     func post(_ event: MonitorEvent, _ subject: inout Subject?) {
         guard let (name, request) = Self.notification(of: event) else { return }
-        let current =
-            if let subject, subject.request === request { subject } else {
-                Subject(request: request, userInfo: Notification.userInfo(about: request))
-            }
-        NotificationCenter.default.post(Notification(name: name, object: nil, userInfo: current.userInfo))
-        subject = current
+        if subject == nil { subject = Subject(request) } else { subject?.change(to: request) }
+        NotificationCenter.default.post(Notification(name: name, object: nil, userInfo: subject?.userInfo))
     }
 
     private static func notification(of event: MonitorEvent) -> (Notification.Name, Request)? {

@@ -12,7 +12,7 @@ import Dispatch
 final class EventMailbox: Sendable {
     private struct Entry {
         let event: MonitorEvent
-        let listeners: [EventListener]
+        let route: EventRoute
     }
 
     private struct State {
@@ -21,6 +21,17 @@ final class EventMailbox: Sendable {
         var isOnQueue = false
         /// How many turns have begun.
         var turns = 0
+        /// The burst that is going to put a turn on the queue; nil when there may be none.
+        var burst: ObjectIdentifier?
+
+        /// Whether the sender of an event that has just been put here has to see to a turn; in which burst it is going to.
+        mutating func needsTurn(in burst: RootBurst?) -> Bool {
+            if isOnQueue { return false }
+            guard let burst else { return true }
+            if self.burst == ObjectIdentifier(burst) { return false }
+            self.burst = ObjectIdentifier(burst)
+            return true
+        }
     }
 
     /// The room of so many events is kept from one turn to the next.
@@ -46,30 +57,26 @@ final class EventMailbox: Sendable {
     /// The mailbox of that queue, if it has one.
     static func existing(of queue: DispatchQueue) -> EventMailbox? { queue.getSpecific(key: key) }
 
-    /// Has the listeners told of the event on the mailbox's queue, which the mailbox does not keep alive itself.
-    ///
-    /// - Parameter rootQueue: Behind what this queue has now, if it is given and the caller is on it; else at once.
-    func add(
-        _ event: consuming MonitorEvent, for listeners: [EventListener], on queue: DispatchQueue,
-        behind rootQueue: DispatchQueue?
-    ) {
-        var entry: Entry? = Entry(event: event, listeners: listeners)
+    /// Has the listeners of the route told of the event on the mailbox's queue, which the mailbox does not keep alive itself:
+    /// behind what the root queue has now, if the route has a burst, else at once.
+    func add(_ event: consuming MonitorEvent, along route: EventRoute) {
+        var entry: Entry? = Entry(event: event, route: route)
         let needsTurn = state.write { state in
             // Moved, not copied.
-            if let entry = entry.take() { state.waiting.append(entry) }
-            return !state.isOnQueue
+            if let entry = entry.take() { state.waiting.append(consume entry) }
+            return state.needsTurn(in: route.burst)
         }
         guard needsTurn else { return }
-        if let rootQueue, let burst = RootBurst.current {
-            burst.add(self, for: queue, behind: rootQueue)
-        } else {
-            putTurn(on: queue)
-        }
+        guard let burst = route.burst else { return putTurn(on: route.queue) }
+        burst.add(self, for: route.queue, behind: route.rootQueue)
     }
 
     /// Puts a turn on the queue, if something waits for one.
     func putTurn(on queue: DispatchQueue) {
-        let turns: Int? = state.read { $0.waiting.isEmpty || $0.isOnQueue ? nil : $0.turns }
+        let turns: Int? = state.write { state in
+            state.burst = nil
+            return state.waiting.isEmpty || state.isOnQueue ? nil : state.turns
+        }
         // Not under the lock: the turn begins on another thread while this one is still here. Whoever comes meanwhile puts a
         // turn of its own on the queue, because it may not rely on one that is not there yet.
         guard let turns else { return }
@@ -87,8 +94,8 @@ final class EventMailbox: Sendable {
             state.turns += 1
         }
         var subject: AlamofireNotifications.Subject?
-        for entry in batch {
-            for listener in entry.listeners { listener.hear(entry.event, &subject) }
+        for index in batch.indices {
+            for listener in batch[index].route.listeners { listener.hear(batch[index].event, &subject) }
         }
         // The room that it took is there for the next ones.
         batch.removeAll(keepingCapacity: batch.count <= Self.mostKept)

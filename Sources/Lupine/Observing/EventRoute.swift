@@ -4,20 +4,24 @@ import Dispatch
 
 /// The way of events to those monitors of a `CompositeEventMonitor` that listen on one queue.
 final class EventRoute: Sendable {
-    private let queue: DispatchQueue
-    /// The root queue behind whose present work the events may wait; nil when somebody may look for them sooner.
-    private let rootQueue: DispatchQueue?
-    private let mailbox: EventMailbox
+    let queue: DispatchQueue
     /// In the order in which they are told.
-    private let listeners: [EventListener]
+    let listeners: [EventListener]
+    /// In which the events may wait, behind the present work of the root queue; nil when somebody may look for them sooner.
+    let burst: RootBurst?
+    /// The root queue of the burst.
+    let rootQueue: DispatchQueue
+    private let mailbox: EventMailbox
 
-    private init(
-        queue: DispatchQueue, rootQueue: DispatchQueue?, mailbox: EventMailbox, listeners: [EventListener]
+    init(
+        queue: DispatchQueue, listeners: [EventListener], burst: RootBurst?, of rootQueue: DispatchQueue,
+        mailbox: EventMailbox
     ) {
         self.queue = queue
+        self.listeners = listeners
+        self.burst = burst
         self.rootQueue = rootQueue
         self.mailbox = mailbox
-        self.listeners = listeners
     }
 
     /// One route per queue, to the listeners that are wanted. Queues are told apart by their mailboxes: one queue may
@@ -38,16 +42,16 @@ final class EventRoute: Sendable {
         }
         return zip(order, members).compactMap { mailbox, listeners in
             listeners.first.map { first in
-                EventRoute(
-                    queue: first.queue,
-                    rootQueue: listeners.allSatisfy(\.hearsNotedEventsOnly) ? rootQueue : nil,
-                    mailbox: mailbox, listeners: listeners)
+                let mayWait = listeners.allSatisfy(\.hearsNotedEventsOnly)
+                return EventRoute(
+                    queue: first.queue, listeners: listeners,
+                    burst: mayWait ? RootBurst.burst(of: rootQueue) : nil, of: rootQueue, mailbox: mailbox)
             }
         }
     }
 
     /// Has the listeners told, on their queue, after what was sent to that queue before. Any thread.
     func send(_ event: consuming MonitorEvent) {
-        mailbox.add(event, for: listeners, on: queue, behind: rootQueue)
+        mailbox.add(event, along: self)
     }
 }

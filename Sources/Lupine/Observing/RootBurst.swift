@@ -62,13 +62,16 @@ final class RootBurst: Sendable {
 
     /// Has what waits on that queue's behalf wait in a burst.
     static func begin(on rootQueue: DispatchQueue) {
-        if rootQueue.getSpecific(key: key) == nil { rootQueue.setSpecific(key: key, value: RootBurst()) }
+        if burst(of: rootQueue) == nil { rootQueue.setSpecific(key: key, value: RootBurst()) }
     }
+
+    /// That of this root queue.
+    static func burst(of rootQueue: DispatchQueue) -> RootBurst? { rootQueue.getSpecific(key: key) }
 
     /// That of the root queue that the caller is on.
     static var current: RootBurst? { DispatchQueue.getSpecific(key: key) }
 
-    /// Has the mailbox take its turn when `rootQueue`, on which the caller is, has come to the end of what it has now.
+    /// Has the mailbox take its turn when `rootQueue` has come to the end of what it has now.
     func add(_ mailbox: EventMailbox, for queue: DispatchQueue, behind rootQueue: DispatchQueue) {
         let needsEnd = state.write { state in
             if state.turns.contains(where: { $0.mailbox === mailbox }) { return false }
@@ -144,5 +147,15 @@ extension DispatchQueue {
             mailbox.putTurn(on: self)
         }
         async(execute: handler)
+    }
+}
+
+extension DispatchQueue? {
+    /// Hands the response to a handler of the program's: on the queue, see `deliver(_:)`, or here and now if there is none.
+    func deliver<Response: Sendable>(
+        _ response: Response, to handler: @escaping @Sendable (Response) -> Void
+    ) {
+        guard let queue = self else { return handler(response) }
+        queue.deliver { handler(response) }
     }
 }

@@ -145,24 +145,14 @@ public class DataRequest: Request, @unchecked Sendable {
                 let response = self.dataResponse(result, duration: duration)
                 self.monitors?.request(self, didParseResponse: response)
                 self.serialized(response.error) { replacement in
-                    guard let replacement else {
-                        return Self.deliver(response, on: queue, completionHandler)
-                    }
+                    guard let replacement else { return queue.deliver(response, to: completionHandler) }
                     let failed = self.dataResponse(
                         AFResult<Serializer.SerializedObject>.failure(replacement), duration: duration)
-                    Self.deliver(failed, on: queue, completionHandler)
+                    queue.deliver(failed, to: completionHandler)
                 }
             }
         }
         return self
-    }
-
-    private static func deliver<Value>(
-        _ response: AFDataResponse<Value>, on queue: DispatchQueue?,
-        _ handler: @escaping @Sendable (AFDataResponse<Value>) -> Void
-    ) {
-        guard let queue else { return handler(response) }
-        queue.deliver { handler(response) }
     }
 
     private func dataResponse<Value>(

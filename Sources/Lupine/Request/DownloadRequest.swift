@@ -226,12 +226,10 @@ public final class DownloadRequest: Request, @unchecked Sendable {
                 let response = self.downloadResponse(result, duration: duration)
                 self.monitors?.request(self, didParseResponse: response)
                 self.serialized(response.error) { replacement in
-                    let delivered = replacement.map {
-                        self.downloadResponse(.failure($0), duration: duration)
-                            as AFDownloadResponse<Serializer.SerializedObject>
-                    }
-                    guard let queue else { return completionHandler(delivered ?? response) }
-                    queue.deliver { completionHandler(delivered ?? response) }
+                    guard let replacement else { return queue.deliver(response, to: completionHandler) }
+                    let failed = self.downloadResponse(
+                        AFResult<Serializer.SerializedObject>.failure(replacement), duration: duration)
+                    queue.deliver(failed, to: completionHandler)
                 }
             }
         }

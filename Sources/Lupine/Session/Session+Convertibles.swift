@@ -12,24 +12,39 @@ protocol OwnConvertible: URLRequestConvertible {
 }
 
 extension Session {
-    /// A `URLRequest` made of its parts and a dictionary of parameters.
-    struct RequestConvertible: OwnConvertible {
-        let url: any URLConvertible
-        let method: HTTPMethod
-        let parameters: Parameters?
-        let encoding: any ParameterEncoding
-        let headers: HTTPHeaders?
-        let requestModifier: RequestModifier?
+    /// A `URLRequest` made of its parts and a dictionary of parameters. What most requests are made of: a class, which is not
+    /// copied to be looked at.
+    final class RequestConvertible: OwnConvertible {
+        private let url: any URLConvertible
+        private let method: HTTPMethod
+        private let parameters: Parameters?
+        private let encoding: any ParameterEncoding
+        private let headers: HTTPHeaders?
+        private let requestModifier: RequestModifier?
+        private let lastURL: LastURL
+        let isForeign: Bool
 
-        func asURLRequest() throws -> URLRequest {
-            var request = try URLRequest(url: url, method: method, headers: headers)
-            try requestModifier?(&request)
-            return try encoding.encode(request, with: parameters)
+        init(
+            url: any URLConvertible, method: HTTPMethod, parameters: Parameters?,
+            encoding: any ParameterEncoding, headers: HTTPHeaders?, requestModifier: RequestModifier?,
+            lastURL: LastURL
+        ) {
+            self.url = url
+            self.method = method
+            self.parameters = parameters
+            self.encoding = encoding
+            self.headers = headers
+            self.requestModifier = requestModifier
+            self.lastURL = lastURL
+            isForeign =
+                Session.isForeign(url) || requestModifier != nil || parameters != nil
+                || type(of: encoding) != URLEncoding.self
         }
 
-        var isForeign: Bool {
-            Session.isForeign(url) || requestModifier != nil || parameters != nil
-                || type(of: encoding) != URLEncoding.self
+        func asURLRequest() throws -> URLRequest {
+            var request = try URLRequest(url: lastURL.url(of: url), method: method, headers: headers)
+            try requestModifier?(&request)
+            return try encoding.encode(request, with: parameters)
         }
     }
 

@@ -19,9 +19,10 @@ struct RootBurstTests {
         let monitor = ClosureEventMonitor(queue: told)
         let heard = heard
         monitor.sessionDidBecomeInvalidWithError = { _, _ in heard.add("event") }
-        EventMailbox.mailbox(of: told).add(
-            .sessionBecameInvalid(URLSession(configuration: .ephemeral), nil), for: [EventListener(monitor)],
-            on: told, behind: root)
+        EventRoute(
+            queue: told, listeners: [EventListener(monitor)], burst: RootBurst.burst(of: root), of: root,
+            mailbox: EventMailbox.mailbox(of: told)
+        ).send(.sessionBecameInvalid(URLSession(configuration: .ephemeral), nil))
     }
 
     @Test("what is told in a block of the root queue waits for its end, and for that of the blocks behind it")
