@@ -8,6 +8,8 @@ enum BenchmarkServer: String {
     case tls = "LUPINE_BENCH_TLS_SERVER"
     /// The one that answers `/N` when N requests have come.
     case hold = "LUPINE_BENCH_HOLD_SERVER"
+    /// The one that reads what it is sent, and keeps none of it.
+    case sink = "LUPINE_BENCH_SINK_SERVER"
 
     static let absence = "no server; Scripts/bench starts one where nginx is installed"
 

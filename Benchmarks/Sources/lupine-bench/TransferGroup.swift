@@ -3,7 +3,8 @@ internal import BenchmarkHarness
 internal import Foundation
 
 /// What whole programs cost that transfer a file of 1 GiB: the `curl` command, which is the reference, and one that does it
-/// through a `Session`; wget downloads beside them. nginx on loopback sends the file, and stores what it is sent.
+/// through a `Session`; wget downloads beside them. nginx on loopback sends the file. What is uploaded goes to a server that reads
+/// it and keeps none of it, where the clients make the difference, and to nginx, which stores it and takes longest itself.
 ///
 /// The kernel's account of each process counts, from its start to its end. Both write into `LUPINE_BENCH_FOLDER`, which
 /// lies in memory where there is room: a disk's queue is not what is measured.
@@ -30,7 +31,11 @@ enum TransferGroup {
                         ["-sSf", "--noproxy", "*", "--cacert", authorities, "-o", "\(folder)/download", $0]
                     }),
                 transfer(
-                    "upload-1GiB", in: folder, form: "upload", path: "/put/stored",
+                    "upload-1GiB", in: folder, form: "upload", from: .sink, path: "/read",
+                    goals: Goals(ratio: 0.5, wallRatio: 1), wget: nil,
+                    curl: { ["-sSf", "--noproxy", "*", "-T", file, $0] }),
+                transfer(
+                    "upload-1GiB-stored", in: folder, form: "upload", path: "/put/stored",
                     goals: Goals(ratio: 0.5, wallRatio: 1), wget: nil,
                     curl: { ["-sSf", "--noproxy", "*", "-T", file, $0] }),
             ]
