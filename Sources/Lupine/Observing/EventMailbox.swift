@@ -67,7 +67,8 @@ final class EventMailbox: Sendable {
             return state.needsTurn(in: route.burst)
         }
         guard needsTurn else { return }
-        guard let burst = route.burst else { return putTurn(on: route.queue) }
+        // Elsewhere than on the root queue nobody knows when that comes to the end of what it has.
+        guard let burst = route.burst, burst === RootBurst.current else { return putTurn(on: route.queue) }
         burst.add(self, for: route.queue, behind: route.rootQueue)
     }
 

@@ -71,7 +71,7 @@ final class RootBurst: Sendable {
     /// That of the root queue that the caller is on.
     static var current: RootBurst? { DispatchQueue.getSpecific(key: key) }
 
-    /// Has the mailbox take its turn when `rootQueue` has come to the end of what it has now.
+    /// Has the mailbox take its turn when `rootQueue`, on which the caller is, has come to the end of what it has now.
     func add(_ mailbox: EventMailbox, for queue: DispatchQueue, behind rootQueue: DispatchQueue) {
         let needsEnd = state.write { state in
             if state.turns.contains(where: { $0.mailbox === mailbox }) { return false }

@@ -118,8 +118,17 @@ struct RootBurstTests {
 
     @Test("elsewhere than on a root queue an event is told at once")
     func elsewhere() {
-        tell()
-        told.sync {}
-        #expect(heard.all == ["event"])
+        // The root queue is not through with this block before it has been told.
+        root.sync {
+            let elsewhere = DispatchQueue(label: "elsewhere")
+            let isTold = DispatchSemaphore(value: 0)
+            elsewhere.async {
+                tell()
+                told.sync {}
+                isTold.signal()
+            }
+            isTold.wait()
+            #expect(heard.all == ["event"])
+        }
     }
 }
