@@ -22,11 +22,14 @@ import Testing
     @Test func aStreamIsRead() async throws {
         try await HTTPBin.serve { httpbin in
             let seen = Seen<Data>()
+            // Nothing comes before the stream is there, however long this thread stands still: a stream has what comes after it.
+            AF.rootQueue.suspend()
             let inputStream = AF.streamRequest("\(httpbin)/range/26")
                 .responseStream { output in
                     if case .stream(.success(let data)) = output.event { seen.note(data) }
                 }
                 .asInputStream()
+            AF.rootQueue.resume()
             #expect(await read([inputStream]) == Array("abcdefghijklmnopqrstuvwxyz".utf8))
         }
     }

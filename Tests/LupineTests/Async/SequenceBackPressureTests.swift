@@ -61,7 +61,7 @@ struct SequenceBackPressureTests {
     private func withLongStream(
         _ body: (DataStreamRequest, PipelineStage, _ sent: () async -> Int) async throws -> Void
     ) async throws {
-        try await withPipeline { stage async throws in
+        try await withPipeline(.narrow) { stage async throws in
             stage.origin.serve("/long", Self.count)
             stage.origin.serve("/other", Self.count / 4)
             let request = stage.session.streamRequest(stage.url("/long"))

@@ -25,6 +25,9 @@ struct PipelineSetUp {
     var leaf: String?
     /// What else such an origin is to do.
     var secure: (inout TLSServerConfiguration) -> Void = { _ in }
+    /// The kernel's buffers of the origin's connections: small ones where a test says how much a peer that is held up may send,
+    /// for the receiver's own grow with what comes at once, to tens of MiB.
+    var socketBuffers: Int32?
     /// A delegate of the test's own.
     var delegate: SessionDelegate?
     /// Who hears of events besides.
@@ -56,6 +59,7 @@ struct PipelineSetUp {
     func makeOrigin() throws -> LupineOrigin.Origin {
         var serving = OriginConfiguration()
         serving.recordedBytes = 1 << 16
+        serving.socketBuffers = socketBuffers
         if let leaf {
             var tls = TLSServerConfiguration(
                 identities: [
@@ -68,6 +72,11 @@ struct PipelineSetUp {
         }
         return try LupineOrigin.Origin.start(configuration: serving)
     }
+}
+
+extension PipelineSetUp {
+    /// With an origin that has little room for what nobody reads.
+    static var narrow: PipelineSetUp { PipelineSetUp(socketBuffers: 1 << 16) }
 }
 
 /// A pipeline's session whose events are noted, and the origin that it talks to.

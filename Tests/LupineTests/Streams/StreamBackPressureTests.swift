@@ -31,7 +31,7 @@ struct StreamBackPressureTests {
         _ listen: (DataStreamRequest, @escaping @Sendable (Int?) -> Void) -> Void
     ) async throws {
         let count = 32 << 20
-        try await withPipeline { stage async throws in
+        try await withPipeline(.narrow) { stage async throws in
             stage.origin.serve("/long", count)
             stage.origin.serve("/other", count / 4)
             let request = stage.session.streamRequest(stage.url("/long"))

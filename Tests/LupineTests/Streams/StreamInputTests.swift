@@ -60,7 +60,7 @@ struct StreamInputTests {
 
     @Test("[DS-20] while nobody reads the transfer is paused, and goes on when somebody does")
     func paused() async throws {
-        try await withPipeline { stage async throws in
+        try await withPipeline(.narrow) { stage async throws in
             let count = 32 << 20
             stage.origin.serve("/long", count)
             stage.origin.serve("/other", count / 4)

@@ -42,7 +42,7 @@ struct WebSocketBackPressureTests {
 
     @Test("a handler that stands still holds up the server, and gets every message in the end")
     func handler() async throws {
-        try await withPipeline { stage async throws in
+        try await withPipeline(.narrow) { stage async throws in
             let request = stage.socket()
             let begun = Heard<Bool>()
             let messages = Heard<Int>()
@@ -66,7 +66,7 @@ struct WebSocketBackPressureTests {
 
     @Test("so does an iteration that stands still")
     func sequence() async throws {
-        try await withPipeline { stage async throws in
+        try await withPipeline(.narrow) { stage async throws in
             let request = stage.socket()
             let messages = request.webSocketTask().streamingMessages()
             sendAll(request)
