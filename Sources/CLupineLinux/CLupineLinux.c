@@ -43,11 +43,11 @@ int lupine_open(const char *path, int flags, unsigned int mode) {
 
 int lupine_name_thread(const char *name) { return pthread_setname_np(pthread_self(), name); }
 
-static _Thread_local int is_loop;
+static _Thread_local void *own_loop;
 
-void lupine_mark_loop_thread(int mark) { is_loop = mark; }
+void lupine_mark_loop_thread(void *loop) { own_loop = loop; }
 
-int lupine_is_loop_thread(void) { return is_loop; }
+void *lupine_loop_of_thread(void) { return own_loop; }
 
 int lupine_usable_cores(void) {
     cpu_set_t set;

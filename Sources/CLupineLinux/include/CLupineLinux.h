@@ -30,9 +30,9 @@ int lupine_share_for_writing(int descriptor);
 // Threads.
 int lupine_name_thread(const char *name);
 int lupine_usable_cores(void);
-// A mark that each thread has for itself: whether it runs an event loop, and so may wait for nothing.
-void lupine_mark_loop_thread(int mark);
-int lupine_is_loop_thread(void);
+// A mark that each thread has for itself: the event loop that it runs, where it may wait for nothing; null for none.
+void lupine_mark_loop_thread(void *loop);
+void *lupine_loop_of_thread(void);
 int lupine_enter_network_namespace(int descriptor);
 
 // Static strings, or null for a number the C library does not know.

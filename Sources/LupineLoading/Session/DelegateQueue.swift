@@ -6,7 +6,9 @@ import LupineTransport
 
 /// Where a session calls back.
 ///
-/// Tasks hand in themselves, not single calls: each turn on the queue runs everything that is ready, of all tasks that are.
+/// Tasks hand in themselves, not single calls: each turn on the queue runs everything that is ready, of all tasks that are. What a turn of an
+/// event loop brings comes when that turn ends, or when it is as much as `company`: the queue's thread is woken for all of it, and
+/// does not take the processor from the loop, and its locks, before.
 /// A queue that runs one operation at a time calls one task after the other even when the dispatch queue under it is
 /// concurrent. An operation queue with an underlying dispatch queue is served by that directly, without operations; its
 /// `isSuspended` then does not count.
@@ -14,7 +16,18 @@ final class DelegateQueue: Sendable {
     private struct State {
         var ready: [@Sendable () -> Void] = []
         var isScheduled = false
+        /// Whether it is not on the queue yet, because a loop has its turn.
+        var isHeld = false
+
+        /// Whether what is held goes to the queue now. Once.
+        mutating func release() -> Bool {
+            defer { isHeld = false }
+            return isHeld
+        }
     }
+
+    /// So many jobs are not held.
+    private static let company = 8
 
     /// So many jobs run in one turn before others on the queue have theirs.
     private static let turn = 64
@@ -44,12 +57,16 @@ final class DelegateQueue: Sendable {
     /// Runs the job on the queue, after those that were added before by the same thread.
     func add(_ job: @escaping @Sendable () -> Void) {
         guard isSerial else { return send(job) }
-        let isFirst = state.withLock { state in
+        let (isFirst, isEnough) = state.withLock { state in
             state.ready.append(job)
             defer { state.isScheduled = true }
-            return !state.isScheduled
+            return (!state.isScheduled, state.ready.count >= Self.company && state.release())
         }
-        if isFirst { send { self.run() } }
+        if isEnough { return send { self.run() } }
+        guard isFirst else { return }
+        guard let loop = EventLoop.current else { return send { self.run() } }
+        state.withLock { $0.isHeld = true }
+        loop.atTurnEnd(self)
     }
 
     private func run() {
@@ -75,5 +92,11 @@ final class DelegateQueue: Sendable {
         } else {
             operations.addOperation(job)
         }
+    }
+}
+
+extension DelegateQueue: TurnEndListener {
+    func turnEnded() {
+        if state.withLock({ $0.release() }) { send { self.run() } }
     }
 }

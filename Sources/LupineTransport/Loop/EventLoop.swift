@@ -47,7 +47,7 @@ package final class EventLoop: Sendable {
     }
 
     private func run() {
-        identity.adoptCurrentThread()
+        identity.adoptCurrentThread(of: self)
         let core = core.value
         while core.turn() {}
         identity.abandon()
@@ -60,6 +60,9 @@ package final class EventLoop: Sendable {
     }
 
     // MARK: From any thread
+
+    /// The loop that the calling thread runs; nil elsewhere.
+    package static var current: EventLoop? { NativeThread.loop as? EventLoop }
 
     /// Whether the caller is on this loop's thread.
     package var isOnLoop: Bool {

@@ -14,15 +14,15 @@ package final class LoopIdentity: Sendable {
     }
 
     /// By the loop's thread, first thing.
-    func adoptCurrentThread() {
-        NativeThread.mark(asLoop: true)
+    func adoptCurrentThread(of loop: EventLoop) {
+        NativeThread.mark(asLoop: loop)
         thread.store(NativeThread.current, ordering: .relaxed)
     }
 
     /// By the loop's thread, last thing: its number may be given to another thread.
     func abandon() {
         thread.store(0, ordering: .relaxed)
-        NativeThread.mark(asLoop: false)
+        NativeThread.mark(asLoop: nil)
     }
 
     /// Stops the program on any other thread.

@@ -29,10 +29,19 @@ enum NativeThread {
     static var current: UInt { UInt(pthread_self()) }
 
     /// Whether the calling thread runs an event loop: what waits, blocking, must not do so there.
-    static var isLoop: Bool { lupine_is_loop_thread() != 0 }
+    static var isLoop: Bool { unsafe lupine_loop_of_thread() != nil }
 
-    /// Says of the calling thread whether it runs an event loop.
-    static func mark(asLoop isLoop: Bool) { lupine_mark_loop_thread(isLoop ? 1 : 0) }
+    /// The event loop that the calling thread runs; nil for none.
+    static var loop: AnyObject? {
+        unsafe lupine_loop_of_thread().map {
+            unsafe Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue()
+        }
+    }
+
+    /// Says which event loop the calling thread runs. It outlives the mark: nil takes that away before the loop may go.
+    static func mark(asLoop loop: AnyObject?) {
+        unsafe lupine_mark_loop_thread(loop.map { unsafe Unmanaged.passUnretained($0).toOpaque() })
+    }
 
     /// Processors that this process may use.
     static var usableCores: Int { max(1, Int(lupine_usable_cores())) }
