@@ -75,10 +75,11 @@ struct SequenceBackPressureTests {
 
     @Test("[C-41] an iteration that stands still holds up the origin, and gets every byte in the end")
     func standing() async throws {
-        try await withLongStream { request, _, sent in
+        try await withLongStream { request, stage, sent in
             var bytes = 0
             var isFirst = true
-            for await event in request.streamTask().streamingData() {
+            var iterator = stage.iterating { request.streamTask().streamingData() }
+            while let event = await iterator.next() {
                 if isFirst {
                     isFirst = false
                     #expect(await sent() < Self.count / 2)
@@ -92,12 +93,13 @@ struct SequenceBackPressureTests {
 
     @Test("[C-41] so does one of values that a serializer makes")
     func serialized() async throws {
-        try await withLongStream { request, _, sent in
+        try await withLongStream { request, stage, sent in
             var bytes = 0
             var isFirst = true
-            let stream = request.streamTask().streamingResponses(
-                serializedUsing: PassthroughStreamSerializer())
-            for await event in stream {
+            var iterator = stage.iterating {
+                request.streamTask().streamingResponses(serializedUsing: PassthroughStreamSerializer())
+            }
+            while let event = await iterator.next() {
                 if isFirst {
                     isFirst = false
                     #expect(await sent() < Self.count / 2)

@@ -112,6 +112,13 @@ struct PipelineStage {
 
     func letGo() { origin.gate("go").open() }
 
+    /// An iteration that has begun before any content of its request comes: what comes earlier is gathered without a bound (C-45).
+    func iterating<Element>(_ stream: () -> StreamOf<Element>) -> StreamOf<Element>.Iterator {
+        session.rootQueue.suspend()
+        defer { session.rootQueue.resume() }
+        return stream().makeAsyncIterator()
+    }
+
     /// Returns when everything that is under way on the session's queues has been done, and the monitors have heard of it.
     func settle() async { await session.settle(recorder) }
 
