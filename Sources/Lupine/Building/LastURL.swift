@@ -5,6 +5,9 @@ internal import Foundation
 /// The address that a session was last given as text, with the text: programs ask for the same one again and again, and reading
 /// it takes longer than comparing it. Any thread.
 final class LastURL: Sendable {
+    /// Longer text, that of a `data:` address for instance, is not kept.
+    private static let longest = 4_096
+
     private let last = Protected<(text: String, url: URL)?>(nil)
 
     /// The URL of the convertible; throws what its conversion throws.
@@ -17,7 +20,7 @@ final class LastURL: Sendable {
         }
         if let known { return known }
         let url = try text.asURL()
-        last.write((text, url))
+        if text.utf8.count <= Self.longest { last.write((text, url)) }
         return url
     }
 

@@ -58,17 +58,18 @@ final class EventMailbox: Sendable {
     static func existing(of queue: DispatchQueue) -> EventMailbox? { queue.getSpecific(key: key) }
 
     /// Has the listeners of the route told of the event on the mailbox's queue, which the mailbox does not keep alive itself:
-    /// behind what the root queue has now, if the route has a burst, else at once.
+    /// behind what the root queue has now, if the route has a burst and the caller is on it, else at once.
     func add(_ event: consuming MonitorEvent, along route: EventRoute) {
+        // Elsewhere than on the root queue nobody knows when that comes to the end of what it has.
+        let burst = route.burst.flatMap { $0 === RootBurst.current ? $0 : nil }
         var entry: Entry? = Entry(event: event, route: route)
         let needsTurn = state.write { state in
             // Moved, not copied.
             if let entry = entry.take() { state.waiting.append(consume entry) }
-            return state.needsTurn(in: route.burst)
+            return state.needsTurn(in: burst)
         }
         guard needsTurn else { return }
-        // Elsewhere than on the root queue nobody knows when that comes to the end of what it has.
-        guard let burst = route.burst, burst === RootBurst.current else { return putTurn(on: route.queue) }
+        guard let burst else { return putTurn(on: route.queue) }
         burst.add(self, for: route.queue, behind: route.rootQueue)
     }
 

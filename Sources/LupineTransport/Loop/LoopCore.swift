@@ -138,10 +138,9 @@ final class LoopCore {
         var work: [() -> Void] = []
         swap(&work, &deferred)
         for item in work { item() }
-        if deferred.isEmpty {
-            work.removeAll(keepingCapacity: true)
-            swap(&work, &deferred)
-        }
+        // What goes with it may put off something.
+        work.removeAll(keepingCapacity: true)
+        if deferred.isEmpty { swap(&work, &deferred) }
     }
 
     private func tellListeners() {
@@ -149,10 +148,9 @@ final class LoopCore {
         var told: [any TurnEndListener] = []
         swap(&told, &listeners)
         for listener in told { listener.turnEnded() }
-        if listeners.isEmpty {
-            told.removeAll(keepingCapacity: true)
-            swap(&told, &listeners)
-        }
+        // Listeners that go with it may have others listen.
+        told.removeAll(keepingCapacity: true)
+        if listeners.isEmpty { swap(&told, &listeners) }
     }
 
     /// Tells everybody, runs what they still submit, and closes; false when there is more to run.

@@ -116,10 +116,13 @@ struct RootBurstTests {
         #expect(count == 200)
     }
 
-    @Test("elsewhere than on a root queue an event is told at once")
-    func elsewhere() {
+    @Test(
+        "elsewhere than on a root queue an event is told at once, with those that wait for the root queue",
+        arguments: [0, 1])
+    func elsewhere(waiting: Int) {
         // The root queue is not through with this block before it has been told.
         root.sync {
+            for _ in 0..<waiting { tell() }
             let elsewhere = DispatchQueue(label: "elsewhere")
             let isTold = DispatchSemaphore(value: 0)
             elsewhere.async {
@@ -128,7 +131,7 @@ struct RootBurstTests {
                 isTold.signal()
             }
             isTold.wait()
-            #expect(heard.all == ["event"])
+            #expect(heard.all.count == waiting + 1)
         }
     }
 }
