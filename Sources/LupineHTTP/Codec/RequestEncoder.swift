@@ -60,9 +60,12 @@ enum RequestEncoder {
     }
 
     private static func refuseFraming(_ fields: Fields) throws(HTTPError) {
-        for name in [FieldName.contentLength, .transferEncoding] where fields.contains(name) {
-            throw .framingFieldToSend(Excerpt(name.description))
-        }
+        try refuse(.contentLength, in: fields)
+        try refuse(.transferEncoding, in: fields)
+    }
+
+    private static func refuse(_ name: FieldName, in fields: Fields) throws(HTTPError) {
+        if fields.contains(name) { throw .framingFieldToSend(Excerpt(name.description)) }
     }
 
     /// The `Host` line to write: none when the fields hold one (RFC 9112 §3.2 wants exactly one).
@@ -78,8 +81,9 @@ enum RequestEncoder {
         guard head.fields.firstIndex(of: .host, from: index + 1) == nil else {
             throw .repeatedHostToSend
         }
-        let value = head.fields.value(at: index)
-        guard Authority.isHostField(value) else { throw .invalidAuthority(Excerpt(value)) }
+        guard head.fields.withValue(at: index, Authority.isHostField) else {
+            throw .invalidAuthority(Excerpt(head.fields.value(at: index)))
+        }
         return nil
     }
 }

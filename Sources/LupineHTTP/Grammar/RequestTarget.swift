@@ -105,7 +105,9 @@ public struct Authority: Sendable {
     /// Reads `host:port` as received, the port being required. Throws `HTTPError.malformedTarget`.
     init(parsing text: String) throws(HTTPError) {
         guard let colon = text.utf8.lastIndex(of: Octet.colon),
-            let port = Self.port(text.utf8[text.utf8.index(after: colon)...])
+            let port = Self.port(
+                text.utf8.span.extracting(
+                    droppingFirst: text.utf8.distance(from: text.utf8.startIndex, to: colon) + 1))
         else { throw .malformedTarget(Excerpt(text)) }
         let host = String(text[..<colon])
         // A colon left in the host is an address, and addresses stand in brackets.
@@ -123,20 +125,20 @@ public struct Authority: Sendable {
         host.utf8.contains(Octet.colon) ? "[" + host.prefix { $0 != "%" } + "]" : host
     }
 
-    /// Whether a received `Host` value is well-formed: a host, perhaps a port, or nothing at all.
-    static func isHostField(_ value: String) -> Bool {
+    /// Whether a `Host` value is well-formed: a host, perhaps a port, or nothing at all.
+    static func isHostField(_ value: Span<UInt8>) -> Bool {
         guard !value.isEmpty else { return true }
-        let octets = value.utf8
-        if octets.first == 0x5B {
-            guard let bracket = octets.firstIndex(of: 0x5D) else { return false }
-            let rest = octets[octets.index(after: bracket)...]
-            guard rest.isEmpty || (rest.first == Octet.colon && isPort(rest.dropFirst())) else {
-                return false
-            }
-            return bareHost(String(value[...bracket])) != nil
+        var end = 0
+        if value[0] == 0x5B {
+            while end < value.count, value[end] != 0x5D { end += 1 }
+            guard end < value.count, bareHost(value.text(0..<end + 1)) != nil else { return false }
+            end += 1
+        } else {
+            while end < value.count, isNameOctet(value[end]) { end += 1 }
+            guard end > 0 else { return false }
         }
-        guard let colon = octets.firstIndex(of: Octet.colon) else { return isName(octets[...]) }
-        return isName(octets[..<colon]) && isPort(octets[octets.index(after: colon)...])
+        guard end < value.count else { return true }
+        return value[end] == Octet.colon && isPort(value.extracting(droppingFirst: end + 1))
     }
 
     /// A host without the brackets that an address may have come in; nil when it is none. Brackets hold an address
@@ -149,15 +151,15 @@ public struct Authority: Sendable {
         return isName(octets[...]) || isAddress(octets[...]) ? host : nil
     }
 
-    private static func isPort(_ digits: Substring.UTF8View) -> Bool {
+    private static func isPort(_ digits: Span<UInt8>) -> Bool {
         digits.isEmpty || port(digits) != nil
     }
 
-    private static func port(_ digits: Substring.UTF8View) -> UInt16? {
+    private static func port(_ digits: Span<UInt8>) -> UInt16? {
         guard !digits.isEmpty, digits.count <= 5 else { return nil }
         var number: UInt32 = 0
-        for octet in digits {
-            guard let digit = Octet.decimal(octet) else { return nil }
+        for place in digits.indices {
+            guard let digit = Octet.decimal(digits[place]) else { return nil }
             number = number * 10 + UInt32(digit)
         }
         return UInt16(exactly: number)
@@ -165,14 +167,15 @@ public struct Authority: Sendable {
 
     /// RFC 3986 §3.2.2 without its generosity: letters, digits, and `-._~!$&'()*+,;=%`.
     private static func isName(_ octets: Substring.UTF8View) -> Bool {
-        !octets.isEmpty
-            && octets.allSatisfy { octet in
-                switch octet {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E, 0x25: true
-                case 0x21, 0x24, 0x26...0x2C, Octet.semicolon, Octet.equals: true
-                default: false
-                }
-            }
+        !octets.isEmpty && octets.allSatisfy(isNameOctet)
+    }
+
+    private static func isNameOctet(_ octet: UInt8) -> Bool {
+        switch octet {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E, 0x25: true
+        case 0x21, 0x24, 0x26...0x2C, Octet.semicolon, Octet.equals: true
+        default: false
+        }
     }
 
     /// What an IPv6 address is made of, perhaps with a zone; whether it is one is the resolver's to say.

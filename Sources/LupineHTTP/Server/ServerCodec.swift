@@ -119,10 +119,9 @@ package struct ServerCodec {
             guard version == .http10 else { throw .invalidHost(Excerpt("")) }
             return
         }
-        let value = fields.value(at: index)
-        guard fields.firstIndex(of: .host, from: index + 1) == nil, Authority.isHostField(value) else {
-            throw .invalidHost(Excerpt(value))
-        }
+        guard fields.firstIndex(of: .host, from: index + 1) == nil,
+            fields.withValue(at: index, Authority.isHostField)
+        else { throw .invalidHost(Excerpt(fields.value(at: index))) }
     }
 
     private func expectsContinue(_ fields: Fields) -> Bool {

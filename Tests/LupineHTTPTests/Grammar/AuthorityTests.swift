@@ -43,7 +43,8 @@ import Testing
         #expect(authority.host == row.bare)
         #expect(authority.description == row.field)
         #expect(RequestTarget.authority(authority).description == row.target)
-        #expect(Authority.isHostField(authority.description))
+        let isHostField = Authority.isHostField(authority.description.utf8.span)
+        #expect(isHostField)
         #expect(try RequestTarget.parsed(row.target, method: .connect).description == row.target)
     }
 
@@ -54,5 +55,24 @@ import Testing
     ])
     func refused(_ host: String) {
         #expect(throws: HTTPError.invalidAuthority(Excerpt(host))) { try Authority(host: host, port: 80) }
+    }
+
+    @Test("a Host value is a host, perhaps with a port, or nothing")
+    func hostFields() {
+        let sound = [
+            "", "a", "a:", "a:0", "a:65535", "1.2.3.4:80", "[::1]", "[::1]:", "[::1]:8080", "a%20b:1",
+            "_!$&'()*+,;=~",
+        ]
+        let unsound = [
+            ":", ":80", "a:65536", "a:000080", "a:8x", "a:-1", "a: 1", "a:1:2", "a b", "a/", "a@b", "[", "[]",
+            "[::1",
+            "[::1]x", "[::1]:x", "[::1]]", "[a]", "::1", "\u{E9}", "a\u{0}", "a\r\nb",
+        ]
+        for (values, expected) in [(sound, true), (unsound, false)] {
+            for value in values {
+                let isHostField = Authority.isHostField(value.utf8.span)
+                #expect(isHostField == expected, "\(value.debugDescription)")
+            }
+        }
     }
 }
