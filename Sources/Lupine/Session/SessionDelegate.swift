@@ -47,20 +47,31 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         }
     }
 
-    private var provider: (any SessionStateProvider)? { state.read { $0.provider } }
-    private var eventMonitor: CompositeEventMonitor? { state.read { $0.eventMonitor } }
+    /// Who hears of what a task tells.
+    private struct Audience {
+        let provider: (any SessionStateProvider)?
+        let eventMonitor: CompositeEventMonitor?
+        /// The task's request.
+        let request: Request?
+    }
 
-    /// The request of a task, once it has told what its user did: that comes before whatever the task tells.
-    private func request(for task: URLSessionTask) -> Request? {
+    private var listeners: (provider: (any SessionStateProvider)?, eventMonitor: CompositeEventMonitor?) {
+        state.read { ($0.provider, $0.eventMonitor) }
+    }
+
+    /// Who hears of the task, once its request has told what its user did: that comes before whatever the task tells.
+    private func audience(of task: URLSessionTask) -> Audience {
+        let (provider, eventMonitor) = listeners
         let request = provider?.request(for: task)
         request?.tellNews()
-        return request
+        return Audience(provider: provider, eventMonitor: eventMonitor, request: request)
     }
 
     // MARK: the session
 
     /// Ends what is left of the session's requests.
     open func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
+        let (provider, eventMonitor) = listeners
         eventMonitor?.urlSession(session, didBecomeInvalidWithError: error)
         provider?.cancelRequestsForSessionInvalidation(with: error)
         let ending = state.write { state in
@@ -100,8 +111,8 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        let request = request(for: task)
-        eventMonitor?.urlSession(session, task: task, didReceive: challenge)
+        let audience = audience(of: task)
+        audience.eventMonitor?.urlSession(session, task: task, didReceive: challenge)
         let space = challenge.protectionSpace
         switch space.authenticationMethod {
         case NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest,
@@ -110,21 +121,21 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
             guard challenge.previousFailureCount == 0 else {
                 return completionHandler(.rejectProtectionSpace, nil)
             }
-            guard let credential = provider?.credential(for: task, in: space) else {
+            guard let credential = audience.provider?.credential(for: task, in: space) else {
                 return completionHandler(.performDefaultHandling, nil)
             }
             completionHandler(.useCredential, credential)
         case NSURLAuthenticationMethodServerTrust:
-            judge(space, of: task, request, completionHandler)
+            judge(space, of: task, audience, completionHandler)
         default: completionHandler(.performDefaultHandling, nil)
         }
     }
 
     private func judge(
-        _ space: URLProtectionSpace, of task: URLSessionTask, _ request: Request?,
+        _ space: URLProtectionSpace, of task: URLSessionTask, _ audience: Audience,
         _ completionHandler: (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        guard let trust = space.serverTrust, let manager = provider?.serverTrustManager else {
+        guard let trust = space.serverTrust, let manager = audience.provider?.serverTrustManager else {
             return completionHandler(.performDefaultHandling, nil)
         }
         do {
@@ -136,7 +147,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         } catch {
             let failure = error.asAFError(
                 or: .serverTrustEvaluationFailed(reason: .customEvaluationFailed(error: error)))
-            request?.didFailTask(task, earlyWithError: failure)
+            audience.request?.didFailTask(task, earlyWithError: failure)
             completionHandler(.cancelAuthenticationChallenge, nil)
         }
     }
@@ -146,11 +157,11 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        let request = request(for: task)
-        eventMonitor?.urlSession(
+        let audience = audience(of: task)
+        audience.eventMonitor?.urlSession(
             session, task: task, didSendBodyData: bytesSent, totalBytesSent: totalBytesSent,
             totalBytesExpectedToSend: totalBytesExpectedToSend)
-        request?.updateUploadProgress(completed: totalBytesSent, total: totalBytesExpectedToSend)
+        audience.request?.updateUploadProgress(completed: totalBytesSent, total: totalBytesExpectedToSend)
     }
 
     /// Hands over the stream of an upload.
@@ -158,9 +169,9 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
-        let request = request(for: task)
-        eventMonitor?.urlSession(session, taskNeedsNewBodyStream: task)
-        completionHandler((request as? UploadRequest)?.inputStream())
+        let audience = audience(of: task)
+        audience.eventMonitor?.urlSession(session, taskNeedsNewBodyStream: task)
+        completionHandler((audience.request as? UploadRequest)?.inputStream())
     }
 
     /// Hands over the stream of an upload where it is needed from its first byte on; there is none from later on.
@@ -183,10 +194,10 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        let redirected = self.request(for: task)
-        eventMonitor?.urlSession(
+        let audience = audience(of: task)
+        audience.eventMonitor?.urlSession(
             session, task: task, willPerformHTTPRedirection: response, newRequest: request)
-        guard let handler = redirected?.redirectHandler ?? provider?.redirectHandler else {
+        guard let handler = audience.request?.redirectHandler ?? audience.provider?.redirectHandler else {
             return completionHandler(request)
         }
         handler.task(task, willBeRedirectedTo: request, for: response, completion: completionHandler)
@@ -196,28 +207,27 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     open func urlSession(
         _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
     ) {
-        let request = request(for: task)
-        eventMonitor?.urlSession(session, task: task, didFinishCollecting: metrics)
-        guard let request else { return }
+        let audience = audience(of: task)
+        audience.eventMonitor?.urlSession(session, task: task, didFinishCollecting: metrics)
+        guard let request = audience.request else { return }
         request.didGatherMetrics(metrics)
-        provider?.didGatherMetrics(for: task)
+        audience.provider?.didGatherMetrics(for: task)
     }
 
     /// Tells the request that its task has ended, as soon as there are metrics too.
     open func urlSession(
         _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
     ) {
-        let request = request(for: task)
-        eventMonitor?.urlSession(session, task: task, didCompleteWithError: error)
-        guard let request else { return }
+        let audience = audience(of: task)
+        audience.eventMonitor?.urlSession(session, task: task, didCompleteWithError: error)
+        guard let request = audience.request else { return }
         let failure = error.map { $0.asAFError(or: .sessionTaskFailed(error: $0)) }
-        provider?.didComplete(task) { request.didCompleteTask(task, with: failure) }
+        audience.provider?.didComplete(task) { request.didCompleteTask(task, with: failure) }
     }
 
     /// Only the monitors hear of it.
     open func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
-        _ = request(for: task)
-        eventMonitor?.urlSession(session, taskIsWaitingForConnectivity: task)
+        audience(of: task).eventMonitor?.urlSession(session, taskIsWaitingForConnectivity: task)
     }
 
     // MARK: data and upload tasks
@@ -227,10 +237,10 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        let request = request(for: dataTask)
-        eventMonitor?.urlSession(session, dataTask: dataTask, didReceive: response)
+        let audience = audience(of: dataTask)
+        audience.eventMonitor?.urlSession(session, dataTask: dataTask, didReceive: response)
         guard let response = response as? HTTPURLResponse else { return completionHandler(.allow) }
-        switch request {
+        switch audience.request {
         case let request as DataRequest: request.didReceive(response, completion: completionHandler)
         case let request as DataStreamRequest: request.didReceive(response, completion: completionHandler)
         default: completionHandler(.allow)
@@ -239,9 +249,9 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
     /// Gives the request a piece of content.
     open func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        let request = request(for: dataTask)
-        eventMonitor?.urlSession(session, dataTask: dataTask, didReceive: data)
-        switch request {
+        let audience = audience(of: dataTask)
+        audience.eventMonitor?.urlSession(session, dataTask: dataTask, didReceive: data)
+        switch audience.request {
         case let request as DataRequest: request.didReceive(data)
         case let request as DataStreamRequest: request.didReceive(data)
         default: break
@@ -254,10 +264,10 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         willCacheResponse proposedResponse: CachedURLResponse,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
-        let request = request(for: dataTask)
-        eventMonitor?.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse)
+        let audience = audience(of: dataTask)
+        audience.eventMonitor?.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse)
         guard
-            let handler = request?.cachedResponseHandler ?? provider?.cachedResponseHandler
+            let handler = audience.request?.cachedResponseHandler ?? audience.provider?.cachedResponseHandler
         else { return completionHandler(proposedResponse) }
         handler.dataTask(dataTask, willCacheResponse: proposedResponse, completion: completionHandler)
     }
@@ -279,11 +289,11 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
         expectedTotalBytes: Int64
     ) {
-        let request = request(for: downloadTask)
-        eventMonitor?.urlSession(
+        let audience = audience(of: downloadTask)
+        audience.eventMonitor?.urlSession(
             session, downloadTask: downloadTask, didResumeAtOffset: fileOffset,
             expectedTotalBytes: expectedTotalBytes)
-        request?.updateDownloadProgress(addingBytes: fileOffset, total: expectedTotalBytes)
+        audience.request?.updateDownloadProgress(addingBytes: fileOffset, total: expectedTotalBytes)
     }
 
     /// Tells the request how much more has been written.
@@ -291,22 +301,23 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
         totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
     ) {
-        let request = request(for: downloadTask)
-        eventMonitor?.urlSession(
+        let audience = audience(of: downloadTask)
+        audience.eventMonitor?.urlSession(
             session, downloadTask: downloadTask, didWriteData: bytesWritten,
             totalBytesWritten: totalBytesWritten, totalBytesExpectedToWrite: totalBytesExpectedToWrite)
-        request?.updateDownloadProgress(addingBytes: bytesWritten, total: totalBytesExpectedToWrite)
+        audience.request?.updateDownloadProgress(addingBytes: bytesWritten, total: totalBytesExpectedToWrite)
     }
 
     /// Moves the file to where the request wants it.
     open func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
     ) {
-        let finished = request(for: downloadTask)
-        eventMonitor?.urlSession(session, downloadTask: downloadTask, didFinishDownloadingTo: location)
-        guard let request = finished as? DownloadRequest else { return }
+        let audience = audience(of: downloadTask)
+        audience.eventMonitor?.urlSession(
+            session, downloadTask: downloadTask, didFinishDownloadingTo: location)
+        guard let request = audience.request as? DownloadRequest else { return }
         let (destination, options) = request.place(for: location, downloadTask.response)
-        eventMonitor?.request(request, didCreateDestinationURL: destination)
+        audience.eventMonitor?.request(request, didCreateDestinationURL: destination)
         do {
             if options.contains(.removePreviousFile), fileManager.fileExists(atPath: destination.path) {
                 try fileManager.removeItem(at: destination)
@@ -345,7 +356,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     open func urlSession(
         _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?
     ) {
-        (request(for: webSocketTask) as? WebSocketRequest)?.didOpen(with: `protocol`)
+        (audience(of: webSocketTask).request as? WebSocketRequest)?.didOpen(with: `protocol`)
     }
 
     /// Tells the request what its connection was closed with.
@@ -353,11 +364,16 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         _ session: URLSession, webSocketTask: URLSessionWebSocketTask,
         didCloseWith closeCode: URLSessionWebSocketTask.CloseCode, reason: Data?
     ) {
-        (request(for: webSocketTask) as? WebSocketRequest)?.didClose(with: closeCode, reason: reason)
+        (audience(of: webSocketTask).request as? WebSocketRequest)?.didClose(with: closeCode, reason: reason)
     }
 }
 
 /// Implements nothing, so that what it is asked goes to the defaults of the protocols.
 private final class Defaults: NSObject, URLSessionTaskDelegate {
     static let all = Defaults()
+}
+
+extension SessionDelegate: SelectiveDelegate {
+    /// A subclass may have overridden the method.
+    package var hearsOfNewTasks: Bool { type(of: self) != SessionDelegate.self }
 }

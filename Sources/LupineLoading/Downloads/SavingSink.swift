@@ -12,7 +12,7 @@ final class SavingSink: TaskSink {
     /// Opens the file for a response, at the position where content is to go; nil where the delegate is to have it.
     typealias Opening = @Sendable (URLResponse) -> FileHandle?
 
-    private let base = DelegateSink()
+    private let base = DelegateSink.shared
     private let open: Opening
     private let target = Lock<FileTarget?>(nil)
 

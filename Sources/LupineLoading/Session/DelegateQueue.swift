@@ -13,8 +13,13 @@ import LupineTransport
 /// concurrent. An operation queue with an underlying dispatch queue is served by that directly, without operations; its
 /// `isSuspended` then does not count.
 final class DelegateQueue: Sendable {
+    /// Something to be run. A struct: a bare closure in an array is wrapped once more.
+    private struct Job {
+        let run: @Sendable () -> Void
+    }
+
     private struct State {
-        var ready: [@Sendable () -> Void] = []
+        var ready: [Job] = []
         var isScheduled = false
         /// Whether it is not on the queue yet, because a loop has its turn.
         var isHeld = false
@@ -58,7 +63,7 @@ final class DelegateQueue: Sendable {
     func add(_ job: @escaping @Sendable () -> Void) {
         guard isSerial else { return send(job) }
         let (isFirst, isEnough) = state.withLock { state in
-            state.ready.append(job)
+            state.ready.append(Job(run: job))
             defer { state.isScheduled = true }
             return (!state.isScheduled, state.ready.count >= Self.company && state.release())
         }
@@ -71,7 +76,7 @@ final class DelegateQueue: Sendable {
 
     private func run() {
         var count = 0
-        var jobs: [@Sendable () -> Void] = []
+        var jobs: [Job] = []
         while count < Self.turn {
             // What was ready, and its place for what comes from here on.
             state.withLock { state in
@@ -79,7 +84,7 @@ final class DelegateQueue: Sendable {
                 swap(&jobs, &state.ready)
             }
             if jobs.isEmpty { return }
-            for job in jobs { job() }
+            for job in jobs { job.run() }
             count += jobs.count
             jobs.removeAll(keepingCapacity: jobs.count <= Self.turn)
         }

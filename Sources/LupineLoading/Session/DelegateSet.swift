@@ -21,3 +21,9 @@ final class DelegateSet: Sendable {
         webSocket = delegate as? any URLSessionWebSocketDelegate
     }
 }
+
+/// A session's delegate that says what it need not be told: a call that does nothing still takes its turn on the delegate queue.
+package protocol SelectiveDelegate: URLSessionDelegate {
+    /// Whether `urlSession(_:didCreateTask:)` does anything.
+    var hearsOfNewTasks: Bool { get }
+}

@@ -28,6 +28,8 @@ final class SessionCore: Sendable {
     /// would meet there several times each.
     private let lastIdentifier = Atomic(0)
     let hadDelegate: Bool
+    /// Whether that is to be told of new tasks.
+    let tellsOfNewTasks: Bool
 
     /// The core of a session.
     init(
@@ -41,6 +43,7 @@ final class SessionCore: Sendable {
         self.isShared = isShared
         self.makeLoad = makeLoad
         hadDelegate = delegate != nil
+        tellsOfNewTasks = (delegate as? any SelectiveDelegate)?.hearsOfNewTasks ?? hadDelegate
         state = Lock(State(delegates: delegate.map { DelegateSet($0) }))
     }
 

@@ -157,7 +157,7 @@ open class URLSession: NSObject, @unchecked Sendable {
 
     /// A data task whose content goes to the delegate.
     open func dataTask(with request: URLRequest) -> URLSessionDataTask {
-        data(TaskOrder(kind: .data, request: request, body: .request), DelegateSink())
+        data(TaskOrder(kind: .data, request: request, body: .request), DelegateSink.shared)
     }
 
     /// A data task whose content goes to the delegate.
@@ -180,17 +180,17 @@ open class URLSession: NSObject, @unchecked Sendable {
 
     /// An upload task for data.
     open func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask {
-        upload(TaskOrder(kind: .upload, request: request, body: .data(bodyData)), DelegateSink())
+        upload(TaskOrder(kind: .upload, request: request, body: .data(bodyData)), DelegateSink.shared)
     }
 
     /// An upload task for a file.
     open func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask {
-        upload(TaskOrder(kind: .upload, request: request, body: .file(fileURL)), DelegateSink())
+        upload(TaskOrder(kind: .upload, request: request, body: .file(fileURL)), DelegateSink.shared)
     }
 
     /// An upload task for a stream that the delegate is asked for.
     open func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask {
-        upload(TaskOrder(kind: .upload, request: request, body: .streamed), DelegateSink())
+        upload(TaskOrder(kind: .upload, request: request, body: .streamed), DelegateSink.shared)
     }
 
     /// An upload task for data that ends with a call of the handler, on the delegate queue.
@@ -216,7 +216,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     /// (`URLSessionUploadTask.cancel(byProducingResumeData:)` gives nil): whatever the data is, the task completes with
     /// `unsupportedURL`, and the program uploads anew.
     open func uploadTask(withResumeData resumeData: Data) -> URLSessionUploadTask {
-        uploadFromNowhere(DelegateSink())
+        uploadFromNowhere(DelegateSink.shared)
     }
 
     /// The same, which ends with a call of the handler, on the delegate queue.

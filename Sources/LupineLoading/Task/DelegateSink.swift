@@ -5,17 +5,14 @@ import LupineTransport
 
 /// Content goes to the delegate, piece by piece as it came (T-7), once the delegate has allowed it (U-5.5).
 final class DelegateSink: TaskSink {
+    /// It holds nothing: one does for all tasks.
+    static let shared = DelegateSink()
+
+    private init() {}
+
     func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
         guard task.hasDelegate else { return .deliver }
-        task.ask(fallback: .allow) { stage, answer in
-            guard let delegate = stage.delegates.data, let dataTask = stage.task as? URLSessionDataTask else {
-                return answer(URLSession.ResponseDisposition.allow)
-            }
-            delegate.urlSession(
-                stage.session, dataTask: dataTask, didReceive: response, completionHandler: answer)
-        } taken: {
-            task.follow($0, about: response)
-        }
+        task.ask(ResponseQuestion(task, about: response))
         return .deliver
     }
 

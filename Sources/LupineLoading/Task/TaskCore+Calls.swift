@@ -27,21 +27,26 @@ extension TaskCore {
         taken: @escaping @Sendable (Answer) -> Void
     ) {
         let answer = OneAnswer(taken)
-        let open = TaskQuestion(
-            ask: { stage, open in
-                question(stage) { given in
-                    answer.give(given)
-                    self.answered(open)
-                }
-            },
-            abandon: { answer.give(fallback) })
-        let (isIn, needsTurn) = state.withLock { state in state.delivery.ask(open) }
-        if !isIn { open.abandon() }
+        ask(
+            ClosureQuestion(
+                ask: { stage, open in
+                    question(stage) { given in
+                        answer.give(given)
+                        self.answered(open)
+                    }
+                },
+                abandon: { answer.give(fallback) }))
+    }
+
+    /// Has the delegate asked, in its turn. What comes later waits until the question was `answered`.
+    func ask(_ question: some TaskQuestion) {
+        let (isIn, needsTurn) = state.withLock { $0.delivery.ask(question) }
+        if !isIn { question.abandon() }
         if needsTurn { askForTurn() }
     }
 
     /// A question has been answered: what stands behind it comes.
-    func answered(_ question: TaskQuestion) {
+    func answered(_ question: some TaskQuestion) {
         if state.withLock({ $0.delivery.answered(question) }) { askForTurn() }
     }
 
@@ -115,20 +120,12 @@ extension TaskCore {
     private func runTurn() {
         var stage: TaskStage?
         while true {
-            let (turn, sink, session, face, own) = state.withLock { state in
+            // Who takes part: looked up once, and again when the task has another face.
+            let (turn, cast) = state.withLock { state in
                 let turn = state.delivery.take()
-                let sink = turn.needsSink ? state.sink : nil
-                // Who takes part: looked up once, and again when the task has another face.
-                guard let face = state.face, face !== stage?.task else {
-                    return (turn, sink, URLSession?.none, URLSessionTask?.none, DelegateSet?.none)
-                }
-                return (turn, sink, state.session, face, state.own)
+                return (turn, state.cast(besides: stage))
             }
-            if let session, let face {
-                stage = TaskStage(
-                    session: session, task: face,
-                    delegates: DelegateChain(own: own, session: session.core.delegates))
-            }
+            if let cast { stage = TaskStage(cast) }
             switch turn {
             case .certain(let call): call()
             case .stop: return
@@ -136,18 +133,17 @@ extension TaskCore {
             case .question(let question): if let stage { ask(question, stage) }
             case .data(let data, let resumes):
                 if resumes { resumeReading() }
-                if let stage { sink?.delivers(data, stage) }
+                if let stage { stage.sink.delivers(data, stage) }
             case .end:
-                let cause = state.withLock { $0.outcome?.cause }
-                let error = sink?.ended(self, cause)
-                state.withLock { $0.outcome?.error = error }
+                let (cause, sink) = state.withLock { ($0.outcome?.cause, $0.sink) }
+                if let error = sink.ended(self, cause) { state.withLock { $0.outcome?.error = error } }
             case .finish: if let stage { finish(stage) }
             }
         }
     }
 
     /// Asks, and has the time watched when the load is over and there is no answer yet.
-    private func ask(_ question: TaskQuestion, _ stage: TaskStage) {
+    private func ask(_ question: any TaskQuestion, _ stage: TaskStage) {
         question.ask(stage)
         let waits = state.withLock { state in
             state.outcome != nil && state.alarm == nil && state.delivery.isAsking
@@ -167,7 +163,7 @@ extension TaskCore {
             state.load = nil
             return (
                 state.outcome?.metrics, error, state.sink, state.progress, state.alarm.take(),
-                state.makeLoad.take()
+                state.making.take()
             )
         }
         alarm?()
@@ -176,10 +172,11 @@ extension TaskCore {
             stage.delegates.task?.urlSession(stage.session, task: stage.task, didFinishCollecting: metrics)
         }
         sink.completed(stage, error)
-        let (face, session) = state.withLock { state in
+        // The stage keeps both: nothing goes away under the lock.
+        let isLast = state.withLock { state in
             defer { (state.face, state.session) = (nil, nil) }
-            return (state.face, state.session)
+            return state.face != nil
         }
-        if face != nil { session?.core.taskFinished(identifier, of: stage.session) }
+        if isLast { stage.session.core.taskFinished(identifier, of: stage.session) }
     }
 }

@@ -75,8 +75,8 @@ extension TaskCore {
     // MARK: the load
 
     private func startLoad() {
-        guard let makeLoad = state.withLock({ $0.makeLoad.take() }) else { return }
-        let load = makeLoad(self)
+        guard let making = state.withLock({ $0.making.take() }) else { return }
+        let load = making.load(self)
         let (priority, isCancelled) = state.withLock { state in
             state.load = load
             return (state.priority, state.machine.state == .cancelling)
@@ -115,11 +115,7 @@ extension TaskCore {
             return (state.sink, state.orphan, state.session)
         }
         guard let face, let session else { return }
-        certainly {
-            sink.completed(
-                TaskStage(
-                    session: session, task: face, delegates: DelegateChain(own: nil, session: nil)),
-                error)
-        }
+        let cast = TaskStage.Cast(session: session, task: face, sink: sink, own: nil)
+        certainly { sink.completed(TaskStage(cast, isHeard: false), error) }
     }
 }

@@ -37,7 +37,7 @@ final class TaskCore: Sendable {
         var sink: any TaskSink
         /// What the load is made with: until it is made, or the task has finished. It holds what the session loads with, which
         /// is not to live as long as somebody keeps the task.
-        var makeLoad: (@Sendable (TaskCore) -> any TaskLoad)?
+        var making: Making?
         var load: (any TaskLoad)?
         var currentRequest: URLRequest?
         var response: URLResponse?
@@ -57,6 +57,19 @@ final class TaskCore: Sendable {
         var untoldSent: SentReport?
         /// How much of this transmission the delegate knows of.
         var toldSent: Int64 = 0
+        /// Made when a protocol of the program's is called for the task.
+        var protocols: ProtocolContext?
+
+        /// Who takes part in a call back, if that is not who is on that stage; nil also when the task has no face.
+        func cast(besides stage: TaskStage?) -> TaskStage.Cast? {
+            guard let face, let session, face !== stage?.task else { return nil }
+            return TaskStage.Cast(session: session, task: face, sink: sink, own: own)
+        }
+    }
+
+    /// What makes the load. A struct: a bare closure in an optional is wrapped once more.
+    struct Making: Sendable {
+        let load: @Sendable (TaskCore) -> any TaskLoad
     }
 
     /// How a load ended, and what its sink makes of that.
@@ -77,8 +90,6 @@ final class TaskCore: Sendable {
     let created: Date
     let queue: DelegateQueue?
     let state: Lock<State>
-    /// Where protocols of the program's are called for this task.
-    let protocols = ProtocolContext()
 
     init(
         _ identifier: Int, originalRequest: URLRequest?, queue: DelegateQueue?, sink: any TaskSink,
@@ -91,13 +102,13 @@ final class TaskCore: Sendable {
         self.created = created
         state = Lock(
             State(
-                sink: sink, makeLoad: makeLoad, currentRequest: originalRequest,
+                sink: sink, making: Making(load: makeLoad), currentRequest: originalRequest,
                 counts: Counts(expectedToSend: bodyLength)))
     }
 
     /// The core of a task that no session made.
     static func ofNoSession() -> TaskCore {
-        TaskCore(0, originalRequest: nil, queue: nil, sink: DelegateSink()) { task in
+        TaskCore(0, originalRequest: nil, queue: nil, sink: DelegateSink.shared) { task in
             FailedLoad(URLError(.unsupportedURL), created: task.created, client: task)
         }
     }
@@ -113,7 +124,7 @@ final class TaskCore: Sendable {
             state.sessionHasDelegate = session.core.hadDelegate
         }
         if session.core.admit(self) {
-            if delegate != nil || session.core.hadDelegate {
+            if delegate != nil || session.core.tellsOfNewTasks {
                 call { $0.delegates.task?.urlSession($0.session, didCreateTask: $0.task) }
             }
         } else {
@@ -125,6 +136,16 @@ final class TaskCore: Sendable {
             }
         }
         return face
+    }
+
+    /// Where protocols of the program's are called for this task.
+    var protocols: ProtocolContext {
+        state.withLock { state in
+            if let protocols = state.protocols { return protocols }
+            let made = ProtocolContext()
+            state.protocols = made
+            return made
+        }
     }
 
     // MARK: what the program asks

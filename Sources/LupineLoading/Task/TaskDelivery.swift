@@ -20,7 +20,7 @@ struct TaskDelivery: Sendable {
         /// A call that is run in any case, even after the last of the task.
         case certain(@Sendable () -> Void)
         /// A call whose completion handler has to be called before the next step.
-        case question(TaskQuestion)
+        case question(any TaskQuestion)
         /// A piece of content.
         case data(Data)
         /// In the place of one that was given out.
@@ -32,7 +32,7 @@ struct TaskDelivery: Sendable {
         case call(@Sendable (TaskStage) -> Void)
         case certain(@Sendable () -> Void)
         /// To be followed by `answered`.
-        case question(TaskQuestion)
+        case question(any TaskQuestion)
         /// The piece, and whether the load may go on reading.
         case data(Data, resumes: Bool)
         /// Nothing is left and the load is over: the sink has the last word, and may add steps.
@@ -63,7 +63,7 @@ struct TaskDelivery: Sendable {
     private var next = 0
     private var waitingBytes = 0
     private var isPaused = false
-    private var openQuestion: TaskQuestion?
+    private var openQuestion: (any TaskQuestion)?
     private var isScheduled = false
     private var isCancelled = false
     /// Whoever is given the content has enough of it for now.
@@ -75,14 +75,20 @@ struct TaskDelivery: Sendable {
     /// Adds a step. Returns whether a turn has to be asked for; what is not added any more is dropped.
     mutating func add(_ step: Step) -> Bool {
         if case .certain = step {} else if isCancelled || ending == .finished { return false }
-        steps.append(step)
+        append(step)
         return schedule()
+    }
+
+    private mutating func append(_ step: Step) {
+        // Most tasks have a response and one piece of content.
+        if steps.capacity == 0 { steps.reserveCapacity(2) }
+        steps.append(step)
     }
 
     /// Adds a piece of content. Returns whether a turn has to be asked for, and whether the load is to stop reading.
     mutating func add(_ data: Data) -> (needsTurn: Bool, pauses: Bool) {
         if isCancelled || ending == .finished { return (false, false) }
-        steps.append(.data(data))
+        append(.data(data))
         waitingBytes += data.count
         if waitingBytes > Self.highMark { isPaused = true }
         return (schedule(), isPaused)
@@ -95,9 +101,9 @@ struct TaskDelivery: Sendable {
     }
 
     /// Adds a question. Returns whether it will be asked, and whether a turn has to be asked for.
-    mutating func ask(_ question: TaskQuestion) -> (isIn: Bool, needsTurn: Bool) {
+    mutating func ask(_ question: any TaskQuestion) -> (isIn: Bool, needsTurn: Bool) {
         if isCancelled || ending == .finished { return (false, false) }
-        steps.append(.question(question))
+        append(.question(question))
         return (true, schedule())
     }
 
@@ -117,21 +123,21 @@ struct TaskDelivery: Sendable {
     }
 
     /// A question has its answer. Returns whether a turn has to be asked for.
-    mutating func answered(_ question: TaskQuestion) -> Bool {
+    mutating func answered(_ question: any TaskQuestion) -> Bool {
         guard openQuestion === question else { return false }
         openQuestion = nil
         return schedule()
     }
 
     /// Drops what does not outlive the cancellation. The questions that come back are to be abandoned.
-    mutating func cancel() -> (abandoned: [TaskQuestion], needsTurn: Bool) {
+    mutating func cancel() -> (abandoned: [any TaskQuestion], needsTurn: Bool) {
         isCancelled = true
         return drop()
     }
 
     /// The load ended by force: what waits for an answer, and what stands behind that, is dropped. Nothing is dropped where
     /// nothing waits.
-    mutating func breakQuestion() -> (abandoned: [TaskQuestion], needsTurn: Bool) {
+    mutating func breakQuestion() -> (abandoned: [any TaskQuestion], needsTurn: Bool) {
         openQuestion == nil ? ([], false) : drop()
     }
 
@@ -145,7 +151,7 @@ struct TaskDelivery: Sendable {
     }
 
     /// The time for the whole is over: as `breakQuestion`, also where the question is still to be asked.
-    mutating func expire() -> (abandoned: [TaskQuestion], needsTurn: Bool) {
+    mutating func expire() -> (abandoned: [any TaskQuestion], needsTurn: Bool) {
         asks ? drop() : ([], false)
     }
 
@@ -163,8 +169,8 @@ struct TaskDelivery: Sendable {
         return true
     }
 
-    private mutating func drop() -> (abandoned: [TaskQuestion], needsTurn: Bool) {
-        var abandoned: [TaskQuestion] = []
+    private mutating func drop() -> (abandoned: [any TaskQuestion], needsTurn: Bool) {
+        var abandoned: [any TaskQuestion] = []
         if let openQuestion { abandoned.append(openQuestion) }
         openQuestion = nil
         var kept: [Step] = []
@@ -196,7 +202,7 @@ struct TaskDelivery: Sendable {
             return .stop
         }
         guard next < steps.count else {
-            steps.removeAll(keepingCapacity: true)
+            if next > 0 { steps.removeAll(keepingCapacity: true) }
             next = 0
             switch ending {
             case .over:

@@ -1,33 +1,62 @@
 // SPDX-License-Identifier: MIT
 
 import LupineTransport
+import Synchronization
 
 /// A call of the delegate's whose completion handler the task waits for. The first answer counts, from any thread (U-5.10).
-///
-/// Its answers may be of any type, and it is of none: what is known of the answer where the question is made stays there, and
-/// the compiler sees it.
-final class TaskQuestion: Sendable {
-    private let asking: @Sendable (TaskStage, TaskQuestion) -> Void
+protocol TaskQuestion: AnyObject, Sendable {
+    /// Asks, on the delegate queue, with a completion handler that says of this question that it was answered.
+    func ask(_ stage: TaskStage)
+    /// Nobody will be asked, or nobody waits any more: what hangs on the answer gets the fallback.
+    func abandon()
+}
+
+/// A question as closures. Its answers may be of any type, and it is of none: what is known of the answer where the question is made
+/// stays there, and the compiler sees it.
+final class ClosureQuestion: TaskQuestion {
+    private let asking: @Sendable (TaskStage, any TaskQuestion) -> Void
     private let abandoning: @Sendable () -> Void
 
-    /// A question.
-    ///
-    /// - Parameters:
-    ///   - ask: Calls the delegate, with a completion handler that says of this question that it was answered.
-    ///   - abandon: Sees to what hangs on the answer when nobody will be asked, or nobody waits for the answer any more.
     init(
-        ask: @escaping @Sendable (TaskStage, TaskQuestion) -> Void,
+        ask: @escaping @Sendable (TaskStage, any TaskQuestion) -> Void,
         abandon: @escaping @Sendable () -> Void
     ) {
         asking = ask
         abandoning = abandon
     }
 
-    /// Asks, on the delegate queue.
     func ask(_ stage: TaskStage) { asking(stage, self) }
-
-    /// Nobody waits any more: what hangs on the answer gets the fallback.
     func abandon() { abandoning() }
+}
+
+/// Whether the content of a response is wanted, and how. Every task with a delegate asks it: one object, without closures.
+final class ResponseQuestion: TaskQuestion {
+    private let task: TaskCore
+    private let response: URLResponse
+    private let isAnswered = Atomic(false)
+
+    init(_ task: TaskCore, about response: URLResponse) {
+        self.task = task
+        self.response = response
+    }
+
+    func ask(_ stage: TaskStage) {
+        guard let delegate = stage.delegates.data, let dataTask = stage.task as? URLSessionDataTask else {
+            return answer(.allow)
+        }
+        delegate.urlSession(stage.session, dataTask: dataTask, didReceive: response) { self.answer($0) }
+    }
+
+    func abandon() { give(.allow) }
+
+    private func answer(_ disposition: URLSession.ResponseDisposition) {
+        give(disposition)
+        task.answered(self)
+    }
+
+    private func give(_ disposition: URLSession.ResponseDisposition) {
+        if !isAnswered.exchange(true, ordering: .relaxed) { task.follow(disposition, about: response) }
+    }
 }
 
 /// Passes on the first answer, and lets go of who waited for it.

@@ -75,14 +75,28 @@ private final class ClosedUpgrade: UpgradeHandler {
 
 /// Who takes part in a call back: made anew for each batch of them. A class: it is handed from one to the other.
 final class TaskStage: Sendable {
+    /// Who takes part, as the task has it.
+    struct Cast: Sendable {
+        let session: URLSession
+        let task: URLSessionTask
+        let sink: any TaskSink
+        let own: DelegateSet?
+    }
+
     let session: URLSession
     let task: URLSessionTask
+    let sink: any TaskSink
     let delegates: DelegateChain
 
-    init(session: URLSession, task: URLSessionTask, delegates: DelegateChain) {
-        self.session = session
-        self.task = task
-        self.delegates = delegates
+    /// - Parameter isHeard: Whether the delegates hear of it.
+    init(_ cast: consuming Cast, isHeard: Bool = true) {
+        session = cast.session
+        task = cast.task
+        sink = cast.sink
+        delegates =
+            isHeard
+            ? DelegateChain(own: cast.own, session: cast.session.core.delegates)
+            : DelegateChain(own: nil, session: nil)
     }
 }
 

@@ -126,7 +126,7 @@ final class LoopCore {
     private func runInbox() -> LoopInbox.Phase {
         let phase = inbox.take(into: &batch)
         guard !batch.isEmpty else { return phase }
-        for work in batch { work() }
+        for work in batch { work.run() }
         // A rare flood does not keep its room for ever.
         if batch.count > 4096 { batch = [] } else { batch.removeAll(keepingCapacity: true) }
         return phase

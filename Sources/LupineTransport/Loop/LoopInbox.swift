@@ -6,7 +6,10 @@
 /// whoever finds the loop asleep, and once: a burst of work costs one wake-up. Once closed it refuses, and
 /// what it accepted before has run.
 final class LoopInbox: Sendable {
-    typealias Work = @Sendable () -> Void
+    /// Something to be run. A struct: a bare closure in an array is wrapped once more.
+    struct Work: Sendable {
+        let run: @Sendable () -> Void
+    }
 
     /// What the loop is to do after taking its work.
     enum Phase: Sendable {
@@ -29,10 +32,10 @@ final class LoopInbox: Sendable {
 
     /// Adds work and says whether it was accepted: then it will run, otherwise never. The loop itself needs no bell: it
     /// looks here before it falls asleep again.
-    func submit(_ work: @escaping Work, fromLoop: Bool = false) -> Bool {
+    func submit(_ work: @escaping @Sendable () -> Void, fromLoop: Bool = false) -> Bool {
         let (accepted, bell) = state.withLock { state -> (Bool, WakeUp?) in
             guard let wakeUp = state.wakeUp else { return (false, nil) }
-            state.work.append(work)
+            state.work.append(Work(run: work))
             guard state.asleep, !fromLoop else { return (true, nil) }
             state.asleep = false
             return (true, wakeUp)

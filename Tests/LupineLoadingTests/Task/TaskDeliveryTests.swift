@@ -6,7 +6,7 @@ import Testing
 @testable import LupineLoading
 
 struct TaskDeliveryTests {
-    private func silent() -> TaskQuestion { TaskQuestion(ask: { _, _ in }, abandon: {}) }
+    private func silent() -> any TaskQuestion { ClosureQuestion(ask: { _, _ in }, abandon: {}) }
 
     /// A delivery that a condition of a test can change.
     private final class Held {
@@ -14,11 +14,11 @@ struct TaskDeliveryTests {
 
         func add(_ step: TaskDelivery.Step) -> Bool { delivery.add(step) }
         func add(_ data: Data) -> (needsTurn: Bool, pauses: Bool) { delivery.add(data) }
-        func ask(_ question: TaskQuestion) -> (isIn: Bool, needsTurn: Bool) { delivery.ask(question) }
-        func answered(_ question: TaskQuestion) -> Bool { delivery.answered(question) }
+        func ask(_ question: any TaskQuestion) -> (isIn: Bool, needsTurn: Bool) { delivery.ask(question) }
+        func answered(_ question: any TaskQuestion) -> Bool { delivery.answered(question) }
         func insert(_ step: TaskDelivery.Step) { delivery.insert(step) }
-        func cancel() -> (abandoned: [TaskQuestion], needsTurn: Bool) { delivery.cancel() }
-        func breakQuestion() -> (abandoned: [TaskQuestion], needsTurn: Bool) { delivery.breakQuestion() }
+        func cancel() -> (abandoned: [any TaskQuestion], needsTurn: Bool) { delivery.cancel() }
+        func breakQuestion() -> (abandoned: [any TaskQuestion], needsTurn: Bool) { delivery.breakQuestion() }
         func end() -> Bool { delivery.end() }
         func holdContent(_ isHeld: Bool) -> Bool { delivery.holdContent(isHeld) }
         func take() -> TaskDelivery.Turn { delivery.take() }
