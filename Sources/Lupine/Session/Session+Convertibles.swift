@@ -42,7 +42,9 @@ extension Session {
         }
 
         func asURLRequest() throws -> URLRequest {
-            var request = try URLRequest(url: lastURL.url(of: url), method: method, headers: headers)
+            var request = try lastURL.request(for: url)
+            if method != .get { request.method = method }
+            if let headers { request.headers = headers }
             try requestModifier?(&request)
             return try encoding.encode(request, with: parameters)
         }

@@ -20,7 +20,7 @@ enum BodySource: Sendable {
     init(_ body: TaskOrder.Body, of request: URLRequest) throws(URLError) {
         switch body {
         case .request:
-            switch request.contents.value.body {
+            switch request.body {
             case .none: self = .none
             case .data(let data): self = data.isEmpty ? .none : .data(data)
             case .stream(let stream): self = .stream(stream)

@@ -203,7 +203,8 @@ extension NetworkLoad: ExchangeSink {
         if wantsMore, case .success = result, let error = flow.withLock({ $0.finishDecoding() }) {
             fail(error)
         }
-        finish(result, flow.withLock { $0.earlier } + [metrics])
+        let earlier = flow.withLock { $0.earlier }
+        finish(result, earlier.isEmpty ? [metrics] : earlier + [metrics])
     }
 }
 

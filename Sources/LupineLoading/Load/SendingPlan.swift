@@ -24,12 +24,12 @@ struct SendingPlan: Sendable {
         do throws(URLRequestError) { method = try request.checkedMethod() } catch {
             throw .loading(.badURL, url: url, underlying: error)
         }
-        body = try BodySource(hop.body, of: request)
+        let body = try BodySource(hop.body, of: request)
         guard method != .get || body.isNone else {
             throw .loading(
                 .dataLengthExceedsMaximum, url: url, reason: "resource exceeds maximum size")
         }
-        length = Self.length(of: body, request)
+        let length = Self.length(of: body, request)
         let route: SessionEngine.Route
         do throws(TransportError) {
             route = try engine.route(
@@ -37,13 +37,15 @@ struct SendingPlan: Sendable {
                 tunnelAuthorizer: hop.tunnelAuthorizer, taskTrust: hop.taskTrust,
                 mayIdentify: hop.usesClientIdentity)
         } catch { throw URLError(error, url: url) }
-        origin = route.origin
         let fields: Fields
         do throws(URLRequestError) {
             fields = try Self.fields(hop, route, hasBody: !body.isNone, method, settings, engine)
         } catch { throw .loading(.badURL, url: url, underlying: error) }
-        head = RequestHead(method: method, target: .origin(route.target), fields: fields)
         options = Self.options(hop, settings, fields, body, length)
+        head = RequestHead(method: method, target: .origin(route.target), fields: fields)
+        origin = route.origin
+        self.body = body
+        self.length = length
     }
 
     // MARK: fields

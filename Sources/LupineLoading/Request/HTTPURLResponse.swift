@@ -46,7 +46,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         super.init(
             Self.contents(
                 url: url, type: find("Content-Type"),
-                length: find("Content-Length").flatMap(Self.length) ?? -1))
+                length: find("Content-Length").flatMap { Self.length($0.utf8.span) } ?? -1))
     }
 
     /// A response as it was loaded.
@@ -61,11 +61,12 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         header = .lines(fields)
         firstLine = FirstLine(version: head.version, reason: head.reason)
         proposedFilename = fields[.contentDisposition].flatMap(SuggestedFilename.proposed)
-        let length = isDecoded || fields.contains(.transferEncoding) ? nil : fields[.contentLength]
+        let hasLength = !isDecoded && !fields.contains(.transferEncoding)
         super.init(
             Self.contents(
                 url: url.withoutUserInfo, type: fields[.contentType],
-                length: length.flatMap(Self.length) ?? -1))
+                length: (hasLength ? fields.withFirstValue(of: .contentLength, Self.length) ?? nil : nil)
+                    ?? -1))
     }
 
     /// Reads a response that was archived; nil when the archive holds something else.
@@ -198,12 +199,22 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         return HeaderList.isSame(name, "WWW-Authenticate") ? "WWW-Authenticate" : HeaderList.canonical(name)
     }
 
-    private static func length(_ value: String) -> Int64? {
+    /// The number; nil where there is something else, or a number that is too large.
+    private static func length(_ value: Span<UInt8>) -> Int64? {
         func isBlank(_ octet: UInt8) -> Bool { octet == 0x20 || octet == 0x09 }
-        var digits = value.utf8.drop(while: isBlank)
-        while let last = digits.last, isBlank(last) { digits.removeLast() }
-        guard !digits.isEmpty, digits.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
-        return Int64(Substring(digits))
+        var (start, end) = (0, value.count)
+        while start < end, isBlank(value[start]) { start += 1 }
+        while start < end, isBlank(value[end - 1]) { end -= 1 }
+        guard start < end else { return nil }
+        var length: Int64 = 0
+        for place in start..<end {
+            guard 0x30...0x39 ~= value[place] else { return nil }
+            let (tens, overflow) = length.multipliedReportingOverflow(by: 10)
+            let (sum, carry) = tens.addingReportingOverflow(Int64(value[place] - 0x30))
+            if overflow || carry { return nil }
+            length = sum
+        }
+        return length
     }
 
     private static func contents(url: URL, type: String?, length: Int64) -> Contents {
@@ -222,6 +233,10 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
 
     /// Most are lower case already.
     private static func lowercased(_ text: String) -> String {
-        text.utf8.allSatisfy { 0x61...0x7A ~= $0 || 0x2B...0x3B ~= $0 } ? text : text.lowercased()
+        let octets = text.utf8.span
+        for place in octets.indices where !(0x61...0x7A ~= octets[place] || 0x2B...0x3B ~= octets[place]) {
+            return text.lowercased()
+        }
+        return text
     }
 }

@@ -209,6 +209,9 @@ public struct URLRequest: Sendable {
 
     // MARK: body
 
+    /// The body in its form.
+    var body: Body { contents.value.body }
+
     /// The body as data. Setting it removes the stream.
     public var httpBody: Data? {
         get {

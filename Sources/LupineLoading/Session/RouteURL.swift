@@ -19,6 +19,11 @@ struct RouteURL: Sendable {
     init(_ url: URL, isWebSocket: Bool, known: RouteServer? = nil) throws(TransportError) {
         var text = url.absoluteString
         text.makeContiguousUTF8()
+        try self.init(text, isWebSocket: isWebSocket, known: known)
+    }
+
+    /// Reads the text of a URL.
+    init(_ text: String, isWebSocket: Bool, known: RouteServer?) throws(TransportError) {
         let bytes = text.utf8.span
         if let known, known.isWebSocket == isWebSocket, known.begins(bytes) {
             server = known

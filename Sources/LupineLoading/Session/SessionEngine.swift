@@ -50,8 +50,10 @@ final class SessionEngine: Sendable {
         let dialing: DialConfiguration
         let proxyProfile: TLSProfile
         let options: URLSessionConfiguration.LupineOptions
-        /// Where the last request went, and the pool's key for that where it is the server alone.
-        let last = Lock<(server: RouteServer, origin: Origin?)?>(nil)
+        /// Whether any request may have a proxy.
+        let hasProxy: Bool
+        /// Where the last request went.
+        let last = Lock<LastRoute?>(nil)
 
         init(
             group: EventLoopGroup, ownsGroup: Bool, proxies: ProxyRule, pool: ConnectionPool,
@@ -62,6 +64,7 @@ final class SessionEngine: Sendable {
             self.group = group
             self.ownsGroup = ownsGroup
             self.proxies = proxies
+            hasProxy = proxies.hasServer
             self.pool = pool
             self.webSockets = webSockets
             self.revocation = revocation
@@ -92,6 +95,25 @@ final class SessionEngine: Sendable {
                 await group.shutdown()
                 done()
             }
+        }
+    }
+
+    /// Where the last request went: most have the server of the one before, many its address.
+    private struct LastRoute: Sendable {
+        let server: RouteServer
+        /// The pool's key for that where it is the server alone.
+        let origin: Origin?
+        /// The address, and what was made of it.
+        let text: String
+        let target: String
+
+        /// The way to the address, if it is the same.
+        func route(to text: String, isWebSocket: Bool) -> Route? {
+            guard let origin, server.isWebSocket == isWebSocket,
+                self.text.utf8.span.hasOctets(of: text.utf8.span)
+            else { return nil }
+            return Route(
+                origin: origin, target: target, hostField: server.hostField, proxy: nil, isTunnelled: false)
         }
     }
 
@@ -189,10 +211,14 @@ final class SessionEngine: Sendable {
         tunnelAuthorizer: TunnelAuthorizer? = nil, taskTrust: TaskTrust? = nil, mayIdentify: Bool = true
     ) throws(TransportError) -> Route {
         let parts = try parts.get()
-        let last = parts.last.withLock { $0 }
-        let place = try RouteURL(url, isWebSocket: isWebSocket, known: last?.server)
+        var text = url.absoluteString
+        text.makeContiguousUTF8()
+        if let route = parts.last.withLock({ $0?.route(to: text, isWebSocket: isWebSocket) }) { return route }
+        let known = parts.last.withLock { $0.map { ($0.server, $0.origin) } }
+        let place = try RouteURL(text, isWebSocket: isWebSocket, known: known?.0)
         let server = place.server
-        if let last, last.server === server, let origin = last.origin {
+        if let known, known.0 === server, let origin = known.1 {
+            Self.keep(LastRoute(server: server, origin: origin, text: text, target: place.target), parts)
             return Route(
                 origin: origin, target: place.target, hostField: server.hostField, proxy: nil,
                 isTunnelled: false)
@@ -212,17 +238,27 @@ final class SessionEngine: Sendable {
             localBinding: parts.options.localBinding)
         if !server.spelling.isEmpty {
             let isAlone = proxy == nil && profile == nil
-            parts.last.withLock { $0 = (server, isAlone ? origin : nil) }
+            Self.keep(
+                LastRoute(server: server, origin: isAlone ? origin : nil, text: text, target: place.target),
+                parts)
         }
         return Route(
             origin: origin, target: place.target, hostField: server.hostField, proxy: proxy,
             isTunnelled: proxy.map { $0.kind == .socks5 || server.scheme == .https || isWebSocket } ?? false)
     }
 
+    private static func keep(_ route: LastRoute, _ parts: Parts) {
+        // What was kept goes away outside of the lock.
+        _ = parts.last.withLock { last in
+            defer { last = route }
+            return last
+        }
+    }
+
     /// The proxy that `route` has for `url`; nil also for an address that cannot be sent to. Where the session has no proxy at
     /// all, the address is not looked at.
     func proxy(for url: URL, isWebSocket: Bool) -> ProxyServer? {
-        guard let parts = try? parts.get(), parts.proxies.hasServer,
+        guard let parts = try? parts.get(), parts.hasProxy,
             let place = try? RouteURL(url, isWebSocket: isWebSocket)
         else { return nil }
         return Self.proxy(for: place.server, parts)

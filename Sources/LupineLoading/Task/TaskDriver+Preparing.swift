@@ -103,14 +103,19 @@ extension TaskDriver {
     // MARK: the cache
 
     private func lookUp(_ request: URLRequest, _ hashes: [MessageDigest: [UInt8]], _ plan: Plan) {
-        var (plan, fields) = (plan, AuthenticationFields())
-        if var authenticator = plan.authenticator?.value {
-            fields = authenticator.fields(hashes)
-            plan.authenticator = .value(authenticator)
+        guard var authenticator = plan.authenticator?.value else {
+            return lookUp(Prepared(announced: request, sent: request, fields: AuthenticationFields()), plan)
         }
+        let fields = authenticator.fields(hashes)
+        var plan = plan
+        plan.authenticator = .value(authenticator)
         var sent = request
         if let value = fields.authorization { sent.headerList.set("Authorization", value) }
-        let hop = Prepared(announced: request, sent: sent, fields: fields)
+        lookUp(Prepared(announced: request, sent: sent, fields: fields), plan)
+    }
+
+    private func lookUp(_ hop: Prepared, _ plan: Plan) {
+        let sent = hop.sent
         switch (order.kind, sent.contents.value.scheme) {
         case (.webSocket, _), (_, .file), (_, .data): return load(hop, plan, CacheUse())
         case (.data, _), (.upload, _), (.download, _): break
@@ -137,7 +142,6 @@ extension TaskDriver {
 
         /// The same with these fields set.
         func setting(_ added: [HeaderList.Field]) -> Prepared {
-            if added.isEmpty { return self }
             var hop = self
             for field in added { hop.sent.headerList.set(field.name, field.value) }
             return hop
@@ -167,7 +171,7 @@ extension TaskDriver {
         case .load(let added):
             let isKept = stored != nil && CacheRule.key(of: hop.sent) != nil
             load(
-                hop.setting(added), plan,
+                added.isEmpty ? hop : hop.setting(added), plan,
                 CacheUse(
                     storesFor: stored, supersedes: isKept && mayBeStored ? stored?.url : nil))
         case .bypass:

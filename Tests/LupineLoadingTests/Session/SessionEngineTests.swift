@@ -45,6 +45,34 @@ struct SessionEngineTests {
         #expect(direct.proxy == nil && !direct.isTunnelled)
     }
 
+    @Test("the way to an address is the same whatever was asked for before")
+    func everyOrder() throws {
+        let addresses: [(String, Bool)] = [
+            ("http://h/p?q", false), ("http://h/p?q#f", false), ("http://h/p?Q", false), ("http://h", false),
+            ("http://g/p?q", false), ("http://h:80/p?q", false), ("http://u@h/p?q", false),
+            ("https://h/p?q", false),
+            ("ws://h/p?q", true), ("http://h/p?q", true), ("ws://h/p?q", false), ("http://h/\u{20}", false),
+        ]
+        func text(_ route: SessionEngine.Route?) -> String {
+            route.map {
+                "\($0.origin.scheme) \($0.origin.host):\($0.origin.port) \($0.target) \($0.hostField) \($0.isTunnelled)"
+            } ?? "none"
+        }
+        for first in addresses {
+            for second in addresses {
+                let configuration = URLSessionConfiguration.ephemeral
+                configuration.connectionProxyDictionary = [:]
+                let engine = SessionEngine(SessionSettings(configuration))
+                for (address, isWebSocket) in [first, second, second, first] {
+                    let url = try #require(URL(string: address))
+                    let found = try? engine.route(for: url, isWebSocket: isWebSocket)
+                    let fresh = try? route(address, isWebSocket: isWebSocket)
+                    #expect(text(found) == text(fresh), "\(address) behind \(first) and \(second)")
+                }
+            }
+        }
+    }
+
     @Test func aSocketPathNeedsNoProxy() throws {
         let route = try route("http://h/p") {
             Self.proxied($0)

@@ -18,7 +18,7 @@ struct LastURLTests {
             for second in texts {
                 let memory = LastURL()
                 for text in [first, second, second, first] {
-                    let remembered = try? memory.url(of: text)
+                    let remembered = (try? memory.request(for: text))?.url
                     let read = try? text.asURL()
                     #expect(remembered == read, "\(text) behind \(first) and \(second)")
                     #expect(remembered?.absoluteString == read?.absoluteString)
@@ -42,9 +42,9 @@ struct LastURLTests {
         }
         let counter = Counter()
         let memory = LastURL()
-        #expect(try memory.url(of: counter).path == "/1")
-        #expect(try memory.url(of: counter).path == "/2")
+        #expect(try memory.request(for: counter).url?.path == "/1")
+        #expect(try memory.request(for: counter).url?.path == "/2")
         let url = try #require(URL(string: "http://a.test/"))
-        #expect(try memory.url(of: url) == url)
+        #expect(try memory.request(for: url).url == url)
     }
 }
