@@ -10,12 +10,12 @@ import Dispatch
 /// waiting task was cancelled is the request's affair, which calls its handlers however it ends.
 final class AwaitedResponse<Response: Sendable>: Sendable {
     private let arrival = ResponseArrival()
-    /// There when it has come.
-    private let content = Protected<Response?>(nil)
+    // Written once, before it is said to have come, and looked at only after: the arrival's lock is between the two.
+    @exclusivity(unchecked) private nonisolated(unsafe) var content: Response?
 
-    /// Puts the response here and lets everybody go who waits. On the root queue of the request, `rootQueue`.
+    /// Puts the response here and lets everybody go who waits. On the root queue of the request, `rootQueue`; once.
     func come(_ response: Response, on rootQueue: DispatchQueue) {
-        content.write { $0 = response }
+        unsafe content = response
         arrival.come(on: rootQueue)
     }
 
@@ -33,7 +33,7 @@ final class AwaitedResponse<Response: Sendable>: Sendable {
 
     /// The response, for those who have waited.
     var arrived: Response {
-        guard let response = content.read({ $0 }) else {
+        guard arrival.hasCome, let response = unsafe content else {
             preconditionFailure("a response is looked at before it has come")
         }
         return response
@@ -43,11 +43,17 @@ final class AwaitedResponse<Response: Sendable>: Sendable {
 /// That a response has come, whatever it is a response of: what waits knows no types, which it would have to ask the runtime for.
 private struct ResponseArrival: Sendable {
     private enum State {
-        case pending(CheckedContinuation<Void, Never>?, others: [CheckedContinuation<Void, Never>])
+        case pending(WaitingTask?, others: [WaitingTask])
         case come
     }
 
     private let state = Protected(State.pending(nil, others: []))
+
+    var hasCome: Bool {
+        state.read { state in
+            if case .come = state { true } else { false }
+        }
+    }
 
     func come(on rootQueue: DispatchQueue) {
         let (first, others) = state.write { state in
@@ -59,10 +65,10 @@ private struct ResponseArrival: Sendable {
         }
         guard let first else { return }
         if let burst = RootBurst.current {
-            burst.resume(first, others, behind: rootQueue)
+            burst.letGo(first, others, behind: rootQueue)
         } else {
-            first.resume()
-            for task in others { task.resume() }
+            first.goOn()
+            for task in others { task.goOn() }
         }
     }
 
@@ -76,20 +82,19 @@ private struct ResponseArrival: Sendable {
     }
 
     private func wait() async {
-        await withCheckedContinuation { continuation in
-            let waits = state.write { state in
+        await WaitingTask.wait { task in
+            state.write { state in
                 switch state {
                 case .pending(nil, let others):
-                    state = .pending(continuation, others: others)
+                    state = .pending(task, others: others)
                     return true
                 case .pending(let first, var others):
-                    others.append(continuation)
+                    others.append(task)
                     state = .pending(first, others: others)
                     return true
                 case .come: return false
                 }
             }
-            if !waits { continuation.resume() }
         }
     }
 }

@@ -33,7 +33,7 @@ final class RootBurst: Sendable {
         var lastTurns: UInt64 = 0
         /// Whether a block that waits for the pace is going to give them their turn.
         var isPaced = false
-        var tasks: [CheckedContinuation<Void, Never>] = []
+        var tasks: [WaitingTask] = []
         /// When the first of the tasks began to wait.
         var beginning: UInt64 = 0
         /// Whether the block that ends the burst is on the root queue.
@@ -52,7 +52,7 @@ final class RootBurst: Sendable {
             return turns
         }
 
-        mutating func takeTasks() -> [CheckedContinuation<Void, Never>] {
+        mutating func takeTasks() -> [WaitingTask] {
             defer { tasks.removeAll(keepingCapacity: true) }
             return tasks
         }
@@ -81,15 +81,15 @@ final class RootBurst: Sendable {
         if needsEnd { rootQueue.async { self.end(on: rootQueue) } }
     }
 
-    /// Resumes the task, and the others, when `rootQueue`, on which the caller is, has come to the end of what it has now, or in a later
+    /// Lets the task go on, and the others, when `rootQueue`, on which the caller is, has come to the end of what it has now, or in a later
     /// block of it; never in the block that the caller is in.
-    func resume(
-        _ task: CheckedContinuation<Void, Never>, _ others: [CheckedContinuation<Void, Never>],
+    func letGo(
+        _ task: WaitingTask, _ others: [WaitingTask],
         behind rootQueue: DispatchQueue
     ) {
         let now = DispatchTime.now().uptimeNanoseconds
         let (needsEnd, due) = state.write { state in
-            var due: [CheckedContinuation<Void, Never>] = []
+            var due: [WaitingTask] = []
             if state.tasks.count >= Self.company || now - state.beginning > Self.patience {
                 due = state.takeTasks()
             }
@@ -98,7 +98,7 @@ final class RootBurst: Sendable {
             if !others.isEmpty { state.tasks.append(contentsOf: others) }
             return (state.needsEnd(), due)
         }
-        for task in due { task.resume() }
+        for task in due { task.goOn() }
         if needsEnd { rootQueue.async { self.end(on: rootQueue) } }
     }
 
@@ -115,7 +115,7 @@ final class RootBurst: Sendable {
             return (state.takeTurns(at: now), false, tasks)
         }
         for turn in turns { turn.mailbox.putTurn(on: turn.queue) }
-        for task in tasks { task.resume() }
+        for task in tasks { task.goOn() }
         if isPaced {
             _ = rootQueue.after(.nanoseconds(Self.pace)) { self.endPaced() }
         }

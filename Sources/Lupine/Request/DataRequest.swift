@@ -105,7 +105,7 @@ public class DataRequest: Request, @unchecked Sendable {
             let result = AFResult<Data?>(value: self.data, error: self.error)
             let response = self.dataResponse(result, duration: 0)
             self.monitors?.request(self, didParseResponse: response)
-            self.serialized(nil) { _ in queue.deliver { completionHandler(response) } }
+            self.serialized { queue.deliver { completionHandler(response) } }
         }
         return self
     }
@@ -141,18 +141,27 @@ public class DataRequest: Request, @unchecked Sendable {
                 try serializer.serialize(
                     request: self.request, response: self.response, data: self.data, error: self.error)
             }
-            self.onRoot(isOnRoot) {
-                let response = self.dataResponse(result, duration: duration)
-                self.monitors?.request(self, didParseResponse: response)
-                self.serialized(response.error) { replacement in
-                    guard let replacement else { return queue.deliver(response, to: completionHandler) }
-                    let failed = self.dataResponse(
-                        AFResult<Serializer.SerializedObject>.failure(replacement), duration: duration)
-                    queue.deliver(failed, to: completionHandler)
-                }
-            }
+            if isOnRoot { return self.serialized(result, duration, on: queue, completionHandler) }
+            self.underlyingQueue.async { self.serialized(result, duration, on: queue, completionHandler) }
         }
         return self
+    }
+
+    /// The serializer of a handler has run. On the root queue.
+    private func serialized<Value>(
+        _ result: AFResult<Value>, _ duration: TimeInterval, on queue: DispatchQueue?,
+        _ completionHandler: @escaping @Sendable (AFDataResponse<Value>) -> Void
+    ) {
+        let response = dataResponse(result, duration: duration)
+        monitors?.request(self, didParseResponse: response)
+        guard case .failure(let error) = result else {
+            return serialized { queue.deliver(response, to: completionHandler) }
+        }
+        serialized(error) { replacement in
+            guard let replacement else { return queue.deliver(response, to: completionHandler) }
+            let failed = self.dataResponse(AFResult<Value>.failure(replacement), duration: duration)
+            queue.deliver(failed, to: completionHandler)
+        }
     }
 
     private func dataResponse<Value>(

@@ -321,7 +321,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
             if !state.isOver { state.takers.append(Taker(take: take)) }
         }
         appendSerializer(isForeign: true) { isOnRoot in
-            let ended = { @Sendable in self.serialized(nil) { _ in self.complete(stream, on: queue) } }
+            let ended = { @Sendable in self.serialized { self.complete(stream, on: queue) } }
             if let end, self.error == nil { end(self, ended) } else { self.onRoot(isOnRoot, ended) }
         }
         return self

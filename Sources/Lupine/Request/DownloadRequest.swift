@@ -186,7 +186,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
             let result = AFResult<URL?>(value: self.fileURL, error: self.error)
             let response = self.downloadResponse(result, duration: 0)
             self.monitors?.request(self, didParseResponse: response)
-            self.serialized(nil) { _ in queue.deliver { completionHandler(response) } }
+            self.serialized { queue.deliver { completionHandler(response) } }
         }
         return self
     }
@@ -222,18 +222,26 @@ public final class DownloadRequest: Request, @unchecked Sendable {
                 try serializer.serializeDownload(
                     request: self.request, response: self.response, fileURL: self.fileURL, error: self.error)
             }
-            self.onRoot(isOnRoot) {
-                let response = self.downloadResponse(result, duration: duration)
-                self.monitors?.request(self, didParseResponse: response)
-                self.serialized(response.error) { replacement in
-                    guard let replacement else { return queue.deliver(response, to: completionHandler) }
-                    let failed = self.downloadResponse(
-                        AFResult<Serializer.SerializedObject>.failure(replacement), duration: duration)
-                    queue.deliver(failed, to: completionHandler)
-                }
-            }
+            self.onRoot(isOnRoot) { self.serialized(result, duration, on: queue, completionHandler) }
         }
         return self
+    }
+
+    /// The serializer of a handler has run. On the root queue.
+    private func serialized<Value>(
+        _ result: AFResult<Value>, _ duration: TimeInterval, on queue: DispatchQueue?,
+        _ completionHandler: @escaping @Sendable (AFDownloadResponse<Value>) -> Void
+    ) {
+        let response = downloadResponse(result, duration: duration)
+        monitors?.request(self, didParseResponse: response)
+        guard case .failure(let error) = result else {
+            return serialized { queue.deliver(response, to: completionHandler) }
+        }
+        serialized(error) { replacement in
+            guard let replacement else { return queue.deliver(response, to: completionHandler) }
+            let failed = self.downloadResponse(AFResult<Value>.failure(replacement), duration: duration)
+            queue.deliver(failed, to: completionHandler)
+        }
     }
 
     private func downloadResponse<Value>(

@@ -138,7 +138,7 @@ extension Request {
 
     // MARK: handlers and the pass over their serializers
 
-    /// Adds a serializer, which has to end with `serialized(_:deliver:)` on the root queue. The request may resume because of
+    /// Adds a serializer, which has to end with `serialized` on the root queue. The request may resume because of
     /// it.
     func appendSerializer(isForeign: Bool, _ run: @escaping @Sendable (_ isOnRoot: Bool) -> Void) {
         let action = mutableState.write { state in
@@ -206,13 +206,13 @@ extension Request {
         }
     }
 
-    /// A serializer has run; asks the retriers if it has failed. On the root queue.
+    /// A serializer has failed; asks the retriers. On the root queue.
     ///
     /// - Parameters:
-    ///   - failure: Why it failed.
+    ///   - failure: Why.
     ///   - deliver: Calls the handler, with the error that a retrier put in the place of the failure, if one did.
-    func serialized(_ failure: AFError?, deliver: @escaping @Sendable (AFError?) -> Void) {
-        guard let failure, let delegate else { return serialized { deliver(nil) } }
+    func serialized(_ failure: AFError, deliver: @escaping @Sendable (AFError?) -> Void) {
+        guard let delegate else { return serialized { deliver(nil) } }
         switch mutableState.write({ $0.machine.receive(.serializerFailed) }) {
         case .ask(let number):
             delegate.retryResult(for: self, dueTo: failure) { result in
@@ -225,7 +225,8 @@ extension Request {
         }
     }
 
-    private func serialized(_ delivery: @escaping @Sendable () -> Void) {
+    /// A serializer has run, and has not failed or fails for good; `delivery` calls the handler. On the root queue.
+    func serialized(_ delivery: @escaping @Sendable () -> Void) {
         mutableState.write { $0.chain.completed(Job(run: delivery)) }
         runSerializers()
     }

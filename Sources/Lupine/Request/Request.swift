@@ -46,9 +46,9 @@ public class Request: @unchecked Sendable {
         var id: UUID?
         var error: AFError?
         var retryCount = 0
-        var requests = AttemptHistory<URLRequest>()
-        var tasks = AttemptHistory<URLSessionTask>()
-        var metrics = AttemptHistory<URLSessionTaskMetrics>()
+        var requests = Few<URLRequest>()
+        var tasks = Few<URLSessionTask>()
+        var metrics = Few<URLSessionTaskMetrics>()
         var chain = SerializerChain()
         var finishHandlers: [Job] = []
         var validators: [Validator] = []

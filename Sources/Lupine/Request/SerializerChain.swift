@@ -8,7 +8,7 @@ struct SerializerChain {
         /// This serializer is next.
         case run(Serializer)
         /// All have run: these handlers are to be called.
-        case deliver([Request.Job])
+        case deliver(Few<Request.Job>)
     }
 
     /// Makes the value of one handler.
@@ -19,8 +19,8 @@ struct SerializerChain {
         let run: @Sendable (_ isOnRoot: Bool) -> Void
     }
 
-    private var serializers: [Serializer] = []
-    private var deliveries: [Request.Job] = []
+    private var serializers = Few<Serializer>()
+    private var deliveries = Few<Request.Job>()
 
     /// Adds a serializer: to the pass that runs, or else to the next one.
     mutating func append(_ serializer: Serializer) { serializers.append(serializer) }
@@ -30,18 +30,18 @@ struct SerializerChain {
 
     /// The next step of the pass.
     func next() -> Step {
-        deliveries.count < serializers.count ? .run(serializers[deliveries.count]) : .deliver(deliveries)
+        serializers[deliveries.count].map { .run($0) } ?? .deliver(deliveries)
     }
 
     /// Stores the call of the handler whose serializer has run.
     mutating func completed(_ delivery: Request.Job) { deliveries.append(delivery) }
 
     /// Begins from the first serializer.
-    mutating func restart() { deliveries = [] }
+    mutating func restart() { deliveries = Few() }
 
     /// Lets go of everything.
     mutating func clear() {
-        serializers = []
-        deliveries = []
+        serializers = Few()
+        deliveries = Few()
     }
 }

@@ -93,7 +93,7 @@ extension WebSocketRequest {
         }
         socketState.write { $0.takers.append(taker) }
         appendSerializer(isForeign: false) { _ in
-            self.serialized(nil) { _ in
+            self.serialized {
                 self.decodingQueue.async {
                     let completion = Completion(
                         request: self.request, response: self.response, metrics: self.metrics,

@@ -52,15 +52,14 @@ extension Session {
             let failure = error.asAFError(or: .createURLRequestFailed(error: error))
             return request.onRoot(isOnRoot) { request.didFailToCreateURLRequest(with: failure) }
         }
-        guard let adapter = adapter(for: request) else {
+        // On the root queue there is none: else it would not be done there.
+        guard let adapter = isOnRoot ? nil : adapter(for: request) else {
             if let upload {
                 rootQueue.async { request.didCreateInitialURLRequest(initial) }
                 return makeUploadable(for: upload, initial)
             }
-            return request.onRoot(isOnRoot) {
-                request.didCreateInitialURLRequest(initial)
-                self.makeTask(for: request, initial)
-            }
+            if isOnRoot { return makeTask(for: request, createdAs: initial) }
+            return rootQueue.async { self.makeTask(for: request, createdAs: initial) }
         }
         rootQueue.async { request.didCreateInitialURLRequest(initial) }
         guard !request.isCancelled else { return }
@@ -100,6 +99,12 @@ extension Session {
             let failure = error.asAFError(or: .createUploadableFailed(error: error))
             rootQueue.async { request.didFailToCreateUploadable(with: failure) }
         }
+    }
+
+    /// Nobody adapts the request. On the root queue.
+    private func makeTask(for request: Request, createdAs initial: URLRequest) {
+        request.didCreateInitialURLRequest(initial)
+        makeTask(for: request, initial)
     }
 
     /// Steps 7 and 8. On the root queue.

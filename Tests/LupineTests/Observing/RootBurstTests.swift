@@ -85,11 +85,12 @@ struct RootBurstTests {
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<3 {
                 group.addTask {
-                    await withCheckedContinuation { task in
+                    await WaitingTask.wait { task in
                         root.async {
-                            RootBurst.current?.resume(task, [], behind: root)
+                            RootBurst.current?.letGo(task, [], behind: root)
                             heard.add("block")
                         }
+                        return true
                     }
                     heard.add("task")
                 }
@@ -105,8 +106,9 @@ struct RootBurstTests {
         let count = await withTaskGroup(of: Int.self) { group in
             for _ in 0..<200 {
                 group.addTask {
-                    await withCheckedContinuation { task in
-                        root.async { RootBurst.current?.resume(task, [], behind: root) }
+                    await WaitingTask.wait { task in
+                        root.async { RootBurst.current?.letGo(task, [], behind: root) }
+                        return true
                     }
                     return 1
                 }

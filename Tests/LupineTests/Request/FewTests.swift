@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+
+import Testing
+
+@testable import Lupine
+
+/// A list that is an array only from its second element on.
+struct FewTests {
+    @Test("it is what an array would be", arguments: 0..<5)
+    func likeAnArray(count: Int) {
+        var few = Few<Int>()
+        let array = Array(0..<count)
+        for element in array { few.append(element) }
+        #expect(few.all == array)
+        #expect(Array(few) == array)
+        #expect(few.count == count)
+        #expect(few.isEmpty == array.isEmpty)
+        #expect(few.first == array.first)
+        #expect(few.last == array.last)
+        for place in 0..<count { #expect(few[place] == array[place]) }
+        #expect(few[count] == nil)
+    }
+}
