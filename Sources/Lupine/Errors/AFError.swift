@@ -6,7 +6,7 @@ public import Foundation
 ///
 /// Every failure of a `Request` is one of these. Errors of users' code (adapters, serializers, validators) are wrapped
 /// by the case of the step that ran them, unless they are an `AFError` already (see `underlyingError`).
-public enum AFError: Error, Sendable {
+public indirect enum AFError: Error, Sendable {
     /// `UploadableConvertible.createUploadable()` failed.
     case createUploadableFailed(error: any Error)
     /// `URLRequestConvertible.asURLRequest()`, a request modifier or a parameter encoder failed.

@@ -69,7 +69,7 @@ protocol HopLoadClient: AnyObject, Sendable {
     func hopUpgraded(_ hop: any HopLoad, _ connection: UpgradedConnection, _ response: HTTPURLResponse)
         -> any UpgradeHandler
     /// It is over. Called once for every hop that was started or cancelled.
-    func hopEnded(_ hop: any HopLoad, _ error: URLError?, _ metrics: HopMetrics)
+    func hopEnded(_ hop: any HopLoad, _ error: URLError?, _ metrics: consuming HopMetrics)
 }
 
 /// A body stream on its way between threads: whoever holds it last reads it.

@@ -203,8 +203,9 @@ extension NetworkLoad: ExchangeSink {
         if wantsMore, case .success = result, let error = flow.withLock({ $0.finishDecoding() }) {
             fail(error)
         }
-        let earlier = flow.withLock { $0.earlier }
-        finish(result, earlier.isEmpty ? [metrics] : earlier + [metrics])
+        var exchanges = flow.withLock { $0.earlier.takeAll() }
+        exchanges.append(metrics)
+        finish(result, exchanges)
     }
 }
 

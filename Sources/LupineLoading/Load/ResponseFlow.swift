@@ -28,7 +28,7 @@ struct ResponseFlow {
     var delivered: Int64 = 0
     var progress = SendProgress(expected: 0)
     /// What came of attempts before this one.
-    var earlier: [ExchangeMetrics] = []
+    var earlier = Few<ExchangeMetrics>()
 
     private var scratch: [UInt8] = []
 

@@ -12,7 +12,7 @@ struct HopMetrics: Sendable {
     /// Where the answer came from.
     var fetchType: URLSessionTaskMetrics.ResourceFetchType
     /// What the network did: one exchange, two when the first connection had died, none for the cache, files and data.
-    var exchanges: [ExchangeMetrics]
+    var exchanges: Few<ExchangeMetrics>
     /// The hop began.
     var fetchStart: Date
     /// The hop was over.

@@ -33,7 +33,7 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
 
     /// The transactions, as they were told or as they were asked for: most metrics are never looked at.
     private enum Transactions {
-        case told(hops: [HopMetrics], MilestoneClock, within: ClosedRange<Date>)
+        case told(hops: Few<HopMetrics>, MilestoneClock, within: ClosedRange<Date>)
         case made([URLSessionTaskTransactionMetrics])
     }
 
@@ -61,14 +61,17 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
     public let redirectCount: Int
 
     /// The metrics of a task that has just ended and whose hops were these, in order.
-    convenience init(hops: [HopMetrics], redirectCount: Int, created: Date, completed: Date) {
+    convenience init(hops: consuming Few<HopMetrics>, redirectCount: Int, created: Date, completed: Date) {
         self.init(
             hops: hops, redirectCount: redirectCount, created: created, completed: completed,
             clock: MilestoneClock(MonotonicClock().now(), at: Date()))
     }
 
     /// The same, where the caller knows how the clocks go together.
-    init(hops: [HopMetrics], redirectCount: Int, created: Date, completed: Date, clock: MilestoneClock) {
+    init(
+        hops: consuming Few<HopMetrics>, redirectCount: Int, created: Date, completed: Date,
+        clock: MilestoneClock
+    ) {
         // The wall clock may have been set back meanwhile.
         let end = max(created, completed)
         transactions = Lock(.told(hops: hops, clock, within: created...end))

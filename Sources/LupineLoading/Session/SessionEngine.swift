@@ -255,6 +255,9 @@ final class SessionEngine: Sendable {
         }
     }
 
+    /// Whether any request may have a proxy.
+    var hasProxy: Bool { (try? parts.get())?.hasProxy ?? false }
+
     /// The proxy that `route` has for `url`; nil also for an address that cannot be sent to. Where the session has no proxy at
     /// all, the address is not looked at.
     func proxy(for url: URL, isWebSocket: Bool) -> ProxyServer? {

@@ -58,15 +58,15 @@ extension TaskDriver: HopLoadClient {
         let redirectCount: Int
         let isTransaction: Bool
         /// Where an answer to a challenge went out, or a challenge comes in.
-        let authenticator: Authenticator?
+        let authenticator: Rare<Authenticator>?
     }
 
     /// What a response leads to, and what changes with that.
     private struct Verdict {
         var judgement = HopMachine.Judgement.deliver
-        var authenticator: Authenticator?
+        var authenticator: Rare<Authenticator>?
         var question: Question?
-        var cache: CacheUse?
+        var cache: Rare<CacheUse>?
     }
 
     func hopResponse(_ hop: any HopLoad, _ response: URLResponse, storagePolicy: URLCache.StoragePolicy)
@@ -79,13 +79,13 @@ extension TaskDriver: HopLoadClient {
             return Situation(
                 request: state.request, cache: state.cache, fetchStart: state.fetchStart,
                 redirectCount: state.redirectCount, isTransaction: state.isTransaction,
-                authenticator: isAsked ? authenticator(for: state) : nil)
+                authenticator: isAsked ? authenticator(for: state).map { .value($0) } : nil)
         }
         guard let situation else { return .skip }
         let verdict = judge(response, situation, storagePolicy)
         let actions = state.withLock { state -> HopMachine.Actions in
-            if let authenticator = verdict.authenticator { state.authenticator = .value(authenticator) }
-            if let cache = verdict.cache { state.cache = cache }
+            if let authenticator = verdict.authenticator { state.authenticator = authenticator }
+            if let cache = verdict.cache { state.cache = cache.value }
             state.question = verdict.question
             state.response = response
             let actions = state.machine.handle(.judged(verdict.judgement))
@@ -139,9 +139,9 @@ extension TaskDriver: HopLoadClient {
 
     private func judgeChallenge(_ response: HTTPURLResponse, _ situation: Situation, _ verdict: inout Verdict)
     {
-        guard var authenticator = situation.authenticator else { return }
+        guard var authenticator = situation.authenticator?.value else { return }
         (verdict.judgement, verdict.question) = Self.judgement(of: authenticator.received(response), nil)
-        verdict.authenticator = authenticator
+        verdict.authenticator = .value(authenticator)
     }
 
     /// What an authenticator's verdict means for the hop.
@@ -186,12 +186,12 @@ extension TaskDriver: HopLoadClient {
                     by: response, for: request, requestTime: situation.fetchStart, responseTime: Date())
                 if use.storesFor != nil { cache.update(refreshed, for: request) }
                 verdict.judgement = .cached
-                verdict.cache = CacheUse(answer: refreshed)
+                verdict.cache = .value(CacheUse(answer: refreshed))
                 return
             }
         }
         guard use.storesFor != nil else { return }
-        if use.collect(response, policy, for: cache, at: Date()) { verdict.cache = use }
+        if use.collect(response, policy, for: cache, at: Date()) { verdict.cache = .value(use) }
     }
 
     // MARK: the content
@@ -234,7 +234,7 @@ extension TaskDriver: HopLoadClient {
         }
     }
 
-    func hopEnded(_ hop: any HopLoad, _ error: URLError?, _ metrics: HopMetrics) {
+    func hopEnded(_ hop: any HopLoad, _ error: URLError?, _ metrics: consuming HopMetrics) {
         var authenticator: Authenticator?
         var refusal: (HopMachine.Judgement, Question?)?
         if let error, let head = Self.refusedTunnel(error),
@@ -244,11 +244,14 @@ extension TaskDriver: HopLoadClient {
             authenticator = found
         }
         let end = error.map(HopMachine.HopEnd.failure) ?? .success
+        let hasConnected = metrics.hasConnected
+        var ended: HopMetrics? = metrics
         let (actions, _) = state.withLock { state -> (HopMachine.Actions?, Bool) in
             guard state.hop === hop else { return (nil, false) }
             state.hop = nil
-            state.hops.append(metrics)
-            state.hasConnected = state.hasConnected || metrics.hasConnected
+            state.hasConnected = state.hasConnected || hasConnected
+            // Moved, not copied.
+            if let metrics = ended.take() { state.hops.append(metrics) }
             var meaning = HopMachine.Meaning.end
             if let refusal, let authenticator {
                 state.authenticator = .value(authenticator)

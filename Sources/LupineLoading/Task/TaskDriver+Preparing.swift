@@ -196,7 +196,7 @@ extension TaskDriver {
             usesClientIdentity: !plan.hasLeftOrigin)
         request.proxyAuthorization = hop.fields.proxyAuthorization
         request.tunnelAuthorizer = hop.fields.tunnelAuthorizer
-        request.taskTrust = trust
+        request.taskTrust = trust(for: sent)
         guard let made = context.loads.make(request, context, client, self) else {
             return fail(.loading(.unsupportedURL, url: sent.url))
         }
@@ -230,6 +230,21 @@ extension TaskDriver {
         passSuspension(to: made.load, told: plan.isSuspended)
         if priority != plan.priority { made.load.setPriority(priority) }
         if wantsAlarm { setAlarm() }
+    }
+
+    /// Who takes what is asked about the hop's connection to the program; nil where nobody would be asked, and where nothing will be.
+    private func trust(for request: URLRequest) -> TaskTrust? {
+        if request.contents.value.scheme == .http, !context.engine.hasProxy { return nil }
+        if let trust = state.withLock({ $0.trust }) { return trust }
+        guard let trust = client.driverAsker.map({ context.engine.trust.trust(asking: $0) }) else {
+            return nil
+        }
+        let isLate = state.withLock { state in
+            if !state.machine.isOver { state.trust = trust }
+            return state.machine.isOver
+        }
+        if isLate { trust.end() }
+        return trust
     }
 
     /// Tells the load what holds now, and looks again after telling: others tell it as well.

@@ -21,7 +21,7 @@ final class TaskDriver: Sendable {
         var isPerforming = false
         /// A response of the hop's is being judged: what the hop is told is the answer to that.
         var holdsOrders = false
-        var waiting: [Waiting] = []
+        var waiting = Few<Waiting>()
 
         /// The hop as the program wants it: nothing is added yet.
         var request: URLRequest
@@ -63,6 +63,8 @@ final class TaskDriver: Sendable {
         var handedOn = 0
         var isPaused = false
 
+        /// Takes what is asked about connections to the program. Made for the first hop that may lead to a question.
+        var trust: TaskTrust?
         /// When all has to be over.
         var deadline: Instant?
         var alarm: LoadClock.Cancel?
@@ -73,7 +75,7 @@ final class TaskDriver: Sendable {
         var networkHasChanged = false
         /// A connection has stood: an end of the network is an error from here on.
         var hasConnected = false
-        var hops: [HopMetrics] = []
+        var hops = Few<HopMetrics>()
     }
 
     /// What somebody else has to perform, who is at it.
@@ -107,8 +109,6 @@ final class TaskDriver: Sendable {
     let context: SessionContext
     let client: any TaskDriverClient
     let state: Lock<State>
-    /// Takes what is asked about connections to the program; nil where nobody would be asked.
-    let trust: TaskTrust?
     /// For what must not happen in the stack of whoever called.
     static let queue = DispatchQueue(label: "lupine.loads", qos: .userInitiated, attributes: .concurrent)
 
@@ -117,7 +117,6 @@ final class TaskDriver: Sendable {
         self.order = order
         self.context = context
         self.client = client
-        trust = client.driverAsker.map { context.engine.trust.trust(asking: $0) }
         state = Lock(
             State(
                 request: order.request, body: order.body, sent: order.request,
@@ -238,12 +237,10 @@ final class TaskDriver: Sendable {
 
     /// The work that was left, in one; nil when there is none, and others may begin.
     static func next(_ state: inout State) -> Waiting? {
-        if state.waiting.isEmpty {
-            state.isPerforming = false
-            state.holdsOrders = false
-            return nil
-        }
-        return state.waiting.removeFirst()
+        if let waiting = state.waiting.popFirst() { return waiting }
+        state.isPerforming = false
+        state.holdsOrders = false
+        return nil
     }
 
     func obey(_ order: HopMachine.Order, _ hop: (any HopLoad)?, _ plan: HopPlan? = nil) {
@@ -314,7 +311,7 @@ final class TaskDriver: Sendable {
 
     private func end(_ error: URLError?) {
         let now = Date()
-        let (hops, count, alarm, watch) = state.withLock { state in
+        let (hops, count, alarm, watch, trust) = state.withLock { state in
             if let since = state.answersSince {
                 state.hops.append(
                     HopMetrics(
@@ -323,8 +320,9 @@ final class TaskDriver: Sendable {
                         fetchStart: since, end: now, bodyBytesBeforeEncoding: 0,
                         bodyBytesAfterDecoding: Int64(state.handedOn)))
             }
-            let found = (state.hops, state.redirectCount, state.alarm, state.watch)
+            let found = (state.hops.takeAll(), state.redirectCount, state.alarm, state.watch, state.trust)
             (state.alarm, state.watch, state.hop, state.question, state.next) = (nil, nil, nil, nil, nil)
+            state.trust = nil
             return found
         }
         alarm?()

@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import Lupine
+@testable import LupineLoading
 
 /// A list that is an array only from its second element on.
 struct FewTests {
@@ -19,5 +19,18 @@ struct FewTests {
         #expect(few.last == array.last)
         for place in 0..<count { #expect(few[place] == array[place]) }
         #expect(few[count] == nil)
+    }
+
+    @Test("it is a queue, too", arguments: 0..<5)
+    func queue(count: Int) {
+        var few: Few<Int> = []
+        for element in 0..<count { few.append(element) }
+        for element in 0..<count {
+            #expect(few.popFirst() == element)
+            few.append(element + count)
+        }
+        #expect(few.all == Array(count..<2 * count))
+        for _ in 0..<count { _ = few.popFirst() }
+        #expect(few.popFirst() == nil && few.isEmpty)
     }
 }
