@@ -143,6 +143,8 @@ public class Request: @unchecked Sendable {
     var monitors: CompositeEventMonitor? { mutableState.read { $0.eventMonitor } }
     /// Who adapts and retries the request, besides the session's.
     public var interceptor: (any RequestInterceptor)? { mutableState.read { $0.interceptor } }
+    /// Whether there is one; nearly always there is none.
+    var hasInterceptor: Bool { mutableState.read { $0.interceptor != nil } }
     /// Who decides about redirects; nil leaves it to the session's handler.
     public var redirectHandler: (any RedirectHandler)? { mutableState.read { $0.redirectHandler } }
     /// Who decides what is cached; nil leaves it to the session's handler.

@@ -24,7 +24,7 @@ public final class DataResponseSerializer: ResponseSerializer {
     }
 
     /// Whether no code of the program's runs in it, and no work is done.
-    var isBare: Bool { dataPreprocessor is PassthroughPreprocessor }
+    var isBare: Bool { type(of: dataPreprocessor) == PassthroughPreprocessor.self }
 
     /// The content; none at all when there is none and may be none.
     public func serialize(

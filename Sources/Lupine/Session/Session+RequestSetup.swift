@@ -132,6 +132,7 @@ extension Session {
 
     /// The session's interceptor before the request's.
     private func adapter(for request: Request) -> (any RequestAdapter)? {
+        if interceptor == nil, !request.hasInterceptor { return nil }
         guard let own = request.interceptor else { return interceptor }
         guard let interceptor else { return own }
         return Interceptor(adapters: [interceptor, own])

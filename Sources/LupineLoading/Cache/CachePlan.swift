@@ -36,6 +36,11 @@ enum CachePlan: Hashable, Sendable {
         "If-Match", "If-Modified-Since", "If-None-Match", "If-Range", "If-Unmodified-Since", "Range",
     ]
 
+    /// Whether any of the fields counts for the plan of a request.
+    static func isConcerned(_ headers: HeaderList) -> Bool {
+        (callerConditions + ["Cache-Control", "Pragma"]).contains { headers[$0] != nil }
+    }
+
     /// The policy that counts: the request's own, unless it leaves it to the configuration.
     static func policy(of request: URLRequest, configuration: URLRequest.CachePolicy)
         -> URLRequest.CachePolicy

@@ -68,11 +68,8 @@ final class SessionCore: Sendable {
     /// The core of a new task. It is not known to the session before `TaskCore.begin(as:in:)`.
     func makeTask(_ order: TaskOrder, sink: any TaskSink) -> TaskCore {
         makeTask(
-            originalRequest: order.request, sink: sink, bodyLength: order.bodyLength, created: order.created
-        ) {
-            [makeLoad, context] task in
-            makeLoad(order, context, task)
-        }
+            order.request, sink, bodyLength: order.bodyLength, created: order.created,
+            .order(order, context, maker: makeLoad))
     }
 
     /// What carries out that order for another load.
@@ -86,10 +83,16 @@ final class SessionCore: Sendable {
         created: Date = Date(),
         load: @escaping @Sendable (TaskCore) -> any TaskLoad
     ) -> TaskCore {
+        makeTask(originalRequest, sink, bodyLength: bodyLength, created: created, .other(load))
+    }
+
+    private func makeTask(
+        _ originalRequest: URLRequest?, _ sink: any TaskSink, bodyLength: Int64, created: Date,
+        _ making: TaskCore.Making
+    ) -> TaskCore {
         TaskCore(
             lastIdentifier.add(1, ordering: .relaxed).newValue, originalRequest: originalRequest,
-            queue: queue, sink: sink, bodyLength: bodyLength,
-            created: created, makeLoad: load)
+            queue: queue, sink: sink, bodyLength: bodyLength, created: created, making: making)
     }
 
     /// Takes a task in.

@@ -34,6 +34,8 @@ final class SessionSettings: Sendable {
     let additionalHeaders: HeaderList
     /// Whether all of them may be sent.
     let additionalHeadersAreSound: Bool
+    /// Whether one of them says something about caches.
+    let additionalHeadersConcernCaches: Bool
     /// At least 1.
     let maximumConnectionsPerHost: Int
     /// Protocols of the program's; nil leaves it to the built-in ones.
@@ -67,6 +69,7 @@ final class SessionSettings: Sendable {
         cache = values.urlCache
         additionalHeaders = Self.headers(values.httpAdditionalHeaders.value ?? [:])
         additionalHeadersAreSound = (try? additionalHeaders.check()) != nil
+        additionalHeadersConcernCaches = CachePlan.isConcerned(additionalHeaders)
         maximumConnectionsPerHost = max(1, values.httpMaximumConnectionsPerHost)
         protocolClasses = values.protocolClasses
         lupine = values.lupine

@@ -76,7 +76,7 @@ extension TaskCore {
 
     private func startLoad() {
         guard let making = state.withLock({ $0.making.take() }) else { return }
-        let load = making.load(self)
+        let load = making.load(for: self)
         let (priority, isCancelled) = state.withLock { state in
             state.load = load
             return (state.priority, state.machine.state == .cancelling)

@@ -67,9 +67,18 @@ final class TaskCore: Sendable {
         }
     }
 
-    /// What makes the load. A struct: a bare closure in an optional is wrapped once more.
-    struct Making: Sendable {
-        let load: @Sendable (TaskCore) -> any TaskLoad
+    /// What makes the load.
+    enum Making: Sendable {
+        /// What the session makes loads with, of its own kind.
+        case order(TaskOrder, SessionContext, maker: LoadMaker)
+        case other(@Sendable (TaskCore) -> any TaskLoad)
+
+        func load(for task: TaskCore) -> any TaskLoad {
+            switch self {
+            case .order(let order, let context, let maker): maker(order, context, task)
+            case .other(let make): make(task)
+            }
+        }
     }
 
     /// How a load ended, and what its sink makes of that.
@@ -94,7 +103,7 @@ final class TaskCore: Sendable {
     init(
         _ identifier: Int, originalRequest: URLRequest?, queue: DelegateQueue?, sink: any TaskSink,
         bodyLength: Int64 = 0, created: Date = Date(),
-        makeLoad: @escaping @Sendable (TaskCore) -> any TaskLoad
+        making: Making
     ) {
         self.identifier = identifier
         self.originalRequest = originalRequest
@@ -102,15 +111,17 @@ final class TaskCore: Sendable {
         self.created = created
         state = Lock(
             State(
-                sink: sink, making: Making(load: makeLoad), currentRequest: originalRequest,
+                sink: sink, making: making, currentRequest: originalRequest,
                 counts: Counts(expectedToSend: bodyLength)))
     }
 
     /// The core of a task that no session made.
     static func ofNoSession() -> TaskCore {
-        TaskCore(0, originalRequest: nil, queue: nil, sink: DelegateSink.shared) { task in
-            FailedLoad(URLError(.unsupportedURL), created: task.created, client: task)
-        }
+        TaskCore(
+            0, originalRequest: nil, queue: nil, sink: DelegateSink.shared,
+            making: .other { task in
+                FailedLoad(URLError(.unsupportedURL), created: task.created, client: task)
+            })
     }
 
     /// The task begins to exist for the session and its delegate.

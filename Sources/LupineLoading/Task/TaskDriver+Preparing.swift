@@ -121,6 +121,7 @@ extension TaskDriver {
         case (.data, _), (.upload, _), (.download, _): break
         }
         let policy = context.settings.requestCachePolicy
+        if hasNothingToDoWithCaches(sent) { return load(hop, plan, CacheUse()) }
         guard let cache = context.settings.cache,
             CacheDecision.needsEntry(for: sent, configuration: policy)
         else { return decide(hop, plan, nil, policy, mayBeStored: true) }
@@ -130,6 +131,18 @@ extension TaskDriver {
             cache.lookUp(sent) { [self, plan] entry in
                 go { self.decide(hop, plan, entry, policy, mayBeStored: entry != nil) }
             }
+        }
+    }
+
+    /// Whether there is no cache, and the request says nothing to others on the way: most have the session's own fields.
+    private func hasNothingToDoWithCaches(_ request: URLRequest) -> Bool {
+        let settings = context.settings
+        guard settings.cache == nil, !settings.additionalHeadersConcernCaches,
+            request.headerList.fields == settings.additionalHeaders.fields
+        else { return false }
+        switch settings.cachePolicy(for: request) {
+        case .useProtocolCachePolicy, .reloadIgnoringLocalCacheData: return true
+        default: return false
         }
     }
 

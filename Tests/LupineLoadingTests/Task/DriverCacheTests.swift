@@ -396,4 +396,35 @@ struct DriverCacheTests {
         let notes = await DriverLoad(request, script, context: Self.context(script, nil)).run()
         #expect(notes.error?.code == .resourceUnavailable && script.hops.isEmpty)
     }
+
+    @Test(
+        "[U-12.14] without a cache a request's own words to caches count, wherever they come from",
+        arguments: [false, true])
+    func wordsWithoutACache(isSessions: Bool) async throws {
+        let rows: [(URLRequest.CachePolicy, String?, isSent: Bool, isPast: Bool)] = [
+            (.useProtocolCachePolicy, nil, true, false), (.reloadIgnoringLocalCacheData, nil, true, false),
+            (.useProtocolCachePolicy, "only-if-cached", false, false),
+            (.reloadIgnoringLocalCacheData, "only-if-cached", false, false),
+            (.useProtocolCachePolicy, "no-store", true, false),
+            (.reloadIgnoringLocalAndRemoteCacheData, nil, true, true),
+            (.returnCacheDataElseLoad, nil, true, false), (.returnCacheDataDontLoad, nil, false, false),
+        ]
+        for (policy, words, isSent, isPast) in rows {
+            let script = HopScript([.status(200)])
+            let context = Self.context(script, nil) {
+                $0.requestCachePolicy = policy
+                var fields = ["X-Own": "1"]
+                if isSessions { fields["Cache-Control"] = words }
+                $0.httpAdditionalHeaders = fields
+            }
+            var request = try DriverLoad.request()
+            if !isSessions { request.setValue(words, forHTTPHeaderField: "Cache-Control") }
+            let notes = await DriverLoad(request, script, context: context).run()
+            #expect(script.hops.count == (isSent ? 1 : 0), "\(policy) \(words ?? "")")
+            #expect(notes.error?.code == (isSent ? nil : .resourceUnavailable), "\(policy) \(words ?? "")")
+            guard let sent = script.sent.first else { continue }
+            #expect(sent.value(forHTTPHeaderField: "X-Own") == "1")
+            #expect(sent.value(forHTTPHeaderField: "Cache-Control") == (isPast ? "no-cache" : words))
+        }
+    }
 }
