@@ -62,13 +62,13 @@ struct SessionScenario {
         }
     }
 
-    /// Those that the house has named, and all; the rest are the system's, which come and go with its load.
+    /// The names that the house has given, and how many threads there are; the rest are the system's, which come and go with its
+    /// load. A thread that has just begun still has the name of the one that began it, so names are told apart, not threads.
     private static var threads: (named: Int, all: Int) {
         let tasks = entries("task")
-        let named = tasks.count {
-            (try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8))?.hasPrefix("lupine")
-                == true
+        let names = tasks.compactMap {
+            try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8)
         }
-        return (named, tasks.count)
+        return (Set(names.filter { $0.hasPrefix("lupine") }).count, tasks.count)
     }
 }

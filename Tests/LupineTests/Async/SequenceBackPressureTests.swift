@@ -82,7 +82,7 @@ struct SequenceBackPressureTests {
             while let event = await iterator.next() {
                 if isFirst {
                     isFirst = false
-                    #expect(await sent() < Self.count / 2)
+                    #expect(await sent() < Self.count / 4 * 3)
                     #expect(!request.isFinished)
                 }
                 bytes += event.value?.count ?? 0
@@ -102,7 +102,7 @@ struct SequenceBackPressureTests {
             while let event = await iterator.next() {
                 if isFirst {
                     isFirst = false
-                    #expect(await sent() < Self.count / 2)
+                    #expect(await sent() < Self.count / 4 * 3)
                 }
                 bytes += event.value?.count ?? 0
             }

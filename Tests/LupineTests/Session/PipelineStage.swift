@@ -26,7 +26,7 @@ struct PipelineSetUp {
     /// What else such an origin is to do.
     var secure: (inout TLSServerConfiguration) -> Void = { _ in }
     /// The kernel's buffers of the origin's connections: small ones where a test says how much a peer that is held up may send,
-    /// for the receiver's own grow with what comes at once, to tens of MiB.
+    /// for the receiver's own grow with what comes at once, to 16 MiB where `tcp_rmem` allows 32.
     var socketBuffers: Int32?
     /// A delegate of the test's own.
     var delegate: SessionDelegate?

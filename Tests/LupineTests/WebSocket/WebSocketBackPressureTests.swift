@@ -56,7 +56,8 @@ struct WebSocketBackPressureTests {
             }
             sendAll(request)
             await begun.wait(for: 1)
-            #expect(await sentBesides(stage) < Self.count * Self.size / 2)
+            let besides = await sentBesides(stage)
+            #expect(besides < Self.count * Self.size / 4 * 3)
             #expect(messages.all.isEmpty)
             go.signal()
             #expect(await messages.wait(for: Self.count).allSatisfy { $0 == Self.size })
@@ -74,7 +75,10 @@ struct WebSocketBackPressureTests {
             var count = 0
             while await messages.next() != nil {
                 count += 1
-                if count == 1 { #expect(await sentBesides(stage) < Self.count * Self.size / 2) }
+                if count == 1 {
+                    let besides = await sentBesides(stage)
+                    #expect(besides < Self.count * Self.size / 4 * 3)
+                }
                 if count == Self.count { break }
             }
             #expect(count == Self.count)
