@@ -199,20 +199,24 @@ struct UploadRequestTests {
         "[UP-9, T-11] progress of both directions ends at the whole, and never goes back",
         arguments: [true, false])
     func progress(isStreamed: Bool) async throws {
-        try await withPipeline { stage async throws in
+        // The origin takes no more before the first progress was told, and the kernel has no room for the rest.
+        try await withPipeline(.narrow) { stage async throws in
             let count = 8 << 20
             let up = Heard<Int64>()
             let down = Heard<Double>()
+            let told = DispatchSemaphore(value: 0)
             let data = Data(octets(count))
-            stage.origin.route("POST", "/take", .streamed { _ throws(Refusal) in SlowSink() })
+            stage.origin.route("POST", "/take", .streamed { _ throws(Refusal) in WaitingSink(told) })
             let request =
                 isStreamed
                 ? stage.session.upload(
                     InputStream(data: data), to: stage.url("/take"),
                     headers: ["Content-Length": "\(count)"])
                 : stage.session.upload(data, to: stage.url("/take"))
-            request.uploadProgress(queue: quiet) { up.add($0.completedUnitCount) }
-                .downloadProgress(queue: quiet) { down.add($0.fractionCompleted) }
+            request.uploadProgress(queue: quiet) { progress in
+                up.add(progress.completedUnitCount)
+                told.signal()
+            }.downloadProgress(queue: quiet) { down.add($0.fractionCompleted) }
             let response = await request.parsed()
             #expect(response.value?.count == 4096)
             await up.wait(untilHeard: Int64(count))
@@ -224,9 +228,20 @@ struct UploadRequestTests {
         }
     }
 
-    /// Takes a body, and answers with 4 KiB.
-    private final class SlowSink: BodySink {
-        func receive(_ bytes: Span<UInt8>) throws(Refusal) {}
+    /// Takes a body, but for its first piece not before it may, and answers with 4 KiB.
+    private final class WaitingSink: BodySink {
+        private let gate: DispatchSemaphore
+        private let hasBegun = Protected(false)
+
+        init(_ gate: DispatchSemaphore) { self.gate = gate }
+
+        func receive(_ bytes: Span<UInt8>) throws(Refusal) {
+            let isFirst = hasBegun.write { hasBegun in
+                defer { hasBegun = true }
+                return !hasBegun
+            }
+            if isFirst { gate.wait() }
+        }
 
         func finish(trailers: Fields) throws(Refusal) -> OriginResponse {
             try OriginResponse(200, "text/plain", [UInt8](repeating: 65, count: 4096))

@@ -40,7 +40,9 @@ import Testing
         var cases: [String] = []
         for line in source.split(separator: "\n") {
             let depth = line.prefix { $0 == " " }.count
-            if let match = line.firstMatch(of: /public enum (\w+)/) { owners[depth + 4] = String(match.1) }
+            if let match = line.firstMatch(of: /public (?:indirect )?enum (\w+)/) {
+                owners[depth + 4] = String(match.1)
+            }
             guard let match = line.firstMatch(of: /^ *case (\w+)/), let owner = owners[depth] else {
                 continue
             }
