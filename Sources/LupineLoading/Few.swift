@@ -51,6 +51,7 @@
 extension Few: Sendable where Element: Sendable {}
 
 extension Few: ExpressibleByArrayLiteral {
+    /// These.
     @inlinable package init(arrayLiteral elements: Element...) {
         first = elements.first
         others = Array(elements.dropFirst())
@@ -65,11 +66,13 @@ extension Few: Sequence {
 
         @inlinable init(_ elements: Few) { self.elements = elements }
 
+        /// The next one; nil behind the last.
         @inlinable package mutating func next() -> Element? {
             defer { place += 1 }
             return elements[place]
         }
     }
 
+    /// Begins with the oldest.
     @inlinable package func makeIterator() -> Iterator { Iterator(self) }
 }

@@ -60,11 +60,11 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
     /// How many redirects were followed.
     public let redirectCount: Int
 
-    /// The metrics of a task that has just ended, at `completed`, and whose hops were these, in order.
+    /// The metrics of a task that has just ended and whose hops were these, in order.
     convenience init(hops: consuming Few<HopMetrics>, redirectCount: Int, created: Date, completed: Date) {
         self.init(
             hops: hops, redirectCount: redirectCount, created: created, completed: completed,
-            clock: MilestoneClock(MonotonicClock().now(), at: completed))
+            clock: MilestoneClock(MonotonicClock().now(), at: Date()))
     }
 
     /// The same, where the caller knows how the clocks go together.

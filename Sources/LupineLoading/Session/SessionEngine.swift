@@ -109,13 +109,16 @@ final class SessionEngine: Sendable {
 
         /// The way to the address, if it is the same.
         func route(to text: String, isWebSocket: Bool) -> Route? {
-            guard let origin, server.isWebSocket == isWebSocket,
+            guard let origin, !text.isEmpty, server.isWebSocket == isWebSocket,
                 self.text.utf8.span.hasOctets(of: text.utf8.span)
             else { return nil }
             return Route(
                 origin: origin, target: target, hostField: server.hostField, proxy: nil, isTunnelled: false)
         }
     }
+
+    /// A longer address is not remembered.
+    private static let longestKept = 4_096
 
     /// What the last request sent.
     let lastFields = LastFields()
@@ -218,7 +221,7 @@ final class SessionEngine: Sendable {
         let place = try RouteURL(text, isWebSocket: isWebSocket, known: known?.0)
         let server = place.server
         if let known, known.0 === server, let origin = known.1 {
-            Self.keep(LastRoute(server: server, origin: origin, text: text, target: place.target), parts)
+            Self.keep(server, origin, text, place.target, parts)
             return Route(
                 origin: origin, target: place.target, hostField: server.hostField, proxy: nil,
                 isTunnelled: false)
@@ -238,16 +241,20 @@ final class SessionEngine: Sendable {
             localBinding: parts.options.localBinding)
         if !server.spelling.isEmpty {
             let isAlone = proxy == nil && profile == nil
-            Self.keep(
-                LastRoute(server: server, origin: isAlone ? origin : nil, text: text, target: place.target),
-                parts)
+            Self.keep(server, isAlone ? origin : nil, text, place.target, parts)
         }
         return Route(
             origin: origin, target: place.target, hostField: server.hostField, proxy: proxy,
             isTunnelled: proxy.map { $0.kind == .socks5 || server.scheme == .https || isWebSocket } ?? false)
     }
 
-    private static func keep(_ route: LastRoute, _ parts: Parts) {
+    /// A long address is not kept; an empty text stands for it.
+    private static func keep(
+        _ server: RouteServer, _ origin: Origin?, _ text: String, _ target: String, _ parts: Parts
+    ) {
+        let isKept = origin != nil && text.utf8.count <= longestKept
+        let route = LastRoute(
+            server: server, origin: origin, text: isKept ? text : "", target: isKept ? target : "")
         // What was kept goes away outside of the lock.
         _ = parts.last.withLock { last in
             defer { last = route }

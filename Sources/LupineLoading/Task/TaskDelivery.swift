@@ -41,14 +41,6 @@ struct TaskDelivery: Sendable {
         case finish
         /// Nothing is left for now.
         case stop
-
-        /// Whether it is the sink's to do.
-        var needsSink: Bool {
-            switch self {
-            case .data, .end: true
-            case .call, .certain, .question, .finish, .stop: false
-            }
-        }
     }
 
     /// More content than this does not wait: the load stops reading...
