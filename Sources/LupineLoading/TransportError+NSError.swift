@@ -31,7 +31,8 @@ extension TransportError: CustomNSError, LocalizedError {
             error
         case .unreachable(_, let failures): failures.last?.error
         case .url, .resolution, .tunnel, .socks, .tls, .http, .coding, .proxy, .content, .timedOut,
-            .contentTooLong, .tooManyRedirects, .redirect, .unsupported, .cancelled, .shutDown:
+            .contentTooLong, .tooManyRedirects, .insecureRedirect, .redirect, .unsupported, .cancelled,
+            .shutDown:
             nil
         }
     }

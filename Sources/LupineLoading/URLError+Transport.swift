@@ -70,6 +70,7 @@ extension TransportError {
         case .timedOut: .timedOut
         case .contentTooLong: .dataLengthExceedsMaximum
         case .tooManyRedirects: .httpTooManyRedirects
+        case .insecureRedirect: .appTransportSecurityRequiresSecureConnection
         case .redirect(.unsupportedScheme): .unsupportedURL
         case .redirect: .redirectToNonExistentLocation
         case .unsupported: .unsupportedURL

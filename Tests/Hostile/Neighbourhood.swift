@@ -24,8 +24,7 @@ struct Neighbourhood {
     }
 
     let session: Session
-    private let plain: [LupineOrigin.Origin]
-    private let secured: [LupineOrigin.Origin]
+    private let origins: [LupineOrigin.Origin]
     private let heard: Heard
 
     /// The name in addresses of that place.
@@ -41,14 +40,42 @@ struct Neighbourhood {
 
     /// An address.
     func url(_ place: Place, _ path: String = "/to", user: String = "") -> String {
-        let (scheme, port) =
-            switch place {
-            case .home, .otherHost, .hostBelow: ("http", plain[0].port)
-            case .otherPort: ("http", plain[1].port)
-            case .secure, .secureOtherHost: ("https", secured[0].port)
-            case .secureOtherPort: ("https", secured[1].port)
-            }
-        return "\(scheme)://\(user)\(Self.host(place)):\(port)\(path)"
+        "\(Self.isSecure(place) ? "https" : "http")://\(user)\(Self.host(place)):\(port(place))\(path)"
+    }
+
+    /// Whether that place is secured.
+    static func isSecure(_ place: Place) -> Bool {
+        switch place {
+        case .home, .otherHost, .hostBelow, .otherPort: false
+        case .secure, .secureOtherHost, .secureOtherPort: true
+        }
+    }
+
+    /// A client that finds the same origins.
+    func client(_ change: (inout HTTPClient.Configuration) throws -> Void = { _ in }) throws -> HTTPClient {
+        var configuration = HTTPClient.Configuration()
+        configuration.tls.roots = .certificates(try Certificate.pem(PKI.text("root.pem")))
+        for origin in origins {
+            configuration.overrides[.init(host: "*", port: origin.port)] = [origin.address]
+        }
+        configuration.redirectLimit = 5
+        configuration.timeout = .seconds(Int(HostileStage.patience))
+        try change(&configuration)
+        return HTTPClient(configuration: configuration)
+    }
+
+    /// The port of that place.
+    func port(_ place: Place) -> UInt16 {
+        origins[Self.number(place)].port
+    }
+
+    private static func number(_ place: Place) -> Int {
+        switch place {
+        case .home, .otherHost, .hostBelow: 0
+        case .otherPort: 1
+        case .secure, .secureOtherHost: 2
+        case .secureOtherPort: 3
+        }
     }
 
     /// The header lines of every request that `/to` was sent.
@@ -56,7 +83,7 @@ struct Neighbourhood {
 
     /// The certificates that were shown to the secured origin of that place, on any of its connections.
     func certificates(_ place: Place) -> Int {
-        let origin = place == .secureOtherPort ? secured[1] : secured[0]
+        let origin = origins[Self.number(place)]
         return (0..<origin.counts.connectionsAccepted).reduce(0) { sum, index in
             sum + origin.handshakes(on: index).reduce(0) { $0 + $1.clientCertificates.count }
         }
@@ -67,8 +94,10 @@ struct Neighbourhood {
     /// - Parameters:
     ///   - status: What redirects say.
     ///   - challenges: Whether `/from` asks for a password first.
+    ///   - identifying: Where the session may show a certificate; nil leaves it open.
     static func with(
-        status: Int = 302, challenges: Bool = false, monitors: [any EventMonitor] = [],
+        status: Int = 302, challenges: Bool = false, identifying: [Place]? = nil,
+        monitors: [any EventMonitor] = [],
         _ configure: (URLSessionConfiguration) throws -> Void = { _ in },
         _ body: (Neighbourhood) async throws -> Void
     ) async throws {
@@ -86,6 +115,9 @@ struct Neighbourhood {
         for origin in origins {
             configuration.lupine.addressOverrides[.init(host: "*", port: origin.port)] = [origin.address]
         }
+        configuration.lupine.tls.identityOrigins = identifying.map { places in
+            Set(places.map { .init(host: host($0), port: origins[number($0)].port) })
+        }
         try configure(configuration)
         let heard = Heard()
         for origin in origins { serve(on: origin, status, challenges, heard) }
@@ -93,9 +125,7 @@ struct Neighbourhood {
         let result: Result<Void, any Error>
         do {
             try await body(
-                Neighbourhood(
-                    session: session, plain: Array(origins[..<2]), secured: Array(origins[2...]), heard: heard
-                ))
+                Neighbourhood(session: session, origins: origins, heard: heard))
             result = .success(())
         } catch { result = .failure(error) }
         session.session.invalidateAndCancel()

@@ -156,6 +156,9 @@ struct URLErrorTests {
                 // The rest.
                 Row(error: .contentTooLong(limit: 7), code: .dataLengthExceedsMaximum, words: ["7"]),
                 Row(error: .tooManyRedirects(limit: 20), code: .httpTooManyRedirects, words: ["20"]),
+                Row(
+                    error: .insecureRedirect(host: "h.test"),
+                    code: .appTransportSecurityRequiresSecureConnection, words: ["https", "h.test"]),
                 Row(error: .redirect(.emptyHost(offset: 7)), code: .redirectToNonExistentLocation),
                 Row(error: .redirect(.unsupportedScheme("file")), code: .unsupportedURL),
                 Row(error: .cancelled, code: .cancelled),

@@ -110,6 +110,7 @@ enum Complaint {
             )
         case .contentTooLong: (.tooLarge, "")
         case .tooManyRedirects: (.redirects, "Look at them with -v.")
+        case .insecureRedirect: (.redirects, "Leave out --no-downgrade to follow it.")
         case .redirect: (.redirects, "")
         case .system, .cancelled, .shutDown: nil
         }

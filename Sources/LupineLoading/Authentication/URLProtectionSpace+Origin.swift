@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 package import Foundation
+internal import LupineTransport
 
 extension URLProtectionSpace {
     /// Whether the space is the server's that an address names: host, port and way. Never for a proxy's.

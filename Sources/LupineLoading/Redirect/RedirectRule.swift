@@ -2,12 +2,14 @@
 
 internal import Foundation
 internal import LupineHTTP
+internal import LupineTransport
 
 /// What a redirect makes of a request (spec of redirects, U-10.1 to U-10.8, U-10.10; RFC 9110 §15.4). Pure: whether it
 /// is followed is asked elsewhere.
 ///
 /// A request goes in as the program gave it, or as the answer to the last redirect left it: cookies, default fields and
-/// remembered credentials are added for each hop anew and are no part of it (U-10.6).
+/// remembered credentials are added for each hop anew and are no part of it (U-10.6). Which fields may follow it where it
+/// leads, `RedirectMove` says.
 enum RedirectRule {
     /// How many redirects one task follows.
     static let limit = 20
@@ -19,7 +21,7 @@ enum RedirectRule {
         /// It leads there, if the program agrees.
         case proposal(Proposal)
         /// It leads nowhere that can be gone to.
-        case failure(URLError.Code)
+        case failure(URLError)
     }
 
     /// The next request, before the program has seen it.
@@ -29,33 +31,49 @@ enum RedirectRule {
         var credential: URLCredential?
         /// Whether the body is sent again.
         var keepsBody: Bool
-        /// Whether the target may not hear what was meant for the server that redirects.
-        var leavesOrigin: Bool
     }
 
     /// - Parameters:
     ///   - response: A response of the hop.
     ///   - request: The request of the hop, as the program gave it.
+    ///   - options: Which fields stay within an origin, and whether http may follow https.
     ///   - followed: How many redirects the task has followed.
     ///   - isWebSocket: Whether the task speaks the protocol of web sockets.
     static func verdict(
-        on response: HTTPURLResponse, to request: URLRequest, followed: Int, isWebSocket: Bool = false
+        on response: HTTPURLResponse, to request: URLRequest,
+        _ options: URLSessionConfiguration.LupineOptions, followed: Int, isWebSocket: Bool = false
     ) -> Verdict {
         guard let rewrite = Rewrite(response.statusCode, method: request.httpMethod ?? "GET"),
             let location = location(of: response), let current = request.url
         else { return .none }
-        guard followed < limit else { return .failure(.httpTooManyRedirects) }
+        guard followed < limit else {
+            return .failure(
+                .loading(
+                    .httpTooManyRedirects, url: current,
+                    underlying: TransportError.tooManyRedirects(limit: limit)))
+        }
         let base = response.url ?? current
         do throws(RedirectTarget.Failure) {
             let target = try RedirectTarget(
                 location, from: inheriting(fragmentOf: current, base), isWebSocket: isWebSocket)
-            return .proposal(proposal(request, to: target, rewrite))
+            if let refusal = refusal(of: target.url, from: current, options) { return .failure(refusal) }
+            return .proposal(proposal(request, to: target, rewrite, options))
         } catch {
             switch error {
-            case .unreadable: return .failure(.redirectToNonExistentLocation)
-            case .foreignScheme: return .failure(.unsupportedURL)
+            case .unreadable: return .failure(.loading(.redirectToNonExistentLocation, url: current))
+            case .foreignScheme: return .failure(.loading(.unsupportedURL, url: current))
             }
         }
+    }
+
+    /// Why the configuration does not let a redirect be followed; nil where it does.
+    static func refusal(
+        of target: URL?, from url: URL?, _ options: URLSessionConfiguration.LupineOptions
+    ) -> URLError? {
+        guard !options.followsInsecureRedirects,
+            RedirectMove(from: WebOrigin(url), to: WebOrigin(target)) == .intoTheClear
+        else { return nil }
+        return URLError(.insecureRedirect(host: target?.host(percentEncoded: false) ?? ""), url: target)
     }
 
     /// The first line counts: a second one would be a second opinion.
@@ -92,33 +110,40 @@ enum RedirectRule {
         }
     }
 
-    /// Fields that describe the body: without it they say something untrue.
-    private static let aboutBody = [
-        "Content-Length", "Content-Type", "Content-Encoding", "Content-Language", "Content-Location",
-        "Transfer-Encoding", "Expect",
-    ]
-
-    /// Fields that were meant for one server only.
-    static let secrets = ["Authorization", "Cookie", "Proxy-Authorization", "Host", "Origin"]
-
-    private static func proposal(_ request: URLRequest, to target: RedirectTarget, _ rewrite: Rewrite)
-        -> Proposal
-    {
+    private static func proposal(
+        _ request: URLRequest, to target: RedirectTarget, _ rewrite: Rewrite,
+        _ options: URLSessionConfiguration.LupineOptions
+    ) -> Proposal {
         var next = request
         next.url = target.url
         next.httpMethod = rewrite.method
         if !rewrite.keepsBody {
             next.httpBody = nil
-            for name in aboutBody { next.setValue(nil, forHTTPHeaderField: name) }
+            for name in RedirectMove.aboutContent {
+                next.setValue(nil, forHTTPHeaderField: name.description)
+            }
         }
-        let (from, to) = (WebOrigin(request.url), WebOrigin(target.url))
-        let leavesOrigin = from == nil || from != to
-        if leavesOrigin {
-            for name in secrets { next.setValue(nil, forHTTPHeaderField: name) }
+        let move = RedirectMove(from: WebOrigin(request.url), to: WebOrigin(target.url))
+        if move != .withinOrigin {
+            next.headerList = HeaderList(fields(next.headerList.fields, after: move, options))
         }
-        if from?.isSecure == true, to?.isSecure != true { next.setValue(nil, forHTTPHeaderField: "Referer") }
-        return Proposal(
-            request: next, credential: target.credential, keepsBody: rewrite.keepsBody,
-            leavesOrigin: leavesOrigin)
+        return Proposal(request: next, credential: target.credential, keepsBody: rewrite.keepsBody)
+    }
+
+    /// What of these fields may be sent after a move.
+    static func fields(
+        _ fields: [HeaderList.Field], after move: RedirectMove,
+        _ options: URLSessionConfiguration.LupineOptions
+    ) -> [HeaderList.Field] {
+        let sensitive = RedirectMove.names(options.sensitiveFields)
+        return fields.compactMap { field in
+            // What is no name is said when the request is sent, and not left out (U-1.4).
+            guard let name = try? FieldName(field.name) else { return field }
+            switch move.fate(of: name, field.value, sensitive: sensitive) {
+            case .kept: return field
+            case .removed: return nil
+            case .rewritten(let value): return HeaderList.Field(name: field.name, value: value)
+            }
+        }
     }
 }

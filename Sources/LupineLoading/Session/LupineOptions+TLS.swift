@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 public import LupineTLS
+public import LupineTransport
 
 extension URLSessionConfiguration.LupineOptions {
     /// How the connections of a session are secured, beyond the versions of the configuration.
@@ -23,6 +24,9 @@ extension URLSessionConfiguration.LupineOptions {
         public var intermediates: [Certificate] = []
         /// Who the session is to a server that asks, unless a challenge is answered otherwise.
         public var identity: TLSIdentity?
+        /// The https origins that may see `identity`; the host `*` stands for every host. With nil each task shows it to the
+        /// origin that it names, and to none that a redirect leads to.
+        public var identityOrigins: Set<HTTPClient.HostAndPort>?
         /// Whether later connections may take up where an earlier one began.
         public var resumesSessions = true
         /// The file that the secrets of every connection are appended to. Whoever can read it can read the traffic.

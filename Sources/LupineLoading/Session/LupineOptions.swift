@@ -52,6 +52,15 @@ extension URLSessionConfiguration {
         /// How connections are secured.
         public var tls = TLS()
 
+        // MARK: redirects
+
+        /// Whether a redirect from https to http is followed. Otherwise it fails with
+        /// `URLError.appTransportSecurityRequiresSecureConnection`.
+        public var followsInsecureRedirects = true
+        /// Fields that no redirect takes to another origin, besides credentials and cookies: at first `X-Api-Key`,
+        /// `X-Auth-Token`, `Api-Key` and others by which services take keys and tokens. Names in any mix of cases.
+        public var sensitiveFields = RedirectMove.sensitiveByDefault
+
         // MARK: messages
 
         /// Header fields that are not sent where the request does not set them: of those that every request is given, such as

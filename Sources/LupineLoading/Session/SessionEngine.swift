@@ -306,7 +306,10 @@ final class SessionEngine: Sendable {
             localBinding: parts.options.localBinding)
         return StreamRoute(
             origin: origin, dialing: parts.dialing, resolver: parts.resolver, loop: parts.group.next(),
-            profile: parts.streamTrust.profile(host: name, port: place.port, for: trust))
+            profile: parts.streamTrust.profile(
+                host: name, port: place.port, for: trust,
+                mayIdentify: HTTPClient.HostAndPort.mayIdentify(
+                    to: place.host, place.port, of: parts.options.tls.identityOrigins, after: .withinOrigin)))
     }
 
     /// The strict reader of URLs judges the host; what would end it in a URL is none of it.

@@ -104,6 +104,16 @@ final class SessionSettings: Sendable {
         return request
     }
 
+    /// Whether a server that asks may learn who the session is.
+    ///
+    /// - Parameter move: How far redirects have led away from the origin that the program named.
+    func mayIdentify(to url: URL?, after move: RedirectMove) -> Bool {
+        if lupine.tls.identityOrigins == nil { return move == .withinOrigin }
+        guard let origin = WebOrigin(url), let port = UInt16(exactly: origin.port) else { return false }
+        return HTTPClient.HostAndPort.mayIdentify(
+            to: origin.host, port, of: lupine.tls.identityOrigins, after: move)
+    }
+
     // MARK: reading the configuration
 
     /// A time-out in seconds: nil for infinity, the default for what is no length of time.

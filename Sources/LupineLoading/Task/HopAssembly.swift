@@ -2,6 +2,7 @@
 
 internal import Foundation
 internal import LupineHTTP
+internal import LupineTransport
 
 /// The request of one hop as it goes out, but for what answers challenges and what the cache asks (U-3.3, U-13.12,
 /// U-17.3): the program's own, the configuration's fields, the cookies of the moment.
@@ -10,8 +11,8 @@ struct HopAssembly: Sendable {
     let request: URLRequest
     let kind: TaskOrder.Kind
     let body: TaskOrder.Body
-    /// Whether a redirect has led to a server that may not hear what was meant for the first one (U-10.5).
-    let hasLeftOrigin: Bool
+    /// The farthest that redirects have led: what was left behind then is not added again (U-10.5).
+    let move: RedirectMove
     let settings: SessionSettings
 
     /// The request, if it can be sent at all.
@@ -41,11 +42,11 @@ struct HopAssembly: Sendable {
     private var withAdditionalHeaders: URLRequest {
         let added = settings.additionalHeaders.fields
         if added.isEmpty { return request }
-        guard hasLeftOrigin else { return settings.addingHeaders(to: request) }
-        var complete = settings.addingHeaders(to: request)
-        for name in RedirectRule.secrets where request.headerList[name] == nil {
-            complete.headerList.set(name, nil)
-        }
+        guard move != .withinOrigin else { return settings.addingHeaders(to: request) }
+        let missing = added.filter { request.headerList[$0.name] == nil }
+        var complete = request
+        complete.headerList = HeaderList(
+            request.headerList.fields + RedirectRule.fields(missing, after: move, settings.lupine))
         return complete
     }
 

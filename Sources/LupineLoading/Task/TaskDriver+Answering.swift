@@ -74,9 +74,13 @@ extension TaskDriver {
         let isAsProposed = request.httpMethod == (proposal?.request ?? request).httpMethod
         let target = WebOrigin(request.url)
         let credential = target == WebOrigin(proposal?.request.url) ? proposal?.credential : nil
+        let last = state.withLock { $0.request.url }
+        if let refusal = RedirectRule.refusal(of: request.url, from: last, context.settings.lupine) {
+            return handle(.decided(.fail(refusal)))
+        }
+        let move = RedirectMove(from: WebOrigin(last), to: target)
         handle(.decided(.again)) { state in
-            let leaves = target == nil || target != WebOrigin(state.request.url)
-            state.hasLeftOrigin = state.hasLeftOrigin || leaves
+            state.move = max(state.move, move)
             state.request = request
             if !keepsBody || !isAsProposed { state.body = .request }
             state.redirectCredential = credential

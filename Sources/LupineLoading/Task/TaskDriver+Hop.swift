@@ -159,15 +159,15 @@ extension TaskDriver: HopLoadClient {
     private func judgeRedirect(_ response: HTTPURLResponse, _ situation: Situation, _ verdict: inout Verdict)
     {
         switch RedirectRule.verdict(
-            on: response, to: situation.request, followed: situation.redirectCount,
-            isWebSocket: order.kind == .webSocket)
+            on: response, to: situation.request, context.settings.lupine,
+            followed: situation.redirectCount, isWebSocket: order.kind == .webSocket)
         {
         case .none: break
         case .proposal(let proposal):
             verdict.judgement = .ask
             verdict.question = .redirect(response, proposal)
-        case .failure(let code):
-            verdict.judgement = .fail(.loading(code, url: situation.request.url))
+        case .failure(let error):
+            verdict.judgement = .fail(error)
         }
     }
 

@@ -10,7 +10,7 @@ extension TaskDriver {
     private struct Plan: Sendable {
         var request: URLRequest
         var body: TaskOrder.Body
-        var hasLeftOrigin: Bool
+        var move: RedirectMove
         var credential: URLCredential?
         var streams: Set<ObjectIdentifier>
         var deadline: Instant?
@@ -23,7 +23,7 @@ extension TaskDriver {
     func prepare() {
         let plan = state.withLock { state in
             Plan(
-                request: state.request, body: state.body, hasLeftOrigin: state.hasLeftOrigin,
+                request: state.request, body: state.body, move: state.move,
                 credential: state.redirectCredential, streams: state.streams, deadline: state.deadline,
                 priority: state.priority, isSuspended: state.isSuspended,
                 authenticator: state.authenticator)
@@ -33,7 +33,7 @@ extension TaskDriver {
             return fail(.loading(.requestBodyStreamExhausted, url: plan.request.url, reason: stream))
         }
         let assembly = HopAssembly(
-            request: plan.request, kind: order.kind, body: plan.body, hasLeftOrigin: plan.hasLeftOrigin,
+            request: plan.request, kind: order.kind, body: plan.body, move: plan.move,
             settings: context.settings)
         do throws(URLError) {
             authorize(try assembly.assembled(), plan)
@@ -206,7 +206,7 @@ extension TaskDriver {
             request: sent, body: plan.body, isUpgrade: order.kind == .webSocket,
             mayDecode: context.settings.lupine.decodesContent && order.mayDecode,
             wholeTimeout: plan.deadline.map { $0 - context.clock.now() }, priority: plan.priority,
-            usesClientIdentity: !plan.hasLeftOrigin)
+            usesClientIdentity: context.settings.mayIdentify(to: sent.url, after: plan.move))
         request.proxyAuthorization = hop.fields.proxyAuthorization
         request.tunnelAuthorizer = hop.fields.tunnelAuthorizer
         request.taskTrust = trust(for: sent)

@@ -42,7 +42,8 @@ final class TaskDriver: Sendable {
 
         var isSuspended = false
         var priority: Float = 0.5
-        var hasLeftOrigin = false
+        /// The farthest that redirects have led.
+        var move = RedirectMove.withinOrigin
         /// Whom the last redirect named.
         var redirectCredential: URLCredential?
         var redirectCount = 0

@@ -14,6 +14,8 @@ final class Engine: Sendable {
     private let revocation: RevocationClient
     private let profiles: TLSProfiles
     private let tls: TLSConfiguration
+    /// The same without our own identity.
+    private let anonymousTLS: TLSConfiguration
     /// For requests that bring no evaluator of their own.
     private let originProfile: TLSProfile
     private let proxyProfile: TLSProfile
@@ -51,9 +53,10 @@ final class Engine: Sendable {
             revocation: RevocationSupport(fetcher: revocation, cache: RevocationMemory()))
         tls = configuration.tls
         originProfile = profiles.profile(tls, trust: configuration.trust)
-        var proxyTLS = tls
-        proxyTLS.identity = nil
-        proxyProfile = profiles.profile(proxyTLS, trust: configuration.proxyTrust)
+        var anonymousTLS = tls
+        anonymousTLS.identity = nil
+        self.anonymousTLS = anonymousTLS
+        proxyProfile = profiles.profile(anonymousTLS, trust: configuration.proxyTrust)
     }
 
     private static func proxies(_ proxy: HTTPClient.Proxy) throws(TransportError) -> ProxyRule {
@@ -72,17 +75,20 @@ final class Engine: Sendable {
     // MARK: requests
 
     /// Sends one request and waits for the head of its response.
+    ///
+    /// - Parameter move: How far redirects have led away from the origin that the program named.
     func send(
-        _ request: HTTPRequest, _ configuration: HTTPClient.Configuration
+        _ request: HTTPRequest, _ configuration: HTTPClient.Configuration, after move: RedirectMove
     ) async throws(TransportError) -> HTTPResponse {
         let inlet = BodyInlet(decodes: configuration.decodesContent, host: request.url.host)
-        let exchange = try exchange(for: request, configuration, sink: inlet)
+        let exchange = try exchange(for: request, configuration, after: move, sink: inlet)
         let head = try await inlet.head(of: exchange, through: pool)
         return HTTPResponse(head: head, body: ResponseBody(inlet), url: request.url)
     }
 
     private func exchange(
-        for request: HTTPRequest, _ configuration: HTTPClient.Configuration, sink: BodyInlet
+        for request: HTTPRequest, _ configuration: HTTPClient.Configuration, after move: RedirectMove,
+        sink: BodyInlet
     ) throws(TransportError) -> Exchange {
         let url = request.url
         let scheme: Origin.Scheme = url.scheme == .https ? .https : .http
@@ -91,8 +97,7 @@ final class Engine: Sendable {
         let origin = Origin(
             scheme: scheme, host: url.zone.map { url.host + "%" + $0 } ?? url.host, port: url.port,
             unixPath: url.unixPath, proxy: proxy,
-            tls: scheme == .https
-                ? request.trust.map { profiles.profile(tls, trust: $0) } ?? originProfile : nil,
+            tls: scheme == .https ? profile(for: request, configuration, after: move) : nil,
             proxyTLS: proxy?.kind == .https ? proxyProfile : nil, localBinding: configuration.localBinding)
         var fields = request.fields
         do throws(HTTPError) {
@@ -116,6 +121,18 @@ final class Engine: Sendable {
             continueTimeout: configuration.continueTimeout.map { Interval($0) })
         return Exchange(
             head: head, content: try content(of: request.body), origin: origin, options: options, sink: sink)
+    }
+
+    private func profile(
+        for request: HTTPRequest, _ configuration: HTTPClient.Configuration, after move: RedirectMove
+    ) -> TLSProfile {
+        let isAnonymous =
+            tls.identity != nil
+            && !HTTPClient.HostAndPort.mayIdentify(
+                to: request.url.host, request.url.port, of: configuration.identityOrigins, after: move)
+        if request.trust == nil, !isAnonymous { return originProfile }
+        return profiles.profile(
+            isAnonymous ? anonymousTLS : tls, trust: request.trust ?? originProfile.trust)
     }
 
     private func content(of body: HTTPRequest.Body) throws(TransportError) -> OutgoingContent {

@@ -36,12 +36,8 @@ public final class HTTPClient: Sendable {
         let engine = try engine.get()
         var hop = RedirectHop(request)
         while true {
-            let response = try await engine.send(hop.request, configuration)
-            guard let limit = configuration.redirectLimit,
-                let next = try hop.next(after: response, limit: limit)
-            else {
-                return response
-            }
+            let response = try await engine.send(hop.request, configuration, after: hop.move)
+            guard let next = try hop.next(after: response, configuration) else { return response }
             await response.body.discard()
             hop = next
         }
@@ -81,6 +77,9 @@ extension HTTPClient {
         public var tlsHandshakeTimeout: Duration? = .seconds(60)
         /// How https connections are secured: versions, ciphers, roots, our own identity.
         public var tls = TLSConfiguration()
+        /// The https origins that may see the identity of `tls`; the host `*` stands for every host. With nil each request
+        /// shows it to the origin that it names, and to none that a redirect leads to.
+        public var identityOrigins: Set<HostAndPort>?
         /// Whom https origins have to satisfy before they get a byte of a request.
         public var trust = TrustEvaluator.default
         /// Whom https proxies have to satisfy before they learn where a request goes. Proxies are spoken to as `tls` says,
@@ -96,6 +95,11 @@ extension HTTPClient {
         public var timeout: Duration?
         /// How many redirects are followed; nil for none, which hands out the redirect itself.
         public var redirectLimit: Int?
+        /// Whether a redirect from https to http is followed. Otherwise it fails with `TransportError.insecureRedirect`.
+        public var followsInsecureRedirects = true
+        /// Fields that no redirect takes to another origin, besides credentials and cookies: at first `X-Api-Key`,
+        /// `X-Auth-Token`, `Api-Key` and others by which services take keys and tokens. Names in any mix of cases.
+        public var sensitiveFields = RedirectMove.sensitiveByDefault
         /// Asks for compressed content and undoes the compression.
         public var decodesContent = false
         /// Addresses to use instead of a look-up.
@@ -134,6 +138,22 @@ extension HTTPClient {
         public init(host: String, port: UInt16) {
             self.host = host
             self.port = port
+        }
+
+        /// Whether an https origin may see a client's certificate.
+        ///
+        /// - Parameters:
+        ///   - origins: Those that the configuration names; nil for the one that the program's request names.
+        ///   - move: How far redirects have led away from that.
+        package static func mayIdentify(
+            to host: String, _ port: UInt16, of origins: Set<HostAndPort>?, after move: RedirectMove
+        ) -> Bool {
+            guard let origins else { return move == .withinOrigin }
+            return origins.contains { named in
+                guard named.port == port else { return false }
+                let name = named.host.asciiLowercased
+                return name == "*" || name == host || name == "[\(host)]"
+            }
         }
     }
 

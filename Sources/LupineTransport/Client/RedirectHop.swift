@@ -1,28 +1,33 @@
 // SPDX-License-Identifier: MIT
 
 import LupineHTTP
+import LupineTLS
 
 /// One step of a chain of redirects: the request to send, and what a response to it leads to (RFC 9110 §15.4).
 struct RedirectHop {
     let request: HTTPRequest
+    /// The farthest that the chain has gone.
+    let move: RedirectMove
     private let count: Int
 
     /// The first request.
     init(_ request: HTTPRequest) {
-        self.request = request
-        count = 0
+        self.init(request, .withinOrigin, count: 0)
     }
 
-    private init(_ request: HTTPRequest, count: Int) {
+    private init(_ request: HTTPRequest, _ move: RedirectMove, count: Int) {
         self.request = request
+        self.move = move
         self.count = count
     }
 
     /// Where the response leads; nil when it is the answer. A body that cannot be sent again ends the chain too.
-    func next(after response: HTTPResponse, limit: Int) throws(TransportError) -> RedirectHop? {
-        guard let location = response.fields[.location], let method = method(after: response.status) else {
-            return nil
-        }
+    func next(
+        after response: HTTPResponse, _ configuration: HTTPClient.Configuration
+    ) throws(TransportError) -> RedirectHop? {
+        guard let limit = configuration.redirectLimit, let location = response.fields[.location],
+            let (method, keepsBody) = rewrite(after: response.status)
+        else { return nil }
         guard count < limit else { throw .tooManyRedirects(limit: limit) }
         let url: TransportURL
         do throws(TransportURLError) {
@@ -32,32 +37,51 @@ struct RedirectHop {
         guard url.scheme != .httpUnix || request.url.scheme == .httpUnix else {
             throw .redirect(.unsupportedScheme(TransportURL.Scheme.httpUnix.rawValue))
         }
+        let move = RedirectMove(from: WebOrigin(request.url), to: WebOrigin(url))
+        guard move != .intoTheClear || configuration.followsInsecureRedirects else {
+            throw .insecureRedirect(host: url.host)
+        }
         var following = request
         following.url = url
         following.method = method
-        following.fields.remove(.host)
-        if method != request.method {
+        if !keepsBody {
             following.body = .none
-            for name in [FieldName.contentType, .contentEncoding] { following.fields.remove(name) }
         } else if case .stream = request.body {
             return nil
         }
-        // What was meant for one origin is nothing for another one's ears.
-        if (url.scheme, url.host, url.port, url.unixPath)
-            != (request.url.scheme, request.url.host, request.url.port, request.url.unixPath)
-        {
-            for name in [FieldName.authorization, .cookie, .proxyAuthorization] {
-                following.fields.remove(name)
-            }
+        do throws(HTTPError) {
+            following.fields = try fields(move, configuration.sensitiveFields, keepsBody: keepsBody)
+        } catch { throw .http(host: url.host, error) }
+        // What the request trusts is meant for the server that it names: elsewhere the client itself has to agree.
+        if self.move == .withinOrigin, move != .withinOrigin {
+            following.trust = request.trust.map { .composite([configuration.trust, $0]) }
         }
-        return RedirectHop(following, count: count + 1)
+        return RedirectHop(following, max(self.move, move), count: count + 1)
     }
 
-    private func method(after status: Status) -> Method? {
+    private func fields(
+        _ move: RedirectMove, _ sensitive: Set<String>, keepsBody: Bool
+    ) throws(HTTPError) -> Fields {
+        let sensitive = move == .withinOrigin ? [] : RedirectMove.names(sensitive)
+        var following = Fields()
+        for index in 0..<request.fields.count {
+            let (name, value) = (request.fields.fieldName(at: index), request.fields.value(at: index))
+            if !keepsBody, RedirectMove.aboutContent.contains(name) { continue }
+            switch move.fate(of: name, value, sensitive: sensitive) {
+            case .kept: try following.append(name, value)
+            case .removed: break
+            case .rewritten(let other): try following.append(name, other)
+            }
+        }
+        return following
+    }
+
+    /// What becomes of method and body, by status; nil where the response is the answer.
+    private func rewrite(after status: Status) -> (method: Method, keepsBody: Bool)? {
         switch status.code {
-        case 301, 302: request.method == .post ? .get : request.method
-        case 303: request.method == .head ? .head : .get
-        case 307, 308: request.method
+        case 301 where request.method == .post, 302 where request.method == .post: (.get, false)
+        case 303: (request.method == .head ? .head : .get, false)
+        case 301, 302, 307, 308: (request.method, true)
         default: nil
         }
     }

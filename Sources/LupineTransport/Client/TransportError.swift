@@ -46,6 +46,8 @@ public enum TransportError: Error, Hashable, Sendable {
     case contentTooLong(limit: Int)
     /// More redirects than allowed.
     case tooManyRedirects(limit: Int)
+    /// A redirect leads from https to http on this host, which the configuration does not follow.
+    case insecureRedirect(host: String)
     /// A redirect leads nowhere that can be followed.
     case redirect(TransportURLError)
     /// The scheme needs what this build or client does not offer.
@@ -114,6 +116,7 @@ extension TransportError: CustomStringConvertible {
         case .contentTooLong(let limit):
             "the content is longer than \(limit) bytes, the most that was to be collected"
         case .tooManyRedirects(let limit): "more than \(limit) redirects"
+        case .insecureRedirect(let host): "a redirect from https to http on \(host) is not followed"
         case .redirect(let error): "a redirect that cannot be followed: \(error)"
         case .unsupported(let what): "not supported: \(what)"
         case .cancelled: "cancelled"

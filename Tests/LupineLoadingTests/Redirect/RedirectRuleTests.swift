@@ -2,6 +2,7 @@
 
 import Foundation
 import LupineTestKit
+import LupineTransport
 import Testing
 
 @testable import LupineLoading
@@ -27,10 +28,12 @@ struct RedirectRuleTests {
     }
 
     static func proposal(
-        _ request: URLRequest, _ status: Int = 302, to location: String, isWebSocket: Bool = false
+        _ request: URLRequest, _ status: Int = 302, to location: String, isWebSocket: Bool = false,
+        _ options: URLSessionConfiguration.LupineOptions = .init()
     ) throws -> RedirectRule.Proposal {
         let response = try Self.response(status, to: location, from: request.url)
-        let verdict = RedirectRule.verdict(on: response, to: request, followed: 0, isWebSocket: isWebSocket)
+        let verdict = RedirectRule.verdict(
+            on: response, to: request, options, followed: 0, isWebSocket: isWebSocket)
         guard case .proposal(let proposal) = verdict else {
             throw URLError(.unknown, userInfo: ["verdict": "\(verdict)"])
         }
@@ -72,7 +75,7 @@ struct RedirectRuleTests {
         for (method, expected) in rows {
             let request = try Self.request(method, body: "x")
             let response = try Self.response(status, to: "/b", from: request.url)
-            switch RedirectRule.verdict(on: response, to: request, followed: 0) {
+            switch RedirectRule.verdict(on: response, to: request, .init(), followed: 0) {
             case .proposal(let proposal):
                 let body = proposal.keepsBody ? "*" : ""
                 #expect((proposal.request.httpMethod ?? "") + body == expected, "\(method)")
@@ -88,7 +91,7 @@ struct RedirectRuleTests {
     func withoutALocation(location: String?) throws {
         let request = try Self.request()
         let verdict = RedirectRule.verdict(
-            on: try Self.response(302, to: location, from: request.url), to: request, followed: 0)
+            on: try Self.response(302, to: location, from: request.url), to: request, .init(), followed: 0)
         guard case .none = verdict else {
             Issue.record("\(verdict)")
             return
@@ -108,8 +111,9 @@ struct RedirectRuleTests {
     func whatCannotBeFollowed(what: String, location: String, followed: Int, code: URLError.Code) throws {
         let request = try Self.request()
         let verdict = RedirectRule.verdict(
-            on: try Self.response(302, to: location, from: request.url), to: request, followed: followed)
-        guard case .failure(code) = verdict else {
+            on: try Self.response(302, to: location, from: request.url), to: request, .init(),
+            followed: followed)
+        guard case .failure(let error) = verdict, error.code == code else {
             Issue.record("\(what): \(verdict)")
             return
         }
@@ -119,7 +123,7 @@ struct RedirectRuleTests {
     func theLastOne() throws {
         let request = try Self.request()
         let verdict = RedirectRule.verdict(
-            on: try Self.response(302, to: "/x", from: request.url), to: request, followed: 19)
+            on: try Self.response(302, to: "/x", from: request.url), to: request, .init(), followed: 19)
         guard case .proposal = verdict else {
             Issue.record("\(verdict)")
             return
@@ -139,7 +143,9 @@ struct RedirectRuleTests {
         // A response's address may come without the fragment.
         let bare = url.split(separator: "#").first.map(String.init) ?? url
         let response = try Self.response(302, to: location, from: URL(string: bare))
-        guard case .proposal(let proposal) = RedirectRule.verdict(on: response, to: request, followed: 0)
+        guard
+            case .proposal(let proposal) = RedirectRule.verdict(
+                on: response, to: request, .init(), followed: 0)
         else {
             Issue.record("not followed")
             return
@@ -149,7 +155,8 @@ struct RedirectRuleTests {
 
     static let fields = [
         "Authorization": "a", "Cookie": "c=d", "Proxy-Authorization": "p", "Host": "me", "Origin": "o",
-        "Referer": "r", "X-Kept": "x", "Content-Type": "text/plain", "Content-Length": "1",
+        "Referer": "https://u:p@r/x?y", "X-Kept": "x", "X-Api-Key": "k", "Content-Type": "text/plain",
+        "Content-Length": "1",
         "Content-Encoding": "gzip",
         "Content-Language": "de", "Content-Location": "/l", "Transfer-Encoding": "chunked",
         "Expect": "100-continue",
@@ -159,38 +166,102 @@ struct RedirectRuleTests {
         "Content-Type", "Content-Length", "Content-Encoding", "Content-Language", "Content-Location",
         "Transfer-Encoding", "Expect",
     ]
-    static let secrets: Set<String> = ["Authorization", "Cookie", "Proxy-Authorization", "Host", "Origin"]
+    /// At another origin.
+    static let elsewhere = [
+        "Authorization": nil, "Cookie": nil, "Proxy-Authorization": nil, "Host": nil, "X-Api-Key": nil,
+        "Origin": "null", "Referer": "https://r/",
+    ]
+    /// Where everybody on the way can listen.
+    static let inTheClear =
+        [
+            "Authorization": nil, "Cookie": nil, "Proxy-Authorization": nil, "Host": nil, "X-Api-Key": nil,
+            "Origin": nil, "Referer": nil, "X-Kept": nil, "Transfer-Encoding": nil, "Expect": nil,
+        ] as [String: String?]
 
-    static let hops: [(what: String, from: String, status: Int, to: String, dropped: Set<String>)] = [
-        ("[U-10.5] the same origin", "http://h/a", 307, "/b", []),
-        ("[U-10.5] the port said and unsaid", "http://h/a", 307, "http://H:80/b", []),
-        ("[U-10.4] the method becomes GET", "http://h/a", 302, "/b", aboutBody),
-        ("[U-10.4] after 303", "http://h/a", 303, "/b", aboutBody),
-        ("[U-10.5] another host", "http://h/a", 307, "http://g/b", secrets),
-        ("[U-10.5] a host below", "http://h/a", 307, "http://x.h/b", secrets),
-        ("[U-10.5] another port", "http://h/a", 307, "http://h:81/b", secrets),
-        ("[U-10.5] http to https", "http://h/a", 307, "https://h/b", secrets),
-        ("[U-10.5] https to http", "https://h/a", 307, "http://h/b", secrets.union(["Referer"])),
-        (
-            "[U-10.5] https to http elsewhere", "https://h/a", 302, "http://g/b",
-            secrets.union(["Referer"]).union(aboutBody)
-        ),
-        ("[U-10.5] https to https elsewhere", "https://h/a", 307, "https://g/b", secrets),
+    struct Hop: Sendable {
+        let what: String
+        let from: String
+        let status: Int
+        let to: String
+        var changed: [String: String?] = [:]
+        var dropsBody = false
+    }
+
+    static let hops = [
+        Hop(what: "[U-10.5] the same origin", from: "http://h/a", status: 307, to: "/b"),
+        Hop(
+            what: "[U-10.5] the port said and unsaid", from: "http://h/a", status: 307, to: "http://H:80/b"),
+        Hop(
+            what: "[U-10.4] the method becomes GET", from: "http://h/a", status: 302, to: "/b",
+            dropsBody: true),
+        Hop(what: "[U-10.4] after 303", from: "http://h/a", status: 303, to: "/b", dropsBody: true),
+        Hop(
+            what: "[U-10.5] another host", from: "http://h/a", status: 307, to: "http://g/b",
+            changed: elsewhere),
+        Hop(
+            what: "[U-10.5] a host below", from: "http://h/a", status: 307, to: "http://x.h/b",
+            changed: elsewhere),
+        Hop(
+            what: "[U-10.5] another port", from: "http://h/a", status: 307, to: "http://h:81/b",
+            changed: elsewhere),
+        Hop(
+            what: "[U-10.5] http to https", from: "http://h/a", status: 307, to: "https://h/b",
+            changed: elsewhere),
+        Hop(
+            what: "[U-10.5] https to http", from: "https://h/a", status: 307, to: "http://h/b",
+            changed: inTheClear),
+        Hop(
+            what: "[U-10.5] https to http elsewhere", from: "https://h/a", status: 302, to: "http://g/b",
+            changed: inTheClear, dropsBody: true),
+        Hop(
+            what: "[U-10.5] https to https elsewhere", from: "https://h/a", status: 307, to: "https://g/b",
+            changed: elsewhere),
     ]
 
     @Test(arguments: hops)
-    func whichFieldsGoAlong(what: String, from: String, status: Int, to: String, dropped: Set<String>) throws
-    {
+    func whichFieldsGoAlong(_ hop: Hop) throws {
         // Names in any mix of cases.
         for change in [{ $0 }, { $0.lowercased() }] as [(String) -> String] {
             let fields = Dictionary(uniqueKeysWithValues: Self.fields.map { (change($0.key), $0.value) })
-            let proposal = try Self.proposal(Self.request("POST", from, fields), status, to: to)
-            let expected = fields.filter { field in
-                !dropped.contains { $0.lowercased() == field.key.lowercased() }
-            }
-            #expect(proposal.request.allHTTPHeaderFields == expected, "\(what)")
-            #expect(proposal.leavesOrigin == dropped.contains("Authorization"), "\(what)")
+            let proposal = try Self.proposal(
+                Self.request("POST", hop.from, fields), hop.status, to: hop.to)
+            var expected = Self.fields
+            if hop.dropsBody { for name in Self.aboutBody { expected[name] = nil } }
+            for (name, value) in hop.changed where expected[name] != nil { expected[name] = value }
+            let named = Dictionary(uniqueKeysWithValues: expected.map { (change($0.key), $0.value) })
+            #expect(proposal.request.allHTTPHeaderFields == named, "\(hop.what)")
         }
+    }
+
+    @Test("[U-10.5] the configuration names what else stays")
+    func ownNames() throws {
+        var options = URLSessionConfiguration.LupineOptions()
+        options.sensitiveFields = ["x-KEPT", "Accept", "no name"]
+        let request = try Self.request("GET", "http://h/a", Self.fields)
+        let fields = try Self.proposal(request, to: "http://g/", options).request.headerList
+        #expect(fields["X-Kept"] == nil && fields["Accept"] == nil && fields["X-Api-Key"] != nil)
+        let home = try Self.proposal(request, to: "/b", options).request.headerList
+        #expect(home["X-Kept"] != nil && home["Accept"] != nil)
+    }
+
+    @Test("[U-10.5] the configuration refuses http behind https", arguments: [true, false])
+    func insecureRedirects(isWebSocket: Bool) throws {
+        var options = URLSessionConfiguration.LupineOptions()
+        options.followsInsecureRedirects = false
+        let scheme = isWebSocket ? "wss" : "https"
+        let request = try Self.request("GET", "\(scheme)://h/a")
+        let response = try Self.response(302, to: "http://g/b", from: request.url)
+        let verdict = RedirectRule.verdict(
+            on: response, to: request, options, followed: 0, isWebSocket: isWebSocket)
+        guard case .failure(let error) = verdict else {
+            Issue.record("\(verdict)")
+            return
+        }
+        #expect(error.code == .appTransportSecurityRequiresSecureConnection)
+        #expect(error.userInfo[NSUnderlyingErrorKey] as? TransportError == .insecureRedirect(host: "g"))
+        _ = try Self.proposal(request, to: "https://g/b", isWebSocket: isWebSocket, options)
+        let plain = try Self.request("GET", isWebSocket ? "ws://h/a" : "http://h/a")
+        _ = try Self.proposal(plain, to: "http://g/b", isWebSocket: isWebSocket, options)
     }
 
     @Test("[U-10.5] a referrer is never added")
@@ -204,9 +275,9 @@ struct RedirectRuleTests {
     func webSocketOrigins() throws {
         let request = try Self.request("GET", "wss://h/a", ["Authorization": "a", "Referer": "r"])
         let stays = try Self.proposal(request, to: "https://h/b", isWebSocket: true)
-        #expect(stays.request.url?.absoluteString == "wss://h/b" && !stays.leavesOrigin)
+        #expect(stays.request.url?.absoluteString == "wss://h/b")
         let leaves = try Self.proposal(request, to: "http://h/b", isWebSocket: true)
-        #expect(leaves.request.url?.absoluteString == "ws://h/b" && leaves.leavesOrigin)
+        #expect(leaves.request.url?.absoluteString == "ws://h/b")
         #expect(leaves.request.allHTTPHeaderFields == nil)
     }
 
@@ -246,7 +317,9 @@ struct RedirectRuleTests {
             let location = (0..<Int.random(in: 1..<9, using: &random))
                 .compactMap { _ in words.randomElement(using: &random) }.joined()
             let response = try Self.response(302, to: location, from: request.url)
-            guard case .proposal(let proposal) = RedirectRule.verdict(on: response, to: request, followed: 0)
+            guard
+                case .proposal(let proposal) = RedirectRule.verdict(
+                    on: response, to: request, .init(), followed: 0)
             else {
                 continue
             }

@@ -155,9 +155,59 @@ struct DriverRedirectTests {
         _ = await load.run()
         #expect(script.sent.map { $0.value(forHTTPHeaderField: "Authorization") } == ["session", nil, nil])
         #expect(script.sent.map { $0.value(forHTTPHeaderField: "Cookie") } == ["own=1", nil, nil])
-        #expect(script.sent.map { $0.value(forHTTPHeaderField: "Origin") } == ["o", nil, nil])
+        #expect(script.sent.map { $0.value(forHTTPHeaderField: "Origin") } == ["o", "null", "null"])
         #expect(script.sent.map { $0.value(forHTTPHeaderField: "X") } == ["x", "x", "x"])
         #expect(script.hops.map(\.request.usesClientIdentity) == [true, false, false])
+    }
+
+    @Test("[U-10.5] what a session adds to every request stays behind as well, and does not come back")
+    func fieldsOfTheSession() async throws {
+        let script = HopScript([
+            .redirect("http://g/"), .redirect("https://g/"), .redirect("http://h/"), .redirect("https://g/"),
+            .status(200),
+        ])
+        let context = DriverLoad.context(
+            script,
+            DriverLoad.configuration {
+                $0.httpAdditionalHeaders = [
+                    "X-Api-Key": "k", "X": "x", "Origin": "o", "Referer": "http://r/x", "Accept": "a",
+                ]
+            })
+        _ = await DriverLoad(try DriverLoad.request("https://h/a"), script, context: context).run()
+        func sent(_ name: String) -> [String?] { script.sent.map { $0.value(forHTTPHeaderField: name) } }
+        #expect(sent("X-Api-Key") == ["k", nil, nil, nil, nil])
+        #expect(sent("X") == ["x", nil, nil, nil, nil])
+        #expect(sent("Origin") == ["o", nil, nil, nil, nil])
+        #expect(sent("Referer") == ["http://r/x", nil, nil, nil, nil])
+        #expect(sent("Accept") == ["a", "a", "a", "a", "a"])
+    }
+
+    @Test("[U-10.5] the session's identity is for the origins that the configuration names")
+    func namedOrigins() async throws {
+        let script = HopScript([.redirect("https://g/"), .redirect("https://h/"), .status(200)])
+        let context = DriverLoad.context(
+            script,
+            DriverLoad.configuration { $0.lupine.tls.identityOrigins = [.init(host: "G", port: 443)] })
+        _ = await DriverLoad(try DriverLoad.request("https://h/a"), script, context: context).run()
+        #expect(script.hops.map(\.request.usesClientIdentity) == [false, true, false])
+    }
+
+    @Test("[U-10.5] where http may not follow https, the program's own answer may not lead there either")
+    func insecureAnswers() async throws {
+        for isProtocol in [false, true] {
+            var goes = ScriptedAnswer()
+            goes.goesTo = try DriverLoad.request("http://h/b")
+            let script = HopScript([isProtocol ? goes : .redirect("/b")], isTransaction: !isProtocol)
+            let context = DriverLoad.context(
+                script, DriverLoad.configuration { $0.lupine.followsInsecureRedirects = false })
+            var answers = RecordingClient.Answers()
+            answers.redirect = { _, _ in try? DriverLoad.request("http://h/b") }
+            let load = DriverLoad(
+                try DriverLoad.request("https://h/a"), script, context: context, answers)
+            let notes = await load.run()
+            #expect(notes.error?.code == .appTransportSecurityRequiresSecureConnection)
+            #expect(script.hops.count == 1 && notes.responses.isEmpty)
+        }
     }
 
     @Test("[U-10.7, U-11.6] kept bodies are sent again, dropped ones are not")

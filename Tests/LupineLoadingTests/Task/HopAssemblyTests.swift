@@ -2,6 +2,7 @@
 
 import Foundation
 import LupineHTTP
+import LupineTransport
 import Testing
 
 @testable import LupineLoading
@@ -9,11 +10,11 @@ import Testing
 struct HopAssemblyTests {
     static func assembled(
         _ request: URLRequest, kind: TaskOrder.Kind = .data, body: TaskOrder.Body = .request,
-        hasLeftOrigin: Bool = false, _ change: (URLSessionConfiguration) -> Void = { _ in }
+        move: RedirectMove = .withinOrigin, _ change: (URLSessionConfiguration) -> Void = { _ in }
     ) throws(URLError) -> URLRequest {
         let settings = SessionSettings(DriverLoad.configuration(change))
         return try HopAssembly(
-            request: request, kind: kind, body: body, hasLeftOrigin: hasLeftOrigin, settings: settings
+            request: request, kind: kind, body: body, move: move, settings: settings
         ).assembled()
     }
 
@@ -37,7 +38,7 @@ struct HopAssemblyTests {
     func secretsStay() throws {
         var request = try DriverLoad.request()
         request.setValue("mine", forHTTPHeaderField: "Origin")
-        let assembled = try Self.assembled(request, hasLeftOrigin: true) { configuration in
+        let assembled = try Self.assembled(request, move: .toOtherOrigin) { configuration in
             configuration.httpAdditionalHeaders = [
                 "Authorization": "Basic x", "cookie": "a=b", "Host": "me", "Origin": "session",
                 "X-Other": "y",

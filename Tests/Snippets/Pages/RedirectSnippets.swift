@@ -29,4 +29,17 @@ import Testing
             #expect(echo.headers["X-Redirected"] == "yes")
         }
     }
+
+    @Test func careful() async throws {
+        try await API.serve { api in
+            let configuration = URLSessionConfiguration.af.default
+            configuration.lupine.sensitiveFields.insert("X-Tenant-Secret")
+            configuration.lupine.followsInsecureRedirects = false
+            let careful = Session(configuration: configuration)
+            let headers: HTTPHeaders = ["X-Tenant-Secret": "yes"]
+            let echo = try await careful.request("\(api)/redirect/1", headers: headers)
+                .serializingDecodable(Echo.self).value
+            #expect(echo.headers["X-Tenant-Secret"] == "yes")
+        }
+    }
 }

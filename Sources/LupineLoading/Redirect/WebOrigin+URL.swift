@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import LupineTransport
+
+extension WebOrigin {
+    /// The origin of an address; nil for one without a host, and for schemes that are not of the web.
+    ///
+    /// A web socket has the origin of the `http` or `https` address beside it: its handshake goes to the same server.
+    init?(_ url: URL?) {
+        guard let url, let host = url.host(percentEncoded: false), !host.isEmpty else { return nil }
+        let isSecure: Bool
+        switch url.scheme?.lowercased() {
+        case "http", "ws": isSecure = false
+        case "https", "wss": isSecure = true
+        default: return nil
+        }
+        self.init(
+            isSecure: isSecure, host: HostName.canonical(host), port: url.port ?? (isSecure ? 443 : 80))
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+
+package import LupineHTTP
+
+/// Where a redirect leads, seen from where it comes from, and what of a request may follow it there (U-10.5).
+///
+/// The one table of everything that follows redirects: `HTTPClient`, sessions, web sockets, the command. Pure. A request
+/// goes through it once for each redirect, as the last one left it; what a configuration adds to every request goes through
+/// it by the farthest move of the chain so far. So nothing that was removed comes back.
+package enum RedirectMove: Int, Sendable, CaseIterable, Comparable {
+    /// The same scheme, host and port.
+    case withinOrigin
+    /// Another origin.
+    case toOtherOrigin
+    /// From where nobody can listen to where everybody on the way can.
+    case intoTheClear
+
+    /// The move between two origins; nil stands for what is no origin of the web.
+    package init(from: WebOrigin?, to: WebOrigin?) {
+        if let from, let to, from == to {
+            self = .withinOrigin
+        } else {
+            self = from?.isSecure == true && to?.isSecure != true ? .intoTheClear : .toOtherOrigin
+        }
+    }
+
+    package static func < (left: RedirectMove, right: RedirectMove) -> Bool { left.rawValue < right.rawValue }
+
+    /// What becomes of a field.
+    package enum Fate: Hashable, Sendable {
+        /// It goes along.
+        case kept
+        /// It stays behind.
+        case removed
+        /// It goes along with this value.
+        case rewritten(String)
+    }
+
+    /// What becomes of a field that the program has set.
+    ///
+    /// - Parameters:
+    ///   - sensitive: The names that the configuration keeps within an origin, besides those that always are.
+    package func fate(of name: FieldName, _ value: String, sensitive: Set<FieldName>) -> Fate {
+        if self == .withinOrigin { return .kept }
+        if Self.bound.contains(name) || sensitive.contains(name) { return .removed }
+        if self == .intoTheClear { return Self.isHarmless(name) ? .kept : .removed }
+        switch name {
+        case .referer: return Self.originAlone(of: value).map { .rewritten($0) } ?? .removed
+        case _: return Self.origin.contains(name) ? .rewritten("null") : .kept
+        }
+    }
+
+    // MARK: names
+
+    /// The names among these texts.
+    package static func names(_ texts: some Sequence<String>) -> Set<FieldName> {
+        Set(texts.compactMap { try? FieldName($0) })
+    }
+
+    private static let origin = names(["Origin"])
+
+    /// Credentials and the name of the server: they mean one origin by what they are.
+    private static let bound = names(["Authorization", "Cookie", "Cookie2", "Proxy-Authorization", "Host"])
+
+    /// Fields that describe content: without it they say something untrue (U-10.4).
+    package static let aboutContent = names([
+        "Content-Length", "Content-Type", "Content-Encoding", "Content-Language", "Content-Location",
+        "Transfer-Encoding", "Expect",
+    ])
+
+    /// What tells everybody on the way no more than that somebody asks, and for what.
+    private static func isHarmless(_ name: FieldName) -> Bool {
+        let spelling = name.description.asciiLowercased
+        return ["accept", "user-agent", "range"].contains(spelling)
+            || ["accept-", "content-", "if-"].contains { spelling.hasPrefix($0) }
+    }
+
+    /// The fields by which services take keys and tokens: the default of what stays within an origin.
+    package static let sensitiveByDefault: Set<String> = [
+        "Access-Token", "Api-Key", "Api-Token", "Apikey", "Auth-Token", "CF-Access-Client-Secret",
+        "CF-Access-Token", "Client-Secret", "DD-Api-Key", "DD-Application-Key", "DPoP", "Job-Token",
+        "Ocp-Apim-Subscription-Key", "Private-Token", "Session-Token", "Token", "X-Access-Token",
+        "X-Amz-Security-Token", "X-Api-Key", "X-Api-Secret", "X-Api-Token", "X-Apikey", "X-App-Token",
+        "X-Auth", "X-Auth-Email", "X-Auth-Key", "X-Auth-Token", "X-Authorization", "X-Client-Secret",
+        "X-Consul-Token", "X-Csrf-Token", "X-Csrftoken", "X-Functions-Key", "X-Gitlab-Token",
+        "X-Goog-Api-Key",
+        "X-Goog-Iam-Authorization-Token", "X-Id-Token", "X-Jwt-Assertion", "X-Master-Key",
+        "X-Plex-Token", "X-RapidAPI-Key", "X-Refresh-Token", "X-Secret", "X-Secret-Key", "X-Security-Token",
+        "X-Session-Id", "X-Session-Token", "X-Shopify-Access-Token", "X-Storage-Token",
+        "X-Subject-Token", "X-Subscription-Token", "X-Token", "X-User-Token", "X-Vault-Token", "X-Xsrf-Token",
+    ]
+
+    // MARK: the referrer
+
+    /// Scheme, host and port of a referrer; nil where it is no address of the web. Neither path nor query nor user
+    /// (RFC 9110 §10.1.3).
+    private static func originAlone(of referrer: String) -> String? {
+        let bytes = Array(referrer.utf8)
+        guard let colon = bytes.firstIndex(of: 0x3A) else { return nil }
+        let scheme = String(decoding: bytes[..<colon], as: UTF8.self).asciiLowercased
+        let rest = bytes[(colon + 1)...]
+        guard scheme == "http" || scheme == "https", rest.starts(with: [0x2F, 0x2F]) else { return nil }
+        let authority = rest.dropFirst(2).prefix { ![0x2F, 0x3F, 0x23, 0x5C].contains($0) }
+        let server = authority.lastIndex(of: 0x40).map { authority[($0 + 1)...] } ?? authority
+        return server.isEmpty ? nil : "\(scheme)://\(String(decoding: server, as: UTF8.self))/"
+    }
+}
