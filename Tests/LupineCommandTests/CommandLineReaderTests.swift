@@ -55,6 +55,7 @@ struct LineCase: CustomTestStringConvertible, Sendable {
         LineCase("-L", .location) { $0.followsRedirects },
         LineCase("--follow", .location) { $0.followsRedirects },
         LineCase("--max-redirs 3", .maximumRedirects) { $0.redirectLimit == 3 },
+        LineCase("--no-downgrade", .noDowngrade) { $0.refusesDowngrade },
         LineCase("-x proxy:3128", .proxy) { $0.proxy == "proxy:3128" },
         LineCase("--noproxy *", .noProxy) { $0.noProxy == "*" },
         LineCase("--resolve a.test:80:127.0.0.1,[::1]", .resolve) {

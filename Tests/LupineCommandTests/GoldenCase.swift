@@ -78,6 +78,7 @@ struct GoldenCase: CustomTestStringConvertible, Sendable {
         echo("-n @/basic-auth/netuser/netpw", "\"authenticated\": true"),
         echo("-b a=b @/cookies", "\"a\": \"b\""),
         echo("-L @/redirect/2", "\"url\""), echo("--max-redirs 2 -L @/redirect/2", "\"url\""),
+        echo("--no-downgrade -L @/redirect/2", "\"url\""),
         echo("--http1.1 @/anything", "\"method\""),
         echo("--interface 127.0.0.1 @/anything", "\"method\""),
         echo("--limit-rate 1G @/anything", "\"method\""),

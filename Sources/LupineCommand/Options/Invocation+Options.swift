@@ -14,7 +14,8 @@ extension Invocation {
         case .cookie: cookies.append(value)
         case .cookieJar: cookieJar = value
         case .session: session = try Self.named(option, value)
-        case .location, .maximumRedirects, .proxy, .noProxy, .resolve, .unixSocket, .interface, .http11,
+        case .location, .maximumRedirects, .noDowngrade, .proxy, .noProxy, .resolve, .unixSocket, .interface,
+            .http11,
             .connectTimeout, .maximumTime, .retry, .limitRate:
             try takeNetwork(option, value)
         case .insecure: isInsecure = true
@@ -84,6 +85,7 @@ extension Invocation {
                 throw UsageError("--max-redirs needs a number from 0 to 20, not `\(value)`")
             }
             redirectLimit = count
+        case .noDowngrade: refusesDowngrade = true
         case .proxy: proxy = value
         case .noProxy: noProxy = value
         case .resolve: overrides.append(try Override(value))

@@ -79,6 +79,7 @@ struct Invocation: Hashable, Sendable {
 
     var followsRedirects = false
     var redirectLimit: Int?
+    var refusesDowngrade = false
     var proxy: String?
     var noProxy: String?
     var overrides: [Override] = []

@@ -9,7 +9,7 @@ enum OptionName: String, CaseIterable, Sendable {
     // Who asks.
     case user, digest, netrc, cookie, cookieJar, session
     // How it gets there.
-    case location, maximumRedirects, proxy, noProxy, resolve, unixSocket, interface, http11
+    case location, maximumRedirects, noDowngrade, proxy, noProxy, resolve, unixSocket, interface, http11
     case connectTimeout, maximumTime, retry, limitRate
     // TLS.
     case insecure, authorities, certificate, key, password, pin, tls12, tls13

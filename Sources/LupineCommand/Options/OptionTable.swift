@@ -99,6 +99,10 @@ enum OptionTable {
             .maximumRedirects, nil, ["max-redirs", "max-redirects"], .value("N"), .network,
             "how many redirects; 20 at most, and without it"),
         Option(
+            .noDowngrade, nil, ["no-downgrade"], .none, .network, "no redirect from https to http",
+            "Without it such a redirect is followed, but of the header fields only what names a format, a language, a range or the program goes along."
+        ),
+        Option(
             .proxy, "x", ["proxy"], .value("URL"), .network, "a proxy: http://, https:// or socks5h://",
             "Without it the variables http_proxy, https_proxy, all_proxy and no_proxy say. An empty URL means none."
         ),

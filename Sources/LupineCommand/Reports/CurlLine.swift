@@ -40,6 +40,7 @@ struct CurlLine: Sendable {
             words += ["-b", pairs.joined(separator: "; ")]
         }
         words += Self.network(invocation)
+        if invocation.refusesDowngrade, plan.url.scheme == "https" { words += ["--proto-redir", "=https"] }
         var pipe = ""
         switch plan.body {
         case .none: break

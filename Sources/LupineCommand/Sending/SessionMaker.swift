@@ -40,6 +40,7 @@ struct SessionMaker {
         options.proxies = proxies
         options.addressOverrides = try overrides()
         options.offersWebSocketCompression = true
+        options.followsInsecureRedirects = !invocation.refusesDowngrade
         try secure(&options.tls)
         configuration.lupine = options
         return configuration

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineOrigin
+import LupineTLS
+import LupineTestKit
+import Testing
+
+@testable import LupineCommand
+
+/// What the command takes along where `-L` leads: the table is the library's, the switches are its own.
+@Suite(.timeLimit(.minutes(2))) struct HostileRedirectTests {
+    private static let switches =
+        "-k -L -u user:s3cr3t -H X-Api-Key:s3cr3t -H X-Mine:mine -H Origin:https://mine.test -b id=s3cr3t "
+        + "-e https://mine.test/s3cr3t -A mine/1"
+
+    /// What an origin elsewhere was sent behind a redirect, as text.
+    private func arrives(
+        isSecure: Bool, _ switches: String = switches
+    ) async throws -> (code: Int32, errors: String, text: String) {
+        var recording = OriginConfiguration()
+        recording.recordedBytes = 1 << 16
+        let elsewhere = try LupineOrigin.Origin.start(configuration: recording)
+        var serving = OriginConfiguration()
+        if isSecure {
+            serving.tls = TLSServerConfiguration(identities: [
+                TLSServerIdentity(try ThrowawayIdentity.make())
+            ])
+        }
+        var result: (Int32, String, String) = (0, "", "")
+        try await withShell(serving) { shell, origin in
+            let scheme = isSecure ? "https" : "http"
+            let target = "http://127.0.0.1:\(elsewhere.port)/get"
+            let ended = await shell.run(
+                "\(switches) \(scheme)://localhost:\(origin.port)/redirect-to?url=\(target)")
+            let wire = (0..<elsewhere.counts.connectionsAccepted).flatMap { elsewhere.received(on: $0) }
+            result = (ended.code, ended.errors, String(decoding: wire, as: UTF8.self))
+        }
+        await elsewhere.shutdown()
+        return result
+    }
+
+    @Test("[U-10.5] to another origin")
+    func elsewhere() async throws {
+        let (code, _, text) = try await arrives(isSecure: false)
+        #expect(code == 0)
+        #expect(!text.contains("s3cr3t") && !text.lowercased().contains("authorization"))
+        for line in ["X-Mine: mine", "Origin: null", "Referer: https://mine.test/", "User-Agent: mine/1"] {
+            #expect(text.contains("\(line)\r\n"), "\(line)")
+        }
+    }
+
+    @Test("[U-10.5] from https to http")
+    func inTheClear() async throws {
+        let (code, _, text) = try await arrives(isSecure: true)
+        #expect(code == 0)
+        for part in ["s3cr3t", "mine.test", "X-Mine", "Origin", "Referer", "Authorization"] {
+            #expect(!text.contains(part), "\(part)")
+        }
+        #expect(text.contains("User-Agent: mine/1\r\n"))
+    }
+
+    @Test("[U-10.5] --no-downgrade follows no redirect from https to http")
+    func refused() async throws {
+        let (code, errors, text) = try await arrives(isSecure: true, "-k -L --no-downgrade")
+        #expect(code == ExitCode.redirects.rawValue && text.isEmpty)
+        #expect(errors.contains("127.0.0.1") && errors.contains("--no-downgrade"))
+        let plain = try await arrives(isSecure: false, "-L --no-downgrade")
+        #expect(plain.code == 0 && !plain.text.isEmpty)
+    }
+}
