@@ -23,7 +23,7 @@ struct ImportRule {
     static let modules: [Module] = [
         Module(name: "LupineHTTP", allowed: []),
         Module(name: "LupineCoding", allowed: ["CLupineZlib", "CLupineBrotli", "Glibc"]),
-        Module(name: "LupineTLS", allowed: ["CLupineOpenSSL", "Glibc"]),
+        Module(name: "LupineTLS", allowed: ["CLupineOpenSSL", "Glibc", "Synchronization"]),
         Module(
             name: "LupineTransport",
             allowed: ["LupineHTTP", "LupineCoding", "LupineTLS", "CLupineLinux", "Glibc", "Synchronization"],

@@ -375,5 +375,13 @@ private final class Defaults: NSObject, URLSessionTaskDelegate {
 
 extension SessionDelegate: SelectiveDelegate {
     /// A subclass may have overridden the method.
-    package var hearsOfNewTasks: Bool { type(of: self) != SessionDelegate.self }
+    package var hearsOfNewTasks: Bool { isSubclass }
+
+    /// The session's evaluators. A subclass may have overridden the methods for challenges: nobody can tell, so it counts as
+    /// if it had.
+    package var trustJudge: (any AnyObject & Sendable)? {
+        isSubclass ? self : state.read { $0.provider }?.serverTrustManager
+    }
+
+    private var isSubclass: Bool { type(of: self) != SessionDelegate.self }
 }

@@ -4,8 +4,8 @@ internal import LupineHTTP
 
 /// What `Cache-Control` says, of a request or of a response (RFC 9111 §5.2), as far as a private cache cares.
 ///
-/// Directives that a private cache has nothing to do with (`public`, `private`, `s-maxage`, `proxy-revalidate`) and
-/// those that nobody has to know are left out. `Pragma` stands in where there is no `Cache-Control` at all.
+/// Directives that a private cache has nothing to do with (`s-maxage`, `proxy-revalidate`) and those that nobody has to know
+/// are left out. `Pragma` stands in where there is no `Cache-Control` at all.
 struct CacheControl: Hashable, Sendable {
     /// How much too old a response may be.
     enum Staleness: Hashable, Sendable {
@@ -18,6 +18,10 @@ struct CacheControl: Hashable, Sendable {
     var noStore = false
     /// Nothing may be used without asking; also with a list of fields, which is not told apart.
     var noCache = false
+    /// The response is the same for all users.
+    var isPublic = false
+    /// The response is for one user; also with a list of fields.
+    var isPrivate = false
     /// How old a response may be, in seconds.
     var maxAge: Int?
     /// A stale response may not be used, whatever the request says.
@@ -62,6 +66,8 @@ struct CacheControl: Hashable, Sendable {
         switch name {
         case "no-store": noStore = true
         case "no-cache": noCache = true
+        case "public": isPublic = true
+        case "private": isPrivate = true
         case "must-revalidate": mustRevalidate = true
         case "only-if-cached": onlyIfCached = true
         // A number that is none is the strictest; of several the smallest counts.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-package import Foundation
+internal import Foundation
 internal import LupineHTTP
 
 extension CacheEntry {
@@ -12,8 +12,11 @@ extension CacheEntry {
     ///   - request: The request that it answers, all its fields merged.
     ///   - requestTime: When that request was sent.
     ///   - responseTime: When the head of the 304 arrived.
-    package func refreshed(
-        by answer: HTTPURLResponse, for request: URLRequest, requestTime: Date, responseTime: Date
+    ///   - provenance: What is noted of both.
+    ///   - identifying: The fields that tell users apart.
+    func refreshed(
+        by answer: HTTPURLResponse, for request: URLRequest, requestTime: Date, responseTime: Date,
+        provenance: CacheProvenance, identifying: IdentifyingFields?
     ) -> CacheEntry {
         guard let stored = httpResponse, (100...999).contains(stored.statusCode), let url = stored.url else {
             return self
@@ -25,7 +28,8 @@ extension CacheEntry {
             response: CachedURLResponse(
                 response: refreshed, data: response.data, userInfo: response.userInfo,
                 storagePolicy: response.storagePolicy),
-            for: request, requestTime: requestTime, responseTime: responseTime)
+            for: request, requestTime: requestTime, responseTime: responseTime, provenance: provenance,
+            identifying: identifying)
     }
 
     /// The fields as they came, or those of a response that a program made as far as they could have come.

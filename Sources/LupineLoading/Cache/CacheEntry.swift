@@ -3,7 +3,8 @@
 package import Foundation
 internal import LupineHTTP
 
-/// A stored response with what its use later depends on: the moments of its exchange and what of the request it answers.
+/// A stored response with what its use later depends on: the moments of its exchange, what of the request it answers, and
+/// where it came from.
 ///
 /// Immutable. The loader makes one when a response is complete and gets one from a look-up; the store keeps it.
 package struct CacheEntry: Sendable {
@@ -18,6 +19,11 @@ package struct CacheEntry: Sendable {
     /// What of the request it depends on. In memory secrets are concealed by the process' own hash, in a file by the hash of
     /// the user's key.
     let vary: VaryKey
+    /// By what the users were told apart of whom it is one's; nil where it is everybody's, and when it was just read from a
+    /// disk.
+    let identifying: IdentifyingFields?
+    /// Where it came from, as far as that decides who may have it.
+    let provenance: CacheProvenance
     /// The response's `userInfo` as far as it can be written: taken at once, because a program may change what is in it.
     let writtenInfo: StorableValue?
 
@@ -26,7 +32,8 @@ package struct CacheEntry: Sendable {
     /// Hides the secrets of what is kept in memory; no other process can tell what they were.
     static let conceal: @Sendable (String) -> String = { hash.text(for: $0) }
 
-    /// The entry of a response to a request.
+    /// The entry of a response that a program stores: nothing is known about who else may have it, so everybody may, unless
+    /// the request names a user.
     ///
     /// - Parameters:
     ///   - response: The response with its whole content.
@@ -36,43 +43,68 @@ package struct CacheEntry: Sendable {
     package init(
         response: CachedURLResponse, for request: URLRequest, requestTime: Date, responseTime: Date
     ) {
+        let namesUser = request.value(forHTTPHeaderField: "Cookie") != nil
         self.init(
-            response: response, requestTime: requestTime, responseTime: responseTime,
-            storedTime: Date(),
-            vary: Self.vary(of: response.response, for: request, conceal: Self.conceal),
+            response: response, for: request, requestTime: requestTime, responseTime: responseTime,
+            provenance: .program, identifying: namesUser ? .usual : nil)
+    }
+
+    /// The entry of a response that was loaded.
+    ///
+    /// - Parameters:
+    ///   - provenance: Where it came from.
+    ///   - identifying: The fields that tell users apart; nil where none does. They do not count for what the server says is
+    ///     everybody's.
+    init(
+        response: CachedURLResponse, for request: URLRequest, requestTime: Date, responseTime: Date,
+        provenance: CacheProvenance, identifying: IdentifyingFields?
+    ) {
+        let http = response.response as? HTTPURLResponse
+        let identifying = http.map(CacheRule.isForEverybody) ?? true ? nil : identifying
+        let vary = VaryKey(
+            vary: http?.value(forHTTPHeaderField: "Vary"), identifying: identifying, request: request,
+            conceal: Self.conceal)
+        self.init(
+            response: response, requestTime: requestTime, responseTime: responseTime, storedTime: Date(),
+            vary: vary, identifying: identifying, provenance: provenance,
             writtenInfo: response.userInfo.flatMap { StorableValue($0) })
     }
 
     /// The entry of these values.
     init(
         response: CachedURLResponse, requestTime: Date, responseTime: Date, storedTime: Date, vary: VaryKey,
-        writtenInfo: StorableValue?
+        identifying: IdentifyingFields? = nil, provenance: CacheProvenance, writtenInfo: StorableValue?
     ) {
         self.response = response
         self.requestTime = requestTime
         self.responseTime = responseTime
         self.storedTime = storedTime
         self.vary = vary
+        self.identifying = identifying
+        self.provenance = provenance
         self.writtenInfo = writtenInfo
     }
 
-    /// The same with its secrets concealed in another way. The request has to be one that the entry answers.
-    func concealed(by conceal: (String) -> String, for request: URLRequest) -> CacheEntry {
+    /// The same with its secrets concealed in another way. The request has to be one that the entry answers, its users told
+    /// apart as the entry's were.
+    func concealed(
+        by conceal: (String) -> String, for request: URLRequest, identifying: IdentifyingFields?
+    ) -> CacheEntry {
         CacheEntry(
             response: response, requestTime: requestTime, responseTime: responseTime, storedTime: storedTime,
-            vary: Self.vary(of: response.response, for: request, conceal: conceal), writtenInfo: writtenInfo)
+            vary: VaryKey(
+                vary: httpResponse?.value(forHTTPHeaderField: "Vary"),
+                identifying: vary.audience == nil ? nil : identifying, request: request, conceal: conceal),
+            identifying: identifying, provenance: provenance, writtenInfo: writtenInfo)
     }
 
-    private static func vary(
-        of response: URLResponse, for request: URLRequest, conceal: (String) -> String
-    ) -> VaryKey {
-        let vary = (response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Vary")
-        return VaryKey(vary: vary, request: request, conceal: conceal)
-    }
-
-    /// Whether the entry answers a request, as far as that depends on the request's fields (U-12.5, U-12.11).
-    func answers(_ request: URLRequest, conceal: (String) -> String = CacheEntry.conceal) -> Bool {
-        vary.matches(request, conceal: conceal)
+    /// Whether the entry answers a request, as far as that depends on who asks and on the request's fields (U-12.2, U-12.5,
+    /// U-12.11).
+    func answers(
+        _ request: URLRequest, of reader: CacheReader, conceal: (String) -> String = CacheEntry.conceal
+    ) -> Bool {
+        CacheAdmission.admits(reader, to: provenance)
+            && vary.matches(request, identifying: reader.identifyingFields, conceal: conceal)
     }
 
     /// The HTTP response, if it is one.

@@ -20,10 +20,34 @@ package enum CacheEntryFile {
     }
 
     private static let magic = Array("LupCache".utf8)
-    private static let version: UInt32 = 1
+    private static let version: UInt32 = 2
+    /// No path has more keys, no provenance more text.
+    private static let longestPath = 32
+    private static let longestText = 1_024
     private static let digestCount = 32
     /// Magic, version, digest of the key, time, two lengths, digest of the rest.
     static let headCount = 8 + 4 + digestCount + 8 + 8 + 8 + digestCount
+
+    /// What a request had in a field is one of these; the numbers are those in the files.
+    private enum FieldKind: UInt8 {
+        case absent = 0
+        case plain = 1
+        case concealed = 2
+    }
+
+    /// An entry came from one of these.
+    private enum SourceKind: UInt8 {
+        case program = 0
+        case plain = 1
+        case secure = 2
+    }
+
+    /// To a server, the client was one of these.
+    private enum IdentityKind: UInt8 {
+        case notAsked = 0
+        case nobody = 1
+        case certificate = 2
+    }
 
     /// A response is one of these; the numbers are those in the files.
     private enum Kind: UInt8 {
@@ -51,15 +75,61 @@ package enum CacheEntryFile {
         writer.write(entry.requestTime.timeIntervalSinceReferenceDate)
         writer.write(entry.responseTime.timeIntervalSinceReferenceDate)
         guard write(entry.response.response, to: &writer) else { return nil }
-        let values = entry.vary.values.sorted { $0.key < $1.key }
-        writer.write(UInt32(truncatingIfNeeded: values.count))
-        for (name, value) in values {
-            writer.write(name)
-            writer.write(value)
-        }
+        write(entry.vary, to: &writer)
+        guard write(entry.provenance, to: &writer) else { return nil }
         writer.write(entry.writtenInfo != nil)
         entry.writtenInfo?.write(to: &writer)
         return writer.octets
+    }
+
+    private static func write(_ vary: VaryKey, to writer: inout OctetWriter) {
+        writer.write(vary.audience != nil)
+        if let audience = vary.audience {
+            writer.write(audience.fields)
+            writer.write(audience.user)
+        }
+        let values = vary.values.sorted { $0.key < $1.key }
+        writer.write(UInt32(truncatingIfNeeded: values.count))
+        for (name, value) in values {
+            writer.write(name)
+            switch value {
+            case .absent: writer.write(octet: FieldKind.absent.rawValue)
+            case .plain(let text):
+                writer.write(octet: FieldKind.plain.rawValue)
+                writer.write(text)
+            case .concealed(let hash):
+                writer.write(octet: FieldKind.concealed.rawValue)
+                writer.write(hash)
+            }
+        }
+    }
+
+    /// False when it may not be written, or could not be read again.
+    private static func write(_ provenance: CacheProvenance, to writer: inout OctetWriter) -> Bool {
+        guard provenance.mayBeWritten else { return false }
+        switch provenance.source {
+        case .program: writer.write(octet: SourceKind.program.rawValue)
+        case .plain(let way):
+            guard (way?.utf8.count ?? 0) <= longestText else { return false }
+            writer.write(octet: SourceKind.plain.rawValue)
+            writer.write(way)
+        case .secure(let connection):
+            guard connection.keys.count <= longestPath, (connection.roots?.utf8.count ?? 0) <= longestText
+            else { return false }
+            writer.write(octet: SourceKind.secure.rawValue)
+            switch connection.identity {
+            case .notAsked: writer.write(octet: IdentityKind.notAsked.rawValue)
+            case .nobody: writer.write(octet: IdentityKind.nobody.rawValue)
+            case .certificate(let digest):
+                writer.write(octet: IdentityKind.certificate.rawValue)
+                writer.write(raw: digest.bytes)
+            }
+            writer.write(connection.roots)
+            let keys = connection.keys.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+            writer.write(octet: UInt8(truncatingIfNeeded: keys.count))
+            for key in keys { writer.write(raw: key.bytes) }
+        }
+        return true
     }
 
     /// False when the response is of a class of the program's, or from nowhere.
@@ -162,11 +232,8 @@ package enum CacheEntryFile {
         let requestTime = Date(timeIntervalSinceReferenceDate: try reader.double())
         let responseTime = Date(timeIntervalSinceReferenceDate: try reader.double())
         let response = try readResponse(&reader)
-        var values: [String: String?] = [:]
-        for _ in 0..<(try reader.number()) {
-            let name = try reader.text()
-            values.updateValue(try reader.optionalText(), forKey: name)
-        }
+        let vary = try readVary(&reader)
+        let provenance = try readProvenance(&reader)
         var userInfo: [AnyHashable: Any]?
         let writtenInfo = try reader.flag() ? try StorableValue(from: &reader) : nil
         if let writtenInfo {
@@ -179,7 +246,64 @@ package enum CacheEntryFile {
                 response: response, data: Data(octets[contentStart...]), userInfo: userInfo,
                 storagePolicy: .allowed),
             requestTime: requestTime, responseTime: responseTime, storedTime: head.storedTime,
-            vary: VaryKey(values: values), writtenInfo: writtenInfo)
+            vary: vary, provenance: provenance, writtenInfo: writtenInfo)
+    }
+
+    private static func readVary(_ reader: inout OctetReader) throws(OctetReader.Damage) -> VaryKey {
+        var audience: VaryKey.Audience?
+        if try reader.flag() {
+            audience = VaryKey.Audience(fields: try reader.text(), user: try reader.optionalText())
+        }
+        var values: [String: VaryKey.Value] = [:]
+        for _ in 0..<(try reader.number()) {
+            let name = try reader.text()
+            switch FieldKind(rawValue: try reader.octet()) {
+            case .absent?: values[name] = .absent
+            case .plain?: values[name] = .plain(try reader.text())
+            case .concealed?: values[name] = .concealed(try reader.text())
+            case nil: throw OctetReader.Damage()
+            }
+        }
+        return VaryKey(values: values, audience: audience)
+    }
+
+    private static func readProvenance(
+        _ reader: inout OctetReader
+    ) throws(OctetReader.Damage) -> CacheProvenance {
+        switch SourceKind(rawValue: try reader.octet()) {
+        case .program?: return .program
+        case .plain?: return CacheProvenance(.plain(way: try readShortText(&reader)))
+        case .secure?:
+            let identity: PeerEvidence.ClientIdentity
+            switch IdentityKind(rawValue: try reader.octet()) {
+            case .notAsked?: identity = .notAsked
+            case .nobody?: identity = .nobody
+            case .certificate?: identity = .certificate(try readDigest(&reader))
+            case nil: throw OctetReader.Damage()
+            }
+            let roots = try readShortText(&reader)
+            let count = Int(try reader.octet())
+            guard count <= longestPath else { throw OctetReader.Damage() }
+            var keys: Set<SHA256Digest> = []
+            for _ in 0..<count { keys.insert(try readDigest(&reader)) }
+            // What nobody had checked would not have been written, nor does a judge mean anything here.
+            return CacheProvenance(
+                .secure(
+                    CacheProvenance.Connection(
+                        identity: identity, roots: roots, keys: keys, judge: nil, wasChecked: true)))
+        case nil: throw OctetReader.Damage()
+        }
+    }
+
+    private static func readShortText(_ reader: inout OctetReader) throws(OctetReader.Damage) -> String? {
+        let text = try reader.optionalText()
+        guard (text?.utf8.count ?? 0) <= longestText else { throw OctetReader.Damage() }
+        return text
+    }
+
+    private static func readDigest(_ reader: inout OctetReader) throws(OctetReader.Damage) -> SHA256Digest {
+        guard let digest = SHA256Digest(bytes: Array(try reader.raw(32))) else { throw OctetReader.Damage() }
+        return digest
     }
 
     private static func readResponse(_ reader: inout OctetReader) throws(OctetReader.Damage) -> URLResponse {

@@ -11,8 +11,8 @@ internal import LupineTLS
 struct CacheFolder: Sendable {
     /// A file of the folder.
     struct Item: Sendable {
-        /// The digest of the key, in hexadecimal digits.
-        var name: String
+        /// Whose entry it is.
+        var name: CacheFileName
         /// How many octets it has.
         var size: Int
         /// When it was last used.
@@ -46,8 +46,8 @@ struct CacheFolder: Sendable {
     /// The hash that conceals secrets in files.
     func hash() -> KeyedHash { KeyedHash(key: keyFile.key()) }
 
-    private func file(_ name: String) -> AtomicFile {
-        AtomicFile(url.appendingPathComponent(name + Self.suffix, isDirectory: false))
+    private func file(_ name: CacheFileName) -> AtomicFile {
+        AtomicFile(url.appendingPathComponent(name.description + Self.suffix, isDirectory: false))
     }
 
     /// The entries that are there, the one that has not been used for the longest time first. What writers left behind that
@@ -63,7 +63,7 @@ struct CacheFolder: Sendable {
         return items.sorted { ($0.lastUse, $0.name) < ($1.lastUse, $1.name) }
     }
 
-    private func item(_ name: String, _ fileName: String) -> Item? {
+    private func item(_ name: CacheFileName, _ fileName: String) -> Item? {
         let path = url.appendingPathComponent(fileName).path
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
             attributes[.type] as? FileAttributeType == .typeRegular,
@@ -82,20 +82,8 @@ struct CacheFolder: Sendable {
     }
 
     /// The name of the entry in a file; nil for a file that is not the cache's.
-    private static func entryName(_ fileName: String) -> String? {
-        guard fileName.hasSuffix(suffix) else { return nil }
-        let name = String(fileName.dropLast(suffix.count))
-        let isDigest =
-            name.utf8.count == 64 && name.utf8.allSatisfy { 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 }
-        return isDigest ? name : nil
-    }
-
-    /// The digest that a name stands for.
-    static func digest(_ name: String) -> SHA256Digest? {
-        let digits = name.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
-        guard digits.count == 64 else { return nil }
-        return SHA256Digest(
-            bytes: stride(from: 0, to: 64, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
+    private static func entryName(_ fileName: String) -> CacheFileName? {
+        fileName.hasSuffix(suffix) ? CacheFileName(fileName.dropLast(suffix.count)) : nil
     }
 
     private static func isDraft(_ fileName: String) -> Bool {
@@ -103,36 +91,39 @@ struct CacheFolder: Sendable {
         return entryName(fileName.dropFirst()[..<end.lowerBound] + suffix) != nil
     }
 
-    /// The entry of a key whose digest is given.
-    func read(_ digest: SHA256Digest, upTo limit: Int) -> Found {
-        let file = file(digest.description)
+    /// The entry of that name.
+    func read(_ name: CacheFileName, upTo limit: Int) -> Found {
+        let file = file(name)
         guard FileManager.default.fileExists(atPath: file.url.path) else { return .nothing }
-        guard let data = file.read(upTo: limit), let entry = CacheEntryFile.entry(Array(data), digest: digest)
+        guard let data = file.read(upTo: limit), let digest = name.addressDigest,
+            let entry = CacheEntryFile.entry(Array(data), digest: digest), name.names(entry)
         else { return FileManager.default.fileExists(atPath: file.url.path) ? .damage : .nothing }
         return .entry(entry, size: data.count)
     }
 
-    /// When the entry of a digest was stored; nil when there is none that is whole as far as its head goes.
-    func storedTime(of digest: SHA256Digest) -> Date? {
-        guard let handle = try? FileHandle.reading(file(digest.description).url) else { return nil }
+    /// When the entry of a name was stored; nil when there is none that is whole as far as its head goes.
+    func storedTime(of name: CacheFileName) -> Date? {
+        guard let digest = name.addressDigest, let handle = try? FileHandle.reading(file(name).url) else {
+            return nil
+        }
         defer { try? handle.close() }
         guard let data = try? handle.read(upToCount: CacheEntryFile.headCount) else { return nil }
         return CacheEntryFile.head(Array(data), digest: digest)?.storedTime
     }
 
     /// Puts an entry's octets in place of those of its name; throws the error of the step that failed.
-    func write(_ octets: [UInt8], name: String) throws {
+    func write(_ octets: [UInt8], name: CacheFileName) throws {
         // What the death of a machine leaves behind is told by the digest: there is nothing to wait for.
         try file(name).replace(with: Data(octets), outlivesPowerLoss: false)
     }
 
     /// Notes that an entry was used.
-    func touch(_ name: String, at now: Date = Date()) {
+    func touch(_ name: CacheFileName, at now: Date = Date()) {
         try? FileManager.default.setAttributes([.modificationDate: now], ofItemAtPath: file(name).url.path)
     }
 
     /// Removes an entry.
-    func remove(_ name: String) { try? FileManager.default.removeItem(at: file(name).url) }
+    func remove(_ name: CacheFileName) { try? FileManager.default.removeItem(at: file(name).url) }
 
     /// Removes all entries, and what is left of those that were being written.
     func removeAll() {

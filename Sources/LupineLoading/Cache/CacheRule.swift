@@ -29,6 +29,13 @@ enum CacheRule {
         return CacheControl(field: field("Cache-Control"), pragma: field("Pragma")).noStore
     }
 
+    /// Whether a server says that the response is the same for all users: of one who also says the contrary, the stricter
+    /// counts.
+    static func isForEverybody(_ response: HTTPURLResponse) -> Bool {
+        let control = CacheControl(field: response.value(forHTTPHeaderField: "Cache-Control"), pragma: nil)
+        return control.isPublic && !control.isPrivate
+    }
+
     /// The key of a request; nil for one whose answers are never stored.
     static func key(of request: URLRequest) -> String? {
         guard request.httpMethod == "GET", let url = request.url else { return nil }
@@ -47,6 +54,27 @@ enum CacheRule {
         return conditions
     }
 
+    /// Whether a 304 speaks of the stored response that was asked about, and not of another version of it (RFC 9111 §4.3.4).
+    ///
+    /// An `ETag` decides alone: two are the same if their opaque tags are, as `If-None-Match` compares (RFC 9110 §13.1.2), for
+    /// servers that compress on the way say `W/` once and once not. Without it the date decides. Without either the 304 can
+    /// only mean what the question named, which was one version.
+    static func selects(_ update: HTTPURLResponse, _ stored: HTTPURLResponse) -> Bool {
+        if let tag = update.value(forHTTPHeaderField: "ETag") {
+            return stored.value(forHTTPHeaderField: "ETag").map { opaque($0) == opaque(tag) } ?? false
+        }
+        if let date = update.value(forHTTPHeaderField: "Last-Modified") {
+            guard let known = stored.value(forHTTPHeaderField: "Last-Modified") else { return false }
+            if known == date { return true }
+            return HTTPDate.moment(of: known).map { $0 == HTTPDate.moment(of: date) } ?? false
+        }
+        return true
+    }
+
+    private static func opaque(_ tag: String) -> Substring {
+        tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]
+    }
+
     /// The fields of a stored response after a 304 (RFC 9111 §3.2): the new ones take the place of those of their
     /// name, save for what is about the connection or describes the content that was not sent.
     static func refreshed(_ stored: Fields, by update: Fields) -> Fields {
@@ -58,6 +86,8 @@ enum CacheRule {
         ] + update.values(of: .connection).flatMap({ $0.split(separator: ",").map(String.init) }) {
             if let name = try? FieldName(name.trimmingCharacters(in: .whitespaces)) { kept.insert(name) }
         }
+        // The same tag but for its strength would say more of the content than was said when it came.
+        if let tag = stored[.eTag], let new = update[.eTag], opaque(tag) == opaque(new) { kept.insert(.eTag) }
         var fields = stored
         var added = Fields()
         for index in 0..<update.count {

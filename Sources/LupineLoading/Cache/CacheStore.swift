@@ -13,7 +13,8 @@ internal import LupineTransport
 /// first needed, and again after so much was written that other processes may have filled it: till then entries that
 /// they make under new names are not seen here.
 ///
-/// This type knows sizes and recency. What may be stored and used is decided by `CacheRule` and `CacheDecision`.
+/// This type knows sizes and recency. What may be stored and used is decided by `CacheRule` and `CacheDecision`; who may
+/// have it, by `CacheAdmission`.
 final class CacheStore: Sendable {
     /// How large an entry may be.
     enum Admission: Sendable {
@@ -31,14 +32,14 @@ final class CacheStore: Sendable {
     }
 
     /// An entry in memory.
-    fileprivate struct Held: Sendable {
+    struct Held: Sendable {
         var entry: CacheEntry
-        /// The name of its file, if the cache has a folder.
-        var name: String?
+        /// The name of its file, if it has one.
+        var name: CacheFileName?
     }
 
     /// What is still to be done about a file.
-    fileprivate struct Pending: Sendable {
+    struct Pending: Sendable {
         enum Change: Sendable {
             /// The request is needed to conceal its secrets the way that lasts; it goes when the file is written.
             case write(CacheEntry, URLRequest, Admission)
@@ -54,31 +55,6 @@ final class CacheStore: Sendable {
             case .remove: nil
             }
         }
-    }
-
-    fileprivate struct State: Sendable {
-        var memory = RecencyList<String, Held>()
-        var memoryCapacity: Int
-        var diskCapacity: Int
-        /// The files of the folder, by name. Nothing is said by it before `folderIsKnown`.
-        var files = RecencyList<String, Bool>()
-        var folderIsKnown = false
-        var pending: [String: Pending] = [:]
-        /// What the entries that are to be written count for.
-        var pendingSize = 0
-        /// How often the folder is still to be emptied: until then what is in it counts for nothing.
-        var clearings = 0
-        /// How many changes were asked for.
-        var number: UInt64 = 0
-        /// How many octets were written since the folder was last looked through.
-        var written = 0
-    }
-
-    /// What is known about a file without looking.
-    fileprivate enum Known: Sendable {
-        case entry(CacheEntry)
-        case nothing
-        case lookInFolder
     }
 
     private let state: Lock<State>
@@ -128,13 +104,15 @@ final class CacheStore: Sendable {
 
     // MARK: storing
 
-    /// Stores an entry under the key of a request, in place of the one that is there.
-    func store(_ entry: CacheEntry, key: String, request: URLRequest, admission: Admission) {
+    /// Stores an entry under the address of a request, in place of the one of its party that is there.
+    func store(_ entry: CacheEntry, address: String, request: URLRequest, admission: Admission) {
         let policy = entry.response.storagePolicy
         guard policy != .notAllowed else { return }
-        let digest = diskCapacity > 0 ? CacheEntryFile.digest(of: key) : nil
-        let name = digest?.description
-        let isForDisk = policy == .allowed && !CacheRule.forbidsStoring(entry.response.response, for: request)
+        let key = CacheKey(address: address, party: entry.provenance.party)
+        let name = diskCapacity > 0 ? fileName(key) : nil
+        let isForDisk =
+            policy == .allowed && entry.provenance.mayBeWritten
+            && !CacheRule.forbidsStoring(entry.response.response, for: request)
         let (number, _) = state.withLock { state in
             var gone = state.memory.remove(key).map { [$0] } ?? []
             if entry.size <= admission.limit(state.memoryCapacity) {
@@ -151,20 +129,59 @@ final class CacheStore: Sendable {
             if let voided { gone.append(Held(entry: voided)) }
             return (number, gone)
         }
-        if let number, let digest { StorageQueue.run { self.perform(number, on: digest) } }
+        if let number, let name { StorageQueue.run { self.perform(number, on: name) } }
     }
 
-    /// Removes the entry of a key.
-    func remove(_ key: String) {
-        let digest = diskCapacity > 0 ? CacheEntryFile.digest(of: key) : nil
+    private func fileName(_ key: CacheKey) -> CacheFileName? {
+        CacheFileName(CacheEntryFile.digest(of: key.address), key.party)
+    }
+
+    /// Removes the entries of an address, whosoever they are.
+    func remove(_ address: String) {
+        let plain = diskCapacity > 0 ? fileName(CacheKey(address: address, party: nil)) : nil
+        let (numbers, isSearched, _) = state.withLock { state in
+            var gone = state.memory.remove(CacheKey(address: address, party: nil)).map { [$0] } ?? []
+            for key in state.memory.others(of: address) {
+                if let held = state.memory.remove(key) { gone.append(held) }
+            }
+            guard let plain else { return ([(UInt64, CacheFileName)](), false, gone) }
+            var numbers: [(UInt64, CacheFileName)] = []
+            for name in state.names(of: plain) {
+                let (number, voided) = state.change(name, .remove)
+                if let number { numbers.append((number, name)) }
+                if let voided { gone.append(Held(entry: voided)) }
+            }
+            return (numbers, state.hideUnknown(plain.address), gone)
+        }
+        for (number, name) in numbers { StorageQueue.run { self.perform(number, on: name) } }
+        if isSearched, let plain { StorageQueue.run { self.removeUnknown(plain.address) } }
+    }
+
+    /// Removes the one entry of an address that has that party.
+    func remove(_ address: String, party: CacheParty?) {
+        let key = CacheKey(address: address, party: party)
+        let name = diskCapacity > 0 ? fileName(key) : nil
         let (number, _) = state.withLock { state in
             var gone = state.memory.remove(key).map { [$0] } ?? []
-            guard let name = digest?.description else { return (UInt64?.none, gone) }
+            guard let name else { return (UInt64?.none, gone) }
             let (number, voided) = state.change(name, .remove)
             if let voided { gone.append(Held(entry: voided)) }
             return (number, gone)
         }
-        if let number, let digest { StorageQueue.run { self.perform(number, on: digest) } }
+        if let number, let name { StorageQueue.run { self.perform(number, on: name) } }
+    }
+
+    /// Removes the files of an address that were not known of when it was to be emptied, but for those that were stored since.
+    /// On the storage queue.
+    private func removeUnknown(_ address: String) {
+        learnFolder()
+        let names = state.withLock { state in
+            let names = state.files.others(of: address).filter { state.pending[$0] == nil }
+            for name in names { state.files.remove(name) }
+            return names
+        }
+        for name in names { folder.remove(name) }
+        state.withLock { $0.showUnknown(address) }
     }
 
     /// Removes all entries.
@@ -201,17 +218,14 @@ final class CacheStore: Sendable {
                 state.diskCapacity > 0
             )
         }
-        for key in keys { remove(key) }
+        for key in keys { remove(key.address, party: key.party) }
         guard hasFolder else { return }
         learnFolder()
         let names = Set(state.withLock { $0.files.keysFromLeastRecent })
-        let stored = names.filter { name in
-            CacheFolder.digest(name).flatMap(folder.storedTime).map { $0 >= date } ?? false
-        }
+        let stored = names.filter { name in folder.storedTime(of: name).map { $0 >= date } ?? false }
         for name in stored.union(pending) {
-            guard let digest = CacheFolder.digest(name) else { continue }
             let (number, _) = state.withLock { $0.change(name, .remove) }
-            if let number { StorageQueue.run { self.perform(number, on: digest) } }
+            if let number { StorageQueue.run { self.perform(number, on: name) } }
         }
     }
 
@@ -220,19 +234,18 @@ final class CacheStore: Sendable {
 
     // MARK: looking up
 
-    /// The response under a key, whatever it says about itself (U-12.2); may wait for the disk.
-    func response(for key: String) -> CachedURLResponse? {
+    /// The plain party's response for an address, whatever it says about itself (U-12.2); may wait for the disk.
+    func response(for address: String) -> CachedURLResponse? {
+        let key = CacheKey(address: address, party: nil)
         if let entry = state.withLock({ $0.used(key) }) { return entry.response }
-        guard diskCapacity > 0 else { return nil }
-        let digest = CacheEntryFile.digest(of: key)
-        let name = digest.description
+        guard diskCapacity > 0, let name = fileName(key) else { return nil }
         let (known, number, limit) = state.withLock { ($0.known(name), $0.number, $0.diskCapacity) }
         switch known {
         case .entry(let entry): return entry.response
         case .nothing: return nil
         case .lookInFolder: break
         }
-        switch folder.read(digest, upTo: limit) {
+        switch folder.read(name, upTo: limit) {
         case .entry(let entry, _):
             // Who may see it was not asked: with concealed secrets in it nobody could ask later.
             if !entry.vary.holdsSecrets {
@@ -244,56 +257,80 @@ final class CacheStore: Sendable {
             return entry.response
         case .nothing: return nil
         case .damage:
-            StorageQueue.run { _ = self.read(digest) }
+            StorageQueue.run { _ = self.read(name) }
             return nil
         }
     }
 
-    /// Hands the entry that answers a request to `reply`: at once, on the caller's thread, where no disk has to be asked, else
-    /// on the storage queue.
-    func lookUp(_ key: String, _ request: URLRequest, reply: @escaping @Sendable (CacheEntry?) -> Void) {
-        switch lookUpAtHand(key, request) {
+    /// Hands the entry that answers a reader's request to `reply`: at once, on the caller's thread, where no disk has to be
+    /// asked, else on the storage queue.
+    func lookUp(
+        _ address: String, _ request: URLRequest, for reader: CacheReader,
+        reply: @escaping @Sendable (CacheEntry?) -> Void
+    ) {
+        switch lookUpAtHand(address, request, for: reader) {
         case .known(let entry): reply(entry)
-        case .onDisk(let digest): StorageQueue.run { reply(self.fetch(key, digest, request)) }
+        case .onDisk: StorageQueue.run { reply(self.fetch(address, request, for: reader)) }
         }
     }
 
     /// What can be said of a request without the disk.
     enum AtHand: Sendable {
         case known(CacheEntry?)
-        /// The file of that name may be there.
-        case onDisk(SHA256Digest)
+        /// There may be a file.
+        case onDisk
     }
 
     /// As far as `lookUp` comes at once.
-    func lookUpAtHand(_ key: String, _ request: URLRequest) -> AtHand {
-        let answer = { (entry: CacheEntry) in AtHand.known(entry.answers(request) ? entry : nil) }
-        if let entry = state.withLock({ $0.used(key) }) { return answer(entry) }
-        guard diskCapacity > 0 else { return .known(nil) }
-        let digest = CacheEntryFile.digest(of: key)
-        switch state.withLock({ $0.known(digest.description) }) {
-        case .entry(let entry): return answer(entry)
-        case .nothing: return .known(nil)
-        case .lookInFolder: return .onDisk(digest)
+    func lookUpAtHand(_ address: String, _ request: URLRequest, for reader: CacheReader) -> AtHand {
+        var digest: SHA256Digest?
+        for party in CacheAdmission.parties(of: reader) {
+            let held = state.withLock { ($0.used(CacheKey(address: address, party: party)), $0.diskCapacity) }
+            if let entry = held.0 {
+                if entry.answers(request, of: reader) { return .known(entry) }
+                continue
+            }
+            if held.1 == 0 { continue }
+            let known = digest ?? CacheEntryFile.digest(of: address)
+            digest = known
+            guard let name = CacheFileName(known, party) else { continue }
+            switch state.withLock({ $0.known(name) }) {
+            case .entry(let entry): if entry.answers(request, of: reader) { return .known(entry) }
+            case .nothing: break
+            case .lookInFolder: return .onDisk
+            }
         }
+        return .known(nil)
     }
 
     /// The entry in the folder that answers a request; goes into memory, too. On the storage queue.
-    private func fetch(_ key: String, _ digest: SHA256Digest, _ request: URLRequest) -> CacheEntry? {
+    private func fetch(_ address: String, _ request: URLRequest, for reader: CacheReader) -> CacheEntry? {
         learnFolder()
-        let name = digest.description
-        // Much can have happened while this waited for its turn.
-        let (held, known) = state.withLock { ($0.used(key), $0.known(name)) }
-        if let held { return held.answers(request) ? held : nil }
-        switch known {
-        case .entry(let entry): return entry.answers(request) ? entry : nil
-        case .nothing: return nil
-        case .lookInFolder: break
+        for party in CacheAdmission.parties(of: reader) {
+            let key = CacheKey(address: address, party: party)
+            // Much can have happened while this waited for its turn.
+            if let held = state.withLock({ $0.used(key) }) {
+                if held.answers(request, of: reader) { return held }
+                continue
+            }
+            guard let name = fileName(key) else { continue }
+            switch state.withLock({ $0.known(name) }) {
+            case .entry(let entry): if entry.answers(request, of: reader) { return entry }
+            case .nothing: break
+            case .lookInFolder: if let entry = fetch(name, key, request, for: reader) { return entry }
+            }
         }
-        guard let found = read(digest) else { return nil }
+        return nil
+    }
+
+    private func fetch(
+        _ name: CacheFileName, _ key: CacheKey, _ request: URLRequest, for reader: CacheReader
+    ) -> CacheEntry? {
+        guard let found = read(name) else { return nil }
         folder.touch(name)
-        guard found.answers(request, conceal: conceal) else { return nil }
-        let entry = found.concealed(by: CacheEntry.conceal, for: request)
+        guard found.answers(request, of: reader, conceal: conceal) else { return nil }
+        let entry = found.concealed(
+            by: CacheEntry.conceal, for: request, identifying: reader.identifyingFields)
         _ = state.withLock { $0.promote(entry, key: key, name: name) }
         return entry
     }
@@ -301,9 +338,8 @@ final class CacheStore: Sendable {
     // MARK: the folder
 
     /// Reads an entry, and removes what is none. On the storage queue.
-    private func read(_ digest: SHA256Digest) -> CacheEntry? {
-        let name = digest.description
-        switch folder.read(digest, upTo: diskCapacity) {
+    private func read(_ name: CacheFileName) -> CacheEntry? {
+        switch folder.read(name, upTo: diskCapacity) {
         case .entry(let entry, let size):
             state.withLock { state in
                 if state.clearings == 0, state.files.use(name) == nil {
@@ -322,12 +358,11 @@ final class CacheStore: Sendable {
     }
 
     /// Does what a call asked for about a file, unless a later one has made it void. On the storage queue.
-    private func perform(_ number: UInt64, on digest: SHA256Digest) {
+    private func perform(_ number: UInt64, on name: CacheFileName) {
         learnFolder()
-        let name = digest.description
         let (pending, capacity) = state.withLock { ($0.pending[name], $0.diskCapacity) }
         guard let pending, pending.number == number else { return }
-        let size = write(pending.change, digest, capacity)
+        let size = write(pending.change, name, capacity)
         if size == nil { folder.remove(name) }
         let (isFull, _) = state.withLock { state in
             var done: CacheEntry?
@@ -343,14 +378,15 @@ final class CacheStore: Sendable {
     }
 
     /// Writes what is to be written; nil when there is to be no file.
-    private func write(_ change: Pending.Change, _ digest: SHA256Digest, _ capacity: Int) -> Int? {
-        guard case .write(let entry, let request, let admission) = change,
+    private func write(_ change: Pending.Change, _ name: CacheFileName, _ capacity: Int) -> Int? {
+        guard case .write(let entry, let request, let admission) = change, let digest = name.addressDigest,
             let octets = CacheEntryFile.octets(
-                of: entry.concealed(by: conceal, for: request), digest: digest),
+                of: entry.concealed(by: conceal, for: request, identifying: entry.identifying),
+                digest: digest),
             octets.count <= admission.limit(capacity)
         else { return nil }
         do {
-            try folder.write(octets, name: digest.description)
+            try folder.write(octets, name: name)
             return octets.count
         } catch {
             // A disk that cannot be written to costs the entry, and the loader nothing.
@@ -387,86 +423,12 @@ final class CacheStore: Sendable {
             state.withLock { $0.take(items) }
         }
         let victims = state.withLock { state in
-            var victims: [String] = []
+            var victims: [CacheFileName] = []
             while state.files.cost > state.diskCapacity, let (name, _) = state.files.removeLeastRecent() {
                 victims.append(name)
             }
             return victims
         }
         for name in victims { folder.remove(name) }
-    }
-}
-
-extension CacheStore.State {
-    /// The entry in memory under a key, which is now the one used last.
-    fileprivate mutating func used(_ key: String) -> CacheEntry? {
-        guard let held = memory.use(key) else { return nil }
-        if let name = held.name { _ = files.use(name) }
-        return held.entry
-    }
-
-    /// What there is under a name without looking into the folder.
-    fileprivate func known(_ name: String) -> CacheStore.Known {
-        if let pending = pending[name] { return pending.entry.map { .entry($0) } ?? .nothing }
-        if clearings > 0 || diskCapacity == 0 { return .nothing }
-        return folderIsKnown && files[name] == nil ? .nothing : .lookInFolder
-    }
-
-    /// Puts what was read from the folder into memory, unless something newer is there or on its way. Gives back what had
-    /// to go.
-    fileprivate mutating func promote(
-        _ entry: CacheEntry, key: String, name: String
-    ) -> [CacheStore.Held] {
-        guard memory[key] == nil, pending[name] == nil, clearings == 0,
-            entry.size <= CacheStore.Admission.loader.limit(memoryCapacity)
-        else { return [] }
-        memory.insert(CacheStore.Held(entry: entry, name: name), for: key, cost: entry.size)
-        return evict()
-    }
-
-    /// Takes out of memory what is over its capacity. The caller lets go of it when it has left the lock: a program's own
-    /// values may be in it, which do what they like when they end.
-    fileprivate mutating func evict() -> [CacheStore.Held] {
-        var gone: [CacheStore.Held] = []
-        while memory.cost > memoryCapacity, let (_, held) = memory.removeLeastRecent() { gone.append(held) }
-        return gone
-    }
-
-    /// Notes what is to be done about a file, in place of what was to be done. Gives back its number, nil when nothing is,
-    /// and the entry that is not to be written any more.
-    fileprivate mutating func change(
-        _ name: String, _ change: CacheStore.Pending.Change
-    ) -> (number: UInt64?, voided: CacheEntry?) {
-        number += 1
-        let isUntouched = pending[name] == nil
-        let voided = takePending(name)
-        switch change {
-        case .write(let entry, _, _): pendingSize += entry.size
-        case .remove:
-            // What was to be written may be on its way to the disk already; else the files that are known are all.
-            if isUntouched, folderIsKnown, clearings == 0, files[name] == nil { return (nil, voided) }
-        }
-        pending[name] = CacheStore.Pending(change: change, number: number)
-        return (number, voided)
-    }
-
-    /// Takes out what was to be done about a file, and gives back the entry that was to be written.
-    fileprivate mutating func takePending(_ name: String) -> CacheEntry? {
-        guard let taken = pending.removeValue(forKey: name), let entry = taken.entry else { return nil }
-        pendingSize -= entry.size
-        return entry
-    }
-
-    /// Takes over what was found in the folder: what is known keeps its turn, what is new counts as used just now.
-    fileprivate mutating func take(_ items: [CacheFolder.Item]) {
-        written = 0
-        if clearings > 0 { return }
-        let sizes = Dictionary(items.map { ($0.name, $0.size) }, uniquingKeysWith: { first, _ in first })
-        let old = files
-        files.removeAll()
-        for name in old.keysFromLeastRecent {
-            if let size = sizes[name] { files.insert(true, for: name, cost: size) }
-        }
-        for item in items where old[item.name] == nil { files.insert(true, for: item.name, cost: item.size) }
     }
 }

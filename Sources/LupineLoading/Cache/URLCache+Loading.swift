@@ -4,20 +4,22 @@ package import Foundation
 
 /// What a task asks of the cache. Any thread; nothing here waits for a disk.
 extension URLCache {
-    /// Hands what is stored for a request, all its fields merged, to `reply`: nil when nothing is, or when it is the answer to
-    /// a request with other fields (U-12.5, U-12.11). Whether it may be used is `CacheDecision`'s to say.
+    /// Hands what is stored for a request, all its fields merged, to `reply`: nil when nothing is that the reader may have
+    /// (U-12.2), or when it is the answer to a request with other fields (U-12.5, U-12.11). Whether it may be used is `CacheDecision`'s to say.
     ///
     /// `reply` is called once: before this returns, unless the entry is on the disk alone or the disk was not looked at
     /// yet; then on the storage queue, where it must not stay long.
-    package func lookUp(_ request: URLRequest, reply: @escaping @Sendable (CacheEntry?) -> Void) {
-        guard let key = CacheRule.key(of: request) else { return reply(nil) }
-        store.lookUp(key, request, reply: reply)
+    func lookUp(
+        _ request: URLRequest, for reader: CacheReader, reply: @escaping @Sendable (CacheEntry?) -> Void
+    ) {
+        guard let address = CacheRule.key(of: request) else { return reply(nil) }
+        store.lookUp(address, request, for: reader, reply: reply)
     }
 
     /// What `lookUp` would say before it returns: for those who need not be called back then.
-    func lookUpAtHand(_ request: URLRequest) -> CacheStore.AtHand {
-        guard let key = CacheRule.key(of: request) else { return .known(nil) }
-        return store.lookUpAtHand(key, request)
+    func lookUpAtHand(_ request: URLRequest, for reader: CacheReader) -> CacheStore.AtHand {
+        guard let address = CacheRule.key(of: request) else { return .known(nil) }
+        return store.lookUpAtHand(address, request, for: reader)
     }
 
     /// The most that `store(_:for:)` takes, content and head: a task need not keep more for it.
@@ -33,17 +35,17 @@ extension URLCache {
     /// Stores what was loaded, if it is not more than a twentieth of a tier and its policy allows it (U-12.3). Whether the
     /// answer may be stored at all was asked before: `CacheRule.isStorable`.
     package func store(_ entry: CacheEntry, for request: URLRequest) {
-        guard let key = CacheRule.key(of: request) else { return }
-        store.store(entry, key: key, request: request, admission: .loader)
+        guard let address = CacheRule.key(of: request) else { return }
+        store.store(entry, address: address, request: request, admission: .loader)
     }
 
     /// Stores an entry as a 304 has refreshed it (U-12.13), or removes it if it may be stored no longer.
     package func update(_ entry: CacheEntry, for request: URLRequest) {
-        guard let key = CacheRule.key(of: request) else { return }
+        guard let address = CacheRule.key(of: request) else { return }
         guard let response = entry.httpResponse, CacheRule.isStorable(response, for: request) else {
-            return store.remove(key)
+            return store.remove(address, party: entry.provenance.party)
         }
-        store.store(entry, key: key, request: request, admission: .loader)
+        store.store(entry, address: address, request: request, admission: .loader)
     }
 
     /// Removes what is stored for an address: a request that changes something has been answered (U-12.8).

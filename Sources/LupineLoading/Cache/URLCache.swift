@@ -7,8 +7,10 @@ internal import LupineTransport
 /// a private cache).
 ///
 /// Any thread may use it, and several processes may use one folder. The methods here look under an address and nothing else:
-/// they neither ask whether a response is fresh nor for whom it is. Sessions do, by their requests' cache policies. What has
-/// not been used for the longest time goes first when the cache is full. A disk that fails costs what would have been stored
+/// they neither ask whether a response is fresh nor for whom it is. Sessions do, by their requests' cache policies and by
+/// whom they trust. An address can have several responses: the methods see and replace the plain one, which came without a
+/// client certificate from a server that passed the default evaluation, or that the program stored; those that remove
+/// remove all. What has not been used for the longest time goes first when the cache is full. A disk that fails costs what would have been stored
 /// there, and nobody an error.
 ///
 /// It can be subclassed, so the compiler cannot see that it is `Sendable`; all it stores is one constant of a type that is.
@@ -92,24 +94,24 @@ open class URLCache: NSObject, @unchecked Sendable {
 
     /// What is stored for a request's address, however old it is; nil for a request that is no GET. May read the disk.
     open func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
-        CacheRule.key(of: request).flatMap(store.response)
+        CacheRule.key(of: request).flatMap { store.response(for: $0) }
     }
 
-    /// Stores a response for a request's address, in place of what is there, if it is not larger than the cache.
+    /// Stores a response for a request's address, in place of the plain one that is there, if it is not larger than the cache.
     ///
     /// What the response's policy does not allow is not stored, and no `no-store` reaches the disk. Does nothing for a
     /// request that is no GET.
     open func storeCachedResponse(_ cachedResponse: CachedURLResponse, for request: URLRequest) {
-        guard let key = CacheRule.key(of: request) else { return }
+        guard let address = CacheRule.key(of: request) else { return }
         let now = Date()
         let entry = CacheEntry(response: cachedResponse, for: request, requestTime: now, responseTime: now)
-        store.store(entry, key: key, request: request, admission: .program)
+        store.store(entry, address: address, request: request, admission: .program)
     }
 
-    /// Removes what is stored for a request's address.
+    /// Removes what is stored for a request's address, whosoever it is.
     open func removeCachedResponse(for request: URLRequest) {
-        guard let key = CacheRule.key(of: request) else { return }
-        store.remove(key)
+        guard let address = CacheRule.key(of: request) else { return }
+        store.remove(address)
     }
 
     /// Removes everything.

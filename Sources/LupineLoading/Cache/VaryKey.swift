@@ -2,43 +2,97 @@
 
 internal import Foundation
 
-/// What of a request its stored answer depends on: the fields that `Vary` names, and `Authorization` always
-/// (RFC 9111 §4.1; U-12.5, U-12.11).
+/// What of a request its stored answer depends on: the fields that `Vary` names, `Authorization` always, and, of an answer that
+/// is not everybody's, those that tell users apart (RFC 9111 §4.1; U-12.5, U-12.11).
 ///
 /// A key goes to the disk, so values that are secrets are kept as what `conceal` makes of them: a keyed hash.
 package struct VaryKey: Hashable, Sendable {
-    private static let secrets: Set = ["authorization", "cookie", "proxy-authorization"]
-
-    /// By name in small letters; a field that the request did not have is nil.
-    let values: [String: String?]
-
-    /// The key of these values, as another one gave them.
-    init(values: [String: String?]) { self.values = values }
-
-    /// The key of a request, all its fields being merged, for an answer with that `Vary`.
-    init(vary: String?, request: URLRequest, conceal: (String) -> String) {
-        let named = (vary ?? "").split(separator: ",").map {
-            $0.trimmingCharacters(in: .whitespaces).lowercased()
-        }
-        var values: [String: String?] = [:]
-        for name in Set(named).union(["authorization"]) where !name.isEmpty {
-            let value = request.value(forHTTPHeaderField: name).map(Self.normalised)
-            values.updateValue(Self.secrets.contains(name) ? value.map(conceal) : value, forKey: name)
-        }
-        self.values = values
+    /// What a request had in a field.
+    enum Value: Hashable, Sendable {
+        /// It did not have the field.
+        case absent
+        case plain(String)
+        /// It is a secret.
+        case concealed(String)
     }
 
-    /// Whether another request gets the same answer; none does when the answer depends on more than its fields.
-    func matches(_ request: URLRequest, conceal: (String) -> String) -> Bool {
-        values.allSatisfy { name, stored in
-            if name == "*" { return false }
-            let value = request.value(forHTTPHeaderField: name).map(Self.normalised)
-            return (Self.secrets.contains(name) ? value.map(conceal) : value) == stored
+    /// Who an answer is for, if not for everybody.
+    struct Audience: Hashable, Sendable {
+        /// By which fields users are told apart: `IdentifyingFields.name`.
+        let fields: String
+        /// What the request had in them, concealed; nil when it had none.
+        let user: String?
+    }
+
+    private static let secrets: Set = ["authorization", "cookie", "proxy-authorization"]
+
+    /// By name in small letters.
+    let values: [String: Value]
+    /// Nil for an answer that is the same for all users, as far as the server or the program says.
+    let audience: Audience?
+
+    /// The key of these values, as another one gave them.
+    init(values: [String: Value], audience: Audience?) {
+        self.values = values
+        self.audience = audience
+    }
+
+    /// The key of a request, all its fields being merged.
+    ///
+    /// - Parameters:
+    ///   - vary: The answer's `Vary`.
+    ///   - identifying: The fields that tell users apart; nil for an answer that is for everybody.
+    ///   - request: The request as it went out.
+    ///   - conceal: Hides secrets.
+    init(
+        vary: String?, identifying: IdentifyingFields? = nil, request: URLRequest, conceal: (String) -> String
+    ) {
+        var names = Set(
+            (vary ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() })
+        names.remove("")
+        names.insert("authorization")
+        var values: [String: Value] = [:]
+        for name in names {
+            let isSecret = Self.secrets.contains(name) || (identifying ?? .usual).contains(name)
+            values[name] = Self.value(of: name, in: request, isSecret: isSecret, conceal)
         }
+        self.init(
+            values: values,
+            audience: identifying.map { Audience(fields: $0.name, user: $0.text(of: request).map(conceal)) })
+    }
+
+    /// Whether another request gets the same answer; none does when the answer depends on more than its fields, or when it
+    /// is for one of users who were told apart by other fields.
+    func matches(
+        _ request: URLRequest, identifying: IdentifyingFields = .usual, conceal: (String) -> String
+    ) -> Bool {
+        let hasSameFields = values.allSatisfy { name, stored in
+            if name == "*" { return false }
+            guard let value = request.value(forHTTPHeaderField: name).map(Self.normalised) else {
+                return stored == .absent
+            }
+            return switch stored {
+            case .absent: false
+            case .plain(let text): text == value
+            case .concealed(let hash): hash == conceal(value)
+            }
+        }
+        guard hasSameFields, let audience else { return hasSameFields }
+        return audience.fields == identifying.name
+            && audience.user == identifying.text(of: request).map(conceal)
     }
 
     /// Whether any of the values is a secret, and so concealed.
-    var holdsSecrets: Bool { values.contains { $0.value != nil && Self.secrets.contains($0.key) } }
+    var holdsSecrets: Bool {
+        audience?.user != nil || values.contains { if case .concealed = $0.value { true } else { false } }
+    }
+
+    private static func value(
+        of name: String, in request: URLRequest, isSecret: Bool, _ conceal: (String) -> String
+    ) -> Value {
+        guard let value = request.value(forHTTPHeaderField: name).map(normalised) else { return .absent }
+        return isSecret ? .concealed(conceal(value)) : .plain(value)
+    }
 
     /// A value without the blanks that do not count: around commas, at the ends, and more than one.
     private static func normalised(_ value: String) -> String {

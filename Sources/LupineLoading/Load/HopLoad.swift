@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import LupineTLS
 import LupineTransport
 
 /// One transaction of a task: a request that is sent somewhere and what comes back, without redirects, challenges or
@@ -24,9 +25,12 @@ protocol HopLoad: AnyObject, Sendable {
     func setSuspended(_ isSuspended: Bool)
     /// Orders hops that wait for a connection (U-9.14): 0...1.
     func setPriority(_ priority: Float)
+    /// What TLS has shown about both ends of the connection that carries it, from its response on; nil without TLS.
+    var evidence: PeerEvidence? { get }
 }
 
 extension HopLoad {
+    var evidence: PeerEvidence? { nil }
     func save(into target: FileTarget) {}
 }
 

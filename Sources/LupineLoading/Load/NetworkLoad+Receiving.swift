@@ -3,11 +3,19 @@
 import Foundation
 import LupineCoding
 import LupineHTTP
+import LupineTLS
 import LupineTransport
 
 /// The way up: what the connection reports, made into responses and pieces of content. All on the connection's loop.
 extension NetworkLoad: ExchangeSink {
-    func begins(on loop: EventLoop) { flow.withLock { $0.loop = loop } }
+    func begins(on loop: EventLoop, over evidence: PeerEvidence?) {
+        flow.withLock { flow in
+            flow.loop = loop
+            flow.evidence = evidence
+        }
+    }
+
+    var evidence: PeerEvidence? { flow.withLock { $0.evidence } }
 
     func willReplay(_ metrics: ExchangeMetrics) {
         flow.withLock { flow in

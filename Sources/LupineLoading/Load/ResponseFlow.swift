@@ -2,6 +2,7 @@
 
 import Foundation
 import LupineCoding
+import LupineTLS
 import LupineTransport
 
 /// Where the response of one hop stands on its way from the connection to the client.
@@ -10,6 +11,8 @@ import LupineTransport
 struct ResponseFlow {
     /// Where the exchange runs.
     var loop: EventLoop?
+    /// What the handshake of its connection has shown.
+    var evidence: PeerEvidence?
     var response: URLResponse?
     var gatherer = ContentGatherer()
     /// Undoes the content's codings; nil where it has none or keeps them.

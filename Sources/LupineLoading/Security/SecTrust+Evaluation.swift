@@ -80,5 +80,5 @@ public func SecTrustGetCertificateAtIndex(_ trust: SecTrust, _ index: CFIndex) -
 
 /// The leaf's key; nil when it is neither RSA, nor of an elliptic curve, nor Ed25519.
 public func SecTrustCopyKey(_ trust: SecTrust) -> SecKey? {
-    trust.settings.certificates.first.flatMap { SecKey(of: $0.certificate) }
+    trust.leaf.flatMap { SecKey(of: $0.certificate) }
 }

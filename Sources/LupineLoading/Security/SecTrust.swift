@@ -50,6 +50,7 @@ public final class SecTrust: Sendable {
         var store: TrustStore?
         var chain: [SecCertificate]?
         var result = SecTrustResultType.invalid
+        var wasLookedAt = false
         /// Counts the changes, so that an evaluation knows whether what it judged is still what is set.
         var version = 0
     }
@@ -100,19 +101,36 @@ public final class SecTrust: Sendable {
     /// What the last evaluation came to, if nothing has been changed since.
     var result: SecTrustResultType { state.withLock { $0.result } }
 
+    /// Whether anybody has had it judged, or has seen its chain.
+    var wasLookedAt: Bool { state.withLock { $0.wasLookedAt } }
+
     /// The leaf and the issuers that could be linked (I-12.5); built when it is first asked for.
     var chain: [SecCertificate] {
-        let (settings, known, version) = state.withLock { ($0.settings, $0.chain, $0.version) }
+        let (settings, known, version) = state.withLock { state in
+            state.wasLookedAt = true
+            return (state.settings, state.chain, state.version)
+        }
         if let known { return known }
         let chain = peer(settings, version).chain().map(SecCertificate.init)
         state.withLock { if $0.version == version { $0.chain = chain } }
         return chain
     }
 
+    /// The certificate that it is about.
+    var leaf: SecCertificate? {
+        state.withLock { state in
+            state.wasLookedAt = true
+            return state.settings.certificates.first
+        }
+    }
+
     /// Judges. Blocks while answers about revocation are fetched, which happens only if a policy asks for them, fetching is
     /// allowed, and the thread is no loop's.
     func evaluate(mayFetch: Bool = true) -> Verdict {
-        let (settings, version) = state.withLock { ($0.settings, $0.version) }
+        let (settings, version) = state.withLock { state in
+            state.wasLookedAt = true
+            return (state.settings, state.version)
+        }
         let policies = settings.policies.map(\.policy)
         // What the process shares has loops: nobody makes it who does not ask about revocation.
         let asks = policies.contains { if case .revocation = $0 { true } else { false } }

@@ -109,7 +109,8 @@ final class TaskTrust: PeerAsker {
         _ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?
     ) -> PeerJudgement {
         switch disposition {
-        case .useCredential: credential?.trust == nil ? .byDefault : .accepted
+        case .useCredential:
+            credential?.trust.map { $0.wasLookedAt ? .accepted : .acceptedUnseen } ?? .byDefault
         case .performDefaultHandling: .byDefault
         case .cancelAuthenticationChallenge: .cancelled
         case .rejectProtectionSpace: .refused(.refused("the protection space was rejected"))

@@ -67,6 +67,11 @@ extension URLSessionConfiguration {
         /// `User-Agent` and `Accept-Language`. Names in any mix of cases; `Host` and what frames a message always go out.
         public var omittedFields: Set<String> = []
 
+        /// The header fields by which a server tells this program's users apart, beside `Authorization` and `Cookie`: what
+        /// is stored in a cache as the answer to one value of theirs is not given to a request with another, unless the server
+        /// says that it is `public`. Names in any mix of cases; at first the same as `sensitiveFields`.
+        public var identifyingFields = RedirectMove.sensitiveByDefault
+
         /// Whether content codings are undone, and `Accept-Encoding` is sent to ask for them. Without it a body is
         /// delivered as it came.
         public var decodesContent = true

@@ -8,6 +8,10 @@ internal import LupineTransport
 /// Made by the session. Any thread; it has no state of its own.
 final class SessionContext: Sendable {
     let settings: SessionSettings
+    /// Who asks the cache where no delegate has a say and nothing stands between; nil without a cache.
+    let cacheReader: CacheReader?
+    /// What tells the roots of the session from others; empty without a cache.
+    let rootsName: String
     let engine: SessionEngine
     let authentication = AuthenticationMemory()
     /// What carries out each hop.
@@ -25,7 +29,16 @@ final class SessionContext: Sendable {
         clock: LoadClock = .system, network: NetworkWatch = .system
     ) {
         self.settings = settings
-        self.engine = engine ?? SessionEngine(settings)
+        let engine = engine ?? SessionEngine(settings)
+        self.engine = engine
+        let rootsName = settings.cache == nil ? "" : settings.tls.roots.name
+        self.rootsName = rootsName
+        cacheReader = settings.cache.map { _ in
+            CacheReader(
+                policy: CacheReader.policy(engine.evaluator, roots: rootsName),
+                client: settings.tls.identity?.certificate.fingerprint,
+                identifyingFields: settings.identifyingFields)
+        }
         self.loads = loads
         self.clock = clock
         self.network = network

@@ -123,6 +123,10 @@ final class SessionEngine: Sendable {
     /// What the last request sent.
     let lastFields = LastFields()
     private let parts: SecondChance<Parts>
+    /// Whom https origins have to satisfy where nobody is asked.
+    let evaluator: TrustEvaluator
+    /// What leads connections elsewhere than to where addresses say.
+    let detour: String?
     /// Stands in while there are no parts, and no connection.
     private let ownTrust: TrustBridge
 
@@ -137,6 +141,8 @@ final class SessionEngine: Sendable {
     init(
         _ settings: SessionSettings, trust: TrustEvaluator = .default, proxyTrust: TrustEvaluator = .default
     ) {
+        evaluator = trust
+        detour = settings.cache == nil ? nil : Self.detour(settings.lupine)
         parts = SecondChance { () throws(TransportError) in
             try Self.parts(settings, trust: trust, proxyTrust: proxyTrust)
         }

@@ -43,6 +43,8 @@ final class SessionSettings: Sendable {
     let lupine: URLSessionConfiguration.LupineOptions
     /// What is not sent unless a request sets it.
     private let omittedFields: Set<FieldName>
+    /// What tells users apart in requests.
+    let identifyingFields: IdentifyingFields
 
     /// Whether a field that requests are given by default is left out.
     func omits(_ name: FieldName) -> Bool { !omittedFields.isEmpty && omittedFields.contains(name) }
@@ -74,6 +76,9 @@ final class SessionSettings: Sendable {
         protocolClasses = values.protocolClasses
         lupine = values.lupine
         omittedFields = Set(values.lupine.omittedFields.compactMap { try? FieldName($0) })
+        let named = values.lupine.identifyingFields
+        identifyingFields =
+            named == RedirectMove.sensitiveByDefault ? .usual : IdentifyingFields(named)
     }
 
     // MARK: for one request

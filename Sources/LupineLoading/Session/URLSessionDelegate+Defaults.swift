@@ -14,6 +14,7 @@ extension URLSessionDelegate {
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
+        ChallengeMethods.note(type(of: self), lacks: .session)
         completionHandler(.performDefaultHandling, URLCredential.notImplemented)
     }
 }
@@ -59,6 +60,7 @@ extension URLSessionTaskDelegate {
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
+        ChallengeMethods.note(type(of: self), lacks: .task)
         completionHandler(.performDefaultHandling, URLCredential.notImplemented)
     }
 

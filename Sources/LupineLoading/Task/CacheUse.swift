@@ -10,11 +10,14 @@ struct CacheUse: Sendable {
         let policy: URLCache.StoragePolicy
         let arrival: Date
         let limit: Int
+        let provenance: CacheProvenance
         var data = Data()
     }
 
     /// The request that a response may be stored for, all its fields merged; nil stores nothing.
     var storesFor: URLRequest?
+    /// Who asks; nil only where nothing is asked and nothing stored.
+    let reader: CacheReader?
     /// What the hop asks about: whether it is still good.
     var revalidates: CacheEntry?
     /// What is the load's answer.
@@ -25,8 +28,9 @@ struct CacheUse: Sendable {
 
     init(
         storesFor: URLRequest? = nil, supersedes: URL? = nil, revalidates: CacheEntry? = nil,
-        answer: CacheEntry? = nil
+        answer: CacheEntry? = nil, reader: CacheReader? = nil
     ) {
+        self.reader = reader
         self.storesFor = storesFor
         self.supersedes = supersedes
         self.revalidates = revalidates
@@ -35,9 +39,11 @@ struct CacheUse: Sendable {
 
     /// Begins to collect the content of a response, if it may be stored and is not known to be too long (U-12.3, U-12.4).
     ///
+    /// - Parameter provenance: Asked for only if it does.
     /// - Returns: Whether it does.
     mutating func collect(
-        _ response: HTTPURLResponse, _ policy: URLCache.StoragePolicy, for cache: URLCache, at now: Date
+        _ response: HTTPURLResponse, _ policy: URLCache.StoragePolicy, for cache: URLCache, at now: Date,
+        from provenance: () -> CacheProvenance
     ) -> Bool {
         collection = nil
         guard let request = storesFor, policy != .notAllowed,
@@ -45,7 +51,8 @@ struct CacheUse: Sendable {
         else { return false }
         let limit = policy == .allowed ? cache.largestEntry : cache.largestEntryInMemory
         guard limit > 0, response.expectedContentLength <= Int64(limit) else { return false }
-        collection = Collection(response: response, policy: policy, arrival: now, limit: limit)
+        collection = Collection(
+            response: response, policy: policy, arrival: now, limit: limit, provenance: provenance())
         return true
     }
 
@@ -69,12 +76,13 @@ struct CacheUse: Sendable {
     /// Whether all that has come could be stored.
     var isCollecting: Bool { collection != nil }
 
-    /// What is proposed to be stored, with the moment of its arrival.
-    var proposal: (response: CachedURLResponse, arrival: Date)? {
+    /// What is proposed to be stored, with the moment of its arrival and where it came from.
+    var proposal: (response: CachedURLResponse, arrival: Date, provenance: CacheProvenance)? {
         collection.map {
             (
                 CachedURLResponse(
-                    response: $0.response, data: $0.data, userInfo: nil, storagePolicy: $0.policy), $0.arrival
+                    response: $0.response, data: $0.data, userInfo: nil, storagePolicy: $0.policy),
+                $0.arrival, $0.provenance
             )
         }
     }

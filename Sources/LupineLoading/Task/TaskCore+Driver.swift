@@ -10,6 +10,11 @@ extension TaskCore: TaskDriverClient {
 
     var driverAsker: (any ServerTrustAsker)? { hasDelegate ? self : nil }
 
+    var driverJudges: [ObjectToken] {
+        let (own, session) = state.withLock { ($0.own, $0.sessionHasDelegate ? $0.session : nil) }
+        return [own, session?.core.delegates].compactMap { $0?.judge }
+    }
+
     func driverSends(_ request: URLRequest) { state.withLock { $0.currentRequest = request } }
 
     func driverWaitsForConnectivity() {

@@ -81,6 +81,7 @@ extension TaskDriver {
         let move = RedirectMove(from: WebOrigin(last), to: target)
         handle(.decided(.again)) { state in
             state.move = max(state.move, move)
+            state.distrustsStored = false
             state.request = request
             if !keepsBody || !isAsProposed { state.body = .request }
             state.redirectCredential = credential
@@ -189,7 +190,8 @@ extension TaskDriver {
             guard isFirst else { return }
             if let response {
                 let entry = CacheEntry(
-                    response: response, for: request, requestTime: asked, responseTime: proposal.arrival)
+                    response: response, for: request, requestTime: asked, responseTime: proposal.arrival,
+                    provenance: proposal.provenance, identifying: context.settings.identifyingFields)
                 cache.store(entry, for: request)
             }
             handle(.stored)

@@ -2,6 +2,7 @@
 
 internal import Foundation
 internal import LupineHTTP
+internal import LupineTLS
 internal import LupineTransport
 
 /// What a hop says: final answers go on to the client, what they lead to is judged, everything else is passed on.
@@ -67,6 +68,7 @@ extension TaskDriver: HopLoadClient {
         var authenticator: Rare<Authenticator>?
         var question: Question?
         var cache: Rare<CacheUse>?
+        var distrustsStored = false
     }
 
     func hopResponse(_ hop: any HopLoad, _ response: URLResponse, storagePolicy: URLCache.StoragePolicy)
@@ -82,10 +84,11 @@ extension TaskDriver: HopLoadClient {
                 authenticator: isAsked ? authenticator(for: state).map { .value($0) } : nil)
         }
         guard let situation else { return .skip }
-        let verdict = judge(response, situation, storagePolicy)
+        let verdict = judge(response, of: hop, situation, storagePolicy)
         let actions = state.withLock { state -> HopMachine.Actions in
             if let authenticator = verdict.authenticator { state.authenticator = authenticator }
             if let cache = verdict.cache { state.cache = cache.value }
+            if verdict.distrustsStored { state.distrustsStored = true }
             state.question = verdict.question
             state.response = response
             let actions = state.machine.handle(.judged(verdict.judgement))
@@ -123,7 +126,8 @@ extension TaskDriver: HopLoadClient {
     }
 
     private func judge(
-        _ response: URLResponse, _ situation: Situation, _ policy: URLCache.StoragePolicy
+        _ response: URLResponse, of hop: any HopLoad, _ situation: Situation,
+        _ policy: URLCache.StoragePolicy
     ) -> Verdict {
         var verdict = Verdict()
         guard let response = response as? HTTPURLResponse else { return verdict }
@@ -133,7 +137,9 @@ extension TaskDriver: HopLoadClient {
             judgeChallenge(response, situation, &verdict)
             if case .deliver = verdict.judgement { judgeRedirect(response, situation, &verdict) }
         }
-        if let cache = context.settings.cache { judgeCaching(response, situation, policy, cache, &verdict) }
+        if let cache = context.settings.cache {
+            judgeCaching(response, of: hop, situation, policy, cache, &verdict)
+        }
         return verdict
     }
 
@@ -172,8 +178,8 @@ extension TaskDriver: HopLoadClient {
     }
 
     private func judgeCaching(
-        _ response: HTTPURLResponse, _ situation: Situation, _ policy: URLCache.StoragePolicy,
-        _ cache: URLCache, _ verdict: inout Verdict
+        _ response: HTTPURLResponse, of hop: any HopLoad, _ situation: Situation,
+        _ policy: URLCache.StoragePolicy, _ cache: URLCache, _ verdict: inout Verdict
     ) {
         for url in CacheRule.voided(by: situation.request, response: response) { cache.invalidate(url) }
         guard case .deliver = verdict.judgement else { return }
@@ -181,17 +187,54 @@ extension TaskDriver: HopLoadClient {
         if let entry = use.revalidates {
             use.revalidates = nil
             if response.statusCode == 304 {
-                let request = use.storesFor ?? situation.request
-                let refreshed = entry.refreshed(
-                    by: response, for: request, requestTime: situation.fetchStart, responseTime: Date())
-                if use.storesFor != nil { cache.update(refreshed, for: request) }
-                verdict.judgement = .cached
-                verdict.cache = .value(CacheUse(answer: refreshed))
-                return
+                let source = { [self] in provenance(of: hop, situation, use.reader) }
+                return judgeConfirmation(response, of: entry, use, situation, cache, source, &verdict)
             }
         }
         guard use.storesFor != nil else { return }
-        if use.collect(response, policy, for: cache, at: Date()) { verdict.cache = .value(use) }
+        let reader = use.reader
+        let isCollecting = use.collect(response, policy, for: cache, at: Date()) {
+            provenance(of: hop, situation, reader)
+        }
+        if isCollecting { verdict.cache = .value(use) }
+    }
+
+    /// The server says that what is stored is still good, or that another version is, which is not here (U-12.13).
+    private func judgeConfirmation(
+        _ response: HTTPURLResponse, of entry: CacheEntry, _ use: CacheUse, _ situation: Situation,
+        _ cache: URLCache, _ provenance: () -> CacheProvenance, _ verdict: inout Verdict
+    ) {
+        guard let stored = entry.httpResponse, CacheRule.selects(response, stored) else {
+            verdict.judgement = .again
+            verdict.distrustsStored = true
+            return
+        }
+        let request = use.storesFor ?? situation.request
+        let joined = entry.provenance.joined(by: provenance())
+        let refreshed = entry.refreshed(
+            by: response, for: request, requestTime: situation.fetchStart, responseTime: Date(),
+            provenance: joined ?? entry.provenance, identifying: context.settings.identifyingFields)
+        if use.storesFor != nil, joined != nil { cache.update(refreshed, for: request) }
+        verdict.judgement = .cached
+        verdict.cache = .value(CacheUse(answer: refreshed))
+    }
+
+    /// Where what the hop brings comes from. The first call on a connection that was accepted by others than the default
+    /// evaluation is what runs that: on the connection's loop, and only for what may be stored.
+    private func provenance(
+        of hop: any HopLoad, _ situation: Situation, _ reader: CacheReader?
+    ) -> CacheProvenance {
+        guard situation.isTransaction else { return .program }
+        guard let evidence = hop.evidence else {
+            return reader?.way.map { CacheProvenance(.plain(way: $0)) } ?? .plain
+        }
+        let standing = evidence.standing(at: .now)
+        return CacheProvenance(
+            .secure(
+                CacheProvenance.Connection(
+                    identity: evidence.identity, roots: standing.passesDefault ? context.rootsName : nil,
+                    keys: standing.keys, judge: reader?.judge, wasChecked: evidence.acceptance != .unchecked))
+        )
     }
 
     // MARK: the content

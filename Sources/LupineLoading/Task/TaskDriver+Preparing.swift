@@ -16,6 +16,7 @@ extension TaskDriver {
         var deadline: Instant?
         var priority: Float
         var isSuspended: Bool
+        var distrustsStored: Bool
         var authenticator: Rare<Authenticator>?
     }
 
@@ -26,6 +27,7 @@ extension TaskDriver {
                 request: state.request, body: state.body, move: state.move,
                 credential: state.redirectCredential, streams: state.streams, deadline: state.deadline,
                 priority: state.priority, isSuspended: state.isSuspended,
+                distrustsStored: state.distrustsStored,
                 authenticator: state.authenticator)
         }
         if let deadline = plan.deadline, deadline <= context.clock.now() { return fail(timeOut) }
@@ -122,16 +124,47 @@ extension TaskDriver {
         }
         let policy = context.settings.requestCachePolicy
         if hasNothingToDoWithCaches(sent) { return load(hop, plan, CacheUse()) }
-        guard let cache = context.settings.cache,
+        let reader = cacheReader(for: sent, plan)
+        guard let cache = context.settings.cache, let reader, !plan.distrustsStored,
             CacheDecision.needsEntry(for: sent, configuration: policy)
-        else { return decide(hop, plan, nil, policy, mayBeStored: true) }
-        switch cache.lookUpAtHand(sent) {
-        case .known(let entry): decide(hop, plan, entry, policy, mayBeStored: entry != nil)
+        else { return decide(hop, plan, nil, reader, mayBeStored: true) }
+        switch cache.lookUpAtHand(sent, for: reader) {
+        case .known(let entry): decide(hop, plan, entry, reader, mayBeStored: entry != nil)
         case .onDisk:
-            cache.lookUp(sent) { [self, plan] entry in
-                go { self.decide(hop, plan, entry, policy, mayBeStored: entry != nil) }
+            cache.lookUp(sent, for: reader) { [self, plan] entry in
+                go { self.decide(hop, plan, entry, reader, mayBeStored: entry != nil) }
             }
         }
+    }
+
+    /// Who asks the cache about a request: what its connection would be held to, if one were opened now.
+    private func cacheReader(for request: URLRequest, _ plan: Plan) -> CacheReader? {
+        guard let shared = context.cacheReader, request.httpMethod == "GET", let url = request.url else {
+            return nil
+        }
+        let fields = shared.identifyingFields
+        if request.contents.value.scheme == .http {
+            guard let way = context.engine.way(to: url) else { return shared }
+            return CacheReader(
+                policy: shared.policy, client: shared.client, way: way, identifyingFields: fields)
+        }
+        let judges = client.driverJudges
+        let mayIdentify = context.settings.mayIdentify(to: url, after: plan.move)
+        let client = mayIdentify ? chosenClient(at: url) ?? shared.client : nil
+        if judges.isEmpty, client == shared.client { return shared }
+        let judge = TrustJudge(
+            objects: judges, evaluator: context.engine.evaluator, roots: context.rootsName)
+        return CacheReader(
+            policy: judges.isEmpty ? shared.policy : .judge(judge), client: client, identifyingFields: fields)
+    }
+
+    /// The certificate that the task has been asked for at that place, and shows there from then on.
+    private func chosenClient(at url: URL) -> SHA256Digest? {
+        guard let trust = state.withLock({ $0.trust }), let host = url.host(percentEncoded: false),
+            case .identity(let identity)? = trust.choice(
+                host: HostName.canonical(host), port: UInt16(clamping: url.port ?? 443))
+        else { return nil }
+        return identity.certificate.fingerprint
     }
 
     /// Whether there is no cache, and the request says nothing to others on the way: most have the session's own fields.
@@ -163,9 +196,9 @@ extension TaskDriver {
 
     /// - Parameter mayBeStored: Whether something is stored for the request, as far as anybody has looked.
     private func decide(
-        _ hop: Prepared, _ plan: Plan, _ entry: CacheEntry?, _ policy: URLRequest.CachePolicy,
-        mayBeStored: Bool
+        _ hop: Prepared, _ plan: Plan, _ entry: CacheEntry?, _ reader: CacheReader?, mayBeStored: Bool
     ) {
+        let policy = context.settings.requestCachePolicy
         let stored = mayStore ? hop.sent : nil
         switch CacheDecision(for: hop.sent, configuration: policy, entry: entry, at: Date()) {
         case .use(let entry):
@@ -180,13 +213,13 @@ extension TaskDriver {
         case .revalidate(let entry, let added):
             load(
                 hop.setting(added), plan,
-                CacheUse(storesFor: stored, supersedes: hop.sent.url, revalidates: entry))
+                CacheUse(storesFor: stored, supersedes: hop.sent.url, revalidates: entry, reader: reader))
         case .load(let added):
             let isKept = stored != nil && CacheRule.key(of: hop.sent) != nil
             load(
                 added.isEmpty ? hop : hop.setting(added), plan,
                 CacheUse(
-                    storesFor: stored, supersedes: isKept && mayBeStored ? stored?.url : nil))
+                    storesFor: stored, supersedes: isKept && mayBeStored ? stored?.url : nil, reader: reader))
         case .bypass:
             load(hop, plan, CacheUse())
         }

@@ -58,6 +58,8 @@ final class TaskDriver: Sendable {
         var response: URLResponse?
 
         var cache = CacheUse()
+        /// The server has answered the question about what is stored with another version: the hop is loaded again without.
+        var distrustsStored = false
         /// Since when the cache's answer is handed on.
         var answersSince: Date?
         /// What of it has been, and whether the client has had enough for now.

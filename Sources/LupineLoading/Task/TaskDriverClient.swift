@@ -37,6 +37,9 @@ protocol TaskDriverClient: AnyObject, Sendable {
     var driverTask: URLSessionTask { get }
     /// Who is asked about connections; nil where nobody would answer, so that the configuration alone decides.
     var driverAsker: (any ServerTrustAsker)? { get }
+    /// Who judges servers when a connection is opened for the task, in the order in which they are asked; none where the
+    /// configuration alone decides.
+    var driverJudges: [ObjectToken] { get }
     /// A hop begins: the request that is sent is the task's current one from here on.
     func driverSends(_ request: URLRequest)
     /// There is no way to the network yet; asked for once.

@@ -83,6 +83,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
 
     var driverTask: URLSessionTask { client.driverTask }
     var driverAsker: (any ServerTrustAsker)? { client.driverAsker }
+    var driverJudges: [ObjectToken] { client.driverJudges }
     func driverSends(_ request: URLRequest) { client.driverSends(request) }
     func driverWaitsForConnectivity() { client.driverWaitsForConnectivity() }
     func driverRedirects(

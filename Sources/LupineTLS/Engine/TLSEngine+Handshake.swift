@@ -101,6 +101,7 @@ extension TLSEngine {
             1)
         if done == 1 {
             identityState = .sent
+            ownCertificate = identity.certificate
         } else {
             _ = fail(.configuration(.identity(OpenSSLContext.firstFailure())))
         }
@@ -133,8 +134,9 @@ extension TLSEngine {
         case .asking: return .wait
         case .notAsked: break
         }
-        if context.configuration.identity != nil {
+        if let identity = context.configuration.identity {
             identityState = .sent
+            ownCertificate = identity.certificate
             return .goOn
         }
         identityState = asksForIdentity ? .asking : .absent

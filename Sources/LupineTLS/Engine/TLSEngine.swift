@@ -53,6 +53,8 @@ internal import CLupineOpenSSL
     var phase = Phase.handshaking
     var gate = TrustGate()
     var identityState = IdentityState.notAsked
+    /// The certificate that the client sends, or has sent.
+    var ownCertificate: Certificate?
     /// What the wire has not taken, from `pendingStart` on.
     var pending: [UInt8] = []
     var pendingStart = 0
@@ -173,6 +175,15 @@ internal import CLupineOpenSSL
 
     /// Whether the handshake took up where an earlier connection began.
     package var isResumed: Bool { unsafe SSL_session_reused(connection) == 1 }
+
+    /// What the server of this handshake has learnt about the client; of a resumed one, nothing new.
+    package var identity: PeerEvidence.ClientIdentity {
+        switch identityState {
+        case .notAsked: .notAsked
+        case .asking, .absent: .nobody
+        case .sent: ownCertificate.map { .certificate($0.fingerprint) } ?? .nobody
+        }
+    }
 
     /// The application protocol (RFC 7301), if one was agreed on.
     package var applicationProtocol: String? {

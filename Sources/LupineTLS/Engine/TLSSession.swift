@@ -16,6 +16,8 @@ package struct TLSSession: Sendable {
     package let certificates: [Certificate]
     /// The OCSP response that came with that chain.
     package let stapledResponse: [UInt8]?
+    /// What that handshake has shown, if its owner keeps it.
+    package var evidence: PeerEvidence?
     /// Until when the verdict about that chain holds, if its owner keeps one.
     package var acceptedUntil: UnixTime?
 }

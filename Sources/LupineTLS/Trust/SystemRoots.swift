@@ -33,6 +33,15 @@ struct SystemRoots {
         return roots
     }
 
+    /// What tells the roots of this process from those of another one: where they are read from, if the environment says
+    /// so.
+    static let name: String = {
+        let roots = fromEnvironment()
+        if roots.file == nil, roots.directories.isEmpty { return "system" }
+        let places = ([roots.file ?? ""] + roots.directories).joined(separator: "\0")
+        return SHA256Digest.of(Array(places.utf8)).description
+    }()
+
     /// The certificates found.
     func load() throws(TrustRootsError) -> [Certificate] {
         if file != nil || !directories.isEmpty {

@@ -79,6 +79,36 @@ public struct TrustEvaluator: Sendable, Hashable {
         }
     }
 
+    /// Whether whoever passes has passed the default evaluation, too, under the roots of the configuration.
+    package var includesDefault: Bool {
+        for check in checks {
+            switch check {
+            case .local(.validation(.chainAndHost)): return true
+            // From here on other roots count.
+            case .local(.anchors): return false
+            case .local, .fetching, .custom: break
+            }
+        }
+        return false
+    }
+
+    /// The keys of which the chain has to have one of each set; nil for an evaluator that asks for anything else but these
+    /// and the default evaluation.
+    package var requiredKeys: [Set<PublicKeyPin>]? {
+        var required: [Set<PublicKeyPin>] = []
+        for check in checks {
+            switch check {
+            case .local(.keyPins(let pins)): required.append(pins)
+            case .local(.validation(.chainAndHost)): break
+            case .local, .fetching, .custom: return nil
+            }
+        }
+        return required
+    }
+
+    /// Whether nothing is checked at all.
+    package var checksNothing: Bool { checks.isEmpty }
+
     /// Evaluates at once, for evaluators without a custom check. Blocks when the network is asked: never on a loop's thread.
     package func evaluate(
         _ trust: PeerTrust, at time: UnixTime, revocation: RevocationAccess = .none

@@ -34,6 +34,16 @@ public struct TrustRoots: Sendable, Hashable {
         TrustRoots(includesSystem: false, certificates: certificates)
     }
 
+    /// What tells these roots from others, also in another process: a digest of which they are.
+    package var name: String {
+        if isPlainSystem { return SystemRoots.name }
+        var parts = [includesSystem ? SystemRoots.name : ""]
+        parts += files.sorted().map { "file " + $0 }
+        parts += directories.sorted().map { "directory " + $0 }
+        parts += certificates.map(\.fingerprint.description).sorted()
+        return SHA256Digest.of(parts.joined(separator: "\0").utf8.map { $0 }).description
+    }
+
     /// Whether it asks for the system's roots and for nothing else.
     var isPlainSystem: Bool {
         includesSystem && files.isEmpty && directories.isEmpty && certificates.isEmpty

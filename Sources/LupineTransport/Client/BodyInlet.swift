@@ -2,6 +2,7 @@
 
 import LupineCoding
 import LupineHTTP
+import LupineTLS
 
 /// Where a connection's events become what a task awaits: the head once, then pieces of content, then the end.
 ///
@@ -183,7 +184,7 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
 
     // MARK: the connection's side
 
-    func begins(on loop: EventLoop) { state.withLock { $0.loop = loop } }
+    func begins(on loop: EventLoop, over evidence: PeerEvidence?) { state.withLock { $0.loop = loop } }
 
     func receivedHead(_ head: ResponseHead, framing: BodyFraming) -> ContentPlan {
         if decodes, framing != .none, head.status.code != 206 { prepareDecoder(head) }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+import LupineTLS
+
 /// The bytes of a connection, in and out, whatever lies between them and the wire: nothing, or TLS.
 ///
 /// What can be handed to the kernel without a look at it (`isTransparent`) is asked here and nowhere else. It belongs to
@@ -44,6 +46,9 @@ struct ByteChannel: ~Copyable {
 
     /// What TLS has agreed on; nil without TLS.
     var details: TLSDetails? { secure?.details }
+
+    /// What the handshake of TLS has shown; nil without TLS.
+    var evidence: PeerEvidence? { secure?.evidence }
 
     /// Our end.
     var localAddress: SocketAddress? {

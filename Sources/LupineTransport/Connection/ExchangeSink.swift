@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 package import LupineHTTP
+package import LupineTLS
 
 /// The only way up: where a connection reports what becomes of an exchange.
 ///
@@ -8,8 +9,8 @@ package import LupineHTTP
 /// exactly once, also without anything before it. Nothing here may block.
 package protocol ExchangeSink: AnyObject, Sendable {
     /// A connection on `loop` carries the exchange from here on; the calls below come there. A replayed exchange is told
-    /// again.
-    func begins(on loop: EventLoop)
+    /// again. With TLS, `evidence` is what the connection's handshake has shown.
+    func begins(on loop: EventLoop, over evidence: PeerEvidence?)
     /// The connection that carried the exchange is gone, and the exchange is about to be sent again; what came of the
     /// first attempt.
     func willReplay(_ metrics: ExchangeMetrics)
@@ -34,7 +35,7 @@ package protocol ExchangeSink: AnyObject, Sendable {
 }
 
 extension ExchangeSink {
-    package func begins(on loop: EventLoop) {}
+    package func begins(on loop: EventLoop, over evidence: PeerEvidence?) {}
     package func willReplay(_ metrics: ExchangeMetrics) {}
     package func receivedInterim(_ head: ResponseHead) {}
     package func caughtUp() -> Demand { .more }

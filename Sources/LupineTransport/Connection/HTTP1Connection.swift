@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import LupineHTTP
+import LupineTLS
 
 /// One HTTP/1.1 connection: performs what `HTTP1Machine` decides, on the one loop it lives on.
 ///
@@ -30,6 +31,8 @@ final class HTTP1Connection {
         let dial: DialMetrics
         /// What TLS with the origin has agreed on.
         let tls: TLSDetails?
+        /// What its handshake has shown.
+        let evidence: PeerEvidence?
         /// Where an HTTP proxy is asked in absolute form: what goes before the path.
         let absolutePrefix: String?
         /// Sent to such a proxy.
@@ -41,7 +44,7 @@ final class HTTP1Connection {
         init(
             host: String, port: UInt16, localAddress: SocketAddress?, remoteAddress: SocketAddress?,
             probes: KeepAliveProbes?, usesProxy: Bool, dial: DialMetrics, tls: TLSDetails?,
-            absolutePrefix: String?,
+            evidence: PeerEvidence?, absolutePrefix: String?,
             proxyAuthorization: String?
         ) {
             self.host = host
@@ -52,6 +55,7 @@ final class HTTP1Connection {
             self.usesProxy = usesProxy
             self.dial = dial
             self.tls = tls
+            self.evidence = evidence
             self.absolutePrefix = absolutePrefix
             self.proxyAuthorization = proxyAuthorization
             // Neither is nil where content is sent.
@@ -215,7 +219,7 @@ final class HTTP1Connection {
         responseKeepsAlive = true
         keepAliveHint = KeepAlive()
         _ = machine.handle(.begin(announcement == .none ? .sending : holds ? .holding : .sending))
-        exchange.sink.begins(on: loop)
+        exchange.sink.begins(on: loop, over: route.evidence)
         // The sink may have taken it back.
         guard self.current === current else { return }
         if holds, let timeout = exchange.options.continueTimeout {

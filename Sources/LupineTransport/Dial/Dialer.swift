@@ -458,6 +458,7 @@ final class Dialer {
             remoteAddress: established.address, probes: probes(to: established.address),
             usesProxy: origin.proxy != nil, dial: metrics,
             tls: origin.scheme == .https ? channel.details : nil,
+            evidence: origin.scheme == .https ? channel.evidence : nil,
             absolutePrefix: isForwarded ? "http://" + authority : nil,
             proxyAuthorization: isForwarded ? origin.proxy?.credentials?.basicAuthorization : nil)
         let dialed = DialedChannel(channel, established.registration, route, mayRead: mayRead)

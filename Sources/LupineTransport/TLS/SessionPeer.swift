@@ -19,10 +19,13 @@ struct SessionKeeper {
     /// Until when the verdict about the peer's chain answers for resumed connections too; nil when it has to be asked for
     /// again.
     let acceptedUntil: UnixTime?
+    /// What the handshake has shown.
+    let evidence: PeerEvidence
 
     func keep(_ sessions: [TLSSession]) {
         for var session in sessions {
             session.acceptedUntil = acceptedUntil
+            session.evidence = evidence
             profile.keep(session, for: peer)
         }
     }

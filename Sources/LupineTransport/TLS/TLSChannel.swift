@@ -14,15 +14,18 @@ final class TLSChannel {
     private let loop: EventLoop
     /// Where what the peer gives to resume with is kept.
     private let keeper: SessionKeeper?
+    /// What the handshake has shown.
+    let evidence: PeerEvidence
     /// The exchange that it was opened for has shown an identity of its own.
     private let isPersonal: Bool
     /// Our half ends once everything has gone.
     private var isClosingWriting = false
 
     init(
-        _ engine: TLSEngine, over wire: any ChannelWire, keeper: SessionKeeper?, isPersonal: Bool,
-        on loop: EventLoop
+        _ engine: TLSEngine, over wire: any ChannelWire, keeper: SessionKeeper?,
+        evidence: PeerEvidence, isPersonal: Bool, on loop: EventLoop
     ) {
+        self.evidence = evidence
         self.isPersonal = isPersonal
         self.engine = engine
         self.wire = wire

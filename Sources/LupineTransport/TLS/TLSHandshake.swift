@@ -52,6 +52,8 @@ final class TLSHandshake: LoopChannel {
     private var isPersonal = false
     /// Until when the verdict holds for connections that resume this one.
     private var acceptedUntil: UnixTime?
+    /// The chain that was accepted, and how.
+    private var accepted: (trust: PeerTrust, how: PeerEvidence.Acceptance)?
     /// Ties the exchange that the connection is for to it; set before `start`.
     var claim: () -> PeerClaim = { .claimed(nil) }
     /// Hears when somebody begins to think about an answer, and when the handshake goes on; set before `start`.
@@ -123,7 +125,7 @@ final class TLSHandshake: LoopChannel {
         }
         if engine.asksAboutResumption, let until = offered?.acceptedUntil, .now < until {
             acceptedUntil = until
-            return judged(trust, .success(()), engine)
+            return judged(trust, .success(()), engine, how: evaluated)
         }
         inquire(about: trust, engine)
     }
@@ -133,7 +135,7 @@ final class TLSHandshake: LoopChannel {
             guard let self, case .judging(let engine, _) = stage else { return }
             // Who wants to be asked wants to be asked every time (I-12.15).
             if peer.profile.questions == .none { acceptedUntil = (try? verdict.get())?.reusableUntil }
-            judged(trust, verdict.map { _ in }, engine)
+            judged(trust, verdict.map { _ in }, engine, how: evaluated)
         }
         stage = .judging(engine, inquiry)
         inquiry.start()
@@ -155,14 +157,25 @@ final class TLSHandshake: LoopChannel {
         guard case .asking(let engine, let trust) = stage else { return }
         setAsking(false)
         switch judgement {
-        case .accepted: judged(trust, .success(()), engine)
-        case .refused(let failure): judged(trust, .failure(failure), engine)
+        case .accepted: judged(trust, .success(()), engine, how: .otherwise)
+        case .acceptedUnseen: judged(trust, .success(()), engine, how: .unchecked)
+        case .refused(let failure): judged(trust, .failure(failure), engine, how: .otherwise)
         case .byDefault: inquire(about: trust, engine)
         case .cancelled: end(.failure(.cancelled))
         }
     }
 
-    private func judged(_ trust: PeerTrust, _ verdict: Result<Void, TrustFailure>, _ engine: TLSEngine) {
+    /// How a peer is accepted that the profile's evaluator has not refused.
+    private var evaluated: PeerEvidence.Acceptance {
+        let evaluator = peer.profile.trust
+        return evaluator.includesDefault ? .standard : evaluator.checksNothing ? .unchecked : .otherwise
+    }
+
+    private func judged(
+        _ trust: PeerTrust, _ verdict: Result<Void, TrustFailure>, _ engine: TLSEngine,
+        how: PeerEvidence.Acceptance
+    ) {
+        accepted = (trust, how)
         if case .failure(let failure) = verdict {
             peer.profile.refusalWitness?(trust, failure, peer.host, peer.port)
         }
@@ -239,13 +252,26 @@ final class TLSHandshake: LoopChannel {
     private func succeed(_ engine: TLSEngine) throws(TLSError) {
         // Nothing else is spoken here, whatever was offered.
         if let name = engine.applicationProtocol, name != "http/1.1" { throw .protocolNotOffered(name) }
+        // No handshake ends without a verdict.
+        guard let evidence = evidence(engine) else {
+            throw .untrusted(.refused("the handshake ended without a verdict"))
+        }
         let keeper =
             peer.profile.configuration.resumesSessions && !wasAskedWho
-            ? SessionKeeper(profile: peer.profile, peer: sessionPeer, acceptedUntil: acceptedUntil) : nil
-        let channel = TLSChannel(engine, over: wire, keeper: keeper, isPersonal: isPersonal, on: loop)
+            ? SessionKeeper(
+                profile: peer.profile, peer: sessionPeer, acceptedUntil: acceptedUntil, evidence: evidence)
+            : nil
+        let channel = TLSChannel(
+            engine, over: wire, keeper: keeper, evidence: evidence, isPersonal: isPersonal, on: loop)
         end(.success(channel))
         // Whoever was waiting has written by then, and our last flight has gone with it. What fails is seen by the reader.
         loop.executeOnLoop { try? channel.settle() }
+    }
+
+    /// What the handshake has shown; a resumed one, what the one has shown that it goes back to.
+    private func evidence(_ engine: TLSEngine) -> PeerEvidence? {
+        if engine.isResumed, let evidence = offered?.evidence { return evidence }
+        return accepted.map { PeerEvidence(of: $0.trust, acceptance: $0.how, identity: engine.identity) }
     }
 
     private func fail(_ error: TLSError) {

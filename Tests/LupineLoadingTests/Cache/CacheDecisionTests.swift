@@ -247,7 +247,9 @@ struct CacheDecisionTests {
                 ], status: 304), isDecoded: false)
         let later = Self.arrival.addingTimeInterval(100)
         #expect(Self.decide(request, old, after: 100) != .use)
-        let new = old.refreshed(by: answer, for: request, requestTime: later, responseTime: later)
+        let new = old.refreshed(
+            by: answer, for: request, requestTime: later, responseTime: later, provenance: .program,
+            identifying: nil)
         let response = try #require(new.httpResponse)
         #expect(response.statusCode == 203 && response.expectedContentLength == 4)
         #expect(response.value(forHTTPHeaderField: "Cache-Control") == "max-age=50")
@@ -257,8 +259,8 @@ struct CacheDecisionTests {
         #expect(new.response.storagePolicy == .allowedInMemoryOnly)
         #expect(
             Self.decide(request, new, after: 149) == .use && Self.decide(request, new, after: 150) != .use)
-        #expect(new.answers(try CacheStage.request("http://h/a", ["X": "1"])))
-        #expect(!new.answers(try CacheStage.request("http://h/a", ["Accept": "x", "X": "2"])))
+        #expect(new.answers(try CacheStage.request("http://h/a", ["X": "1"]), of: .standard))
+        #expect(!new.answers(try CacheStage.request("http://h/a", ["Accept": "x", "X": "2"]), of: .standard))
     }
 
     @Test func anEntryOfAProgramsCanBeRefreshed() throws {
@@ -271,7 +273,9 @@ struct CacheDecisionTests {
         let answer = try #require(
             HTTPURLResponse(url: url, statusCode: 304, httpVersion: nil, headerFields: ["Age": "1"]))
         let entry = CacheStage.entry(CachedURLResponse(response: made, data: Data()), for: request)
-        let new = entry.refreshed(by: answer, for: request, requestTime: Date(), responseTime: Date())
+        let new = entry.refreshed(
+            by: answer, for: request, requestTime: Date(), responseTime: Date(), provenance: .program,
+            identifying: nil)
         #expect(new.httpResponse?.fields?.count == 2)
         #expect(new.httpResponse?.value(forHTTPHeaderField: "Age") == "1")
         // There is nothing to refresh in what is no response of HTTP.
@@ -279,7 +283,9 @@ struct CacheDecisionTests {
             response: URLResponse(
                 url: url, mimeType: nil, expectedContentLength: 1, textEncodingName: nil), data: Data([1]))
         let kept = CacheStage.entry(other, for: request)
-            .refreshed(by: answer, for: request, requestTime: Date(), responseTime: Date())
+            .refreshed(
+                by: answer, for: request, requestTime: Date(), responseTime: Date(), provenance: .program,
+                identifying: nil)
         #expect(kept.response === other)
     }
 }

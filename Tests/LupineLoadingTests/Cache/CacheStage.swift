@@ -74,11 +74,11 @@ extension URLCache {
         order.showOrder()
     }
 
-    func lookUp(_ request: URLRequest) async -> CacheEntry? {
+    func lookUp(_ request: URLRequest, for reader: CacheReader = .standard) async -> CacheEntry? {
         // Through a lock, which ThreadSanitizer sees, and not through the continuation, which it does not.
         let answer = Lock(CacheEntry?.none)
         await withCheckedContinuation { continuation in
-            lookUp(request) { entry in
+            lookUp(request, for: reader) { entry in
                 answer.withLock { $0 = entry }
                 continuation.resume()
             }
@@ -99,13 +99,20 @@ extension URLCache {
         let gate = DispatchSemaphore(value: 0)
         StorageQueue.run { gate.wait() }
         defer { gate.signal() }
-        lookUp(request) { entry in answer.withLock { $0 = entry.map { .entry($0.content) } ?? .nothing } }
+        lookUp(request, for: .standard) { entry in
+            answer.withLock { $0 = entry.map { .entry($0.content) } ?? .nothing }
+        }
         return answer.withLock { $0 }
     }
 
     func content(_ request: URLRequest) -> String? {
         cachedResponse(for: request).map { String(decoding: $0.data, as: UTF8.self) }
     }
+}
+
+extension CacheReader {
+    /// Without delegate, proxy and identity.
+    static let standard = CacheReader(policy: .standard(roots: "system"))
 }
 
 extension CacheEntry {

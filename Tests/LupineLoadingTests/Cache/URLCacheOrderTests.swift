@@ -107,7 +107,7 @@ struct URLCacheOrderTests {
         try makePipe()
         let cache = stage.cache()
         let answer = Lock(String?.none)
-        cache.lookUp(request) { entry in answer.withLock { $0 = entry?.content } }
+        cache.lookUp(request, for: .standard) { entry in answer.withLock { $0 = entry?.content } }
         try await whileKeyIsAwaited {
             try call.perform(cache, request)
             #expect(cache.content(request) == call.content)

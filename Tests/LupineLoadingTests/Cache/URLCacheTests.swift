@@ -187,8 +187,9 @@ struct URLCacheTests {
             let entry = CacheEntry(
                 response: response, requestTime: old, responseTime: old,
                 storedTime: old.addingTimeInterval(Double(index) * 10),
-                vary: CacheStage.entry(response, for: request).vary, writtenInfo: nil)
-            cache.store.store(entry, key: "http://h/\(index)", request: request, admission: .program)
+                vary: CacheStage.entry(response, for: request).vary, provenance: .program,
+                writtenInfo: nil)
+            cache.store.store(entry, address: "http://h/\(index)", request: request, admission: .program)
             // Some are on the disk, and some on their way there.
             if index == 2 { await cache.flush() }
         }

@@ -125,6 +125,7 @@ final class RecordingClient: TaskDriverClient {
     // MARK: TaskDriverClient
 
     var driverAsker: (any ServerTrustAsker)? { nil }
+    var driverJudges: [ObjectToken] { [] }
 
     func driverSends(_ request: URLRequest) {
         call("sends") { state.withLock { $0.notes.current.append(request) } }

@@ -76,6 +76,7 @@ private final class Crossing: TaskLoad, TaskDriverClient {
 
     var driverTask: URLSessionTask { client.driverTask }
     var driverAsker: (any ServerTrustAsker)? { nil }
+    var driverJudges: [ObjectToken] { [] }
     func driverSends(_ request: URLRequest) { client.driverSends(request) }
     func driverResponse(_ response: URLResponse) -> HopPlan { client.driverResponse(response) }
     func driverWaitsForConnectivity() {}

@@ -2,6 +2,7 @@
 
 import LupineHTTP
 import LupineOrigin
+import LupineTLS
 import Testing
 
 @testable import LupineTransport
@@ -35,7 +36,7 @@ private final class FickleSink: ExchangeSink {
     let failures = Box<[TransportError?]>([])
     let ended = Gate()
 
-    func begins(on loop: EventLoop) { exchange.value?.cancel() }
+    func begins(on loop: EventLoop, over evidence: PeerEvidence?) { exchange.value?.cancel() }
     func receivedHead(_ head: ResponseHead, framing: BodyFraming) -> ContentPlan { .deliver }
     func receivedContent(_ bytes: Span<UInt8>) -> Demand { .more }
 

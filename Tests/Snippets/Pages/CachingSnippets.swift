@@ -22,6 +22,22 @@ import Testing
         }
     }
 
+    @Test func users() async throws {
+        try await API.serve { api in
+            let configuration = URLSessionConfiguration.af.default
+            configuration.lupine.identifyingFields.insert("X-Tenant")
+            configuration.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)  // not on the page
+            let session = Session(configuration: configuration)
+            for tenant in ["a", "b", "a"] {
+                let answer = await session.request("\(api)/cache/60", headers: ["X-Tenant": tenant])
+                    .serializingData().response
+                #expect(answer.error == nil)
+            }
+            // The endpoint says `public`.
+            #expect(api.origin.counts.requests == 1)
+        }
+    }
+
     @Test func handlers() async throws {
         try await API.serve { api in
             let response = await AF.request("\(api)/cache/60")

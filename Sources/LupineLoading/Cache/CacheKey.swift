@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+
+/// Under which an entry is kept in memory: its address, and its party unless that is the plain one.
+struct CacheKey: PartyKey {
+    /// The address without its fragment (`CacheRule.key`).
+    let address: String
+    let party: CacheParty?
+
+    var isPlain: Bool { party == nil }
+}

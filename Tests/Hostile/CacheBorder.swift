@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Lupine
+import LupineLoading
+import LupineOrigin
+import LupineTLS
+import LupineTestKit
+import LupineTransport
+import Synchronization
+import Testing
+
+/// One origin, one cache, and sessions of every policy that share them.
+///
+/// Whatever is asked for is answered with the number of the request, so that an answer tells whether it came from the cache.
+struct CacheBorder {
+    /// How a session judges its servers.
+    enum Policy: CaseIterable, Sendable {
+        /// No delegate.
+        case standard
+        /// A delegate without a challenge method.
+        case listening
+        /// A pipeline without evaluators.
+        case pipeline
+        /// A pipeline that takes everybody for who they say they are.
+        case disabled
+        /// A pipeline that pins the key of the leaf `good`.
+        case pinsGood
+        /// A pipeline that pins another key.
+        case pinsOther
+        /// A delegate that accepts everybody.
+        case accepting
+        /// A delegate that judges as without it.
+        case asking
+        /// A subclass of the pipeline's delegate.
+        case subclass
+        /// No delegate, and other roots.
+        case otherRoots
+    }
+
+    let origin: LupineOrigin.Origin
+    let cache: URLCache
+    let leaf: String?
+    var numbers = RequestNumbers()
+
+    final class RequestNumbers: Sendable {
+        private let last = Atomic(0)
+        var next: Int { last.add(1, ordering: .relaxed).newValue }
+        var count: Int { last.load(ordering: .relaxed) }
+    }
+
+    /// What one request came to.
+    enum End: Hashable, Sendable {
+        /// The answer to the request of that number.
+        case answer(Int)
+        case refused
+        case failed(String)
+    }
+
+    static func with(
+        leaf: String? = "good", asksForIdentity: Bool = false, cache: URLCache? = nil,
+        _ fields: [(String, String)] = [("Cache-Control", "max-age=1000")],
+        _ body: (CacheBorder) async throws -> Void
+    ) async throws {
+        var serving = OriginConfiguration()
+        if let leaf {
+            var tls = try HostileStage.secured(leaf)
+            if asksForIdentity {
+                tls.clientCertificates = .requested(roots: try Certificate.pem(PKI.text("client-root.pem")))
+            }
+            serving.tls = tls
+        }
+        let origin = try LupineOrigin.Origin.start(configuration: serving)
+        let border = CacheBorder(
+            origin: origin, cache: cache ?? URLCache(memoryCapacity: 1 << 20, diskCapacity: 0), leaf: leaf)
+        origin.route("GET", "/a/{*}") { [numbers = border.numbers] _ throws(Refusal) in
+            var response = try OriginResponse(200, "text/plain", Array("\(numbers.next)".utf8))
+            for (name, value) in fields { try response.add(name, value) }
+            return response
+        }
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(border)) } catch { result = .failure(error) }
+        await origin.shutdown()
+        try result.get()
+    }
+
+    func url(_ path: String = "/a/1") throws -> URL {
+        try #require(URL(string: "\(leaf == nil ? "http" : "https")://localhost:\(origin.port)\(path)"))
+    }
+
+    func configuration(
+        _ policy: Policy = .standard, _ configure: (URLSessionConfiguration) throws -> Void = { _ in }
+    ) throws -> URLSessionConfiguration {
+        let configuration = try HostileStage.configuration(of: origin)
+        configuration.urlCache = cache
+        if policy == .otherRoots {
+            configuration.lupine.tls.roots = .certificates(try Certificate.pem(PKI.text("other-root.pem")))
+        }
+        try configure(configuration)
+        return configuration
+    }
+
+    /// A session of that policy on the cache.
+    func session(
+        _ policy: Policy, _ configure: (URLSessionConfiguration) throws -> Void = { _ in }
+    ) throws -> BorderSession {
+        let configuration = try configuration(policy, configure)
+        switch policy {
+        case .standard, .otherRoots: return .plain(URLSession(configuration: configuration))
+        case .listening:
+            return .plain(
+                URLSession(configuration: configuration, delegate: Listening(), delegateQueue: nil))
+        case .accepting:
+            return .plain(
+                URLSession(
+                    configuration: configuration, delegate: Answering(accepts: true), delegateQueue: nil))
+        case .asking:
+            return .plain(
+                URLSession(
+                    configuration: configuration, delegate: Answering(accepts: false), delegateQueue: nil))
+        case .pipeline: return .pipeline(Session(configuration: configuration))
+        case .subclass: return .pipeline(Session(configuration: configuration, delegate: OwnDelegate()))
+        case .disabled: return try pipeline(configuration, DisabledTrustEvaluator())
+        case .pinsGood: return try pipeline(configuration, Self.pins("good"))
+        case .pinsOther: return try pipeline(configuration, Self.pins("untrusted"))
+        }
+    }
+
+    private func pipeline(
+        _ configuration: URLSessionConfiguration, _ evaluator: any ServerTrustEvaluating
+    ) throws -> BorderSession {
+        .pipeline(
+            Session(
+                configuration: configuration,
+                serverTrustManager: ServerTrustManager(evaluators: ["localhost": evaluator])))
+    }
+
+    private static func pins(_ leaf: String) throws -> PublicKeyPinsTrustEvaluator {
+        let certificate = try #require(try Certificate.pem(PKI.text("\(leaf).pem")).first)
+        return try PublicKeyPinsTrustEvaluator(
+            pins: [try #require(certificate.publicKey).pin.description])
+    }
+
+    /// Asks for something in a session of that policy that is made for it and goes away.
+    func ask(
+        _ policy: Policy, _ path: String = "/a/1", _ fields: [String: String] = [:],
+        _ configure: (URLSessionConfiguration) throws -> Void = { _ in }
+    ) async -> End {
+        do {
+            let session = try session(policy, configure)
+            let end = await session.ask(try url(path), fields)
+            session.end()
+            return end
+        } catch { return .failed("\(error)") }
+    }
+
+    private final class Listening: NSObject, URLSessionDataDelegate {}
+
+    private final class OwnDelegate: SessionDelegate, @unchecked Sendable {}
+
+    private final class Answering: NSObject, URLSessionTaskDelegate {
+        private let accepts: Bool
+
+        init(accepts: Bool) { self.accepts = accepts }
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler:
+                @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) ->
+                Void
+        ) {
+            guard accepts, let trust = challenge.protectionSpace.serverTrust else {
+                return completionHandler(.performDefaultHandling, nil)
+            }
+            completionHandler(.useCredential, URLCredential(trust: trust))
+        }
+    }
+}
+
+/// A session of either face.
+enum BorderSession: Sendable {
+    case plain(URLSession)
+    case pipeline(Session)
+
+    func ask(_ url: URL, _ fields: [String: String] = [:]) async -> CacheBorder.End {
+        var request = URLRequest(url: url)
+        for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
+        switch self {
+        case .plain(let session):
+            do {
+                return Self.end(try await session.data(for: request).0)
+            } catch let error as URLError {
+                return Self.end(error)
+            } catch { return .failed("\(error)") }
+        case .pipeline(let session):
+            let answer = await session.request(request).answered()
+            if let data = answer.data { return Self.end(data) }
+            guard let error = answer.error else { return .failed("nothing") }
+            if case .serverTrustEvaluationFailed = error { return .refused }
+            return (error.underlyingError as? URLError).map(Self.end) ?? .failed("\(error)")
+        }
+    }
+
+    private static func end(_ data: Data) -> CacheBorder.End {
+        Int(String(decoding: data, as: UTF8.self)).map { .answer($0) } ?? .failed("no number")
+    }
+
+    private static func end(_ error: URLError) -> CacheBorder.End {
+        switch error.code {
+        case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot: .refused
+        default: .failed("\(error.code)")
+        }
+    }
+
+    /// Waits until what was stored is on the disk, and closes the connections that carry nothing.
+    func flush() async {
+        let session: URLSession
+        switch self {
+        case .plain(let own): session = own
+        case .pipeline(let own): session = own.session
+        }
+        await withCheckedContinuation { continuation in
+            session.flush { continuation.resume() }
+        }
+    }
+
+    func end() {
+        switch self {
+        case .plain(let session): session.invalidateAndCancel()
+        case .pipeline(let session): session.session.invalidateAndCancel()
+        }
+    }
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Lupine
+import LupineLoading
+import LupineOrigin
+import LupineTLS
+import LupineTestKit
+import Testing
+
+/// What one user, policy or way brought into a cache, and who asks for it afterwards.
+@Suite(.timeLimit(.minutes(2))) struct HostileCacheTests {
+    typealias Policy = CacheBorder.Policy
+
+    // MARK: trust
+
+    /// How a session of each policy ends that asks a server whose chain nobody vouches for.
+    private static func ownEnd(_ policy: Policy, at leaf: String) -> CacheBorder.End {
+        switch (policy, leaf) {
+        case (.disabled, _), (.accepting, _): .answer(2)
+        case (.standard, "good"), (.listening, "good"), (.pipeline, "good"), (.asking, "good"),
+            (.subclass, "good"), (.pinsGood, "good"), (.otherRoots, "untrusted"):
+            .answer(2)
+        default: .refused
+        }
+    }
+
+    @Test(
+        "[U-12.2] what came over a connection that nobody checked is not given to who would have refused it",
+        arguments: [Policy.disabled, .accepting], Policy.allCases)
+    func unchecked(writer: Policy, reader: Policy) async throws {
+        try await CacheBorder.with(leaf: "untrusted") { border in
+            #expect(await border.ask(writer) == .answer(1))
+            #expect(await border.ask(reader) == Self.ownEnd(reader, at: "untrusted"))
+        }
+    }
+
+    @Test("[U-12.2] what a delegate accepted is given again under the same delegate, from memory alone")
+    func sameObject() async throws {
+        try await Self.withFolder { folder in
+            try await CacheBorder.with(leaf: "untrusted", cache: Self.cache(folder)) { border in
+                let session = try border.session(.accepting)
+                let url = try border.url()
+                #expect(await session.ask(url) == .answer(1))
+                #expect(await session.ask(url) == .answer(1))
+                await session.flush()
+                #expect(Self.files(folder).isEmpty)
+                session.end()
+            }
+        }
+    }
+
+    @Test("[U-12.2] what nobody has checked is not on the disk, whatever its chain is worth")
+    func uncheckedIsNotWritten() async throws {
+        for (leaf, policy, isWritten) in [
+            ("untrusted", Policy.disabled, false), ("untrusted", .accepting, false),
+            ("good", .disabled, false),
+            ("good", .standard, true), ("good", .pinsGood, true), ("good", .asking, true),
+        ] {
+            try await Self.withFolder { folder in
+                try await CacheBorder.with(leaf: leaf, cache: Self.cache(folder)) { border in
+                    let session = try border.session(policy)
+                    #expect(await session.ask(try border.url()) == .answer(1))
+                    await session.flush()
+                    #expect(Self.files(folder).isEmpty == !isWritten, "\(leaf), \(policy)")
+                    session.end()
+                }
+            }
+        }
+    }
+
+    @Test("[U-12.2] a delegate without challenge methods counts as none once that is known")
+    func listening() async throws {
+        try await CacheBorder.with { border in
+            let session = try border.session(.listening)
+            let (one, two) = (try border.url("/a/1"), try border.url("/a/2"))
+            #expect(await border.ask(.standard, "/a/2") == .answer(1))
+            #expect(await session.ask(one) == .answer(2))
+            // Its first connection has shown that it leaves challenges alone.
+            #expect(await session.ask(two) == .answer(1))
+            #expect(await border.ask(.standard, "/a/1") == .answer(2))
+            session.end()
+        }
+    }
+
+    @Test(
+        "[U-12.2] what a checked connection brought is on the disk for those alone whose policy it satisfies")
+    func fromTheDisk() async throws {
+        try await Self.withFolder { folder in
+            try await CacheBorder.with(cache: Self.cache(folder)) { border in
+                let session = try border.session(.standard)
+                #expect(await session.ask(try border.url()) == .answer(1))
+                await session.flush()
+                session.end()
+                for (reader, end) in [
+                    (Policy.standard, CacheBorder.End.answer(1)), (.pipeline, .answer(1)),
+                    (.otherRoots, .refused), (.pinsOther, .refused), (.accepting, .answer(2)),
+                ] {
+                    let other = CacheBorder(
+                        origin: border.origin, cache: Self.cache(folder), leaf: border.leaf,
+                        numbers: border.numbers)
+                    #expect(await other.ask(reader) == end, "\(reader)")
+                }
+            }
+        }
+    }
+
+    private static func cache(_ folder: URL) -> URLCache {
+        URLCache(memoryCapacity: 1 << 20, diskCapacity: 1 << 20, directory: folder)
+    }
+
+    private static func files(_ folder: URL) -> [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    }
+
+    private static func withFolder(_ body: (URL) async throws -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await body(folder)
+    }
+
+    @Test("[U-12.2] a resumed connection is worth what its first handshake was", arguments: [true, false])
+    func resumed(isIdentified: Bool) async throws {
+        try await CacheBorder.with(asksForIdentity: true) { border in
+            let configuration = try border.configuration { configuration in
+                if isIdentified { configuration.lupine.tls.identity = try Self.identity("client-ecdsa") }
+                configuration.httpMaximumConnectionsPerHost = 1
+            }
+            let session = BorderSession.plain(URLSession(configuration: configuration))
+            #expect(await session.ask(try border.url("/a/1")) == .answer(1))
+            // The next connection has to take up where this one began.
+            await session.flush()
+            #expect(await session.ask(try border.url("/a/2")) == .answer(2))
+            #expect(await border.origin.handshake(on: 1)?.info?.isResumed == true)
+            session.end()
+            let stranger = await border.ask(.standard, "/a/2")
+            #expect(stranger == (isIdentified ? .answer(3) : .answer(2)))
+        }
+    }
+
+    @Test(
+        "[U-12.2] what a checked connection brought is for those alone whose own policy it satisfies",
+        arguments: [
+            (Policy.standard, true), (.pipeline, true), (.disabled, false), (.pinsGood, false),
+            (.pinsOther, false), (.accepting, false), (.asking, false), (.subclass, false),
+            (.otherRoots, false),
+        ])
+    func checked(reader: Policy, isGiven: Bool) async throws {
+        try await CacheBorder.with { border in
+            #expect(await border.ask(.standard) == .answer(1))
+            let end = await border.ask(reader)
+            #expect(end == (isGiven ? .answer(1) : Self.ownEnd(reader, at: "good")))
+        }
+    }
+
+    // MARK: identity
+
+    @Test(
+        "[U-12.2] what a client certificate was shown for is given to that identity alone",
+        arguments: ["client-rsa", nil])
+    func identities(reader: String?) async throws {
+        try await CacheBorder.with(asksForIdentity: true) { border in
+            let writer = await border.ask(.standard) { configuration in
+                configuration.lupine.tls.identity = try Self.identity("client-ecdsa")
+            }
+            #expect(writer == .answer(1))
+            let other = await border.ask(.standard) { configuration in
+                if let reader { configuration.lupine.tls.identity = try Self.identity(reader) }
+            }
+            #expect(other == .answer(2))
+            let same = await border.ask(.standard) { configuration in
+                configuration.lupine.tls.identity = try Self.identity("client-ecdsa")
+            }
+            #expect(same == .answer(1))
+        }
+    }
+
+    static func identity(_ name: String) throws -> TLSIdentity {
+        try TLSIdentity(pemChain: PKI.text("\(name)-chain.pem"), pemKey: PKI.text("\(name).key"))
+    }
+
+    // MARK: users
+
+    @Test("[U-12.5] what answers a cookie is given to that cookie alone")
+    func cookies() async throws {
+        try await CacheBorder.with(leaf: nil) { border in
+            let (alice, bob) = (["Cookie": "sid=alice"], ["Cookie": "sid=bob"])
+            #expect(await border.ask(.standard, "/a/1", alice) == .answer(1))
+            #expect(await border.ask(.standard, "/a/1", bob) == .answer(2))
+            #expect(await border.ask(.standard) == .answer(3))
+        }
+    }
+
+    @Test("[U-12.5] what answers one key of a user is given to that key alone, unless it is public")
+    func keys() async throws {
+        for (isPublic, names, field) in [
+            (false, nil, "X-Api-Key"), (false, ["x-tenant"], "X-Tenant"), (true, ["X-Tenant"], "X-Tenant"),
+            (true, nil, "Cookie"),
+        ] {
+            let control = isPublic ? "public, max-age=1000" : "max-age=1000"
+            try await CacheBorder.with(leaf: nil, [("Cache-Control", control)]) { border in
+                let configure = { (configuration: URLSessionConfiguration) in
+                    if let names { configuration.lupine.identifyingFields = Set(names) }
+                }
+                let (alice, bob) = ([field: "alice"], [field: "bob"])
+                #expect(await border.ask(.standard, "/a/1", alice, configure) == .answer(1))
+                #expect(await border.ask(.standard, "/a/1", bob, configure) == .answer(isPublic ? 1 : 2))
+            }
+        }
+    }
+
+    // MARK: the way
+
+    @Test("[U-12.2] what came through a proxy without TLS is given to those alone who would ask that proxy")
+    func proxies() async throws {
+        try await CacheBorder.with(leaf: nil) { border in
+            let proxied = { (configuration: URLSessionConfiguration) in
+                configuration.lupine.proxies = [
+                    "http_proxy": "http://127.0.0.1:\(border.origin.port)"
+                ]
+            }
+            #expect(await border.ask(.standard, "/a/1", [:], proxied) == .answer(1))
+            #expect(await border.ask(.standard, "/a/1") == .answer(2))
+            #expect(await border.ask(.standard, "/a/1") == .answer(2))
+            #expect(await border.ask(.standard, "/a/1", [:], proxied) == .answer(3))
+            let led = { (configuration: URLSessionConfiguration) in
+                configuration.lupine.addressOverrides = [:]
+            }
+            #expect(await border.ask(.standard, "/a/1", [:], led) == .answer(4))
+        }
+    }
+
+    // MARK: validators
+
+    @Test("[U-12.13] a 304 with another ETag than the one asked about does not relabel what is stored")
+    func foreignTag() async throws {
+        try await CacheBorder.with(leaf: nil) { border in
+            border.origin.route("GET", "/tagged") { [numbers = border.numbers] request throws(Refusal) in
+                let number = numbers.next
+                guard request.field("If-None-Match") == nil else {
+                    var response = OriginResponse(304)
+                    try response.add("ETag", "\"v2\"")
+                    return response
+                }
+                var response = try OriginResponse(200, "text/plain", Array("\(number)".utf8))
+                try response.add("ETag", number == 1 ? "\"v1\"" : "\"v2\"")
+                try response.add("Cache-Control", "max-age=0")
+                return response
+            }
+            #expect(await border.ask(.standard, "/tagged") == .answer(1))
+            // The second is the question, the third the load.
+            #expect(await border.ask(.standard, "/tagged") == .answer(3))
+            let stored = border.cache.cachedResponse(for: URLRequest(url: try border.url("/tagged")))
+            #expect(stored?.data == Data("3".utf8))
+        }
+    }
+}

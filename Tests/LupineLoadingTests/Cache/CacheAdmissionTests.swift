@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineTLS
+import Testing
+
+@testable import LupineLoading
+
+/// Who may have what is stored: every kind of reader at every kind of entry.
+@Suite struct CacheAdmissionTests {
+    private final class Object: Sendable {}
+
+    private static let (first, second) = (Object(), Object())
+    static let keyA = SHA256Digest.of([1])
+    static let keyB = SHA256Digest.of([2])
+    static let alice = SHA256Digest.of([3])
+    static let bob = SHA256Digest.of([4])
+
+    static func judge(_ object: Int, roots: String = "system") -> TrustJudge {
+        TrustJudge(
+            objects: [ObjectToken(of: object == 1 ? first : second)], evaluator: .default, roots: roots)
+    }
+
+    /// What came over TLS.
+    static func secure(
+        _ identity: PeerEvidence.ClientIdentity = .notAsked, roots: String? = "system",
+        keys: Set<SHA256Digest> = [keyA], judge: TrustJudge? = nil, wasChecked: Bool = true
+    ) -> CacheProvenance {
+        CacheProvenance(
+            .secure(
+                CacheProvenance.Connection(
+                    identity: identity, roots: roots, keys: keys, judge: judge, wasChecked: wasChecked)))
+    }
+
+    static let entries: [(name: String, provenance: CacheProvenance)] = [
+        ("program", .program), ("http", .plain), ("proxied", CacheProvenance(.plain(way: "http p:1"))),
+        ("proven", secure()), ("otherRoots", secure(roots: "mine")), ("keyB", secure(keys: [keyB])),
+        ("unproven", secure(roots: nil)), ("unprovenB", secure(roots: nil, keys: [keyB])),
+        ("judged1", secure(roots: nil, judge: judge(1))), ("judged2", secure(roots: nil, judge: judge(2))),
+        ("proven1", secure(judge: judge(1))), ("alice", secure(.certificate(alice))),
+        ("alice1", secure(.certificate(alice), judge: judge(1))), ("anonymous", secure(.nobody)),
+        ("aliceUnproven", secure(.certificate(alice), roots: nil)),
+    ]
+
+    static let open: Set = ["program", "http"]
+
+    static let readers: [(name: String, reader: CacheReader, may: Set<String>)] = [
+        (
+            "standard", CacheReader(policy: .standard(roots: "system")),
+            open.union(["proven", "keyB", "proven1", "anonymous"])
+        ),
+        (
+            "with other roots", CacheReader(policy: .standard(roots: "mine")), open.union(["otherRoots"])
+        ),
+        (
+            "behind a proxy", CacheReader(policy: .standard(roots: "system"), way: "http p:1"),
+            ["program", "proxied", "proven", "keyB", "proven1", "anonymous"]
+        ),
+        (
+            "behind another proxy", CacheReader(policy: .standard(roots: "system"), way: "http p:2"),
+            ["program", "proven", "keyB", "proven1", "anonymous"]
+        ),
+        (
+            "alice", CacheReader(policy: .standard(roots: "system"), client: alice),
+            open.union(["proven", "keyB", "proven1", "alice", "alice1"])
+        ),
+        (
+            "bob", CacheReader(policy: .standard(roots: "system"), client: bob),
+            open.union(["proven", "keyB", "proven1"])
+        ),
+        (
+            "pins", CacheReader(policy: .pins([[keyA]], roots: "system")),
+            open.union(["proven", "proven1", "anonymous"])
+        ),
+        (
+            "pins without validation", CacheReader(policy: .pins([[keyB]], roots: nil)),
+            open.union(["keyB", "unprovenB"])
+        ),
+        (
+            "two sets of pins", CacheReader(policy: .pins([[keyA], [keyB]], roots: nil)), open
+        ),
+        (
+            "first delegate", CacheReader(policy: .judge(judge(1))), open.union(["judged1", "proven1"])
+        ),
+        ("second delegate", CacheReader(policy: .judge(judge(2))), open.union(["judged2"])),
+        (
+            "first delegate in a session with other roots",
+            CacheReader(policy: .judge(judge(1, roots: "mine"))), open
+        ),
+        (
+            "alice with the first delegate", CacheReader(policy: .judge(judge(1)), client: alice),
+            open.union(["judged1", "proven1", "alice1"])
+        ),
+    ]
+
+    @Test("[U-12.2] who may have which entry, and finds it among those of its address")
+    func table() {
+        for (what, reader, may) in Self.readers {
+            for (name, provenance) in Self.entries {
+                #expect(
+                    CacheAdmission.admits(reader, to: provenance) == may.contains(name),
+                    "\(what) at \(name)")
+                if may.contains(name) {
+                    #expect(
+                        CacheAdmission.parties(of: reader).contains(provenance.party), "\(what) at \(name)")
+                }
+            }
+        }
+    }
+
+    @Test("[U-12.2] what an evaluator asks of an entry")
+    func evaluators() throws {
+        let pin = PublicKeyPin(Self.keyA)
+        let other = PublicKeyPin(Self.keyB)
+        func policy(_ evaluator: TrustEvaluator) -> CacheReader.Policy {
+            CacheReader.policy(evaluator, roots: "r")
+        }
+        #expect(policy(.default) == .standard(roots: "r"))
+        #expect(policy(.pinnedKeys([pin])) == .pins([[Self.keyA]], roots: "r"))
+        #expect(
+            policy(.pinnedKeys([pin], validatesChain: false, checksHost: false))
+                == .pins([[Self.keyA]], roots: nil))
+        #expect(
+            policy(.composite([.pinnedKeys([pin]), .pinnedKeys([other])]))
+                == .pins([[Self.keyA], [Self.keyB]], roots: "r"))
+        let closure = TrustEvaluator.custom { _, reply in reply(.success(())) }
+        for evaluator in [
+            .disabled, .system(checksHost: false), .pinnedCertificates([]), .revocation(), closure,
+            .composite([.default, closure]),
+            .pinnedCertificates([], acceptsSelfSigned: true, validatesChain: true),
+        ] {
+            #expect(
+                policy(evaluator)
+                    == .judge(TrustJudge(objects: [], evaluator: evaluator, roots: "r")), "\(evaluator)")
+        }
+    }
+
+    @Test("[U-12.2] what nobody has checked is not for the disk, nor what nobody could read there")
+    func written() {
+        for (name, provenance) in Self.entries {
+            let isWritten = !["judged1", "judged2"].contains(name)
+            #expect(provenance.mayBeWritten == isWritten, "\(name)")
+        }
+        #expect(!Self.secure(wasChecked: false).mayBeWritten)
+        #expect(!Self.secure(roots: nil, wasChecked: false).mayBeWritten)
+    }
+
+    @Test("[U-12.13] what is noted of an entry that a 304 of another connection has updated")
+    func joined() {
+        let (proven, unproven) = (Self.secure(keys: [Self.keyA, Self.keyB]), Self.secure(roots: nil))
+        let rows: [(CacheProvenance, CacheProvenance, CacheProvenance?)] = [
+            (proven, proven, proven), (.plain, .plain, .plain), (.program, proven, proven),
+            (.program, .plain, .plain), (.plain, .program, .plain), (.plain, proven, nil),
+            (proven, .plain, nil), (proven, .program, nil),
+            (.plain, CacheProvenance(.plain(way: "http p:1")), nil),
+            (proven, unproven, unproven), (proven, Self.secure(roots: "mine"), unproven),
+            (proven, Self.secure(keys: [Self.keyB]), Self.secure(keys: [Self.keyB])),
+            (proven, Self.secure(judge: Self.judge(1)), nil),
+            (proven, Self.secure(.certificate(Self.alice)), Self.secure(.certificate(Self.alice))),
+            (Self.secure(.nobody), Self.secure(.certificate(Self.alice)), nil),
+            (Self.secure(.certificate(Self.bob)), Self.secure(.certificate(Self.alice)), nil),
+            (proven, Self.secure(wasChecked: false), Self.secure(wasChecked: false)),
+        ]
+        for (entry, update, expected) in rows {
+            #expect(entry.joined(by: update) == expected, "\(entry.source), \(update.source)")
+        }
+    }
+
+    // MARK: tokens
+
+    @Test("the token of an object is its own as long as it lives, and nobody's afterwards")
+    func tokens() {
+        let kept = Object()
+        let token = ObjectToken(of: kept)
+        var seen: Set<ObjectToken> = [token]
+        // Freed addresses are used again soon.
+        for _ in 0..<1_000 { #expect(seen.insert(ObjectToken(of: Object())).inserted) }
+        #expect(ObjectToken(of: kept) == token)
+    }
+
+    // MARK: parties in a store
+
+    static func entry(_ content: String, _ provenance: CacheProvenance) throws -> CacheEntry {
+        CacheEntry(
+            response: try CacheStage.loaded(content), for: try CacheStage.request(), requestTime: Date(),
+            responseTime: Date(), provenance: provenance, identifying: .usual)
+    }
+
+    @Test(
+        "[U-12.2] an address has an entry for each party; the public methods see the plain one and remove all"
+    )
+    func parties() async throws {
+        let request = try CacheStage.request()
+        let alice = CacheReader(policy: .standard(roots: "system"), client: Self.alice)
+        let judged = CacheReader(policy: .judge(Self.judge(1)))
+        for disk in [0, 1 << 20] {
+            for way in 0..<4 {
+                let stage = CacheStage()
+                var cache = stage.cache(disk: disk)
+                cache.store(try Self.entry("alice", Self.secure(.certificate(Self.alice))), for: request)
+                cache.store(
+                    try Self.entry("judged", Self.secure(roots: nil, judge: Self.judge(1))), for: request)
+                #expect(cache.content(request) == nil)
+                #expect(await cache.lookUp(request) == nil)
+                cache.store(try Self.entry("plain", Self.secure()), for: request)
+                #expect(cache.content(request) == "plain")
+                #expect(await cache.lookUp(request)?.content == "plain")
+                #expect(await cache.lookUp(request, for: alice)?.content == "alice")
+                #expect(await cache.lookUp(request, for: judged)?.content == "judged")
+                cache.storeCachedResponse(try CacheStage.loaded("program"), for: request)
+                #expect(await cache.lookUp(request)?.content == "program")
+                #expect(await cache.lookUp(request, for: alice)?.content == "alice")
+                if disk > 0 {
+                    await cache.flush()
+                    #expect(stage.files.count == 2)
+                    // Another process, which does not know what is in the folder.
+                    cache = stage.cache(disk: disk)
+                    if way > 1 {
+                        #expect(await cache.lookUp(request, for: alice)?.content == "alice")
+                        #expect(await cache.lookUp(request, for: judged)?.content == "program")
+                    }
+                }
+                switch way {
+                case 0, 2: cache.removeCachedResponse(for: request)
+                case 1: cache.invalidate(try #require(request.url))
+                default: cache.removeAllCachedResponses()
+                }
+                for reader in [.standard, alice, judged] {
+                    #expect(await cache.lookUp(request, for: reader) == nil)
+                }
+                #expect(cache.content(request) == nil)
+                await cache.flush()
+                #expect(stage.files.isEmpty, "\(disk), \(way)")
+                cache.store(try Self.entry("again", Self.secure(.certificate(Self.alice))), for: request)
+                #expect(await cache.lookUp(request, for: alice)?.content == "again")
+            }
+        }
+    }
+
+    @Test("[U-12.2] what a file notes is what was noted; one under the name of another party is none")
+    func files() async throws {
+        let request = try CacheStage.request()
+        for (name, provenance) in Self.entries where provenance.mayBeWritten {
+            let entry = try Self.entry("x", provenance)
+            let digest = CacheEntryFile.digest(of: "http://h/a")
+            let octets = try #require(CacheEntryFile.octets(of: entry, digest: digest))
+            let read = try #require(CacheEntryFile.entry(octets, digest: digest))
+            #expect(
+                CacheAdmission.admits(.standard, to: read.provenance)
+                    == CacheAdmission.admits(.standard, to: provenance), "\(name)")
+            #expect(read.provenance.party == provenance.party, "\(name)")
+            // A judge means nothing to who reads it.
+            if case .secure(let connection) = read.provenance.source { #expect(connection.judge == nil) }
+        }
+        let stage = CacheStage()
+        let cache = stage.cache()
+        cache.store(try Self.entry("alice", Self.secure(.certificate(Self.alice))), for: request)
+        await cache.flush()
+        let file = try #require(stage.files.first)
+        try FileManager.default.moveItem(
+            at: stage.folder.appendingPathComponent(file), to: try stage.file(request))
+        let other = stage.cache()
+        #expect(await other.lookUp(request) == nil && other.content(request) == nil)
+        await other.flush()
+        #expect(stage.files.isEmpty)
+    }
+
+    // MARK: users
+
+    @Test("[U-12.5] what tells users apart")
+    func users() throws {
+        let mine = IdentifyingFields(["X-User"])
+        let rows:
+            [(what: String, stored: [String: String], asked: [String: String], isPublic: Bool, isSame: Bool)] =
+                [
+                    ("nobody", [:], [:], false, true),
+                    ("a cookie", ["Cookie": "alice"], ["Cookie": "alice"], false, true),
+                    ("another cookie", ["Cookie": "alice"], ["Cookie": "bob"], false, false),
+                    ("no cookie any more", ["Cookie": "alice"], [:], false, false),
+                    ("a cookie now", [:], ["Cookie": "alice"], false, false),
+                    ("a public page", ["Cookie": "alice"], ["Cookie": "bob", "X-User": "carol"], true, true),
+                    (
+                        "public, and a token", ["Authorization": "alice"], ["Authorization": "bob"], true,
+                        false
+                    ),
+                    ("a user", ["x-user": "alice"], ["X-User": "alice"], false, true),
+                    ("another user", ["X-User": "alice"], ["X-User": "bob"], false, false),
+                    ("a field that is none", ["X-Other": "alice"], ["X-Other": "bob"], false, true),
+                ]
+        for row in rows {
+            let lines = row.isPublic ? [("Cache-Control", "public, max-age=5")] : []
+            let entry = CacheEntry(
+                response: try CacheStage.loaded("x", lines),
+                for: try CacheStage.request("http://h/a", row.stored),
+                requestTime: Date(), responseTime: Date(), provenance: .plain, identifying: mine)
+            let asked = try CacheStage.request("http://h/a", row.asked)
+            let reader = CacheReader(policy: .standard(roots: "system"), identifyingFields: mine)
+            #expect(entry.answers(asked, of: reader) == row.isSame, "\(row.what)")
+            // Who tells users apart by other fields cannot know whose it is.
+            #expect(entry.answers(asked, of: .standard) == (row.isPublic && row.isSame), "\(row.what)")
+            for secret in row.stored.values { #expect(entry.vary.audience?.user?.contains(secret) != true) }
+        }
+        for control in ["private, public", "public=x, private=\"Set-Cookie\"", "max-age=5", "PUBLIC"] {
+            let entry = CacheEntry(
+                response: try CacheStage.loaded("x", [("Cache-Control", control)]),
+                for: try CacheStage.request(),
+                requestTime: Date(), responseTime: Date(), provenance: .plain, identifying: mine)
+            #expect((entry.vary.audience == nil) == (control == "PUBLIC"), "\(control)")
+        }
+    }
+
+    // MARK: validators
+
+    @Test("[U-12.13] which 304 speaks of what is stored")
+    func selected() throws {
+        let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+        let rows: [(stored: [(String, String)], update: [(String, String)], isSelected: Bool)] = [
+            ([("ETag", "\"1\"")], [("ETag", "\"1\"")], true),
+            ([("ETag", "\"1\"")], [("ETag", "\"2\"")], false),
+            ([("ETag", "W/\"1\"")], [("ETag", "\"1\"")], true),
+            ([("ETag", "W/\"1\"")], [("ETag", "W/\"2\"")], false),
+            ([("ETag", "\"1\""), ("Last-Modified", date)], [("ETag", "\"1\"")], true),
+            (
+                [("ETag", "\"1\""), ("Last-Modified", date)], [("ETag", "\"2\""), ("Last-Modified", date)],
+                false
+            ),
+            ([("ETag", "\"1\""), ("Last-Modified", date)], [("Last-Modified", date)], true),
+            ([("Last-Modified", date)], [("Last-Modified", "Sunday, 06-Nov-94 08:49:37 GMT")], true),
+            ([("Last-Modified", date)], [("Last-Modified", "Sun, 06 Nov 1994 08:49:38 GMT")], false),
+            ([("Last-Modified", "x")], [("Last-Modified", "y")], false),
+            ([("ETag", "\"1\"")], [("Last-Modified", date)], false),
+            ([("Last-Modified", date)], [("ETag", "\"1\"")], false),
+            ([("ETag", "\"1\"")], [], true), ([], [], true),
+        ]
+        let url = try #require(URL(string: "http://h/a"))
+        for (stored, update, isSelected) in rows {
+            let old = HTTPURLResponse(url: url, head: try CacheStage.head(stored), isDecoded: false)
+            let new = HTTPURLResponse(
+                url: url, head: try CacheStage.head(update, status: 304), isDecoded: false)
+            #expect(CacheRule.selects(new, old) == isSelected, "\(stored), \(update)")
+        }
+    }
+}
