@@ -21,8 +21,10 @@ extension NSNotification.Name {
 /// `CookieAdmission`'s. A file is read once, when the storage is made; it is written on a queue of the storage's own, as a
 /// whole, after changes. Two processes with one file do not harm it, but the last one to write wins.
 public final class HTTPCookieStorage: NSObject, Sendable {
-    private struct State {
+    fileprivate struct State {
         var jar: CookieJar
+        /// What came over connections that nobody has checked, each judge's for itself; the judge of the last change last.
+        var apart: [(judge: TrustJudge, jar: CookieJar)] = []
         var policy = HTTPCookie.AcceptPolicy.always
         var writeIsScheduled = false
     }
@@ -65,11 +67,19 @@ public final class HTTPCookieStorage: NSObject, Sendable {
     /// All cookies that have not ended, the oldest first.
     public var cookies: [HTTPCookie]? {
         let now = Date()
-        return state.withLock { $0.jar.entries(at: now) }.map(\.cookie)
+        return state.withLock { state in
+            state.jar.entries(at: now) + state.apart.flatMap { $0.jar.entries(at: now) }
+        }.map(\.cookie)
     }
 
     /// Whether there is no cookie, ended or not.
-    package var isEmpty: Bool { state.withLock { $0.jar.count == 0 } }
+    package var isEmpty: Bool { state.withLock { $0.jar.count == 0 && $0.apart.isEmpty } }
+
+    /// Whether some are kept apart.
+    var hasSomeApart: Bool { state.withLock { !$0.apart.isEmpty } }
+
+    /// How many judges' cookies are kept; those of the one that has had no news for the longest time go first.
+    private static let judgeLimit = 16
 
     /// Which cookies `setCookies(_:for:mainDocumentURL:)` takes; `never` also stops `setCookie(_:)`.
     public var cookieAcceptPolicy: HTTPCookie.AcceptPolicy {
@@ -91,15 +101,22 @@ public final class HTTPCookieStorage: NSObject, Sendable {
 
     /// Removes the cookie of that name, domain and path.
     public func deleteCookie(_ cookie: HTTPCookie) {
-        change { $0.jar.remove(cookie) }
+        change { state in
+            let isGone = state.jar.remove(cookie)
+            return state.changeApart { $0.remove(cookie) } || isGone
+        }
     }
 
     /// Removes the cookies that were first stored at that time or later.
     public func removeCookies(since date: Date) {
-        change { $0.jar.remove(since: date) }
+        change { state in
+            let areGone = state.jar.remove(since: date)
+            return state.changeApart { $0.remove(since: date) } || areGone
+        }
     }
 
-    /// The cookies for a request to that address, as they are to be sent.
+    /// The cookies for a request to that address, as they are to be sent; without those that came over a connection that
+    /// nobody has checked.
     public func cookies(for url: URL) -> [HTTPCookie]? {
         guard let origin = CookieOrigin(url) else { return [] }
         let now = Date()
@@ -108,20 +125,36 @@ public final class HTTPCookieStorage: NSObject, Sendable {
 
     /// The cookies for a request, as they are to be sent (U-13.14): those that are only for their own site are left out
     /// when the main document is from another.
-    package func cookies(for url: URL, mainDocumentURL: URL?, method: String) -> [HTTPCookie] {
+    ///
+    /// - Parameter judge: Under whom the request's connection is accepted: what came over connections that it has accepted
+    ///   unseen takes the place of others of the same name, domain and path.
+    func cookies(
+        for url: URL, mainDocumentURL: URL?, method: String, of judge: TrustJudge? = nil
+    ) -> [HTTPCookie] {
         guard let origin = CookieOrigin(url) else { return [] }
         let now = Date()
         let isSameSite = Self.isSameSite(origin, mainDocumentURL)
         let isSafe = method == "GET" || method == "HEAD"
+        let isWanted = { (cookie: HTTPCookie) in
+            if isSameSite { return true }
+            switch cookie.sameSitePolicy {
+            case .sameSiteStrict?: return false
+            case .sameSiteLax?: return isSafe
+            default: return true
+            }
+        }
         return state.withLock { state in
-            state.jar.cookies(for: origin, at: now) { cookie in
-                if isSameSite { return true }
-                switch cookie.sameSitePolicy {
-                case .sameSiteStrict?: return false
-                case .sameSiteLax?: return isSafe
-                default: return true
+            let cookies = state.jar.cookies(for: origin, at: now, where: isWanted)
+            guard let judge, let index = state.apart.firstIndex(where: { $0.judge == judge }) else {
+                return cookies
+            }
+            let own = state.apart[index].jar.cookies(for: origin, at: now, where: isWanted)
+            let others = cookies.filter { cookie in
+                !own.contains {
+                    $0.name == cookie.name && $0.domain == cookie.domain && $0.path == cookie.path
                 }
             }
+            return own + others
         }
     }
 
@@ -139,8 +172,12 @@ public final class HTTPCookieStorage: NSObject, Sendable {
     }
 
     /// Stores what a response set, under the policy of a session's configuration.
-    package func store(
-        _ cookies: [HTTPCookie], from url: URL?, mainDocumentURL: URL?, policy: HTTPCookie.AcceptPolicy
+    ///
+    /// - Parameter judge: Who has accepted the connection without a look at its peer; nil where somebody has looked. Then the
+    ///   cookies are kept for requests under the same judge, and never on the disk.
+    func store(
+        _ cookies: [HTTPCookie], from url: URL?, mainDocumentURL: URL?, policy: HTTPCookie.AcceptPolicy,
+        apartFor judge: TrustJudge? = nil
     ) {
         guard !cookies.isEmpty, policy != .never else { return }
         let now = Date()
@@ -154,6 +191,11 @@ public final class HTTPCookieStorage: NSObject, Sendable {
         let admission = CookieAdmission(origin: origin, mainDocumentHost: main, policy: policy)
         guard admission.isWanted else { return }
         let admitted = cookies.compactMap(admission.admitted)
+        if let judge {
+            return change(isWritten: false) {
+                $0.keep(admitted, apartFor: judge, upTo: Self.judgeLimit, at: now)
+            }
+        }
         change { state in
             admitted.reduce(false) { state.jar.store($1, isSecure: origin.isSecure, at: now) || $0 }
         }
@@ -180,10 +222,10 @@ public final class HTTPCookieStorage: NSObject, Sendable {
 
     // MARK: changes
 
-    private func change(_ body: (inout State) -> Bool) {
+    private func change(isWritten: Bool = true, _ body: (inout State) -> Bool) {
         let hasChanged = state.withLock { body(&$0) }
         guard hasChanged else { return }
-        scheduleWrite()
+        if isWritten { scheduleWrite() }
         post(.NSHTTPCookieManagerCookiesChanged)
     }
 
@@ -211,4 +253,26 @@ public final class HTTPCookieStorage: NSObject, Sendable {
 
     /// Calls `completion` on a queue of the storage when everything that was stored before is in its file.
     package func flush(_ completion: @escaping @Sendable () -> Void) { queue.async(execute: completion) }
+}
+
+extension HTTPCookieStorage.State {
+    /// Keeps cookies for requests under a judge alone.
+    fileprivate mutating func keep(
+        _ cookies: [HTTPCookie], apartFor judge: TrustJudge, upTo limit: Int, at now: Date
+    ) -> Bool {
+        let index = apart.firstIndex { $0.judge == judge }
+        var jar = index.map { apart.remove(at: $0).jar } ?? CookieJar()
+        let hasChanged = cookies.reduce(false) { jar.store($1, at: now) || $0 }
+        if jar.count > 0 { apart.append((judge, jar)) }
+        if apart.count > limit { apart.removeFirst() }
+        return hasChanged
+    }
+
+    /// Changes what is kept apart; a jar that has become empty goes.
+    fileprivate mutating func changeApart(_ body: (inout CookieJar) -> Bool) -> Bool {
+        var hasChanged = false
+        for index in apart.indices where body(&apart[index].jar) { hasChanged = true }
+        apart.removeAll { $0.jar.count == 0 }
+        return hasChanged
+    }
 }

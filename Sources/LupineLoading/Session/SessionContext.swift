@@ -10,7 +10,7 @@ final class SessionContext: Sendable {
     let settings: SessionSettings
     /// Who asks the cache where no delegate has a say and nothing stands between; nil without a cache.
     let cacheReader: CacheReader?
-    /// What tells the roots of the session from others; empty without a cache.
+    /// What tells the roots of the session from others.
     let rootsName: String
     let engine: SessionEngine
     let authentication = AuthenticationMemory()
@@ -31,7 +31,7 @@ final class SessionContext: Sendable {
         self.settings = settings
         let engine = engine ?? SessionEngine(settings)
         self.engine = engine
-        let rootsName = settings.cache == nil ? "" : settings.tls.roots.name
+        let rootsName = settings.tls.roots.name
         self.rootsName = rootsName
         cacheReader = settings.cache.map { _ in
             CacheReader(

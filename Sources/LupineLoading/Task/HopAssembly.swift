@@ -14,6 +14,8 @@ struct HopAssembly: Sendable {
     /// The farthest that redirects have led: what was left behind then is not added again (U-10.5).
     let move: RedirectMove
     let settings: SessionSettings
+    /// Under whom the hop's connection is accepted; asked for only where cookies are kept apart.
+    var judge: @Sendable () -> TrustJudge? = { nil }
 
     /// The request, if it can be sent at all.
     func assembled() throws(URLError) -> URLRequest {
@@ -70,7 +72,8 @@ struct HopAssembly: Sendable {
             let storage = settings.cookieStorage, !storage.isEmpty
         else { return nil }
         let cookies = storage.cookies(
-            for: url, mainDocumentURL: request.mainDocumentURL, method: request.httpMethod ?? "GET")
+            for: url, mainDocumentURL: request.mainDocumentURL, method: request.httpMethod ?? "GET",
+            of: storage.hasSomeApart ? judge() : nil)
         if cookies.isEmpty { return nil }
         return HTTPCookie.requestHeaderFields(with: cookies)["Cookie"]
     }
@@ -78,8 +81,11 @@ struct HopAssembly: Sendable {
     // MARK: what a response sets
 
     /// Stores what a response sets, line by line (U-13.1, U-13.13).
+    ///
+    /// - Parameter judge: Who has accepted the connection without a look at its peer, if that is so (U-13.13).
     static func storeCookies(
-        of response: HTTPURLResponse, to request: URLRequest, _ settings: SessionSettings
+        of response: HTTPURLResponse, to request: URLRequest, _ settings: SessionSettings,
+        apartFor judge: () -> TrustJudge? = { nil }
     ) {
         guard request.httpShouldHandleCookies, settings.cookieAcceptPolicy != .never,
             let storage = settings.cookieStorage, let fields = response.fields, fields.contains(.setCookie),
@@ -90,6 +96,7 @@ struct HopAssembly: Sendable {
             SetCookieSyntax.cookie(line, from: origin, now: now)
         }
         storage.store(
-            cookies, from: url, mainDocumentURL: request.mainDocumentURL, policy: settings.cookieAcceptPolicy)
+            cookies, from: url, mainDocumentURL: request.mainDocumentURL, policy: settings.cookieAcceptPolicy,
+            apartFor: judge())
     }
 }

@@ -133,7 +133,10 @@ extension TaskDriver: HopLoadClient {
         guard let response = response as? HTTPURLResponse else { return verdict }
         if situation.isTransaction {
             // Before anything is decided: the next hop is to have them (U-10.6).
-            HopAssembly.storeCookies(of: response, to: situation.request, context.settings)
+            HopAssembly.storeCookies(of: response, to: situation.request, context.settings) {
+                guard let evidence = hop.evidence, evidence.isUnproven(at: .now) else { return nil }
+                return judge
+            }
             judgeChallenge(response, situation, &verdict)
             if case .deliver = verdict.judgement { judgeRedirect(response, situation, &verdict) }
         }

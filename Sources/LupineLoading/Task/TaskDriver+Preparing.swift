@@ -36,7 +36,7 @@ extension TaskDriver {
         }
         let assembly = HopAssembly(
             request: plan.request, kind: order.kind, body: plan.body, move: plan.move,
-            settings: context.settings)
+            settings: context.settings, judge: { [self] in judge })
         do throws(URLError) {
             authorize(try assembly.assembled(), plan)
         } catch { fail(error) }
@@ -148,14 +148,19 @@ extension TaskDriver {
             return CacheReader(
                 policy: shared.policy, client: shared.client, way: way, identifyingFields: fields)
         }
-        let judges = client.driverJudges
+        let judge = judge
         let mayIdentify = context.settings.mayIdentify(to: url, after: plan.move)
         let client = mayIdentify ? chosenClient(at: url) ?? shared.client : nil
-        if judges.isEmpty, client == shared.client { return shared }
-        let judge = TrustJudge(
-            objects: judges, evaluator: context.engine.evaluator, roots: context.rootsName)
+        if judge.objects.isEmpty, client == shared.client { return shared }
         return CacheReader(
-            policy: judges.isEmpty ? shared.policy : .judge(judge), client: client, identifyingFields: fields)
+            policy: judge.objects.isEmpty ? shared.policy : .judge(judge), client: client,
+            identifyingFields: fields)
+    }
+
+    /// Under whom a connection of the task's is accepted.
+    var judge: TrustJudge {
+        TrustJudge(
+            objects: client.driverJudges, evaluator: context.engine.evaluator, roots: context.rootsName)
     }
 
     /// The certificate that the task has been asked for at that place, and shows there from then on.

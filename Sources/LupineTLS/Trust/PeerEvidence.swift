@@ -55,6 +55,11 @@ package final class PeerEvidence: Sendable {
         self.identity = identity
     }
 
+    /// Whether nobody has looked at the chain, and the default evaluation, which is run then, refuses it.
+    package func isUnproven(at time: UnixTime) -> Bool {
+        acceptance == .unchecked && !standing(at: time).passesDefault
+    }
+
     /// What can be said about the chain. The first call builds the path, and judges it unless that was done: CPU time
     /// alone, fit for a loop's thread.
     package func standing(at time: UnixTime) -> Standing {
