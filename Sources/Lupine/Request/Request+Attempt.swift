@@ -62,6 +62,7 @@ extension Request {
     func didCreateTask(_ task: URLSessionTask) {
         let (action, handler) = mutableState.write { state in
             state.tasks.append(task)
+            if let credential = state.credential { task.ownCredential = credential }
             let action = state.machine.receive(.taskMade)
             switch action {
             case .resumeTask: task.resume()

@@ -75,7 +75,9 @@ extension Request {
     // MARK: credentials
 
     /// Answers the challenges of the server and of proxies with a name and a password. No header field is sent before one
-    /// comes, and no other server is answered that a redirect leads to.
+    /// comes, and no other server is answered that a redirect leads to. Nothing that others have brought answers for the
+    /// request any more, and what it brings answers for nobody else: with `.forSession` and `.permanent` the session
+    /// remembers where it was good, for requests with the same name and password, as long as the session lives.
     @discardableResult
     public func authenticate(
         username: String, password: String, persistence: URLCredential.Persistence = .forSession
@@ -83,11 +85,14 @@ extension Request {
         authenticate(with: URLCredential(user: username, password: password, persistence: persistence))
     }
 
-    /// Answers the challenges of the server and of proxies with a credential. No header field is sent before one comes, and no
-    /// other server is answered that a redirect leads to.
+    /// Answers the challenges of the server and of proxies with a credential, on the same terms. A later call replaces it.
     @discardableResult
     public func authenticate(with credential: URLCredential) -> Self {
-        mutableState.write { $0.credential = credential }
+        // The task is handed it under the lock: of two threads the last one counts there too.
+        mutableState.write { state in
+            state.credential = credential
+            state.tasks.last?.ownCredential = credential
+        }
         return self
     }
 

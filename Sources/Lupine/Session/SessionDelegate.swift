@@ -106,7 +106,10 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
             session, task: task, willBeginDelayedRequest: request, completionHandler: completionHandler)
     }
 
-    /// Answers a challenge: with the request's credential or the stored one, or with the judgement of the host's evaluator.
+    /// Answers a challenge: with the request's credential or a stored identity, or with the judgement of the host's evaluator.
+    ///
+    /// A user name and password that an override answers with are this task's; what is to speak for the session goes into its
+    /// `URLCredentialStorage`.
     open func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

@@ -14,7 +14,7 @@ protocol SessionStateProvider: AnyObject, Sendable {
     func didGatherMetrics(for task: URLSessionTask)
     /// A task has completed; `completion` is called when its metrics have come too, at once if they have.
     func didComplete(_ task: URLSessionTask, completion: @escaping @Sendable () -> Void)
-    /// What answers a challenge.
+    /// What answers a challenge; nil leaves it to the loading system.
     func credential(for task: URLSessionTask, in space: URLProtectionSpace) -> URLCredential?
     /// The `URLSession` has become invalid.
     func cancelRequestsForSessionInvalidation(with error: (any Error)?)
@@ -43,8 +43,10 @@ extension Session: SessionStateProvider {
     func credential(for task: URLSessionTask, in space: URLProtectionSpace) -> URLCredential? {
         // The request's own is for the server that the program named, not for whomever a redirect leads to.
         let isMeant = space.isProxy() || space.isOfServer(at: task.originalRequest?.url)
-        return (isMeant ? request(for: task)?.credential : nil)
-            ?? session.configuration.urlCredentialStorage?.defaultCredential(for: space)
+        if isMeant, let own = request(for: task)?.credential { return own }
+        // Names and passwords of the storage are the loading system's to take, which knows whether the task has its own.
+        guard space.authenticationMethod == NSURLAuthenticationMethodClientCertificate else { return nil }
+        return session.configuration.urlCredentialStorage?.defaultCredential(for: space)
     }
 
     func cancelRequestsForSessionInvalidation(with error: (any Error)?) {

@@ -5,9 +5,11 @@ internal import LupineTransport
 
 /// What a session has learnt about who wants to know who we are, so that later requests say it unasked (U-11.15).
 ///
-/// One for each session: nothing is known across sessions, and nothing said to one origin is ever said to another. It
-/// also keeps the answers under way, so that tasks which answer the same challenge share a nonce and its count. In
-/// memory only, of bounded size. Any thread; nothing blocks.
+/// One for each session: nothing is known across sessions, and nothing said to one origin is ever said to another. Nor is
+/// anything said for one user because of another: it knows where a credential was good, not whose turn it is, and whoever
+/// asks names the credential that their task would answer with. It also keeps the answers under way, so that tasks which
+/// answer the same challenge with the same credential share a nonce and its count. In memory only, of bounded size. Any
+/// thread; nothing blocks.
 final class AuthenticationMemory: Sendable {
     /// For which addresses of an origin an answer is good.
     private enum Scope: Hashable, Sendable {
@@ -30,13 +32,22 @@ final class AuthenticationMemory: Sendable {
         let answer: AuthenticationAnswer
     }
 
+    /// Who was let in where by one who asks.
+    private struct Guests: Sendable {
+        /// The spaces of the entries: a task has one credential for each. The newest last.
+        var spaces: [URLProtectionSpace] = []
+        var entries: [URLCredential: [Entry]] = [:]
+    }
+
     private struct State: Sendable {
-        var entries: [AuthenticationCandidate.Asker: [Entry]] = [:]
+        var guests: [AuthenticationCandidate.Asker: Guests] = [:]
         /// The newest last.
         var answers: [AuthenticationAnswer] = []
     }
 
     private static let mostAskers = 1_024
+    private static let mostSpaces = 64
+    private static let mostUsers = 1_024
     private static let mostEntries = 64
     private static let mostAnswers = 256
 
@@ -49,28 +60,42 @@ final class AuthenticationMemory: Sendable {
     func removeAll() { state.withLock { $0 = State() } }
 
     /// Whether nothing is known of anybody: the common case.
-    var isEmpty: Bool { state.withLock { $0.entries.isEmpty } }
+    var isEmpty: Bool { state.withLock { $0.guests.isEmpty } }
 
     /// What to say unasked to the server of an address; nil when nothing is known to be wanted.
-    func answer(for url: URL) -> AuthenticationAnswer? {
-        if isEmpty { return nil }
+    ///
+    /// - Parameter credential: What the task would answer with in a space.
+    func answer(
+        for url: URL, with credential: (URLProtectionSpace) -> URLCredential?
+    ) -> AuthenticationAnswer? {
         guard let asker = AuthenticationCandidate.Asker.server(of: url)?.canonical else { return nil }
-        return state.withLock { state in
-            guard let entries = state.entries[asker] else { return nil }
-            let path = Self.path(of: url)
-            // What climbs is somewhere else than it seems.
-            guard !path.contains("/../"), !path.hasSuffix("/..") else { return nil }
-            let covering = entries.compactMap { entry in
-                entry.scope.depth(in: path).map { (depth: $0, answer: entry.answer) }
-            }
-            return covering.max { $0.depth < $1.depth }?.answer
+        let path = Self.path(of: url)
+        // What climbs is somewhere else than it seems.
+        guard !path.contains("/../"), !path.hasSuffix("/..") else { return nil }
+        let covering = entries(of: asker, with: credential).compactMap { entry in
+            entry.scope.depth(in: path).map { (depth: $0, answer: entry.answer) }
         }
+        // Of two that cover as much, the newer space.
+        return covering.reversed().max { $0.depth < $1.depth }?.answer
     }
 
     /// What to say unasked to a proxy.
-    func answer(for proxy: AuthenticationProxy) -> AuthenticationAnswer? {
-        let asker = proxy.asker.canonical
-        return state.withLock { $0.entries[asker]?.last?.answer }
+    ///
+    /// - Parameter credential: What the task would answer with in a space.
+    func answer(
+        for proxy: AuthenticationProxy, with credential: (URLProtectionSpace) -> URLCredential?
+    ) -> AuthenticationAnswer? {
+        entries(of: proxy.asker.canonical, with: credential).last?.answer
+    }
+
+    /// Where this task's credentials were good. Asks for them outside of the lock.
+    private func entries(
+        of asker: AuthenticationCandidate.Asker, with credential: (URLProtectionSpace) -> URLCredential?
+    ) -> [Entry] {
+        guard let guests = state.withLock({ $0.guests[asker] }) else { return [] }
+        return guests.spaces.flatMap { space in
+            credential(space).flatMap { guests.entries[$0] }?.filter { $0.answer.space == space } ?? []
+        }
     }
 
     /// The answer that a credential gives to a candidate: the one that is under way, or known, where there is one. Nil
@@ -109,21 +134,32 @@ final class AuthenticationMemory: Sendable {
     func forget(_ answer: AuthenticationAnswer) {
         let asker = answer.identity.asker
         state.withLock { state in
-            state.entries[asker]?.removeAll { $0.answer === answer }
-            if state.entries[asker]?.isEmpty == true { state.entries[asker] = nil }
+            let credential = answer.credential
+            state.guests[asker]?.entries[credential]?.removeAll { $0.answer === answer }
+            if state.guests[asker]?.entries[credential]?.isEmpty == true {
+                state.guests[asker]?.entries[credential] = nil
+            }
+            if state.guests[asker]?.entries.isEmpty == true { state.guests[asker] = nil }
         }
     }
 
     private func remember(_ entry: Entry) {
-        let asker = entry.answer.identity.asker
+        let (asker, credential) = (entry.answer.identity.asker, entry.answer.credential)
         state.withLock { state in
-            var entries = state.entries[asker] ?? []
+            var entries = state.guests[asker]?.entries[credential] ?? []
             if entries.last?.answer === entry.answer, entries.last?.scope == entry.scope { return }
+            if state.guests.count >= Self.mostAskers, state.guests[asker] == nil { state.guests = [:] }
             entries.removeAll { $0.scope == entry.scope }
             entries.append(entry)
             if entries.count > Self.mostEntries { entries.removeFirst() }
-            if state.entries.count >= Self.mostAskers, state.entries[asker] == nil { state.entries = [:] }
-            state.entries[asker] = entries
+            var guests = state.guests[asker] ?? Guests()
+            state.guests[asker] = nil
+            if guests.entries.count >= Self.mostUsers, guests.entries[credential] == nil { guests = Guests() }
+            guests.entries[credential] = entries
+            guests.spaces.removeAll { $0 == entry.answer.space }
+            guests.spaces.append(entry.answer.space)
+            if guests.spaces.count > Self.mostSpaces { guests.spaces.removeFirst() }
+            state.guests[asker] = guests
         }
     }
 

@@ -9,7 +9,8 @@ internal import LupineTransport
 ///
 /// A value that the task's driver owns; it does no I/O and waits for nothing. For each transmission: `begin`, the
 /// content's hash if `contentHash` wants one, `fields`, and with the response `received`, or `refused` when a proxy
-/// opened no tunnel. A verdict that asks is followed by `answered`. The session's memory and storage are shared.
+/// opened no tunnel. A verdict that asks is followed by `answered`. The session's memory and storage are shared; of them
+/// only that is used which the task's own credentials leave to it (U-11.4).
 struct Authenticator: Sendable {
     /// What becomes of a response.
     enum Verdict: Sendable {
@@ -43,6 +44,8 @@ struct Authenticator: Sendable {
         var sent = Sent.nothing
         var failures: [URLProtectionSpace: Int] = [:]
         var refused: [URLProtectionSpace: Set<URLCredential>] = [:]
+        /// What a delegate has answered for this task in the place of what was proposed, and was taken.
+        var given: [URLProtectionSpace: URLCredential] = [:]
         /// New nonces in a row for the same credential.
         var renewals = 0
         /// The spaces in which the configured credential was tried.
@@ -81,7 +84,7 @@ struct Authenticator: Sendable {
     static let mostRenewals = 3
 
     private let memory: AuthenticationMemory
-    private let storage: URLCredentialStorage?
+    private var credentials: TaskCredentials
     private var message: AuthenticationMessage?
     private var server = Party()
     private var proxy = Party()
@@ -90,10 +93,16 @@ struct Authenticator: Sendable {
     /// The next transmission repeats the hop.
     private var isResending = false
 
-    /// For a task of the session of `memory`; `storage` is its configuration's.
-    init(memory: AuthenticationMemory, storage: URLCredentialStorage?) {
+    /// For a task of the session of `memory`; `storage` is its configuration's, `request` is what the task was made for.
+    init(memory: AuthenticationMemory, storage: URLCredentialStorage?, request: URLRequest? = nil) {
         self.memory = memory
-        self.storage = storage
+        credentials = TaskCredentials(of: request, storage: storage)
+    }
+
+    /// What the task was handed. It may be replaced at any time: set before each call that follows from a response.
+    var own: URLCredential? {
+        get { credentials.own }
+        set { credentials.own = newValue }
     }
 
     // MARK: what goes out
@@ -109,7 +118,8 @@ struct Authenticator: Sendable {
         server.sent = .nothing
         if let current = server.current {
             server.sent = .asked(current)
-        } else if !message.hasAuthorization, let known = memory.answer(for: message.url),
+        } else if !message.hasAuthorization,
+            let known = memory.answer(for: message.url, with: { proposal(.server, $0) }),
             Self.canAnswer(known, message.content)
         {
             server.sent = .unasked(known)
@@ -127,9 +137,15 @@ struct Authenticator: Sendable {
         let content = place.isTunnelled ? .none : message.content
         if let current = proxy.current {
             if Self.canAnswer(current, content) { proxy.sent = .asked(current) }
-        } else if let known = memory.answer(for: place), Self.canAnswer(known, content) {
+        } else if let known = knownAnswer(to: place), Self.canAnswer(known, content) {
             proxy.sent = .unasked(known)
         }
+    }
+
+    /// The configuration's credential is every task's, and the first.
+    private func knownAnswer(to place: AuthenticationProxy) -> AuthenticationAnswer? {
+        memory.answer(for: place) { _ in place.credential }
+            ?? memory.answer(for: place) { proposal(.proxy, $0) }
     }
 
     /// What has to be hashed before `fields` can be made; nil when nothing has.
@@ -299,9 +315,7 @@ struct Authenticator: Sendable {
         var question = question
         let space = candidate.space(of: question.asker)
         let party = self[question.side]
-        question.proposal = proposal(question.side, space).flatMap { credential in
-            party.refused[space]?.contains(credential) == true ? nil : credential
-        }
+        question.proposal = proposal(question.side, space)
         self.question = question
         return .ask(
             URLAuthenticationChallenge(
@@ -309,16 +323,17 @@ struct Authenticator: Sendable {
                 response: question.response))
     }
 
+    /// What the task would answer with in a space; nil once it was refused there.
     private func proposal(_ side: Side, _ space: URLProtectionSpace) -> URLCredential? {
-        if side == .server, let url = message?.url, let user = url.user(percentEncoded: false),
-            let password = url.password(percentEncoded: false)
-        {
-            return URLCredential(user: user, password: password, persistence: .forSession)
-        }
-        return storage?.proposal(for: space)
+        let party = self[side]
+        let refused = party.refused[space] ?? []
+        if let given = party.given[space], !refused.contains(given) { return given }
+        let proposal = credentials.proposal(for: space, at: message?.url)
+        return proposal.flatMap { refused.contains($0) ? nil : $0 }
     }
 
-    /// What went out was taken: it is remembered as far as it may be (U-11.15, U-11.16).
+    /// What went out was taken: it is remembered as far as it may be, by the session and for whoever has the same
+    /// credential (U-11.15, U-11.16).
     private mutating func accepted(by side: Side, _ response: HTTPURLResponse) {
         guard let message, let answer = self[side].sent.answer else { return }
         self[side].renewals = 0
@@ -329,13 +344,18 @@ struct Authenticator: Sendable {
         {
             answer.take(authenticationInfo: info)
         }
-        let isConfigured = side == .proxy && answer.credential == message.proxy?.credential
-        guard answer.credential.persistence != .none || isConfigured else { return }
+        let credential = answer.credential
+        let isConfigured = side == .proxy && credential == message.proxy?.credential
+        guard credential.persistence != .none || isConfigured else { return }
         switch side {
         case .server: memory.remember(answer, for: message.url)
         case .proxy: memory.remember(forProxy: answer)
         }
-        if case .asked = self[side].sent, !isConfigured { storage?.set(answer.credential, for: answer.space) }
+        if case .asked = self[side].sent, !isConfigured,
+            credential != credentials.proposal(for: answer.space, at: message.url)
+        {
+            self[side].given[answer.space] = credential
+        }
     }
 
     private static func canAnswer(

@@ -10,12 +10,15 @@ internal import LupineTLS
 /// that the program itself makes does hold it.
 public final class URLCredential: NSObject, NSSecureCoding, NSCopying, Sendable {
     /// How long a credential is remembered.
+    ///
+    /// That of a request, of an address or of a delegate's answer is remembered for requests with the same credential, by its
+    /// session and no longer than that lives. A `URLCredentialStorage` keeps what the program puts there.
     public enum Persistence: UInt, Sendable {
         /// For the challenge that it answers.
         case none = 0
-        /// For the session, in its storage.
+        /// For the session; in a storage, for as long as that is there.
         case forSession = 1
-        /// For the life of the process, in the storage: there is no key chain here.
+        /// The same: there is no key chain here.
         case permanent = 2
         /// On all of the user's devices: no storage here takes it.
         case synchronizable = 3

@@ -12,6 +12,9 @@ extension NSNotification.Name {
 
 /// Credentials by protection space, in memory only (U-11.16). Any thread may use it.
 ///
+/// It holds what the program puts there, and nothing else. Of the sessions that have it in their configuration it answers for
+/// the tasks that bring no user name of their own.
+///
 /// The first credential of a space becomes its default. A client's identity has no user's name: a space has one of them,
 /// which is found as its default alone. A credential with persistence `none` is for one challenge and is not kept; neither
 /// is one that is `synchronizable`, since there is nothing to keep it in.

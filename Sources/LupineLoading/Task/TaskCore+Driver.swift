@@ -15,6 +15,8 @@ extension TaskCore: TaskDriverClient {
         return [own, session?.core.delegates].compactMap { $0?.judge }
     }
 
+    var driverCredential: URLCredential? { credential }
+
     func driverSends(_ request: URLRequest) { state.withLock { $0.currentRequest = request } }
 
     func driverWaitsForConnectivity() {

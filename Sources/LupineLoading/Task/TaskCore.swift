@@ -43,6 +43,8 @@ final class TaskCore: Sendable {
         var response: URLResponse?
         var error: (any Error)?
         var own: DelegateSet?
+        /// What the task was handed to answer challenges with.
+        var credential: URLCredential?
         /// It keeps its delegate as long as it has tasks.
         var sessionHasDelegate = false
         var priority = URLSessionTask.defaultPriority
@@ -173,6 +175,11 @@ final class TaskCore: Sendable {
     var hints: Hints {
         get { state.withLock { $0.hints } }
         set { state.withLock { $0.hints = newValue } }
+    }
+
+    var credential: URLCredential? {
+        get { state.withLock { $0.credential } }
+        set { state.withLock { $0.credential = newValue } }
     }
 
     var taskDescription: String? {

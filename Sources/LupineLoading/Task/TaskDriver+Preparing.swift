@@ -73,6 +73,7 @@ extension TaskDriver {
             return lookUp(request, [:], plan)
         }
         var authenticator = plan.authenticator?.value ?? newAuthenticator
+        authenticator.own = client.driverCredential
         authenticator.begin(AuthenticationMessage(request, body: plan.body, url: url, proxy: proxy))
         var plan = plan
         plan.authenticator = .value(authenticator)
@@ -81,7 +82,9 @@ extension TaskDriver {
     }
 
     private var newAuthenticator: Authenticator {
-        Authenticator(memory: context.authentication, storage: context.settings.credentialStorage)
+        Authenticator(
+            memory: context.authentication, storage: context.settings.credentialStorage,
+            request: order.request)
     }
 
     /// Who sees to the challenge by which the hop is answered: what went out without an authenticator said nothing to anybody.

@@ -40,6 +40,8 @@ protocol TaskDriverClient: AnyObject, Sendable {
     /// Who judges servers when a connection is opened for the task, in the order in which they are asked; none where the
     /// configuration alone decides.
     var driverJudges: [ObjectToken] { get }
+    /// What the task was handed to answer challenges with; nil for nothing. It may be replaced at any time.
+    var driverCredential: URLCredential? { get }
     /// A hop begins: the request that is sent is the task's current one from here on.
     func driverSends(_ request: URLRequest)
     /// There is no way to the network yet; asked for once.
@@ -69,4 +71,9 @@ protocol TaskDriverClient: AnyObject, Sendable {
     func driverUpgraded(_ connection: UpgradedConnection, _ response: HTTPURLResponse) -> any UpgradeHandler
     /// It is over; once, always. The metrics are complete.
     func driverEnded(_ error: URLError?, _ metrics: URLSessionTaskMetrics)
+}
+
+extension TaskDriverClient {
+    /// Nothing: only a task is handed any.
+    var driverCredential: URLCredential? { nil }
 }

@@ -79,6 +79,13 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
         set { core.delegate = newValue }
     }
 
+    /// What the task answers challenges with, in the place of what the session knows (U-11.4). Handed over before the task is
+    /// resumed, and again when another takes its place; nil for nothing. Any thread; calls nothing back.
+    package final var ownCredential: URLCredential? {
+        get { core.credential }
+        set { core.credential = newValue }
+    }
+
     /// Starts a suspended task, or lets it go on. Nothing happens once the task was cancelled or has completed.
     open func resume() { core.resume() }
 

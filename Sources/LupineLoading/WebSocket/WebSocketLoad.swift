@@ -84,6 +84,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
     var driverTask: URLSessionTask { client.driverTask }
     var driverAsker: (any ServerTrustAsker)? { client.driverAsker }
     var driverJudges: [ObjectToken] { client.driverJudges }
+    var driverCredential: URLCredential? { client.driverCredential }
     func driverSends(_ request: URLRequest) { client.driverSends(request) }
     func driverWaitsForConnectivity() { client.driverWaitsForConnectivity() }
     func driverRedirects(

@@ -159,7 +159,7 @@ struct AuthenticatorTests {
         let memory = AuthenticationMemory()
         var first = Scene(memory)
         try first.pass("http://origin.test/a/b", Scene.basic)
-        var second = Scene(memory)
+        var second = try Scene(memory, own: Scene.credential, for: Scene.request())
         #expect(try second.send(Scene.request()).authorization != nil)
         #expect(try second.receive(401, Scene.basic) == "ask")
         #expect(second.lastChallenge?.previousFailureCount == 0)
@@ -178,7 +178,7 @@ struct AuthenticatorTests {
         let memory = AuthenticationMemory()
         var first = Scene(memory)
         try first.pass("http://origin.test/a/b", Scene.basic)
-        var second = Scene(memory)
+        var second = try Scene(memory, own: Scene.credential, for: Scene.request())
         let request = try Scene.request { $0.setValue("Bearer x", forHTTPHeaderField: "Authorization") }
         #expect(try second.send(request).authorization == nil)
     }

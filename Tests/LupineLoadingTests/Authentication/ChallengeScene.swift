@@ -15,10 +15,15 @@ struct ChallengeScene {
     /// What went out so far.
     var sent: [AuthenticationFields] = []
 
+    /// - Parameters:
+    ///   - own: What the task was handed.
+    ///   - request: What the task was made for.
     init(
-        _ memory: AuthenticationMemory = AuthenticationMemory(), storage: URLCredentialStorage? = nil
+        _ memory: AuthenticationMemory = AuthenticationMemory(), storage: URLCredentialStorage? = nil,
+        own: URLCredential? = nil, for request: URLRequest? = nil
     ) {
-        authenticator = Authenticator(memory: memory, storage: storage)
+        authenticator = Authenticator(memory: memory, storage: storage, request: request)
+        authenticator.own = own
     }
 
     static let credential = URLCredential(

@@ -57,9 +57,9 @@ struct ProxyAuthenticationTests {
         #expect(both.authorization?.hasPrefix("Basic ") == true)
         #expect(try DigestTests.parameters(both.proxyAuthorization)["nc"] == "00000002")
         #expect(try scene.receive(200) == "deliver")
-        #expect(storage.defaultCredential(for: space) == Scene.credential)
-        // Another task says it unasked, to any origin behind that proxy.
-        var other = Scene(memory)
+        #expect(storage.allCredentials.isEmpty)
+        // Another task of the same user says it unasked, to any origin behind that proxy.
+        var other = Scene(memory, own: Scene.credential)
         let elsewhere = try other.send(try Scene.request("http://else.test/"), proxy: proxy)
         #expect(try DigestTests.parameters(elsewhere.proxyAuthorization)["nc"] == "00000003")
         #expect(elsewhere.authorization == nil)

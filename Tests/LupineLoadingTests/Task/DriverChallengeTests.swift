@@ -118,14 +118,15 @@ struct DriverChallengeTests {
         #expect(notes.metrics?.redirectCount == 2 && notes.metrics?.transactionMetrics.count == 4)
     }
 
-    @Test("[U-11.15, 20.3] once known it is said unasked, in the same session")
+    @Test("[U-11.15, 20.3] once known it is said unasked, in the same session, for the same user")
     func preemptive() async throws {
         let script = HopScript([Self.asks, .status(200), .status(200)])
         let context = DriverLoad.context(script)
         let answers = Self.answering { _ in (.useCredential, Self.user) }
         _ = await DriverLoad(try DriverLoad.request(), script, context: context, answers).run()
-        let notes = await DriverLoad(try DriverLoad.request("http://h/b"), script, context: context, answers)
-            .run()
+        let notes = await DriverLoad(
+            try DriverLoad.request("http://u:p@h/b"), script, context: context, answers
+        ).run()
         #expect(
             notes.challenges.isEmpty
                 && script.sent.last?.value(forHTTPHeaderField: "Authorization") == Self.field)

@@ -68,15 +68,21 @@ struct DriverWholeStackTests {
         }
     }
 
-    @Test("[U-11.4, U-11.6, U-11.15] the address' user answers the challenge, and is known from then on")
+    @Test(
+        "[U-11.4, U-11.6, U-11.15] the address' user answers the challenge, and is known from then on to that address"
+    )
     func credentials() async throws {
         try await withSession { session, origin in
             for scheme in ["/basic-auth/u/p", "/digest-auth/auth/u/p", "/digest-auth/auth/u/p/SHA-256"] {
                 let (_, response) = try await session.data(from: url(origin, scheme, user: "u:p@"))
                 #expect((response as? HTTPURLResponse)?.statusCode == 200, "\(scheme)")
             }
-            let (_, known) = try await session.data(from: url(origin, "/basic-auth/u/p"))
+            let before = origin.counts.requests
+            let (_, known) = try await session.data(from: url(origin, "/basic-auth/u/p", user: "u:p@"))
             #expect((known as? HTTPURLResponse)?.statusCode == 200)
+            #expect(origin.counts.requests == before + 1)
+            let (_, unnamed) = try await session.data(from: url(origin, "/basic-auth/u/p"))
+            #expect((unnamed as? HTTPURLResponse)?.statusCode == 401)
             let (_, refused) = try await session.data(from: url(origin, "/basic-auth/other/p", user: "u:p@"))
             #expect((refused as? HTTPURLResponse)?.statusCode == 401)
         }

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+
+/// Which user names and passwords one task may answer with (U-11.4).
+///
+/// A task that brings its own is that user's: what it was handed speaks for it to the server that it was made for and to
+/// proxies, the user in its address to the server. The session's storage speaks for those that bring nothing: a user whose
+/// password is wrong, or who was led to another server, is not served as the session.
+struct TaskCredentials: Sendable {
+    /// What the task was handed; nil for nothing.
+    var own: URLCredential?
+    /// The address that the task was made for.
+    private let url: URL?
+    /// Whether that address, or a field of the program's, says to servers who the user is.
+    private let isNamed: Bool
+    private let storage: URLCredentialStorage?
+
+    /// Those of a task with this request, in a session with this storage.
+    init(of request: URLRequest?, storage: URLCredentialStorage?) {
+        url = request?.url
+        isNamed =
+            request?.url?.user(percentEncoded: true) != nil
+            || request?.value(forHTTPHeaderField: "Authorization") != nil
+        self.storage = storage
+    }
+
+    /// What would be answered in a space; nil for nothing.
+    ///
+    /// - Parameter hop: The address of the request that is answered, with the user whom it, or a redirect to it, names.
+    func proposal(for space: URLProtectionSpace, at hop: URL?) -> URLCredential? {
+        if space.isProxy() {
+            guard let own else { return storage?.proposal(for: space) }
+            return own.hasPassword ? own : nil
+        }
+        let isMeant = space.isOfServer(at: url)
+        if isMeant, let own, own.hasPassword { return own }
+        // A redirect within the origin need not repeat the name.
+        for address in [hop, isMeant ? url : nil] {
+            guard let user = address?.user(percentEncoded: false) else { continue }
+            if let password = address?.password(percentEncoded: false) {
+                return URLCredential(user: user, password: password, persistence: .forSession)
+            }
+            // The address says who, the storage may know the rest.
+            return own == nil ? storage?.credentials(for: space)?[user] : nil
+        }
+        return own == nil && !isNamed ? storage?.proposal(for: space) : nil
+    }
+}

@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineHTTP
+import LupineOrigin
+import LupineTestKit
+import Testing
+
+@testable import LupineLoading
+
+/// Tasks of many users on one session, over real connections: what one of them brought never serves another.
+@Suite(.timeLimit(.minutes(3))) struct HostileCredentialTests {
+    typealias Scene = ChallengeScene
+
+    enum Scheme: String, CaseIterable, Sendable {
+        case basic, digest
+
+        /// Where that user is let in. Basic has one directory for all; Digest one origin.
+        func path(of user: String) -> String {
+            self == .basic ? "/members/page" : "/digest-auth/auth/\(user)/secret-\(user)"
+        }
+        func space(at stage: SessionStage) -> URLProtectionSpace {
+            URLProtectionSpace(
+                host: "origin.test", port: Int(stage.origin.port), protocol: "http",
+                realm: self == .basic ? "members" : "lupine@origin",
+                authenticationMethod: self == .basic
+                    ? NSURLAuthenticationMethodHTTPBasic : NSURLAuthenticationMethodHTTPDigest)
+        }
+    }
+
+    static func credential(
+        _ user: String, _ persistence: URLCredential.Persistence = .forSession
+    ) -> URLCredential {
+        URLCredential(user: user, password: "secret-\(user)", persistence: persistence)
+    }
+
+    /// Answers with the name that the request says, if the password is that user's.
+    private static func serveMembers(on origin: LupineOrigin.Origin) {
+        origin.route("GET", "/members/{page}") { request throws(Refusal) in
+            let users = ["alice", "bob", "service", "other"]
+            for user in users
+            where request.field("Authorization")
+                == BasicResponse.field(
+                    user: user, password: "secret-\(user)")
+            {
+                return try OriginResponse(200, "text/plain", Array(user.utf8))
+            }
+            var response = OriginResponse(401)
+            try response.add("WWW-Authenticate", "Basic realm=\"members\"")
+            return response
+        }
+    }
+
+    /// One connection at a time, so that the wire shows the requests in order.
+    private static func withMembers(
+        _ storage: URLCredentialStorage = URLCredentialStorage(), delegate: (any URLSessionDelegate)? = nil,
+        connections: Int = 1, _ body: (SessionStage) async throws -> Void
+    ) async throws {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpMaximumConnectionsPerHost = connections
+        configuration.urlCache = nil
+        configuration.urlCredentialStorage = storage
+        try await withStage(configuration: configuration, delegate: delegate) { stage in
+            serveMembers(on: stage.origin)
+            try await body(stage)
+        }
+    }
+
+    private static func said(to origin: LupineOrigin.Origin, counts: Bool = false) -> [String] {
+        (0..<origin.counts.connectionsAccepted).flatMap { SpokenNames.read(origin.received(on: $0)) }
+            .map { counts ? $0 : String($0.prefix { $0 != "#" }) }
+    }
+
+    /// How the task of a request ends that was handed that credential.
+    @discardableResult
+    private static func load(
+        _ url: URL, as credential: URLCredential? = nil, asking delegate: (any URLSessionTaskDelegate)? = nil,
+        in session: URLSession
+    ) async -> SessionStage.End {
+        await withCheckedContinuation { continuation in
+            let task = session.dataTask(with: url) { data, response, error in
+                continuation.resume(
+                    returning: SessionStage.End(
+                        status: (response as? HTTPURLResponse)?.statusCode,
+                        text: String(decoding: data ?? Data(), as: UTF8.self),
+                        code: (error as? URLError)?.code))
+            }
+            task.delegate = delegate
+            task.ownCredential = credential
+            task.resume()
+        }
+    }
+
+    /// Answers challenges as the test says, and notes what was proposed.
+    private final class Answering: NSObject, URLSessionTaskDelegate, Sendable {
+        let proposals = Noted<[String]>([])
+        private let answer: URLCredential?
+
+        init(_ answer: URLCredential? = nil) { self.answer = answer }
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler:
+                @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            proposals.update { $0.append(challenge.proposedCredential?.user ?? "-") }
+            guard let answer, challenge.previousFailureCount == 0 else {
+                return completionHandler(.performDefaultHandling, nil)
+            }
+            completionHandler(.useCredential, answer)
+        }
+    }
+
+    // MARK: one user after the other
+
+    @Test(
+        "[U-11.15, U-11.4] a task that was handed a credential answers with it, and nobody else does",
+        arguments: Scheme.allCases)
+    func handed(_ scheme: Scheme) async throws {
+        try await Self.withMembers { stage in
+            var expected: [String] = []
+            for (user, says) in [
+                ("alice", ["-", "alice"]), ("bob", ["-", "bob"]), (nil, ["-"]), ("alice", ["alice"]),
+                ("bob", ["bob"]), (nil, ["-"]),
+            ] {
+                let url = try stage.url(scheme.path(of: user ?? "alice"))
+                let end = await Self.load(url, as: user.map { Self.credential($0) }, in: stage.session)
+                #expect(end.status == (user == nil ? 401 : 200))
+                expected += says
+                #expect(Self.said(to: stage.origin) == expected, "\(user ?? "nobody")")
+            }
+        }
+    }
+
+    @Test(
+        "[U-11.15, U-5.8] what a task's own delegate answers, or the session's, is that task's",
+        arguments: Scheme.allCases, [true, false])
+    func delegates(_ scheme: Scheme, isOwn: Bool) async throws {
+        let answering = Answering(Self.credential("alice"))
+        try await Self.withMembers(delegate: isOwn ? nil : answering) { stage in
+            let url = try stage.url(scheme.path(of: "alice"))
+            let own = isOwn ? answering : nil
+            #expect(await Self.load(url, asking: own, in: stage.session).status == 200)
+            // Nobody answers for this one.
+            let silent = await Self.load(url, asking: isOwn ? nil : Refusing(), in: stage.session)
+            #expect(silent.status == 401)
+            #expect(await Self.load(url, asking: own, in: stage.session).status == 200)
+            // Who has the same credential knows where it was good.
+            #expect(await Self.load(url, as: Self.credential("alice"), in: stage.session).status == 200)
+            #expect(Self.said(to: stage.origin) == ["-", "alice", "-", "-", "alice", "alice"])
+            #expect(answering.proposals.value == ["-", "-"])
+        }
+    }
+
+    /// Answers nobody.
+    private final class Refusing: NSObject, URLSessionTaskDelegate, Sendable {
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler:
+                @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) { completionHandler(.useCredential, nil) }
+    }
+
+    @Test(
+        "[U-11.4] a delegate is told what the task was handed, and may answer otherwise, for this task",
+        arguments: Scheme.allCases)
+    func otherwise(_ scheme: Scheme) async throws {
+        try await Self.withMembers { stage in
+            let answering = Answering(Self.credential("bob"))
+            let own = Self.credential("alice")
+            let end = await Self.load(
+                try stage.url(scheme.path(of: "bob")), as: own, asking: answering, in: stage.session)
+            #expect(end.text.contains("bob") && answering.proposals.value == ["alice"])
+            let next = await Self.load(
+                try stage.url(scheme.path(of: "alice")), as: own, in: stage.session)
+            #expect(next.text.contains("alice"))
+            #expect(Self.said(to: stage.origin) == ["-", "bob", "-", "alice"])
+        }
+    }
+
+    @Test("[U-11.15] a task goes on as whom its delegate said, within the origin")
+    func goesOnAsAnswered() async throws {
+        try await Self.withMembers { stage in
+            stage.origin.route("GET", "/members/old") { request throws(Refusal) in
+                var response = OriginResponse(request.field("Authorization") == nil ? 401 : 302)
+                try response.add("WWW-Authenticate", "Basic realm=\"members\"")
+                try response.add("Location", "/members/page")
+                return response
+            }
+            let answering = Answering(Self.credential("bob"))
+            let end = await Self.load(
+                try stage.url("/members/old"), as: Self.credential("alice"), asking: answering,
+                in: stage.session)
+            #expect(end.text == "bob")
+            #expect(Self.said(to: stage.origin) == ["-", "bob", "bob"])
+        }
+    }
+
+    @Test("[U-11.16] `none` is remembered for nobody, not even for the same user", arguments: Scheme.allCases)
+    func none(_ scheme: Scheme) async throws {
+        try await Self.withMembers { stage in
+            let url = try stage.url(scheme.path(of: "alice"))
+            for _ in 0..<2 {
+                await Self.load(url, as: Self.credential("alice", .none), in: stage.session)
+            }
+            await Self.load(url, as: Self.credential("alice"), in: stage.session)
+            #expect(Self.said(to: stage.origin) == ["-", "alice", "-", "alice", "-", "alice"])
+        }
+    }
+
+    @Test("[U-11.15] many users at once are each who they are", arguments: Scheme.allCases)
+    func crowd(_ scheme: Scheme) async throws {
+        try await Self.withMembers(connections: 6) { stage in
+            let visits = try (0..<90).map { number in
+                let user: String? = ["alice", "bob", nil][number % 3]
+                return (user, try stage.url(scheme.path(of: user ?? "alice")))
+            }
+            await withTaskGroup(of: Void.self) { group in
+                for (user, url) in visits {
+                    group.addTask {
+                        let end = await Self.load(
+                            url, as: user.map { Self.credential($0) }, in: stage.session)
+                        #expect(end.status == (user == nil ? 401 : 200))
+                        if let user { #expect(end.text.contains(user)) }
+                    }
+                }
+            }
+        }
+    }
+
+    // MARK: redirects
+
+    @Test("[U-10.5, U-11.4] what a task was handed is its server's, also when it comes home again")
+    func away() async throws {
+        try await Self.withMembers { stage in
+            let home = try stage.url("/members/page").absoluteString
+            let other = try stage.url("/asks", host: "other.test").absoluteString
+            stage.origin.route("GET", "/out") { _ throws(Refusal) in
+                var response = OriginResponse(302)
+                try response.add("Location", other)
+                return response
+            }
+            stage.origin.route("GET", "/asks") { request throws(Refusal) in
+                var response = OriginResponse(request.field("Authorization") == nil ? 302 : 200)
+                try response.add("Location", home)
+                return response
+            }
+            let end = await Self.load(
+                try stage.url("/out"), as: Self.credential("alice"), in: stage.session)
+            #expect(end.text == "alice")
+            #expect(Self.said(to: stage.origin).sorted() == ["-", "-", "-", "alice"])
+        }
+    }
+
+    // MARK: the storage speaks for the session
+
+    @Test(
+        "[U-11.15, U-11.16] unasked is said what the storage proposes now, not what it did",
+        arguments: Scheme.allCases)
+    func storageChanges(_ scheme: Scheme) async throws {
+        let storage = URLCredentialStorage()
+        try await Self.withMembers(storage) { stage in
+            let space = scheme.space(at: stage)
+            var expected: [String] = []
+            func visit(_ user: String, _ says: [String]) async throws {
+                let end = await Self.load(try stage.url(scheme.path(of: user)), in: stage.session)
+                #expect(end.status == 200)
+                expected += says
+                #expect(Self.said(to: stage.origin) == expected)
+            }
+            storage.set(Self.credential("service"), for: space)
+            try await visit("service", ["-", "service"])
+            try await visit("service", ["service"])
+            storage.setDefaultCredential(Self.credential("other"), for: space)
+            try await visit("other", ["-", "other"])
+            try await visit("other", ["other"])
+            storage.setDefaultCredential(Self.credential("service"), for: space)
+            try await visit("service", ["service"])
+            storage.remove(Self.credential("service"), for: space)
+            try await visit("other", ["other"])
+        }
+    }
+
+    @Test("[U-11.4] an address that names a user without a password is answered as that user, or not at all")
+    func namedWithoutPassword() async throws {
+        let storage = URLCredentialStorage()
+        try await Self.withMembers(storage) { stage in
+            let space = Scheme.basic.space(at: stage)
+            storage.setDefaultCredential(Self.credential("service"), for: space)
+            storage.set(Self.credential("bob"), for: space)
+            for (user, text) in [("bob", "bob"), ("alice", "")] {
+                let address = try stage.url("/members/page").absoluteString
+                let url = try #require(URL(string: address.replacing("http://", with: "http://\(user)@")))
+                #expect(await Self.load(url, in: stage.session).text == text)
+            }
+            #expect(Self.said(to: stage.origin) == ["-", "bob", "-"])
+        }
+    }
+
+    @Test(
+        "[U-11.16] a session that has ended takes with it what was brought to it", arguments: Scheme.allCases)
+    func sessionEnds(_ scheme: Scheme) async throws {
+        let storage = URLCredentialStorage()
+        try await Self.withMembers(storage) { stage in
+            let url = try stage.url(scheme.path(of: "alice"))
+            let first = URLSession(configuration: stage.session.configuration)
+            await Self.load(url, as: Self.credential("alice", .permanent), in: first)
+            first.finishTasksAndInvalidate()
+            let second = URLSession(configuration: stage.session.configuration)
+            await Self.load(url, as: Self.credential("alice", .permanent), in: second)
+            second.finishTasksAndInvalidate()
+            #expect(storage.allCredentials.isEmpty)
+            #expect(Self.said(to: stage.origin) == ["-", "alice", "-", "alice"])
+        }
+    }
+
+    // MARK: tunnels
+
+    @Test("[U-11.17, U-8.12] tunnels of web sockets and streams: one user's name opens none for another")
+    func tunnels() async throws {
+        let refuses = Script([
+            .expectHead,
+            .send("HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=\"proxy\"\r\n\r\n"), .close,
+        ])
+        let opens = Script([.expectHead, .send("HTTP/1.1 200 OK\r\n\r\n"), .speakHTTP])
+        var serving = OriginConfiguration()
+        // alice, bob, nobody, alice again; a stream, which has no name.
+        serving.script = ScriptPlan([refuses, opens, refuses, opens, refuses, refuses, opens, refuses])
+        try await withStage(serving: serving) { stage in
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.waitPatiently()
+            let port = Int(stage.origin.port)
+            configuration.connectionProxyDictionary = [
+                "HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": port, "HTTPSEnable": 1,
+                "HTTPSProxy": "127.0.0.1", "HTTPSPort": port,
+            ]
+            let session = URLSession(configuration: configuration)
+            let url = try #require(URL(string: "ws://far.test/websocket"))
+            for user in ["alice", "bob", nil, "alice"] {
+                let task = session.webSocketTask(with: url)
+                task.ownCredential = user.map { Self.credential($0) }
+                task.resume()
+                let isOpen: Bool
+                do {
+                    try await task.send(.string("through"))
+                    _ = try await task.receive()
+                    isOpen = true
+                } catch { isOpen = false }
+                #expect(isOpen == (user != nil), "\(user ?? "nobody")")
+                task.cancel(with: .normalClosure, reason: nil)
+            }
+            let stream = session.streamTask(withHostName: "far.test", port: 7)
+            stream.resume()
+            await #expect(throws: (any Error).self) {
+                try await stream.readData(ofMinLength: 1, maxLength: 1, timeout: 0)
+            }
+            session.invalidateAndCancel()
+            let names = (0..<stage.origin.counts.connectionsAccepted).map { index in
+                SpokenNames.read(stage.origin.received(on: index), "Proxy-Authorization").first ?? "?"
+            }
+            #expect(names == ["-", "alice", "-", "bob", "-", "-", "alice", "-"])
+        }
+    }
+
+    // MARK: proxies, without a network
+
+    @Test(
+        "[U-11.17] the configuration's name for a proxy is every task's; the storage's is of those who bring none"
+    )
+    func proxies() throws {
+        let memory = AuthenticationMemory()
+        let storage = URLCredentialStorage()
+        let request = try Scene.request("http://origin.test/a")
+        let plain = try ProxyAuthenticationTests.proxy(ProxyServerFixture.plain, "http://origin.test/a")
+        let space = URLProtectionSpace(
+            proxyHost: "proxy.test", port: 3128, type: NSURLProtectionSpaceHTTPProxy, realm: "r",
+            authenticationMethod: NSURLAuthenticationMethodHTTPDigest)
+        storage.set(Self.credential("service"), for: space)
+        for (own, proposed) in [(nil, "service"), ("alice", "alice"), ("bob", "bob")] as [(String?, String)] {
+            var scene = Scene(memory, storage: storage, own: own.map { Self.credential($0) }, for: request)
+            #expect(try scene.send(request, proxy: plain).proxyAuthorization == nil)
+            #expect(try ProxyAuthenticationTests.refuse(&scene, [Scene.digest()]) == "ask")
+            #expect(scene.lastChallenge?.proposedCredential?.user == proposed)
+            #expect(scene.answer(.performDefault) == "resend")
+            let sent = try scene.send(request, proxy: plain).proxyAuthorization
+            #expect(try DigestTests.parameters(sent)["nc"] == "00000001")
+            #expect(try scene.receive(200) == "deliver")
+        }
+        // A user whose password the proxy refuses is not passed on as the session.
+        var wrong = Scene(
+            memory, storage: storage,
+            own: URLCredential(user: "alice", password: "wrong", persistence: .forSession), for: request)
+        #expect(try wrong.send(request, proxy: plain).proxyAuthorization == nil)
+        for _ in 0..<2 {
+            #expect(try ProxyAuthenticationTests.refuse(&wrong, [Scene.digest()]) == "ask")
+            if wrong.answer(.performDefault) == "resend" { try wrong.send(request, proxy: plain) }
+        }
+        #expect(wrong.lastChallenge?.proposedCredential == nil)
+        // The configuration's, once known, goes out for each of them.
+        let named = try ProxyAuthenticationTests.proxy(ProxyServerFixture.named, "http://origin.test/a")
+        var first = Scene(memory)
+        try first.send(request, proxy: named)
+        #expect(try ProxyAuthenticationTests.refuse(&first, [Scene.digest()]) == "resend")
+        try first.send(request, proxy: named)
+        #expect(try first.receive(200) == "deliver")
+        var other = Scene(memory, own: Self.credential("alice"), for: request)
+        let sent = try other.send(request, proxy: named).proxyAuthorization
+        #expect(try DigestTests.parameters(sent)["username"] == "\"Mufasa\"")
+    }
+
+    // MARK: bounds
+
+    @Test("[U-11.15] many users are remembered, and not without end")
+    func bounds() throws {
+        let memory = AuthenticationMemory()
+        for number in 0..<1_500 {
+            var scene = Scene(memory)
+            try scene.pass("http://origin.test/a/b", Scene.basic, as: Self.credential("u\(number)"))
+        }
+        let known = try (0..<1_500).filter { number in
+            try AuthenticationMemoryTests.says(
+                memory, "http://origin.test/a/b", as: Self.credential("u\(number)")) != nil
+        }
+        #expect(known.last == 1_499 && known.count <= 1_024 && known.count > 100)
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+
+/// Whom requests without a body said that they are, read off the wire: one word for each request, in order.
+///
+/// `-` where a request says nothing, else the user of its Basic or Digest credentials, with `#` and the use of the nonce
+/// behind it for Digest.
+package enum SpokenNames {
+    /// The names in what came on one connection.
+    ///
+    /// - Parameters:
+    ///   - bytes: Requests without bodies, one behind the other.
+    ///   - field: The field that says who it is.
+    package static func read(_ bytes: [UInt8], _ field: String = "Authorization") -> [String] {
+        var lines = [""]
+        for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars where scalar != "\r" {
+            if scalar == "\n" {
+                lines.append("")
+            } else {
+                lines[lines.count - 1].unicodeScalars.append(scalar)
+            }
+        }
+        var names: [String] = []
+        var said: String?
+        var isInHead = false
+        for line in lines {
+            if line.isEmpty {
+                if isInHead { names.append(said.map(name) ?? "-") }
+                (said, isInHead) = (nil, false)
+                continue
+            }
+            isInHead = true
+            let prefix = field.lowercased() + ": "
+            if line.lowercased().hasPrefix(prefix) { said = String(line.dropFirst(prefix.count)) }
+        }
+        return names
+    }
+
+    private static func name(_ value: String) -> String {
+        if value.hasPrefix("Basic ") {
+            let text = String(decoding: decoded(value.dropFirst(6)), as: UTF8.self)
+            return String(text.prefix { $0 != ":" })
+        }
+        let parts = value.split { $0 == "," || $0 == " " }
+        let user = parts.first { $0.hasPrefix("username=") }?.dropFirst(9).filter { $0 != "\"" } ?? "?"
+        let count = parts.first { $0.hasPrefix("nc=") }?.dropFirst(3).drop { $0 == "0" }
+        return user + (count.map { "#" + $0 } ?? "")
+    }
+
+    /// RFC 4648 §4.
+    private static func decoded(_ text: Substring) -> [UInt8] {
+        let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+        var octets: [UInt8] = []
+        var bits: UInt32 = 0
+        var count: UInt32 = 0
+        for letter in text.utf8 {
+            guard let value = letters.firstIndex(of: letter) else { break }
+            bits = (bits & 0xFF) << 6 | UInt32(value)
+            count += 6
+            if count < 8 { continue }
+            count -= 8
+            octets.append(UInt8(truncatingIfNeeded: bits >> count))
+        }
+        return octets
+    }
+}

@@ -1,0 +1,560 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineLoading
+import LupineOrigin
+import LupineTLS
+import LupineTestKit
+import Testing
+
+@testable import Lupine
+
+/// Requests of many users on one session: what one of them brought never serves another.
+@Suite(.timeLimit(.minutes(3))) struct HostileCredentialTests {
+    // MARK: one user after the other
+
+    enum Scheme: String, CaseIterable, Sendable {
+        case basic, digest
+
+        /// Where that user is let in. Basic has one directory for all; Digest one origin.
+        func path(of user: String) -> String {
+            self == .basic ? "/members/page" : "/digest-auth/auth/\(user)/secret-\(user)"
+        }
+    }
+
+    /// How a user's name and password come to a request.
+    enum Way: String, CaseIterable, Sendable {
+        case request, address, delegate
+    }
+
+    /// Whose each task is, and what it says: the words of `SpokenNames` without the uses of the nonce.
+    struct Visit: Sendable {
+        let user: String?
+        let says: [String]
+        let status: Int
+
+        static func asked(_ user: String) -> Visit { Visit(user: user, says: ["-", user], status: 200) }
+        static func known(_ user: String) -> Visit { Visit(user: user, says: [user], status: 200) }
+        static let nobody = Visit(user: nil, says: ["-"], status: 401)
+    }
+
+    /// Answers with the name that the request says, if the password is that user's.
+    static func serveMembers(on origin: LupineOrigin.Origin) {
+        origin.route("GET", "/members/{page}") { request throws(Refusal) in
+            for user in ["alice", "bob", "service"]
+            where request.field("Authorization")
+                == HTTPHeader.authorization(
+                    username: user, password: "secret-\(user)"
+                ).value
+            {
+                return try OriginResponse(200, "text/plain", Array(user.utf8))
+            }
+            var response = OriginResponse(401)
+            try response.add("WWW-Authenticate", "Basic realm=\"members\"")
+            return response
+        }
+    }
+
+    /// One connection at a time, so that the wire shows the requests in order; no cache, and a storage of the test's.
+    static func setUp(_ storage: URLCredentialStorage = URLCredentialStorage()) -> PipelineSetUp {
+        var setUp = PipelineSetUp()
+        setUp.configure = { configuration in
+            configuration.httpMaximumConnectionsPerHost = 1
+            configuration.urlCache = nil
+            configuration.urlCredentialStorage = storage
+        }
+        return setUp
+    }
+
+    /// All that the requests said so far, connection by connection.
+    static func said(
+        to origin: LupineOrigin.Origin, _ field: String = "Authorization", counts: Bool = false
+    ) -> [String] {
+        (0..<origin.counts.connectionsAccepted).flatMap {
+            SpokenNames.read(origin.received(on: $0), field)
+        }.map { counts ? $0 : String($0.prefix { $0 != "#" }) }
+    }
+
+    /// Answers challenges with the user whose name is in the request's `X-User`.
+    private final class Answering: SessionDelegate, @unchecked Sendable {
+        override func urlSession(
+            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler:
+                @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            guard challenge.previousFailureCount == 0,
+                let user = task.originalRequest?.value(forHTTPHeaderField: "X-User")
+            else { return completionHandler(.performDefaultHandling, nil) }
+            completionHandler(.useCredential, HostileCredentialTests.credential(user))
+        }
+    }
+
+    static func credential(
+        _ user: String, _ persistence: URLCredential.Persistence = .forSession
+    ) -> URLCredential {
+        URLCredential(user: user, password: "secret-\(user)", persistence: persistence)
+    }
+
+    private static func request(
+        _ user: String?, _ way: Way, _ url: String, _ session: Session,
+        _ persistence: URLCredential.Persistence = .forSession
+    ) -> DataRequest {
+        guard let user else { return session.request(url) }
+        switch way {
+        case .request: return session.request(url).authenticate(with: credential(user, persistence))
+        case .address:
+            return session.request(url.replacing("http://", with: "http://\(user):secret-\(user)@"))
+        case .delegate: return session.request(url, headers: ["X-User": user])
+        }
+    }
+
+    @Test(
+        "[U-11.15, I-8.1] on one session each user is who they are, and nobody is anybody",
+        arguments: Scheme.allCases,
+        Way.allCases)
+    func oneSession(_ scheme: Scheme, _ way: Way) async throws {
+        var visits: [Visit] = [
+            .asked("alice"), .asked("bob"), .nobody, .known("alice"), .known("bob"), .nobody,
+        ]
+        // Who answers for a task answers for that task: nobody knows beforehand who will.
+        if way == .delegate {
+            visits = [.asked("alice"), .asked("bob"), .nobody, .asked("alice"), .asked("bob"), .nobody]
+        }
+        var setUp = Self.setUp()
+        if way == .delegate { setUp.delegate = Answering() }
+        try await withPipeline(setUp) { stage in
+            Self.serveMembers(on: stage.origin)
+            var expected: [String] = []
+            for visit in visits {
+                let url = stage.url(scheme.path(of: visit.user ?? "alice"))
+                let response = await Self.request(visit.user, way, url, stage.session).answered()
+                #expect(response.response?.statusCode == visit.status, "\(visit)")
+                if visit.status == 200 {
+                    let text = String(decoding: response.data ?? Data(), as: UTF8.self)
+                    #expect(text.contains(visit.user ?? "?"), "\(visit)")
+                }
+                expected += visit.says
+                #expect(Self.said(to: stage.origin) == expected, "\(visit)")
+            }
+        }
+    }
+
+    @Test("[U-11.15] the same name with another password is somebody else", arguments: Scheme.allCases)
+    func otherPassword(_ scheme: Scheme) async throws {
+        try await withPipeline(Self.setUp()) { stage in
+            Self.serveMembers(on: stage.origin)
+            let url = stage.url(scheme.path(of: "alice"))
+            let first = await Self.request("alice", .request, url, stage.session).answered()
+            #expect(first.response?.statusCode == 200)
+            let thief = stage.session.request(url).authenticate(username: "alice", password: "guessed")
+            #expect(await thief.answered().response?.statusCode == 401)
+            #expect(Self.said(to: stage.origin) == ["-", "alice", "-", "alice"])
+            // Their failure has cost alice nothing.
+            let again = await Self.request("alice", .request, url, stage.session).answered()
+            #expect(again.response?.statusCode == 200)
+            #expect(Self.said(to: stage.origin).count == 5)
+        }
+    }
+
+    @Test("[U-11.11] two users count the uses of a nonce apart")
+    func counts() async throws {
+        try await withPipeline(Self.setUp()) { stage in
+            for user in ["alice", "bob", "alice", "bob", "alice"] {
+                let url = stage.url(Scheme.digest.path(of: user))
+                let response = await Self.request(user, .request, url, stage.session).answered()
+                #expect(response.response?.statusCode == 200)
+            }
+            #expect(
+                Self.said(to: stage.origin, counts: true)
+                    == ["-", "alice#1", "-", "bob#1", "alice#2", "bob#2", "alice#3"])
+        }
+    }
+
+    // MARK: two sessions
+
+    struct Sharing: CustomTestStringConvertible, Sendable {
+        let scheme: Scheme
+        let way: Way
+        let persistence: URLCredential.Persistence
+        var testDescription: String { "\(scheme), by the \(way), \(persistence)" }
+
+        static let all = Scheme.allCases.flatMap { scheme in
+            Way.allCases.flatMap { way in
+                [URLCredential.Persistence.forSession, .permanent].map {
+                    Sharing(scheme: scheme, way: way, persistence: $0)
+                }
+            }
+        }
+    }
+
+    @Test(
+        "[U-11.16, U-11.15] what a request brought is not in the storage, and no other session has it",
+        arguments: Sharing.all)
+    func twoSessions(_ row: Sharing) async throws {
+        let storage = URLCredentialStorage()
+        var setUp = Self.setUp(storage)
+        if row.way == .delegate { setUp.delegate = Answering() }
+        try await withPipeline(setUp) { stage in
+            Self.serveMembers(on: stage.origin)
+            let url = stage.url(row.scheme.path(of: "alice"))
+            let own = Self.request("alice", row.way, url, stage.session, row.persistence)
+            #expect(await own.answered().response?.statusCode == 200)
+            #expect(storage.allCredentials.isEmpty)
+            let other = try Self.setUp(storage).session(of: stage.origin)
+            #expect(await other.request(url).answered().response?.statusCode == 401)
+            other.session.invalidateAndCancel()
+            #expect(Self.said(to: stage.origin) == ["-", "alice", "-"])
+        }
+    }
+
+    @Test("[U-11.16] `.forSession` of a request does not go into the storage of the process")
+    func sharedStorage() async throws {
+        var setUp = Self.setUp(.shared)
+        setUp.recorder = EventRecorder()
+        try await withPipeline(setUp) { stage in
+            Self.serveMembers(on: stage.origin)
+            let url = stage.url("/members/page")
+            let own = stage.session.request(url).authenticate(username: "alice", password: "secret-alice")
+            #expect(await own.answered().response?.statusCode == 200)
+            let port = Int(stage.origin.port)
+            #expect(URLCredentialStorage.shared.allCredentials.keys.allSatisfy { $0.port != port })
+        }
+    }
+
+    // MARK: the storage speaks for the session
+
+    @Test(
+        "[U-11.4, D-1, I-8.1] the storage answers for those who bring nothing, and for nobody else",
+        arguments: Scheme.allCases)
+    func storage(_ scheme: Scheme) async throws {
+        let storage = URLCredentialStorage()
+        try await withPipeline(Self.setUp(storage)) { stage in
+            Self.serveMembers(on: stage.origin)
+            let space = URLProtectionSpace(
+                host: "origin.test", port: Int(stage.origin.port), protocol: "http",
+                realm: scheme == .basic ? "members" : "lupine@origin",
+                authenticationMethod: scheme == .basic
+                    ? NSURLAuthenticationMethodHTTPBasic : NSURLAuthenticationMethodHTTPDigest)
+            let service = Self.credential("service")
+            storage.setDefaultCredential(service, for: space)
+            let url = stage.url(scheme.path(of: "service"))
+            let wrong = { (url: String) in
+                stage.session.request(url).authenticate(username: "alice", password: "wrong")
+            }
+            var expected: [String] = []
+            func visit(_ request: DataRequest, _ status: Int, _ says: [String]) async {
+                expected += says
+                #expect(await request.answered().response?.statusCode == status)
+                #expect(Self.said(to: stage.origin) == expected)
+            }
+            await visit(wrong(url), 401, ["-", "alice"])
+            await visit(stage.session.request(url), 200, ["-", "service"])
+            await visit(stage.session.request(url), 200, ["service"])
+            // Who brings something of their own is not served as the session.
+            await visit(wrong(url), 401, ["-", "alice"])
+            await visit(
+                stage.session.request(url.replacing("http://", with: "http://alice:wrong@")), 401,
+                ["-", "alice"])
+            await visit(
+                stage.session.request(url, headers: [.authorization(username: "alice", password: "wrong")]),
+                401,
+                ["alice"])
+            await visit(stage.session.request(url), 200, ["service"])
+            // What the program has taken out of the storage is not said any more.
+            storage.remove(service, for: space)
+            await visit(stage.session.request(url), 401, ["-"])
+        }
+    }
+
+    @Test("[U-11.4, U-10.5] behind a redirect to another origin the storage does not answer for a user")
+    func storageBehindRedirect() async throws {
+        let storage = URLCredentialStorage()
+        try await withPipeline(Self.setUp(storage)) { stage in
+            Self.serveMembers(on: stage.origin)
+            let target = stage.url("/members/page", host: "other.test")
+            stage.origin.route("GET", "/away") { _ throws(Refusal) in
+                var response = OriginResponse(302)
+                try response.add("Location", target)
+                return response
+            }
+            storage.setDefaultCredential(
+                Self.credential("service"),
+                for: URLProtectionSpace(
+                    host: "other.test", port: Int(stage.origin.port), protocol: "http", realm: "members",
+                    authenticationMethod: NSURLAuthenticationMethodHTTPBasic))
+            let own = stage.get("/away").authenticate(username: "alice", password: "secret-alice")
+            #expect(await own.answered().response?.statusCode == 401)
+            #expect(!Self.said(to: stage.origin).contains { $0 != "-" })
+            #expect(await stage.get("/away").answered().response?.statusCode == 200)
+            #expect(Self.said(to: stage.origin).contains("service"))
+        }
+    }
+
+    // MARK: who is asked
+
+    /// Notes what is proposed, and leaves the answer to the class.
+    private final class Noting: SessionDelegate, @unchecked Sendable {
+        let proposals = Heard<String>()
+
+        override func urlSession(
+            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler:
+                @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            proposals.add(challenge.proposedCredential?.user ?? "-")
+            super.urlSession(
+                session, task: task, didReceive: challenge, completionHandler: completionHandler)
+        }
+    }
+
+    @Test(
+        "[U-11.4, I-8.3] delegates and monitors are told of each challenge, with the request's credential proposed"
+    )
+    func proposed() async throws {
+        let noting = Noting()
+        let told = Heard<String>()
+        let monitor = ClosureEventMonitor()
+        monitor.taskDidReceiveChallenge = { _, _, challenge in
+            told.add(challenge.proposedCredential?.user ?? "-")
+        }
+        var setUp = Self.setUp()
+        setUp.delegate = noting
+        setUp.monitors = [monitor]
+        try await withPipeline(setUp) { stage in
+            Self.serveMembers(on: stage.origin)
+            let url = stage.url("/members/page")
+            for user in ["alice", "bob", nil] {
+                _ = await Self.request(user, .request, url, stage.session).answered()
+            }
+            await monitor.queue.flush()
+        }
+        #expect(noting.proposals.all == ["alice", "bob", "-"])
+        #expect(told.all == ["alice", "bob", "-"])
+    }
+
+    @Test("[I-8.3] a later credential replaces the one that its task was handed", arguments: [false, true])
+    func replaced(isRunning: Bool) async throws {
+        let noting = Noting()
+        var setUp = Self.setUp()
+        setUp.delegate = noting
+        setUp.setUp = .eager
+        setUp.startsImmediately = false
+        try await withPipeline(setUp) { stage in
+            Self.serveMembers(on: stage.origin)
+            let url = stage.url(isRunning ? "/gated" : "/members/page")
+            let gate = stage.origin.gate("go")
+            let arrived = stage.origin.gate("arrived")
+            stage.origin.route("GET", "/gated") { _ throws(Refusal) in
+                arrived.open()
+                var response = OriginResponse(302)
+                try response.add("Location", "/members/page")
+                response.gate = gate
+                return response
+            }
+            let request = stage.session.request(url).authenticate(with: Self.credential("alice"))
+            let task: URLSessionTask = await called { answer in
+                request.onURLSessionTaskCreation(on: DispatchQueue(label: "task")) { answer($0) }
+            }
+            #expect(task.state == .suspended)
+            async let response = request.answered()
+            if isRunning {
+                request.resume()
+                await arrived.wait()
+                request.authenticate(with: Self.credential("bob"))
+                gate.open()
+            } else {
+                request.authenticate(with: Self.credential("bob"))
+                request.resume()
+            }
+            #expect(await response.data == Data("bob".utf8))
+        }
+        #expect(noting.proposals.all == ["bob"])
+    }
+
+    @Test("[I-8.3] each attempt is handed the credential")
+    func retried() async throws {
+        let noting = Noting()
+        var setUp = Self.setUp()
+        setUp.delegate = noting
+        setUp.interceptor = ScriptedInterceptor(answers: [.retry])
+        try await withPipeline(setUp) { stage in
+            Self.serveMembers(on: stage.origin)
+            let request = stage.get("/members/page").validate(statusCode: [418])
+                .authenticate(with: Self.credential("alice", .none))
+            _ = await request.answered()
+            #expect(request.tasks.count == 2)
+            #expect(Self.said(to: stage.origin) == ["-", "alice", "-", "alice"])
+        }
+        #expect(noting.proposals.all == ["alice", "alice"])
+    }
+
+    @Test("[U-11.15] a redirect within the origin goes on as the same user")
+    func redirected() async throws {
+        try await withPipeline(Self.setUp()) { stage in
+            Self.serveMembers(on: stage.origin)
+            stage.origin.route("GET", "/members/old/{page}") { request throws(Refusal) in
+                var response = OriginResponse(request.field("Authorization") == nil ? 401 : 302)
+                try response.add("WWW-Authenticate", "Basic realm=\"members\"")
+                try response.add("Location", "/members/page")
+                return response
+            }
+            for user in ["alice", "bob"] {
+                let response = await Self.request(
+                    user, .request, stage.url("/members/old/page"), stage.session
+                ).answered()
+                #expect(response.data == Data(user.utf8))
+            }
+            #expect(
+                Self.said(to: stage.origin) == ["-", "alice", "-", "alice", "-", "bob", "-", "bob"])
+        }
+    }
+
+    // MARK: other kinds of requests
+
+    @Test("[U-11.15] a download that goes on is nobody's, unless it is said whose")
+    func resumedDownload() async throws {
+        try await withPipeline(Self.setUp()) { stage in
+            Self.serveMembers(on: stage.origin)
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nAccept-Ranges: bytes\r\nETag: \"e\"\r\n\r\n"
+            let rest =
+                "HTTP/1.1 206 Partial Content\r\nContent-Length: 5\r\nContent-Range: bytes 5-9/10\r\nETag: \"e\"\r\n\r\n56789"
+            stage.origin.script(
+                "GET", "/members/part",
+                ScriptPlan([
+                    Script([.send(head + "01234"), .stall]), Script([.send(rest), .close]),
+                    Script([.send(rest), .close]),
+                ]))
+            let url = stage.url("/members/part")
+            let known = Self.request("alice", .request, stage.url("/members/page"), stage.session)
+            #expect(await known.answered().response?.statusCode == 200)
+            let download = stage.session.download(url).authenticate(with: Self.credential("alice"))
+            async let ended = download.loaded()
+            _ = await called { (answer: @escaping @Sendable (Bool) -> Void) in
+                let isTold = Protected(false)
+                download.downloadProgress(queue: DispatchQueue(label: "progress")) { progress in
+                    let isFirst = isTold.write { told in
+                        defer { told = told || progress.completedUnitCount >= 5 }
+                        return !told && progress.completedUnitCount >= 5
+                    }
+                    if isFirst { answer(true) }
+                }
+            }
+            let data: Data? = await called { answer in download.cancel { answer($0) } }
+            _ = await ended
+            let bare = stage.session.download(resumingWith: try #require(data))
+            _ = await bare.loaded()
+            let own = stage.session.download(resumingWith: try #require(data))
+                .authenticate(with: Self.credential("alice"))
+            _ = await own.loaded()
+            #expect(Self.said(to: stage.origin) == ["-", "alice", "alice", "-", "alice"])
+        }
+    }
+
+    @Test("[U-11.15] web sockets of two users")
+    func webSockets() async throws {
+        try await withPipeline(Self.setUp()) { stage in
+            stage.origin.route(
+                "GET", "/members/socket",
+                .chosen { request throws(Refusal) in
+                    var response = OriginResponse(request.field("Authorization") == nil ? 401 : 403)
+                    try response.add("WWW-Authenticate", "Basic realm=\"members\"")
+                    return .respond(response)
+                })
+            let url = stage.url("/members/socket").replacing("http://", with: "ws://")
+            for user in ["alice", "bob", nil, "alice"] {
+                let request = stage.session.webSocketRequest(to: url)
+                if let user { request.authenticate(with: Self.credential(user)) }
+                _ = await called { (answer: @escaping @Sendable (Bool) -> Void) in
+                    request.streamMessageEvents(on: DispatchQueue(label: "handler")) { event in
+                        if case .completed = event.kind { answer(true) }
+                    }
+                }
+            }
+            #expect(Self.said(to: stage.origin) == ["-", "alice", "-", "bob", "-", "alice"])
+        }
+    }
+
+    // MARK: proxies
+
+    @Test("[U-11.17] a proxy that reads requests hears each user's own name", arguments: Scheme.allCases)
+    func proxies(_ scheme: Scheme) async throws {
+        let origin = try LupineOrigin.Origin.start(
+            configuration: {
+                var serving = OriginConfiguration()
+                serving.recordedBytes = 1 << 16
+                return serving
+            }())
+        origin.route("GET", "/behind") { request throws(Refusal) in
+            if request.field("Proxy-Authorization") != nil { return OriginResponse(204) }
+            var response = OriginResponse(407)
+            try response.add(
+                "Proxy-Authenticate",
+                scheme == .basic
+                    ? "Basic realm=\"proxy\"" : "Digest realm=\"proxy\", nonce=\"n\", qop=\"auth\"")
+            return response
+        }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForRequest = 3_600
+        configuration.httpMaximumConnectionsPerHost = 1
+        configuration.connectionProxyDictionary = [
+            "HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": Int(origin.port),
+        ]
+        let session = Session(configuration: configuration)
+        for (user, status) in [
+            ("alice", 204), ("bob", 204), (nil, 407), ("alice", 204), ("bob", 204), (nil, 407),
+        ] {
+            let response = await Self.request(user, .request, "http://far.test/behind", session).answered()
+            #expect(response.response?.statusCode == status)
+        }
+        session.session.invalidateAndCancel()
+        await origin.shutdown()
+        let counts = scheme == .digest ? ["#1", "#2"] : ["", ""]
+        #expect(
+            Self.said(to: origin, "Proxy-Authorization", counts: true)
+                == [
+                    "-", "alice\(counts[0])", "-", "bob\(counts[0])", "-", "alice\(counts[1])",
+                    "bob\(counts[1])", "-",
+                ])
+    }
+
+    @Test(
+        "[U-11.17, U-9.17] a tunnel that one user's name has opened carries nobody else",
+        arguments: Scheme.allCases)
+    func tunnels(_ scheme: Scheme) async throws {
+        var serving = OriginConfiguration()
+        serving.recordedBytes = 1 << 16
+        serving.tls = TLSServerConfiguration(identities: [
+            TLSServerIdentity(
+                try TLSIdentity(pemChain: PKI.text("good-chain.pem"), pemKey: PKI.text("good.key")))
+        ])
+        let asks =
+            scheme == .basic ? "Basic realm=\"proxy\"" : "Digest realm=\"proxy\", nonce=\"n\", qop=\"auth\""
+        let refuses = Script(
+            [.expectHead, .send("HTTP/1.1 407 No\r\nProxy-Authenticate: \(asks)\r\n\r\n"), .close],
+            on: .socket)
+        let opens = Script(
+            [.expectHead, .send("HTTP/1.1 200 OK\r\n\r\n"), .startTLS(), .speakHTTP], on: .socket)
+        // alice, bob, nobody; then alice and bob again in the tunnels that they have.
+        serving.script = ScriptPlan([refuses, opens, refuses, opens, refuses])
+        let origin = try LupineOrigin.Origin.start(configuration: serving)
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForRequest = 3_600
+        configuration.lupine.tls.roots = .certificates(try Certificate.pem(PKI.text("root.pem")))
+        configuration.connectionProxyDictionary = [
+            "HTTPSEnable": 1, "HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(origin.port),
+        ]
+        let session = Session(configuration: configuration)
+        for (user, status) in [("alice", 200), ("bob", 200), (nil, nil), ("alice", 200), ("bob", 200)] {
+            let response = await Self.request(user, .request, "https://good.test/get", session).answered()
+            #expect(response.response?.statusCode == status, "\(user ?? "nobody")")
+        }
+        session.session.invalidateAndCancel()
+        await origin.shutdown()
+        let names = (0..<origin.counts.connectionsAccepted).map { index in
+            SpokenNames.read(origin.received(on: index), "Proxy-Authorization").first.map {
+                String($0.prefix { $0 != "#" })
+            } ?? "?"
+        }
+        #expect(names == ["-", "alice", "-", "bob", "-"])
+    }
+}
