@@ -20,8 +20,10 @@ extension Request {
             let space = URLProtectionSpace(
                 host: host, port: url.port ?? 0, protocol: url.scheme, realm: host,
                 authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
-            let credentials =
-                storage.credentials(for: space).map { Array($0.values) } ?? [credential].compactMap { $0 }
+            // The storage speaks for those who bring nothing of their own (U-11.4).
+            let isNamed = url.user != nil || request.value(forHTTPHeaderField: "Authorization") != nil
+            let stored = isNamed ? nil : storage.credentials(for: space).map { Array($0.values) }
+            let credentials = credential.map { [$0] } ?? stored ?? []
             for credential in credentials {
                 guard let user = credential.user, let password = credential.password else { continue }
                 parts.append("-u \(user):\(password)")

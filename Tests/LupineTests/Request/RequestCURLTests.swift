@@ -37,7 +37,7 @@ struct RequestCURLTests {
         }
     }
 
-    @Test("[R-85] credentials: those of the storage, or else the request's own; cookies")
+    @Test("[R-85] credentials: the request's own, or else those of the storage; cookies")
     func credentialsAndCookies() async throws {
         let storage = URLCredentialStorage()
         var setUp = PipelineSetUp()
@@ -58,8 +58,16 @@ struct RequestCURLTests {
                 for: URLProtectionSpace(
                     host: "origin.test", port: Int(stage.origin.port), protocol: "http", realm: "origin.test",
                     authenticationMethod: NSURLAuthenticationMethodHTTPBasic))
-            let parts = await Self.parts(request)
-            #expect(parts.contains("-u stored:known") && !parts.contains("-u own:secret"))
+            #expect(await Self.parts(request).filter { $0.hasPrefix("-u") } == ["-u own:secret"])
+            for named in [
+                stage.get(resumes: false).authenticate(username: "own", password: "secret"),
+                stage.session.request(stage.url().replacing("http://", with: "http://own:secret@")),
+                stage.session.request(stage.url(), headers: [.authorization(bearerToken: "own")]),
+            ] {
+                #expect(await !Self.parts(named.resume()).contains("-u stored:known"))
+            }
+            let parts = await Self.parts(stage.get())
+            #expect(parts.filter { $0.hasPrefix("-u") } == ["-u stored:known"])
             let line = try #require(parts.first { $0.hasPrefix("-b ") })
             #expect(["-b \"a=1;b=1\"", "-b \"b=1;a=1\""].contains(line))
         }
