@@ -9,6 +9,7 @@ import LupineOrigin
 import LupineTLS
 import LupineTestKit
 import LupineTransport
+import Testing
 
 /// A session and a raw origin that says what a test wrote down and keeps every byte that comes.
 ///
@@ -21,6 +22,8 @@ struct HostileStage {
     let session: Session
     let origin: LupineOrigin.Origin
     let scheme: String
+    /// Where the session writes what it moves or removes later.
+    let litter: LitterFolder
 
     /// An address of the origin's.
     func url(_ path: String = "/", host: String = "origin.test") -> String {
@@ -32,7 +35,7 @@ struct HostileStage {
         (0..<origin.counts.connectionsAccepted).map { origin.received(on: $0) }
     }
 
-    /// Runs `body` with a session and an origin, and ends both.
+    /// Runs `body` with a session and an origin, and ends both. No file of the session's may be left then.
     ///
     /// - Parameters:
     ///   - plan: What connections do from their first byte on; nil leaves them to the origin's routes.
@@ -42,7 +45,7 @@ struct HostileStage {
         _ plan: ScriptPlan? = nil, leaf: String? = nil, monitors: [any EventMonitor] = [],
         delegate: SessionDelegate = SessionDelegate(), redirects: (any RedirectHandler)? = nil,
         _ configure: (URLSessionConfiguration, LupineOrigin.Origin) throws -> Void = { _, _ in },
-        _ body: (HostileStage) async throws -> Void
+        place: SourceLocation = #_sourceLocation, _ body: (HostileStage) async throws -> Void
     ) async throws {
         var serving = OriginConfiguration()
         serving.recordedBytes = 1 << 16
@@ -52,16 +55,23 @@ struct HostileStage {
         let result: Result<Void, any Error>
         do {
             let configuration = try Self.configuration(of: origin)
+            let litter = try LitterFolder()
+            configuration.lupine.temporaryDirectory = litter.url
             try configure(configuration, origin)
+            let farewell = Farewell()
             let session = Session(
                 configuration: configuration, delegate: delegate, redirectHandler: redirects,
-                eventMonitors: monitors)
+                eventMonitors: monitors + [farewell])
             do {
                 try await body(
-                    HostileStage(session: session, origin: origin, scheme: leaf == nil ? "http" : "https"))
+                    HostileStage(
+                        session: session, origin: origin, scheme: leaf == nil ? "http" : "https",
+                        litter: litter))
                 result = .success(())
             } catch { result = .failure(error) }
             session.session.invalidateAndCancel()
+            await farewell.wait()
+            await litter.close(place)
         } catch { result = .failure(error) }
         await origin.shutdown()
         try result.get()

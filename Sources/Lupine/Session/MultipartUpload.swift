@@ -17,13 +17,17 @@ final class MultipartUpload: UploadConvertible, @unchecked Sendable {
 
     private let encodingMemoryThreshold: UInt64
     private let request: any URLRequestConvertible
+    /// Where forms that are too long for memory are written; nil for the place that the form's file manager has.
+    private let folder: URL?
     private let state: Protected<State>
 
     init(
-        encodingMemoryThreshold: UInt64, request: any URLRequestConvertible, form: MultipartFormData
+        encodingMemoryThreshold: UInt64, request: any URLRequestConvertible, form: MultipartFormData,
+        folder: URL?
     ) {
         self.encodingMemoryThreshold = encodingMemoryThreshold
         self.request = request
+        self.folder = folder
         state = Protected(State(form: form))
     }
 
@@ -59,7 +63,7 @@ final class MultipartUpload: UploadConvertible, @unchecked Sendable {
     private func encoded(_ form: MultipartFormData) throws -> UploadRequest.Uploadable {
         if form.contentLength < encodingMemoryThreshold { return .data(try form.encode()) }
         let fileManager = form.fileManager
-        let folder = fileManager.temporaryDirectory
+        let folder = (folder ?? fileManager.temporaryDirectory)
             .appendingPathComponent("org.alamofire.manager.\(geteuid())/multipart.form.data")
         // A form may hold secrets, and the users of a machine share this place: each has a folder that is closed to others.
         try fileManager.createDirectory(

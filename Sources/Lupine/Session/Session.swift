@@ -501,7 +501,7 @@ open class Session: @unchecked Sendable {
         upload(
             MultipartUpload(
                 encodingMemoryThreshold: encodingMemoryThreshold, request: request,
-                form: multipartFormData),
+                form: multipartFormData, folder: session.configuration.lupine.temporaryDirectory),
             interceptor, shouldAutomaticallyResume, fileManager)
     }
 

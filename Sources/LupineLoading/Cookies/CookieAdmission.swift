@@ -2,7 +2,8 @@
 
 internal import Foundation
 
-/// Whether a cookie that a response sets may be stored (RFC 6265 §5.3, U-13.6, U-13.7, U-13.9, U-13.13). Pure.
+/// Whether a cookie that a response sets may be stored (draft-ietf-httpbis-rfc6265bis §5.7, U-13.6, U-13.7, U-13.9,
+/// U-13.13). Pure.
 struct CookieAdmission: Sendable {
     /// The address that set the cookie.
     let origin: CookieOrigin
@@ -20,11 +21,14 @@ struct CookieAdmission: Sendable {
         switch policy {
         case .always: return true
         case .never: return false
-        case .onlyFromMainDocumentDomain:
-            guard let mainDocumentHost else { return true }
-            return suffixes.registrableDomain(of: mainDocumentHost)
-                == suffixes.registrableDomain(of: origin.host)
+        case .onlyFromMainDocumentDomain: return isSameSite
         }
+    }
+
+    /// Whether the request belongs to a document of the origin's own site, or to none.
+    private var isSameSite: Bool {
+        guard let mainDocumentHost else { return true }
+        return suffixes.registrableDomain(of: mainDocumentHost) == suffixes.registrableDomain(of: origin.host)
     }
 
     /// The cookie as it is to be stored; nil when it may not be.
@@ -32,7 +36,7 @@ struct CookieAdmission: Sendable {
         var contents = cookie.contents
         if contents.domain.hasPrefix(".") {
             let domain = String(contents.domain.dropFirst())
-            guard HostName.isSame(origin.host, orBelow: domain) else { return nil }
+            guard HostName.isWhole(domain), HostName.isSame(origin.host, orBelow: domain) else { return nil }
             if suffixes.contains(domain) {
                 // A registry may have cookies of its own, but only for itself.
                 guard domain == origin.host else { return nil }
@@ -42,16 +46,23 @@ struct CookieAdmission: Sendable {
             return nil
         }
         if contents.isSecure, !origin.isSecure { return nil }
-        if contents.sameSite == HTTPCookieStringPolicy.sameSiteNone.rawValue, !contents.isSecure {
-            return nil
-        }
-        let name = contents.name.lowercased()
-        if name.hasPrefix("__secure-") || name.hasPrefix("__host-") {
-            guard contents.isSecure, origin.isSecure else { return nil }
-        }
-        if name.hasPrefix("__host-"), contents.path != "/" || cookie.contents.domain.hasPrefix(".") {
-            return nil
+        guard isForThisSite(contents) else { return nil }
+        switch CookiePrefix(of: contents.name) {
+        case .none: break
+        case .secure: guard contents.isSecure else { return nil }
+        case .host:
+            // A cookie for just this host, as it is now: a domain that is a public suffix says nothing more.
+            guard contents.isSecure, contents.path == "/", !contents.domain.hasPrefix(".") else { return nil }
         }
         return contents == cookie.contents ? cookie : HTTPCookie(contents)
+    }
+
+    /// What is for its own site alone is not set by another site's request; `None` says nothing without `Secure`.
+    private func isForThisSite(_ contents: HTTPCookie.Contents) -> Bool {
+        switch contents.sameSite.map(HTTPCookieStringPolicy.init(rawValue:)) {
+        case .sameSiteStrict?, .sameSiteLax?: isSameSite
+        case .sameSiteNone?: contents.isSecure
+        default: true
+        }
     }
 }

@@ -2,7 +2,8 @@
 
 internal import Foundation
 
-/// The cookies of one storage: what is kept, what is dropped, what goes where (RFC 6265 §5.3, §5.4; U-13.10, U-13.11).
+/// The cookies of one storage: what is kept, what is dropped, what goes where (draft-ietf-httpbis-rfc6265bis §5.7, §5.8;
+/// U-13.10, U-13.11).
 ///
 /// A value without clock, lock or file: `HTTPCookieStorage` puts it behind a lock and tells it the time.
 struct CookieJar: Sendable {
@@ -18,18 +19,27 @@ struct CookieJar: Sendable {
 
     /// How many cookies are kept.
     struct Limits: Sendable {
+        /// Of one registrable domain, however many hosts it has.
         var perDomain = 180
         var total = 3_000
     }
 
     private let limits: Limits
+    /// What domains are registered under; nil stands for the system's list, which is read only when it is needed.
+    private let ownSuffixes: PublicSuffixList?
     /// By domain, without its dot.
     private var shelves: [String: [Entry]] = [:]
+    /// The shelves of each registrable domain. Kept from when there are more cookies than one may have: before that nobody
+    /// asks.
+    private var sites: CookieSites?
     private(set) var count = 0
     private var clock: UInt64 = 0
 
     /// No cookies yet.
-    init(limits: Limits = Limits()) { self.limits = limits }
+    init(limits: Limits = Limits(), suffixes: PublicSuffixList? = nil) {
+        self.limits = limits
+        ownSuffixes = suffixes
+    }
 
     /// All cookies that have not ended, the oldest first.
     func entries(at now: Date) -> [Entry] {
@@ -47,7 +57,7 @@ struct CookieJar: Sendable {
         -> Bool
     {
         let key = Self.key(of: cookie)
-        if !isSecure, !cookie.isSecure, wouldCoverSecureCookie(cookie) { return false }
+        if !isSecure, !cookie.isSecure, wouldCoverSecureCookie(cookie, at: now) { return false }
         clock += 1
         var shelf = shelves[key] ?? []
         let index = shelf.firstIndex { Self.isSame($0.cookie, cookie) }
@@ -58,19 +68,14 @@ struct CookieJar: Sendable {
         if entry.isOver(at: now) {
             guard let index else { return false }
             shelf.remove(at: index)
-            count -= 1
-            shelves[key] = shelf.isEmpty ? nil : shelf
-            return true
-        }
-        if let index {
+        } else if let index {
             shelf[index] = entry
         } else {
             shelf.append(entry)
-            count += 1
         }
-        shelves[key] = shelf
-        makeRoom(on: key, at: now)
-        return old?.cookie != cookie
+        put(shelf, on: key)
+        if index == nil { makeRoom(on: key, at: now) }
+        return old?.cookie != cookie || entry.isOver(at: now)
     }
 
     /// Removes the cookie of that name, domain and path. Returns whether there was one.
@@ -120,14 +125,14 @@ struct CookieJar: Sendable {
         left.name == right.name && left.domain == right.domain && left.path == right.path
     }
 
-    /// Whether a secure cookie of the name would be hidden by this one (RFC 6265bis §5.7): of a domain above or below,
-    /// and of a path at or above this one's.
-    private func wouldCoverSecureCookie(_ cookie: HTTPCookie) -> Bool {
+    /// Whether a secure cookie of the name would be hidden by this one (§5.7 step 16): of a domain above or below, and of a
+    /// path at or above this one's.
+    private func wouldCoverSecureCookie(_ cookie: HTTPCookie, at now: Date) -> Bool {
         let key = Self.key(of: cookie)
         return shelves.contains { domain, shelf in
             (HostName.isSame(domain, orBelow: key) || HostName.isSame(key, orBelow: domain))
                 && shelf.contains { entry in
-                    entry.cookie.isSecure && entry.cookie.name == cookie.name
+                    entry.cookie.isSecure && entry.cookie.name == cookie.name && !entry.isOver(at: now)
                         && (cookie.path == entry.cookie.path
                             || cookie.path.hasPrefix(
                                 entry.cookie.path.hasSuffix("/") ? entry.cookie.path : entry.cookie.path + "/"
@@ -138,33 +143,71 @@ struct CookieJar: Sendable {
 
     // MARK: dropping
 
-    private mutating func removeAll(where isUnwanted: (Entry) -> Bool) -> Bool {
+    /// Every change of a shelf goes through here, so that the counts hold.
+    private mutating func put(_ shelf: [Entry], on key: String) {
+        let before = shelves[key]?.count ?? 0
+        count += shelf.count - before
+        shelves[key] = shelf.isEmpty ? nil : shelf
+        sites?.changed(key, from: before, to: shelf.count)
+    }
+
+    private mutating func removeAll(
+        on keys: some Collection<String>, where isUnwanted: (Entry) -> Bool
+    ) -> Bool {
         let before = count
-        shelves = shelves.compactMapValues { shelf in
+        for key in keys {
+            guard let shelf = shelves[key] else { continue }
             let rest = shelf.filter { !isUnwanted($0) }
-            return rest.isEmpty ? nil : rest
+            if rest.count < shelf.count { put(rest, on: key) }
         }
-        count = shelves.values.reduce(0) { $0 + $1.count }
         return count < before
     }
 
-    /// Over a limit, cookies go that have ended, then those that were not used for longest.
+    private mutating func removeAll(where isUnwanted: (Entry) -> Bool) -> Bool {
+        removeAll(on: Array(shelves.keys), where: isUnwanted)
+    }
+
+    /// Over a limit, cookies go that have ended, then one of the registrable domain that has too many, or has the most: no
+    /// domain drives out another's before it has given up its own.
     private mutating func makeRoom(on key: String, at now: Date) {
-        let isCrowded = (shelves[key]?.count ?? 0) > limits.perDomain
-        guard isCrowded || count > limits.total else { return }
-        _ = removeAll { $0.isOver(at: now) }
-        if let shelf = shelves[key], shelf.count > limits.perDomain,
-            let oldest = shelf.min(by: { $0.lastUse < $1.lastUse })
-        {
-            _ = removeAll { $0.order == oldest.order }
+        guard count > min(limits.perDomain, limits.total) else { return }
+        if sites == nil { sites = CookieSites(shelves.mapValues(\.count), ownSuffixes ?? .system) }
+        if count > limits.total {
+            _ = removeAll { $0.isOver(at: now) }
+        } else if isCrowded(key) {
+            _ = removeAll(on: keys(with: key)) { $0.isOver(at: now) }
         }
-        if count > limits.total, let oldest = shelves.values.joined().min(by: { $0.lastUse < $1.lastUse }) {
-            _ = removeAll { $0.order == oldest.order }
+        if isCrowded(key) {
+            dropOne(on: keys(with: key))
+        } else if count > limits.total {
+            dropOne(on: sites?.largest ?? [])
         }
+    }
+
+    private func isCrowded(_ key: String) -> Bool { sites?.count(with: key) ?? 0 > limits.perDomain }
+
+    private func keys(with key: String) -> Set<String> { sites?.keys(with: key) ?? [] }
+
+    /// Of these the one that was not used for longest; those without `Secure` first (§5.8), so that nobody who has no secure
+    /// connection drives out what came over one.
+    private mutating func dropOne(on keys: Set<String>) {
+        var oldest: Entry?
+        for key in keys {
+            for entry in shelves[key] ?? [] where oldest.map({ entry.goes(before: $0) }) ?? true {
+                oldest = entry
+            }
+        }
+        guard let oldest else { return }
+        _ = removeAll(on: [Self.key(of: oldest.cookie)]) { $0.order == oldest.order }
     }
 }
 
 extension CookieJar.Entry {
+    /// Which of two is given up first.
+    fileprivate func goes(before other: CookieJar.Entry) -> Bool {
+        cookie.isSecure == other.cookie.isSecure ? lastUse < other.lastUse : other.cookie.isSecure
+    }
+
     fileprivate func isOver(at now: Date) -> Bool { cookie.expiresDate.map { $0 <= now } ?? false }
 
     fileprivate func isFor(_ origin: CookieOrigin, at now: Date) -> Bool {

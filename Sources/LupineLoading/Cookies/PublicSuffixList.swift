@@ -50,13 +50,17 @@ struct PublicSuffixList: Sendable {
         self.rules = rules
     }
 
-    /// Whether a canonical host is a public suffix itself. An address is none.
-    func contains(_ host: String) -> Bool { suffix(of: host) == host && !HostName.isAddress(host) }
+    /// Whether a canonical host is a public suffix itself, with the root's dot or without. An address is none.
+    func contains(_ host: String) -> Bool {
+        let host = String(HostName.withoutRoot(host))
+        return suffix(of: host) == host && !HostName.isAddress(host)
+    }
 
-    /// The domain that was registered for a canonical host: its public suffix and one label more. An address, and a
-    /// host that is a public suffix, stand for themselves.
+    /// The domain that was registered for a canonical host: its public suffix and one label more, without the root's dot.
+    /// An address, and a host that is a public suffix, stand for themselves.
     func registrableDomain(of host: String) -> String {
         if HostName.isAddress(host) { return host }
+        let host = String(HostName.withoutRoot(host))
         let suffix = suffix(of: host)
         guard suffix.utf8.count < host.utf8.count else { return host }
         let rest = host.dropLast(suffix.count + 1)

@@ -2,13 +2,15 @@
 
 internal import Foundation
 
-/// `Set-Cookie` fields, read as RFC 6265 §5.2 reads them (U-13.1 to U-13.9).
+/// `Set-Cookie` fields, read as draft-ietf-httpbis-rfc6265bis §5.6 reads them (U-13.1 to U-13.9).
 ///
 /// Pure: what a line says is taken, whether the cookie may be stored is judged by `CookieAdmission`. A line that is no
 /// cookie gives none; an attribute that makes no sense is as if it were not there.
 enum SetCookieSyntax {
     /// The most octets of name and value together.
     static let longest = 4_096
+    /// The most octets of an attribute's value; a longer attribute is not there.
+    private static let longestAttribute = 1_024
 
     /// The lines that a joined value holds: a comma ends one where a name and `=` follow it, so that dates survive.
     static func lines(in value: String) -> [String] {
@@ -29,6 +31,7 @@ enum SetCookieSyntax {
 
     /// The cookie of one line; nil when it is none.
     static func cookie(_ line: String, from origin: CookieOrigin, now: Date) -> HTTPCookie? {
+        guard !line.utf8.contains(where: { isControl($0) && $0 != 0x09 }) else { return nil }
         let parts = line.split(separator: ";", omittingEmptySubsequences: false)
         guard let pair = parts.first, let equals = pair.firstIndex(of: "=") else { return nil }
         let name = trimmed(pair[..<equals])
@@ -39,14 +42,28 @@ enum SetCookieSyntax {
         var contents = HTTPCookie.Contents(
             name: name, value: value, domain: origin.host, path: origin.defaultPath)
         var maximumAge: Date?
+        var (hasPath, domainText) = (false, "")
         for part in parts.dropFirst() {
             let equals = part.firstIndex(of: "=")
             let attribute = trimmed(part[..<(equals ?? part.endIndex)]).lowercased()
             let value = equals.map { trimmed(part[part.index(after: $0)...]) }
+            guard (value ?? "").utf8.count <= longestAttribute else { continue }
+            switch attribute {
+            case "path": hasPath = true
+            case "domain": domainText = value ?? ""
+            default: break
+            }
             switch attribute {
             case "max-age": maximumAge = value.flatMap { end(maximumAge: $0, now: now) } ?? maximumAge
             default: apply(attribute, value, to: &contents, origin)
             }
+        }
+        guard domainText.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
+        // A cookie does not say afterwards whether its line had a path, or an address for a domain.
+        if CookiePrefix(of: name) == .host,
+            !hasPath || domain(domainText).map(HostName.isAddress) ?? false
+        {
+            return nil
         }
         contents.expires = contents.isDiscarded ? nil : maximumAge ?? contents.expires
         return HTTPCookie(contents)
@@ -108,8 +125,11 @@ enum SetCookieSyntax {
         return String(text.dropFirst().dropLast())
     }
 
+    /// Others are part of what they stand in.
+    private static let blanks = CharacterSet(charactersIn: " \t")
+
     private static func trimmed(_ text: Substring) -> String {
-        text.trimmingCharacters(in: .whitespaces)
+        text.trimmingCharacters(in: blanks)
     }
 
     // MARK: what can stand in a Cookie field

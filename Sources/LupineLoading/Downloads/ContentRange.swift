@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// A `Content-Range` in bytes (RFC 9110 §14.4), read leniently: servers get its end wrong, and nobody needs that.
+/// A `Content-Range` in bytes (RFC 9110 §14.4), with two leniencies: some servers name the byte behind the last one, so that the
+/// end may be the total; and some say of a range without bytes that it ends before it starts.
 package struct ContentRange: Hashable {
     /// The first byte; nil in an answer that sends none.
     package let start: Int64?
+    /// The last byte, or the one behind it; nil in an answer that sends none.
+    package let end: Int64?
     /// The length of the whole; nil for an asterisk.
     package let total: Int64?
 
@@ -20,18 +23,21 @@ package struct ContentRange: Hashable {
             total = number
         }
         if halves[0] == "*" {
-            start = nil
+            (start, end) = (nil, nil)
             return
         }
         let ends = halves[0].split(separator: "-", omittingEmptySubsequences: false)
-        guard ends.count == 2, let first = Self.number(ends[0]), Self.number(ends[1]) != nil else {
-            return nil
-        }
-        start = first
+        guard ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]),
+            first <= last + 1, last <= total ?? .max
+        else { return nil }
+        (start, end) = (first, last)
     }
 
     private static func number(_ text: Substring) -> Int64? {
-        guard !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
-        return Int64(text)
+        guard !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let number = Int64(text),
+            // So that there is a byte behind it.
+            number < .max
+        else { return nil }
+        return number
     }
 }

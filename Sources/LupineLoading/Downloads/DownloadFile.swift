@@ -13,9 +13,18 @@ struct DownloadFile: Sendable {
     /// Where content goes.
     let target: FileTarget
 
+    private static let prefix = "LupineDownload-"
+    private static let suffix = ".tmp"
+
+    /// Whether a file of a download's is called so.
+    static func isName(_ name: String) -> Bool {
+        name.hasPrefix(prefix) && name.hasSuffix(suffix)
+            && UUID(uuidString: String(name.dropFirst(prefix.count).dropLast(suffix.count))) != nil
+    }
+
     /// Makes an empty file in `folder`.
     static func new(in folder: URL) throws(Errno) -> DownloadFile {
-        let path = folder.appendingPathComponent("LupineDownload-\(UUID().uuidString).tmp").path
+        let path = folder.appendingPathComponent(prefix + UUID().uuidString + suffix).path
         return DownloadFile(path: path, target: FileTarget(try Descriptor.creating(path: path)))
     }
 

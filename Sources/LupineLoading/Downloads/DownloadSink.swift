@@ -35,10 +35,10 @@ final class DownloadSink: TaskSink {
     }
 
     /// The sink of a data task that becomes a download: its content comes through `received`, in order.
-    static func takingOver(_ task: TaskCore, _ response: URLResponse) -> DownloadSink {
+    static func takingOver(_ task: TaskCore, _ response: URLResponse, in folder: URL) -> DownloadSink {
         let request =
             task.currentRequest ?? task.originalRequest ?? URLRequest(url: URL(fileURLWithPath: "/"))
-        let sink = DownloadSink(DownloadStore(request), decodes: true, nil)
+        let sink = DownloadSink(DownloadStore(request, folder: folder), decodes: true, nil)
         _ = sink.responded(task, response)
         return sink
     }
@@ -84,7 +84,10 @@ final class DownloadSink: TaskSink {
     }
 
     func spliced(_ task: TaskCore, _ count: Int) -> Demand {
-        store.wrote(count)
+        if let fault = store.wrote(count) {
+            fail(task, .badServerResponse, nil, fault)
+            return .enough
+        }
         guard handler == nil, task.hasDelegate else { return .more }
         switch state.withLock({ $0.news.wrote(count, at: clock.now()) }) {
         case .wait: break
@@ -149,7 +152,8 @@ final class DownloadSink: TaskSink {
         case .failure(let failure):
             return URLError.loading(
                 failure.code, url: task.currentRequest?.url,
-                underlying: NSError(domain: NSPOSIXErrorDomain, code: Int(failure.cause.rawValue)))
+                underlying: failure.cause.map { NSError(domain: NSPOSIXErrorDomain, code: Int($0.rawValue)) },
+                reason: failure.reason)
         case .success(let file):
             state.withLock { $0.file = file }
             if handler == nil {

@@ -29,8 +29,22 @@ final class DownloadStore: Sendable {
     private struct State: Sendable {
         var file: DownloadFile?
         var validator: ResumeData.Validator?
+        /// Known with the validator.
+        var version: DownloadVersion?
         var count = Count(written: 0, expected: -1)
+        /// What comes is put behind what was there.
+        var rest: ResumeRule.Rest?
+        /// The server has no rest for the part that is there.
+        var startsOver = false
         var isOver = false
+
+        /// What the rest is not, if it is not what was announced; content that still comes may only be missing.
+        func fault(isOver: Bool) -> String? {
+            guard let rest,
+                count.written > rest.whole.upperBound || isOver && !rest.whole.contains(count.written)
+            else { return nil }
+            return "the server sent \(count.written - rest.offset) bytes for \(rest.name)"
+        }
     }
 
     /// The request as the program made it.
@@ -41,14 +55,14 @@ final class DownloadStore: Sendable {
     private let state = Lock(State())
 
     /// A download of what `request` asks for.
-    init(_ request: URLRequest, folder: URL = FileManager.default.temporaryDirectory) {
+    init(_ request: URLRequest, folder: URL) {
         self.request = request
         resuming = nil
         self.folder = folder
     }
 
     /// Goes on with a download. Where its partial file is gone it starts over, with the request as it was.
-    init(resuming data: ResumeData, folder: URL = FileManager.default.temporaryDirectory) {
+    init(resuming data: ResumeData, folder: URL) {
         var request = URLRequest(url: data.url)
         request.headerList = HeaderList(data.fields)
         self.request = request
@@ -62,6 +76,18 @@ final class DownloadStore: Sendable {
     /// Whether content codings may be undone: not where bytes are put behind others (U-9.11).
     var mayDecode: Bool { resuming == nil }
 
+    /// Whether the whole is to be asked for, because `response` has no rest for what is there; true once. What is there stays
+    /// until something takes its place.
+    func mustStartOver(after response: HTTPURLResponse) -> Bool {
+        guard let resuming, case .startOver = ResumeRule.step(after: response, part: resuming) else {
+            return false
+        }
+        return state.withLock { state in
+            defer { state.startsOver = true }
+            return !state.startsOver
+        }
+    }
+
     /// Bytes in the file, and bytes that it will have.
     var count: Count { state.withLock { $0.count } }
 
@@ -70,26 +96,35 @@ final class DownloadStore: Sendable {
     /// - Parameter isDecoded: Whether a content coding is undone on the way.
     func response(_ response: URLResponse, isDecoded: Bool) -> Plan {
         let http = response as? HTTPURLResponse
+        let resuming = state.withLock { $0.startsOver } ? nil : resuming
         var step = ResumeRule.Step.store
-        if let resuming, let http { step = ResumeRule.step(after: http, offset: resuming.received) }
+        if let resuming, let http { step = ResumeRule.step(after: http, part: resuming) }
         do throws(Errno) {
             switch (step, resuming) {
-            case (.append(let offset, let total), let resuming?):
-                let file = try DownloadFile.continuing(resuming.file, at: offset)
-                begin(
-                    file, http, isDecoded, Count(written: offset, expected: total),
-                    fallback: resuming.validator)
-                return .store(file.target, resumed: (offset, total))
+            case (.append(let rest), let resuming?):
+                let file = try DownloadFile.continuing(resuming.file, at: rest.offset)
+                begin(file, Count(written: rest.offset, expected: rest.total)) { state in
+                    state.validator = resuming.validator
+                    state.version = resuming.version
+                    state.rest = rest
+                }
+                return .store(file.target, resumed: (rest.offset, rest.total))
             case (.complete, let resuming?):
                 let file = try DownloadFile.continuing(resuming.file, at: resuming.received)
-                begin(file, nil, isDecoded, Count(written: resuming.received, expected: resuming.received))
+                begin(file, Count(written: resuming.received, expected: resuming.received))
                 return .complete(resuming.received)
-            case (.refuse(let reason), _):
+            case (.startOver(let reason), _):
                 return .fail(.badServerResponse, reason: reason, nil)
             case (.store, _), (.append, nil), (.complete, nil):
                 if let http { discardPart(after: http) }
+                AbandonedParts.sweep(folder)
                 let file = try DownloadFile.new(in: folder)
-                begin(file, http, isDecoded, Count(written: 0, expected: response.expectedContentLength))
+                begin(file, Count(written: 0, expected: response.expectedContentLength)) { state in
+                    state.validator = http.flatMap {
+                        ResumeRule.validator(of: $0, to: request, isDecoded: isDecoded)
+                    }
+                    state.version = http.map(DownloadVersion.init(of:))
+                }
                 return .store(file.target, resumed: nil)
             }
         } catch {
@@ -99,8 +134,14 @@ final class DownloadStore: Sendable {
         }
     }
 
-    /// So many bytes more are in the file.
-    func wrote(_ bytes: Int) { state.withLock { $0.count.written += Int64(bytes) } }
+    /// So many bytes more are in the file. Returns what is wrong with them, if they cannot belong there.
+    @discardableResult
+    func wrote(_ bytes: Int) -> String? {
+        state.withLock { state in
+            state.count.written += Int64(bytes)
+            return state.fault(isOver: false)
+        }
+    }
 
     /// Puts bytes into the file that did not get there on their own.
     func write(_ data: Data) throws(TransportError) {
@@ -110,12 +151,16 @@ final class DownloadStore: Sendable {
 
     /// The download is whole: its file, which is the caller's from here on.
     func finish() -> Result<DownloadFile, DownloadFailure> {
-        let found = state.withLock { state -> DownloadFile? in
+        let (found, fault) = state.withLock { state in
             state.isOver = true
-            return state.file.take()
+            return (state.file.take(), state.fault(isOver: true))
         }
         guard let found else {
             return .failure(DownloadFailure(code: .cannotOpenFile, cause: .noSuchFile))
+        }
+        if let fault {
+            found.remove()
+            return .failure(DownloadFailure(code: .badServerResponse, reason: fault))
         }
         do throws(Errno) { try found.target.settle() } catch {
             found.remove()
@@ -129,16 +174,18 @@ final class DownloadStore: Sendable {
     ///
     /// - Parameter keepsPart: Whether a part is wanted at all.
     func stop(keepsPart: Bool) -> Data? {
-        let (file, validator, count) = state.withLock { state in
+        let (file, validator, version, count) = state.withLock { state in
             defer { state.isOver = true }
-            return (state.file.take(), state.validator, state.count)
+            // What cannot belong there makes all of it useless.
+            let validator = state.fault(isOver: false) == nil ? state.validator : nil
+            return (state.file.take(), validator, state.version, state.count)
         }
         guard let file else { return keepsPart ? untouchedPart() : nil }
         guard keepsPart, let validator, count.written > 0, let url = request.url,
             (try? file.target.settle()) != nil,
             let data = ResumeData(
                 url: url, fields: request.headerList.fields, validator: validator, received: count.written,
-                file: file.path
+                file: file.path, version: version
             ).data
         else {
             file.remove()
@@ -153,27 +200,23 @@ final class DownloadStore: Sendable {
         return hadResponse ? nil : resuming?.data
     }
 
-    /// - Parameter fallback: The version that the server has confirmed, should it not say it again.
-    private func begin(
-        _ file: DownloadFile, _ response: HTTPURLResponse?, _ isDecoded: Bool, _ count: Count,
-        fallback: ResumeData.Validator? = nil
-    ) {
-        let validator =
-            response.flatMap { ResumeRule.validator(of: $0, to: request, isDecoded: isDecoded) } ?? fallback
+    /// - Parameter update: What else is known with the file.
+    private func begin(_ file: DownloadFile, _ count: Count, _ update: (inout State) -> Void = { _ in }) {
         let late = state.withLock { state -> Bool in
             if state.isOver { return true }
             state.file = file
-            state.validator = validator
             state.count = count
+            update(&state)
             return false
         }
         if late { file.remove() }
     }
 
-    /// The server has another version now, or too little of one: what was there is of no use. After any other answer it
-    /// may be asked again.
+    /// The server has another version now, or too little of one: what was there is of no use. After a failure it may be
+    /// asked again.
     private func discardPart(after response: HTTPURLResponse) {
-        guard let resuming, [200, 416].contains(response.statusCode) else { return }
+        let status = response.statusCode
+        guard let resuming, 200...299 ~= status || status == 416 else { return }
         try? FileManager.default.removeItem(atPath: resuming.file)
     }
 }
@@ -181,5 +224,6 @@ final class DownloadStore: Sendable {
 /// Why the file of a finished download cannot be had.
 struct DownloadFailure: Error, Hashable, Sendable {
     let code: URLError.Code
-    let cause: Errno
+    var cause: Errno?
+    var reason: String?
 }

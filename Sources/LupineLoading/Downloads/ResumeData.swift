@@ -32,6 +32,9 @@ package struct ResumeData: Hashable, Sendable, Codable {
     package let received: Int64
     /// The file that holds them.
     package let file: String
+    /// What the answer to the request for the rest is held against. Nil in data that was made before it was noted: then the
+    /// validator is all that is known.
+    private let said: DownloadVersion?
 
     private static let magic = Array("lupine-download-1\n".utf8)
     /// A head of the longest kind that a request may have, and some.
@@ -39,14 +42,19 @@ package struct ResumeData: Hashable, Sendable, Codable {
 
     /// A place to go on from.
     package init(
-        url: URL, fields: [HeaderList.Field], validator: Validator, received: Int64, file: String
+        url: URL, fields: [HeaderList.Field], validator: Validator, received: Int64, file: String,
+        version: DownloadVersion? = nil
     ) {
         self.url = url
         self.fields = fields
         self.validator = validator
         self.received = received
         self.file = file
+        said = version
     }
+
+    /// The version that the part is of, as far as it is known.
+    package var version: DownloadVersion { said ?? DownloadVersion(validator) }
 
     /// Reads what `data` wrote; nil for anything else.
     package init?(_ data: Data) {
@@ -84,7 +92,7 @@ package struct ResumeData: Hashable, Sendable, Codable {
     /// Whether a download could have written this.
     private var isSound: Bool {
         guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https", url.host != nil,
-            received > 0, file.hasPrefix("/"), !file.utf8.contains(0)
+            received > 0, file.hasPrefix("/"), !file.utf8.contains(0), said?.total ?? received >= received
         else { return false }
         let texts = fields.flatMap { [$0.name, $0.value] } + [validator.text]
         return texts.allSatisfy { text in text.utf8.allSatisfy { $0 != 0 && $0 != 0x0A && $0 != 0x0D } }

@@ -3,39 +3,72 @@
 internal import Foundation
 
 /// When a download can be gone on with later, and what an answer to such an attempt means (U-7.12, U-7.14). Pure.
-enum ResumeRule {
+package enum ResumeRule {
+    /// The rest of a download, as its head announces it.
+    package struct Rest: Hashable, Sendable {
+        /// How many bytes stand before it.
+        package let offset: Int64
+        /// How many there will be in all; -1 where nobody knows.
+        package let total: Int64
+        /// With how many bytes the file is whole.
+        package let whole: ClosedRange<Int64>
+        /// What the server called it.
+        package let name: String
+    }
+
     /// What a download has to do with a response.
-    enum Step: Hashable {
+    package enum Step: Hashable, Sendable {
         /// Store it from the beginning.
         case store
-        /// The rest of what is there: store it behind `offset`. The total is -1 where nobody knows it.
-        case append(offset: Int64, total: Int64)
+        /// Store it behind what is there.
+        case append(Rest)
         /// There is no rest: everything is there.
         case complete
-        /// A part that was not asked for.
-        case refuse(String)
+        /// It is not the rest of what is there, for this reason: the whole is to be asked for.
+        case startOver(String)
     }
 
-    /// The step after `response`, when the rest behind `offset` bytes was asked for.
-    static func step(after response: HTTPURLResponse, offset: Int64) -> Step {
-        let range = response.value(forHTTPHeaderField: "Content-Range").flatMap(ContentRange.init)
+    /// The step after `response`, when the rest of `part` was asked for.
+    ///
+    /// A server may know nothing of `If-Range`, or answer for another one: a 206 is taken for the rest only where its
+    /// version, range, total and length all are those of the rest.
+    package static func step(after response: HTTPURLResponse, part: ResumeData) -> Step {
+        let name = response.value(forHTTPHeaderField: "Content-Range")
+        let range = name.flatMap(ContentRange.init)
         switch response.statusCode {
-        case 206:
-            guard let range, let start = range.start, start == offset else {
-                return .refuse("the server sent another part than the one asked for")
-            }
-            if let total = range.total, total >= offset { return .append(offset: offset, total: total) }
-            let length = response.expectedContentLength
-            let (sum, overflows) = offset.addingReportingOverflow(length)
-            return .append(offset: offset, total: length < 0 || overflows ? -1 : sum)
+        case 206: break
         case 416:
-            return range?.total == offset && range?.start == nil ? .complete : .store
-        default:
-            return .store
+            guard let range, range.start == nil, range.total == part.received else { return .store }
+            return part.version.difference(from: response, total: part.received).map { .startOver($0) }
+                ?? .complete
+        default: return .store
         }
+        let offset = part.received
+        guard let name, let range, let end = range.end, range.start == offset else {
+            let sent = name ?? "a part that it did not name"
+            return .startOver("the server sent \(sent) for the bytes from \(offset) on")
+        }
+        if let reason = part.version.difference(from: response, total: range.total) {
+            return .startOver(reason)
+        }
+        let total = range.total ?? part.version.total
+        guard end >= (total.map { $0 - 1 } ?? offset), end <= total ?? end else {
+            return .startOver("the server sent \(name), which is not all of the bytes from \(offset) on")
+        }
+        // Where nobody says the total, the end may be off by one.
+        let whole = total.map { $0...$0 } ?? max(end, offset + 1)...(end + 1)
+        let length = response.expectedContentLength
+        guard length >= 0 else {
+            return .append(Rest(offset: offset, total: total ?? -1, whole: whole, name: name))
+        }
+        let (sum, overflows) = offset.addingReportingOverflow(length)
+        guard !overflows, whole.contains(sum) else {
+            return .startOver("the server sent \(length) bytes for \(name)")
+        }
+        return .append(Rest(offset: offset, total: sum, whole: sum...sum, name: name))
     }
 
-    /// The version that a part of this response would be of; nil where it cannot be gone on with.
+    /// What a part of this response would be asked on with; nil where it cannot be gone on with.
     ///
     /// - Parameters:
     ///   - response: What the server says of the version.
@@ -49,16 +82,12 @@ enum ResumeRule {
             scheme == "http" || scheme == "https"
         else { return nil }
         let field = { (name: String) in response.value(forHTTPHeaderField: name) }
-        switch response.statusCode {
-        case 200:
-            let units = (field("Accept-Ranges") ?? "").split(separator: ",")
-            guard
-                units.contains(where: {
-                    $0.trimmingCharacters(in: .whitespaces).lowercased() == "bytes"
-                })
-            else { return nil }
-        case 206: break
-        default: return nil
+        // What is kept of a 206 that nobody asked for does not stand at the beginning.
+        guard response.statusCode == 200 else { return nil }
+        let units = (field("Accept-Ranges") ?? "").split(separator: ",")
+        guard units.contains(where: { $0.trimmingCharacters(in: .whitespaces).lowercased() == "bytes" })
+        else {
+            return nil
         }
         guard !CacheControl(field: field("Cache-Control"), pragma: field("Pragma")).noStore else {
             return nil

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
+public import Foundation
 
 /// Making download tasks.
 extension URLSession {
@@ -8,7 +8,8 @@ extension URLSession {
         _ request: URLRequest, handler: DownloadSink.Handler?,
         delegate: DelegateSet? = nil
     ) -> URLSessionDownloadTask {
-        download(DownloadStore(request), handler, delegate)
+        let folder = core.context.settings.temporaryDirectory
+        return download(DownloadStore(request, folder: folder), handler, delegate)
     }
 
     func download(
@@ -16,10 +17,12 @@ extension URLSession {
         delegate: DelegateSet? = nil
     ) -> URLSessionDownloadTask {
         if let data = ResumeData(resumeData) {
-            return download(DownloadStore(resuming: data), handler, delegate)
+            let folder = core.context.settings.temporaryDirectory
+            return download(DownloadStore(resuming: data, folder: folder), handler, delegate)
         }
         // Nobody knows what was asked for (U-7.14).
-        let nowhere = DownloadStore(URLRequest(url: URL(fileURLWithPath: "/")))
+        let nowhere = DownloadStore(
+            URLRequest(url: URL(fileURLWithPath: "/")), folder: core.context.settings.temporaryDirectory)
         let sink = DownloadSink(nowhere, decodes: false, handler)
         let task = core.makeTask(originalRequest: nil, sink: sink) { task in
             FailedLoad(
@@ -29,12 +32,22 @@ extension URLSession {
         return task.begin(as: URLSessionDownloadTask(task), in: self, delegate: delegate)
     }
 
+    /// Gives up a download that resume data could go on with: removes the part that has come. Nothing happens where that is
+    /// gone, or where the data is no resume data.
+    ///
+    /// A part that nobody goes on with and nobody gives up is removed when it is older than a week.
+    public class func discardDownload(withResumeData resumeData: Data) {
+        guard let part = ResumeData(resumeData)?.file else { return }
+        try? FileManager.default.removeItem(atPath: part)
+    }
+
     private func download(
         _ store: DownloadStore, _ handler: DownloadSink.Handler?, _ delegate: DelegateSet?
     ) -> URLSessionDownloadTask {
         let sink = DownloadSink(store, decodes: core.context.settings.lupine.decodesContent, handler)
-        let order = TaskOrder(
+        var order = TaskOrder(
             kind: .download, request: store.requestToSend, body: .request, mayDecode: store.mayDecode)
+        order.mustStartOver = { store.mustStartOver(after: $0) }
         let task = core.makeTask(order, sink: sink)
         return task.begin(as: URLSessionDownloadTask(task), in: self, delegate: delegate)
     }

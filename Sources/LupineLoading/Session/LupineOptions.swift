@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+public import Foundation
 public import LupineCoding
 public import LupineHTTP
 public import LupineTransport
@@ -25,6 +26,12 @@ extension URLSessionConfiguration {
         /// `http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`. Here `https://` names a proxy too, and loopback addresses
         /// have no exception. Nil leaves it to the dictionary.
         public var proxies: [String: String]?
+
+        // MARK: where files go
+
+        /// The folder, which exists, for what is written on the way: downloads until they are moved, parts that are gone on with
+        /// later, forms that are too long for memory. Nil is the system's folder for temporary files.
+        public var temporaryDirectory: URL?
 
         // MARK: how long, how many
 

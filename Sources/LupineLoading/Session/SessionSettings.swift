@@ -46,6 +46,9 @@ final class SessionSettings: Sendable {
     /// What tells users apart in requests.
     let identifyingFields: IdentifyingFields
 
+    /// Where files are written that are moved or removed later.
+    var temporaryDirectory: URL { lupine.temporaryDirectory ?? FileManager.default.temporaryDirectory }
+
     /// Whether a field that requests are given by default is left out.
     func omits(_ name: FieldName) -> Bool { !omittedFields.isEmpty && omittedFields.contains(name) }
 

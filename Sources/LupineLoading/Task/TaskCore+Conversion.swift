@@ -20,7 +20,8 @@ extension TaskCore {
 
     /// Goes on as a download.
     func becomeDownload(_ response: URLResponse) {
-        let download = DownloadSink.takingOver(self, response)
+        guard let settings = state.withLock({ $0.session })?.core.context.settings else { return cancel() }
+        let download = DownloadSink.takingOver(self, response, in: settings.temporaryDirectory)
         let goesOn = convert(to: ConvertedSink(download), as: URLSessionDownloadTask(self)) {
             stage, dataTask, downloadTask in
             stage.delegates.data?.urlSession(stage.session, dataTask: dataTask, didBecome: downloadTask)

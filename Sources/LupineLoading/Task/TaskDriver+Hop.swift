@@ -69,6 +69,8 @@ extension TaskDriver: HopLoadClient {
         var question: Question?
         var cache: Rare<CacheUse>?
         var distrustsStored = false
+        /// The next hop asks for the whole.
+        var startsOver = false
     }
 
     func hopResponse(_ hop: any HopLoad, _ response: URLResponse, storagePolicy: URLCache.StoragePolicy)
@@ -89,6 +91,10 @@ extension TaskDriver: HopLoadClient {
             if let authenticator = verdict.authenticator { state.authenticator = authenticator }
             if let cache = verdict.cache { state.cache = cache.value }
             if verdict.distrustsStored { state.distrustsStored = true }
+            if verdict.startsOver {
+                state.request.setValue(nil, forHTTPHeaderField: "Range")
+                state.request.setValue(nil, forHTTPHeaderField: "If-Range")
+            }
             state.question = verdict.question
             state.response = response
             let actions = state.machine.handle(.judged(verdict.judgement))
@@ -139,6 +145,10 @@ extension TaskDriver: HopLoadClient {
             }
             judgeChallenge(response, situation, &verdict)
             if case .deliver = verdict.judgement { judgeRedirect(response, situation, &verdict) }
+        }
+        if case .deliver = verdict.judgement, order.mustStartOver?(response) ?? false {
+            verdict.judgement = .again
+            verdict.startsOver = true
         }
         if let cache = context.settings.cache {
             judgeCaching(response, of: hop, situation, policy, cache, &verdict)

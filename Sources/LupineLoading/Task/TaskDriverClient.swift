@@ -26,6 +26,9 @@ struct TaskOrder: Sendable {
     var created = Date()
     /// Whether content codings are undone; a download that is resumed takes the bytes as they come (U-9.11).
     var mayDecode = true
+    /// Whether a response to a request for the rest of a download is of something else: the request then goes out once more,
+    /// for the whole.
+    var mustStartOver: (@Sendable (HTTPURLResponse) -> Bool)?
     /// Gives the request of each hop what belongs to that hop alone, last of all: a web socket's handshake.
     var dress: (@Sendable (inout URLRequest) -> Void)?
 }

@@ -26,8 +26,9 @@ struct PublicSuffixListTests {
         ("github.io", true, "github.io"), ("me.github.io", false, "me.github.io"),
         ("xn--55qx5d.cn", true, "xn--55qx5d.cn"), ("a.xn--55qx5d.cn", false, "a.xn--55qx5d.cn"),
         ("localhost", true, "localhost"), ("unknown", true, "unknown"), ("a.unknown", false, "a.unknown"),
-        ("192.0.2.7", false, "192.0.2.7"), ("::1", false, "::1"), ("", true, ""), (".", false, "."),
-        ("com.", false, "com."),
+        ("192.0.2.7", false, "192.0.2.7"), ("::1", false, "::1"), ("", true, ""), (".", true, ""),
+        ("com.", true, "com"), ("a.example.com.", false, "example.com"), ("co.uk.", true, "co.uk"),
+        ("0x7f.0.0.1", false, "0x7f.0.0.1"), ("127.1", false, "127.1"), ("a.0x.example", false, "0x.example"),
     ]
 
     @Test("[U-13.7] what is public, and what was registered", arguments: rows)

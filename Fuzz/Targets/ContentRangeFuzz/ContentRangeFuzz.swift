@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// Invariant: a Content-Range that was read contradicts neither itself nor what is made of it: a rest is put where it belongs, and ends where the whole does.
+
+import Foundation
+import FuzzKit
+import LupineLoading
+
+private let home = URL(string: "https://files.example/a")
+
+/// The input is how many bytes there are, how many the whole has, how many come, and a `Content-Range`.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    var input = unsafe FuzzInput(start, count)
+    let lines = input.rest().split(separator: 0x0A, maxSplits: 3, omittingEmptySubsequences: false)
+        .map { String(decoding: $0, as: UTF8.self) }
+    if let range = lines.last.flatMap(ContentRange.init) { check(range) }
+    guard lines.count == 4, let home, let received = Int64(lines[0]), received > 0 else { return 0 }
+    let first = HTTPURLResponse(
+        url: home, statusCode: 200, httpVersion: "HTTP/1.1",
+        headerFields: ["ETag": "\"v1\"", "Content-Length": lines[1]])
+    guard let first else { return 0 }
+    let part = ResumeData(
+        url: home, fields: [], validator: .entityTag("\"v1\""), received: received, file: "/part",
+        version: DownloadVersion(of: first))
+    for status in [206, 416] {
+        let answer = HTTPURLResponse(
+            url: home, statusCode: status, httpVersion: "HTTP/1.1",
+            headerFields: ["Content-Range": lines[3], "Content-Length": lines[2]])
+        guard let answer else { continue }
+        switch ResumeRule.step(after: answer, part: part) {
+        case .append(let rest):
+            require(status == 206 && rest.offset == received, "put elsewhere: \(rest)")
+            require(rest.whole.lowerBound >= received, "shorter than before: \(rest)")
+            require(rest.total == -1 || rest.whole == rest.total...rest.total, "another total: \(rest)")
+            require(part.version.total.map { rest.whole == $0...$0 } ?? true, "another length: \(rest)")
+        case .complete:
+            require(status == 416 && part.version.total ?? received == received, "not complete")
+        case .store, .startOver: break
+        }
+    }
+    return 0
+}
+
+private func check(_ range: ContentRange) {
+    require((range.start == nil) == (range.end == nil), "half a range: \(range)")
+    if let start = range.start, let end = range.end {
+        require(start >= 0 && end >= start - 1 && end <= range.total ?? end, "contradicts itself: \(range)")
+    }
+    let bytes = range.start.flatMap { start in range.end.map { "\(start)-\($0)" } } ?? "*"
+    guard range.end ?? 0 >= 0 else { return }
+    let text = "bytes \(bytes)/\(range.total.map(String.init) ?? "*")"
+    require(ContentRange(text) == range, "read again from \(text)")
+}
