@@ -10,20 +10,24 @@ enum SetCookieSyntax {
     /// The most octets of name and value together.
     static let longest = 4_096
 
-    /// The lines that a joined value holds: a comma ends one where a name and `=` follow it, so that dates survive.
+    /// The lines that a joined value holds, without white space around them: a comma ends one where a name and `=` follow it,
+    /// perhaps behind white space or a line break, so that dates survive.
+    ///
+    /// By scalars: a carriage return and the line feed behind it are one character.
     static func lines(in value: String) -> [String] {
         var lines: [String] = []
-        var start = value.startIndex
+        let scalars = value.unicodeScalars
+        var start = scalars.startIndex
         var index = start
-        while let comma = value[index...].firstIndex(of: ",") {
-            index = value.index(after: comma)
-            let rest = value[index...].drop { $0 == " " || $0 == "\t" }
-            let name = rest.prefix { $0.isASCII && isTokenOctet($0.asciiValue ?? 0) }
+        while let comma = scalars[index...].firstIndex(of: ",") {
+            index = scalars.index(after: comma)
+            let rest = scalars[index...].drop { $0.properties.isWhitespace }
+            let name = rest.prefix { $0.isASCII && isTokenOctet(UInt8(truncatingIfNeeded: $0.value)) }
             guard !name.isEmpty, rest[name.endIndex...].first == "=" else { continue }
-            lines.append(String(value[start..<comma]))
+            lines.append(trimmed(Substring(scalars[start..<comma])))
             start = index
         }
-        lines.append(String(value[start...]))
+        lines.append(trimmed(Substring(scalars[start...])))
         return lines
     }
 
@@ -109,7 +113,7 @@ enum SetCookieSyntax {
     }
 
     private static func trimmed(_ text: Substring) -> String {
-        text.trimmingCharacters(in: .whitespaces)
+        text.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
     // MARK: what can stand in a Cookie field
