@@ -73,6 +73,7 @@ let package = Package(
         fuzzTarget("DataURLFuzz", "FuzzKit", "LupineLoading"),
         fuzzTarget("CookieFuzz", "FuzzKit", "LupineLoading"),
         fuzzTarget("ResumeDataFuzz", "FuzzKit", "LupineLoading"),
+        fuzzTarget("RequestArchiveFuzz", "FuzzKit", "LupineLoading"),
         fuzzTarget("ServerSentEventsFuzz", "FuzzKit", "Lupine"),
         fuzzTarget("NDJSONFuzz", "FuzzKit", "Lupine"),
         .target(name: "FuzzKit", path: "Targets/FuzzKit", swiftSettings: houseRules),
