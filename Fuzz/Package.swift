@@ -79,6 +79,7 @@ let package = Package(
         fuzzTarget("ResumeDataFuzz", "FuzzKit", "LupineLoading"),
         fuzzTarget("ContentDispositionFuzz", "FuzzKit", "LupineLoading"),
         fuzzTarget("ContentRangeFuzz", "FuzzKit", "LupineLoading"),
+        fuzzTarget("RequestArchiveFuzz", "FuzzKit", "LupineLoading"),
         fuzzTarget("ServerSentEventsFuzz", "FuzzKit", "Lupine"),
         fuzzTarget("NDJSONFuzz", "FuzzKit", "Lupine"),
         fuzzTarget("CookieFileFuzz", "FuzzKit", "Lupine", "LupineCommand"),

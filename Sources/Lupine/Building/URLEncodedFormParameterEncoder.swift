@@ -53,7 +53,7 @@ open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder
         guard let method = request.httpMethod else { throw Self.missing(.httpMethod(rawValue: "nil")) }
         let components =
             destination.encodesInQuery(method)
-            ? URLComponents(url: url, resolvingAgainstBaseURL: false) : nil
+            ? URLComponents(url: url, resolvingAgainstBaseURL: true) : nil
         return try place(written(parameters), in: components, of: request)
     }
 

@@ -100,7 +100,7 @@ public struct URLEncoding: ParameterEncoding {
                 throw AFError.parameterEncodingFailed(reason: .missingURL)
             }
             guard !parameters.isEmpty,
-                var components = URLComponents(url: url, resolvingAgainstBaseURL: false)
+                var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
             else { return request }
             let existing = components.percentEncodedQuery.map { $0 + "&" } ?? ""
             components.setEncodedQuery(existing + query(parameters))

@@ -12,21 +12,29 @@ enum SetCookieSyntax {
     /// The most octets of an attribute's value; a longer attribute is not there.
     private static let longestAttribute = 1_024
 
-    /// The lines that a joined value holds: a comma ends one where a name and `=` follow it, so that dates survive.
+    /// The lines that a joined value holds, without white space around them: a comma ends one where a name and `=` follow it,
+    /// perhaps behind white space or a line break, so that dates survive.
+    ///
+    /// By scalars: a carriage return and the line feed behind it are one character.
     static func lines(in value: String) -> [String] {
         var lines: [String] = []
-        var start = value.startIndex
+        let scalars = value.unicodeScalars
+        var start = scalars.startIndex
         var index = start
-        while let comma = value[index...].firstIndex(of: ",") {
-            index = value.index(after: comma)
-            let rest = value[index...].drop { $0 == " " || $0 == "\t" }
-            let name = rest.prefix { $0.isASCII && isTokenOctet($0.asciiValue ?? 0) }
+        while let comma = scalars[index...].firstIndex(of: ",") {
+            index = scalars.index(after: comma)
+            let rest = scalars[index...].drop { $0.properties.isWhitespace }
+            let name = rest.prefix { $0.isASCII && isTokenOctet(UInt8(truncatingIfNeeded: $0.value)) }
             guard !name.isEmpty, rest[name.endIndex...].first == "=" else { continue }
-            lines.append(String(value[start..<comma]))
+            lines.append(unwrapped(scalars[start..<comma]))
             start = index
         }
-        lines.append(String(value[start...]))
+        lines.append(unwrapped(scalars[start...]))
         return lines
+    }
+
+    private static func unwrapped(_ line: Substring.UnicodeScalarView) -> String {
+        Substring(line).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
     /// The cookie of one line; nil when it is none.

@@ -123,7 +123,7 @@ final class DownloadSink: TaskSink {
         task.cancel()
     }
 
-    func ended(_ task: TaskCore, _ error: URLError?) -> (any Error)? {
+    func ended(_ task: TaskCore, _ error: (any Error)?) -> (any Error)? {
         let (askers, hasNews) = state.withLock { state in
             state.hasEnded = true
             defer { state.askers = [] }
@@ -135,13 +135,15 @@ final class DownloadSink: TaskSink {
             return finish(task)
         }
         // A download that was given up, or that the disk has no room for, leaves nothing behind, unless somebody asked for it.
-        let isLost = error.code == .cancelled || error.code == .cannotWriteToFile
+        let loading = error as? URLError
+        let isLost = loading?.code == .cancelled || loading?.code == .cannotWriteToFile
         let data = store.stop(keepsPart: !isLost || !askers.isEmpty)
         for asker in askers { asker(data) }
-        guard let data else { return error }
+        // An error of the program's own stays as it is (U-16.4).
+        guard let data, let loading else { return error }
         return URLError(
-            error.code,
-            userInfo: error.errorUserInfo.merging([NSURLSessionDownloadTaskResumeData: data]) { $1 })
+            loading.code,
+            userInfo: loading.errorUserInfo.merging([NSURLSessionDownloadTaskResumeData: data]) { $1 })
     }
 
     /// Nobody will ask for it: what it has written is gone.

@@ -72,8 +72,9 @@ protocol HopLoadClient: AnyObject, Sendable {
     /// The connection has left HTTP: a web socket's 101.
     func hopUpgraded(_ hop: any HopLoad, _ connection: UpgradedConnection, _ response: HTTPURLResponse)
         -> any UpgradeHandler
-    /// It is over. Called once for every hop that was started or cancelled.
-    func hopEnded(_ hop: any HopLoad, _ error: URLError?, _ metrics: consuming HopMetrics)
+    /// It is over. Called once for every hop that was started or cancelled. The error is the program's own as it is, where code
+    /// of the program's has failed, and else a `URLError` (U-16.4).
+    func hopEnded(_ hop: any HopLoad, _ error: (any Error)?, _ metrics: consuming HopMetrics)
 }
 
 /// A body stream on its way between threads: whoever holds it last reads it.

@@ -219,7 +219,7 @@ final class NetworkLoad: HopLoad {
 
     private func error(
         of result: Result<Fields, TransportError>, _ cancellation: URLError?, _ streamFailure: (any Error)?
-    ) -> URLError? {
+    ) -> (any Error)? {
         let (failure, hasEnough, isSaved) = flow.withLock { ($0.failure, $0.hasEnough, $0.isSaved) }
         // Also where the end was faster: what came after the cancelling has not been passed on.
         if let cancellation { return cancellation }
@@ -227,11 +227,17 @@ final class NetworkLoad: HopLoad {
         guard case .failure(let error) = result else { return nil }
         let url = hop.request.url
         if hasEnough, error == .cancelled { return nil }
-        if let streamFailure {
-            return .loading(.requestBodyStreamExhausted, url: url, underlying: streamFailure)
+        switch streamFailure {
+        case let mismatch as BodyStreamSource.Mismatch:
+            return URLError.loading(.requestBodyStreamExhausted, url: url, underlying: mismatch)
+        // The stream's own, as it is (U-16.4).
+        case let failure?: return failure
+        case nil: break
         }
         // Only a file that is written fails once there is a response to save.
-        if isSaved, case .file = error { return .loading(.cannotWriteToFile, url: url, underlying: error) }
+        if isSaved, case .file = error {
+            return URLError.loading(.cannotWriteToFile, url: url, underlying: error)
+        }
         return URLError(error, url: url).adding(engine.trust.userInfo(for: error, of: hop.taskTrust))
     }
 

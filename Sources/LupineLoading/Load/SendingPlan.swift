@@ -25,6 +25,7 @@ struct SendingPlan: Sendable {
             throw .loading(.badURL, url: url, underlying: error)
         }
         let body = try BodySource(hop.body, of: request)
+        // Only here: what answers without the network gets such a request as it is.
         guard method != .get || body.isNone else {
             throw .loading(
                 .dataLengthExceedsMaximum, url: url, reason: "resource exceeds maximum size")

@@ -22,7 +22,7 @@ final class DataURLLoad: HopLoad {
     private func read() {
         guard let url = request.url, let data = DataURL(url.absoluteString) else {
             return outlet.say(
-                .end(.loading(.badURL, url: request.url, reason: "this is no valid data: address")))
+                .end(URLError.loading(.badURL, url: request.url, reason: "this is no valid data: address")))
         }
         outlet.say(
             .response(

@@ -18,7 +18,7 @@ final class HopOutlet: Sendable {
         case challenge(
             URLAuthenticationChallenge,
             reply: @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
-        case end(URLError?)
+        case end((any Error)?)
     }
 
     /// What the source is told; on any thread, and never two at once.
@@ -244,7 +244,7 @@ final class HopOutlet: Sendable {
         }
     }
 
-    private func end(_ error: URLError?, _ hop: any HopLoad, _ client: any HopLoadClient) {
+    private func end(_ error: (any Error)?, _ hop: any HopLoad, _ client: any HopLoadClient) {
         let (metrics, ended) = state.withLock { state in
             let metrics = HopMetrics(
                 request: request, response: state.response, fetchType: .unknown, exchanges: [],

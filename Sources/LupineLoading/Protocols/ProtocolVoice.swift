@@ -36,9 +36,6 @@ final class ProtocolVoice: NSObject, URLProtocolClient, Sendable {
     func urlProtocolDidFinishLoading(_ protocol: URLProtocol) { owner.load?.say(.end(nil)) }
 
     func urlProtocol(_ protocol: URLProtocol, didFailWithError error: any Error) {
-        let error =
-            error as? URLError
-            ?? URLError.loading(.unknown, url: `protocol`.request.url, underlying: error)
         owner.load?.say(.end(error))
     }
 

@@ -6,7 +6,7 @@ public import Foundation
 ///
 /// `request as NSURLRequest` and back keep everything, also what protocols attached (U-1.6). This class is immutable;
 /// `NSMutableURLRequest` is for one thread at a time.
-public class NSURLRequest: NSObject, NSCopying, NSMutableCopying {
+public class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying {
     /// How the cache takes part in a load.
     public enum CachePolicy: UInt, Sendable {
         /// As the rules of HTTP and the configuration say.
@@ -67,6 +67,24 @@ public class NSURLRequest: NSObject, NSCopying, NSMutableCopying {
 
     /// The same request behind a reference.
     package required init(_ request: URLRequest) { self.request = request }
+
+    /// Reads a request that was archived; nil when the archive holds something else.
+    public required init?(coder: NSCoder) {
+        guard coder.allowsKeyedCoding,
+            let octets = coder.decodeObject(of: NSData.self, forKey: "request"),
+            let request = RequestArchive.request(Array(octets as Data))
+        else { return nil }
+        self.request = request
+    }
+
+    /// Archives all of the request, secrets in its header fields and its body too, but for a body stream and for properties of
+    /// protocols that no property list can hold.
+    public func encode(with coder: NSCoder) {
+        coder.encode(Data(RequestArchive.octets(of: request)) as NSData, forKey: "request")
+    }
+
+    /// Whether archives are checked as they are read: yes.
+    public static var supportsSecureCoding: Bool { true }
 
     /// The request as a value.
     package var asURLRequest: URLRequest { request }

@@ -18,10 +18,15 @@ public struct URLRequest: Sendable {
     /// What a request holds.
     struct Contents: Sendable {
         var url: URL? {
-            didSet { scheme = LoadingScheme(of: url) }
+            didSet {
+                scheme = LoadingScheme(of: url)
+                isRelative = url?.baseURL != nil
+            }
         }
         /// That of the address, which several steps of the way ask for.
         private(set) var scheme: LoadingScheme
+        /// Whether the address has a base. Only one that was set has: the initializer makes it absolute.
+        private(set) var isRelative: Bool
         var cachePolicy: CachePolicy
         /// As it was set; nil leaves it to the session's configuration (U-14.1).
         var timeout: TimeInterval?
@@ -40,9 +45,10 @@ public struct URLRequest: Sendable {
         var httpShouldUsePipelining = false
         var protocolProperties: [String: CallerValue<Any>] = [:]
 
-        init(url: URL, cachePolicy: CachePolicy, timeout: TimeInterval?) {
+        init(url: URL?, cachePolicy: CachePolicy, timeout: TimeInterval?) {
             self.url = url
             scheme = LoadingScheme(of: url)
+            isRelative = url?.baseURL != nil
             self.cachePolicy = cachePolicy
             self.timeout = timeout
         }
@@ -75,12 +81,21 @@ public struct URLRequest: Sendable {
                 timeout: timeoutInterval == Self.defaultTimeout ? nil : timeoutInterval))
     }
 
+    /// A request of these contents.
+    init(_ contents: Contents) { self.contents = Shared(contents) }
+
     // MARK: where, and under which policy
 
-    /// Where to load from. A request without an address fails when it is loaded.
+    /// Where to load from. A request without an address fails when it is loaded. One that is set keeps its base and its
+    /// relative string; what is loaded is the absolute address.
     public var url: URL? {
         get { contents.value.url }
-        set { contents.value.url = newValue?.absoluteURL }
+        set { contents.value.url = newValue }
+    }
+
+    /// Takes the base out of the address, as it is loaded.
+    mutating func makeAbsolute() {
+        if contents.value.isRelative { url = url?.absoluteURL }
     }
 
     /// How the cache takes part.

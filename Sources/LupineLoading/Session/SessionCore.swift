@@ -9,7 +9,14 @@ import Synchronization
 /// Any thread. The tasks keep the session alive while they are unfinished (U-4.2): each holds its session until its last
 /// call has returned, and the core holds the tasks.
 final class SessionCore: Sendable {
-    private enum Life { case open, closing, closed }
+    private enum Life {
+        case open  // → closing, cancelled
+        /// No new tasks; those that there are may finish.
+        case closing  // → cancelled, closed
+        /// The tasks were cancelled: they are none of the session's any more for whoever asks, and have yet to say so.
+        case cancelled  // → closed
+        case closed
+    }
 
     private struct State {
         var life = Life.open
@@ -115,9 +122,10 @@ final class SessionCore: Sendable {
         if isLast { sayGoodbye(session) }
     }
 
-    /// The tasks that have not had their last call, in the order of their creation.
+    /// The tasks that have not had their last call, in the order of their creation; none once they were cancelled with the
+    /// session (U-4.9).
     func unfinishedTasks() -> [URLSessionTask] {
-        let tasks = state.withLock { $0.tasks }
+        let tasks = state.withLock { $0.life == .cancelled ? [:] : $0.tasks }
         return tasks.values.sorted { $0.identifier < $1.identifier }.compactMap(\.face)
     }
 
@@ -127,7 +135,10 @@ final class SessionCore: Sendable {
     func invalidate(_ session: URLSession, cancelling: Bool) {
         if isShared { return }
         let (tasks, isLast) = state.withLock { state in
-            if state.life == .open { state.life = .closing }
+            switch state.life {
+            case .open, .closing: state.life = cancelling ? .cancelled : .closing
+            case .cancelled, .closed: break
+            }
             return (cancelling ? Array(state.tasks.values) : [], close(&state))
         }
         for task in tasks.sorted(by: { $0.identifier < $1.identifier }) { task.cancel() }
@@ -136,7 +147,7 @@ final class SessionCore: Sendable {
 
     /// Whether the end has just come.
     private func close(_ state: inout State) -> Bool {
-        guard state.life == .closing, state.tasks.isEmpty else { return false }
+        guard state.life == .closing || state.life == .cancelled, state.tasks.isEmpty else { return false }
         state.life = .closed
         return true
     }

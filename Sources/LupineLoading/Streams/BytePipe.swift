@@ -11,7 +11,7 @@ final class BytePipe: Sendable {
         /// What was put can be taken; behind that there is nothing.
         case finished
         /// There is nothing more to take, because of that.
-        case failed(URLError)
+        case failed(any Error)
         /// Nobody takes any more.
         case closed
     }

@@ -44,7 +44,7 @@ final class ContentStreamSink: TaskSink, StreamOwner {
 
     func delivers(_ data: Data, _ stage: TaskStage) { buffer.put(data) }
 
-    func ended(_ task: TaskCore, _ error: URLError?) -> (any Error)? {
+    func ended(_ task: TaskCore, _ error: (any Error)?) -> (any Error)? {
         buffer.end(error)
         return error
     }
@@ -74,12 +74,12 @@ final class ContentStreamSink: TaskSink, StreamOwner {
         case nil, .ended?: break
         case .timedOut?, .closed?, .onlyContent?, .cannotSecure?, .lost?:
             // First: a load that is no longer wanted would end in order.
-            task?.fail((fault ?? .closed).error)
+            if let error = (fault ?? .closed).error as? URLError { task?.fail(error) }
         }
         buffer.close()
     }
 
     var streamKeeper: (any Sendable)? { nil }
 
-    func error(for fault: StreamFault) -> URLError { fault.error }
+    func error(for fault: StreamFault) -> any Error { fault.error }
 }

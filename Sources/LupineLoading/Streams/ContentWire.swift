@@ -47,11 +47,13 @@ final class ContentBuffer: Sendable {
     }
 
     /// Nothing more comes: that was all, or why not.
-    func end(_ error: URLError?) {
+    func end(_ error: (any Error)?) {
         state.withLock { state in
             state.ending = error.map { .failure(StreamEnding(error: $0)) } ?? .success(())
             // What was cancelled is not wanted any more.
-            if error?.code == .cancelled { (state.pieces, state.next, state.count) = ([], 0, 0) }
+            if (error as? URLError)?.code == .cancelled {
+                (state.pieces, state.next, state.count) = ([], 0, 0)
+            }
         }
         wake.withLock { $0 }?()
     }

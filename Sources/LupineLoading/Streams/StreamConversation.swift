@@ -19,7 +19,7 @@ protocol StreamOwner: AnyObject, Sendable {
     /// What has to live as long as the streams that the program is given.
     var streamKeeper: (any Sendable)? { get }
     /// What the program is told of a fault.
-    func error(for fault: StreamFault) -> URLError
+    func error(for fault: StreamFault) -> any Error
 }
 
 /// Carries out a stream task's operations, in the order that `StreamMachine` decides, on the loop of its wire.

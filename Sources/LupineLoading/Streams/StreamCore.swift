@@ -21,7 +21,7 @@ final class StreamCore: Sendable {
 
     /// What is answered to what is asked for behind the end.
     private struct Ending: Sendable {
-        let error: URLError
+        let error: any Error
         /// Everything was read: reading tells that, and nothing else.
         let isReadToEnd: Bool
     }
@@ -60,7 +60,7 @@ final class StreamCore: Sendable {
     }
 
     /// It is over: what waits, and what comes later, has this answer. Only the first end counts.
-    func end(_ error: URLError, isReadToEnd: Bool = false) {
+    func end(_ error: any Error, isReadToEnd: Bool = false) {
         let ending = Ending(error: error, isReadToEnd: isReadToEnd)
         let orders = state.withLock { state -> [Order] in
             if case .over = state.place { return [] }
@@ -109,16 +109,17 @@ final class StreamCore: Sendable {
 
 extension StreamFault {
     /// What the program is told, where nothing more is known.
-    var error: URLError {
+    var error: any Error {
         switch self {
-        case .timedOut: .loading(.timedOut, url: nil)
+        case .timedOut: URLError.loading(.timedOut, url: nil)
         case .closed:
-            .loading(.networkConnectionLost, url: nil, reason: "this half of the stream is closed")
+            URLError.loading(.networkConnectionLost, url: nil, reason: "this half of the stream is closed")
         case .onlyContent:
-            .loading(
+            URLError.loading(
                 .networkConnectionLost, url: nil, reason: "the request is over: only its answer can be read")
         case .cannotSecure:
-            .loading(.secureConnectionFailed, url: nil, reason: "TLS needs both halves of the connection")
+            URLError.loading(
+                .secureConnectionFailed, url: nil, reason: "TLS needs both halves of the connection")
         case .lost(let error): URLError(error, url: nil)
         case .ended(let ending): ending.error
         }

@@ -117,18 +117,18 @@ final class StreamLoad: TaskLoad, StreamOwner {
 
     var streamKeeper: (any Sendable)? { context }
 
-    func error(for fault: StreamFault) -> URLError {
+    func error(for fault: StreamFault) -> any Error {
         guard case .lost(let cause) = fault, let bridge = context.engine.streamTrust else {
             return fault.error
         }
-        return fault.error.adding(bridge.userInfo(for: cause, of: trust.withLock { $0 }))
+        return URLError(cause, url: nil).adding(bridge.userInfo(for: cause, of: trust.withLock { $0 }))
     }
 
     /// Ends the task, once.
     ///
     /// - Returns: Whether this was it.
     @discardableResult
-    private func finish(_ error: URLError?, isReadToEnd: Bool = false, onlyIfFresh: Bool = false) -> Bool {
+    private func finish(_ error: (any Error)?, isReadToEnd: Bool = false, onlyIfFresh: Bool = false) -> Bool {
         let isFirst = stage.withLock { stage -> Bool in
             switch stage {
             case .ended: return false
@@ -158,13 +158,13 @@ final class StreamSink: TaskSink {
     func received(_ task: TaskCore, _ data: Data) -> Demand { .enough }
 
     /// Of a task that was never started nobody has answered what was asked for.
-    func ended(_ task: TaskCore, _ error: URLError?) -> (any Error)? {
+    func ended(_ task: TaskCore, _ error: (any Error)?) -> (any Error)? {
         stream.end(error ?? StreamFault.closed.error)
         return error
     }
 
     func completed(_ stage: TaskStage, _ error: (any Error)?) {
-        stream.end(error as? URLError ?? StreamFault.closed.error)
+        stream.end(error ?? StreamFault.closed.error)
         stage.delegates.task?.urlSession(stage.session, task: stage.task, didCompleteWithError: error)
     }
 }

@@ -421,8 +421,12 @@ enum StreamFault: Error, Hashable, Sendable {
 
 /// The error that a task ended with.
 struct StreamEnding: Error, Hashable {
-    let error: URLError
+    let error: any Error
 
-    static func == (left: StreamEnding, right: StreamEnding) -> Bool { left.error.code == right.error.code }
-    func hash(into hasher: inout Hasher) { hasher.combine(error.code) }
+    /// Errors of the program's own need not be comparable: domain and code stand for them.
+    static func == (left: StreamEnding, right: StreamEnding) -> Bool {
+        let (left, right) = (left.error as NSError, right.error as NSError)
+        return left.domain == right.domain && left.code == right.code
+    }
+    func hash(into hasher: inout Hasher) { hasher.combine((error as NSError).code) }
 }

@@ -25,9 +25,6 @@ struct HopAssembly: Sendable {
         if kind == .webSocket, scheme != .ws && scheme != .wss || request.httpMethod != "GET" {
             throw .loading(.unsupportedURL, url: url)
         }
-        if request.httpMethod == "GET", hasBody, scheme == .http || scheme == .https {
-            throw .loading(.dataLengthExceedsMaximum, url: url, reason: "resource exceeds maximum size")
-        }
         var assembled = withAdditionalHeaders
         do {
             if assembled.httpMethod != "GET" { _ = try assembled.checkedMethod() }
@@ -50,20 +47,6 @@ struct HopAssembly: Sendable {
         complete.headerList = HeaderList(
             request.headerList.fields + RedirectRule.fields(missing, after: move, settings.lupine))
         return complete
-    }
-
-    /// Whether there is content to send (U-7.1): empty data is none.
-    private var hasBody: Bool {
-        switch body {
-        case .data(let data): return !data.isEmpty
-        case .file, .streamed: return true
-        case .request:
-            switch request.contents.value.body {
-            case .none: return false
-            case .data(let data): return !data.isEmpty
-            case .stream: return true
-            }
-        }
     }
 
     /// The value of `Cookie`; nil where the storage has none to send and a field of the caller's stands.

@@ -35,9 +35,9 @@ struct HopMachine: Sendable {
     /// How a hop has ended.
     enum HopEnd: Sendable {
         case success
-        case failure(URLError)
+        case failure(any Error)
 
-        var error: URLError? {
+        var error: (any Error)? {
             switch self {
             case .success: nil
             case .failure(let error): error
@@ -124,7 +124,7 @@ struct HopMachine: Sendable {
         /// Ask what is to be stored.
         case offer
         /// Tell the client that it is over.
-        case end(URLError?)
+        case end((any Error)?)
     }
 
     /// What the hop is told, after the work.
@@ -212,7 +212,7 @@ struct HopMachine: Sendable {
         }
     }
 
-    private mutating func end(_ error: URLError?, after work: [Work] = []) -> Actions {
+    private mutating func end(_ error: (any Error)?, after work: [Work] = []) -> Actions {
         state = .over
         return Actions(work: work + [.end(error)])
     }
@@ -317,7 +317,7 @@ struct HopMachine: Sendable {
         case .running: return endedUnanswered(hopEnd, meaning)
         case .thinking(nil):
             // Nobody waits longer than the whole load may take.
-            if let error = hopEnd.error, error.code == .timedOut { return end(error) }
+            if let error = hopEnd.error as? URLError, error.code == .timedOut { return end(error) }
             state = .thinking(hopEnd)
             return Actions()
         case .leaving(.hop): return prepare()

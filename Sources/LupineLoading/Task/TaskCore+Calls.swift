@@ -82,7 +82,7 @@ extension TaskCore {
     var hasDelegate: Bool { state.withLock { $0.own != nil || $0.sessionHasDelegate } }
 
     /// The load is over. Where nobody is to be called, whoever waits for the task hears of it here and now.
-    func end(_ error: URLError?, _ metrics: URLSessionTaskMetrics) {
+    func end(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics) {
         let needsQueue = hasDelegate
         let (needsTurn, isDirect, isAsking) = state.withLock { state in
             guard state.outcome == nil else { return (false, false, false) }

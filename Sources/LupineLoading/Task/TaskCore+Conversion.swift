@@ -68,7 +68,7 @@ private final class ConvertedSink: TaskSink {
     func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan { .deliver }
     func received(_ task: TaskCore, _ data: Data) -> Demand { task.queue(data) }
     func delivers(_ data: Data, _ stage: TaskStage) { _ = sink.received(stage.task.core, data) }
-    func ended(_ task: TaskCore, _ error: URLError?) -> (any Error)? { sink.ended(task, error) }
+    func ended(_ task: TaskCore, _ error: (any Error)?) -> (any Error)? { sink.ended(task, error) }
     func errorOfCancelled(_ error: (any Error)?, _ cancellation: URLError) -> (any Error)? {
         sink.errorOfCancelled(error, cancellation)
     }

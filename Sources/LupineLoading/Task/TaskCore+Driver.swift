@@ -141,9 +141,11 @@ extension TaskCore: TaskDriverClient {
         return sink.upgraded(self, connection, response)
     }
 
-    func driverEnded(_ error: URLError?, _ metrics: URLSessionTaskMetrics) {
+    func driverEnded(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics) {
         // Only these two come while somebody is asked: nothing waits for the answer any more (U-5.10).
-        if let error, error.code == .timedOut || error.code == .cancelled { breakQuestion() }
+        if let error = error as? URLError, error.code == .timedOut || error.code == .cancelled {
+            breakQuestion()
+        }
         end(error, metrics)
     }
 }

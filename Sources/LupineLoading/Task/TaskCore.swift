@@ -85,7 +85,7 @@ final class TaskCore: Sendable {
 
     /// How a load ended, and what its sink makes of that.
     struct Outcome: Sendable {
-        var cause: URLError?
+        var cause: (any Error)?
         var metrics: URLSessionTaskMetrics
         var error: (any Error)?
     }

@@ -291,10 +291,11 @@ extension TaskDriver: HopLoadClient {
         }
     }
 
-    func hopEnded(_ hop: any HopLoad, _ error: URLError?, _ metrics: consuming HopMetrics) {
+    func hopEnded(_ hop: any HopLoad, _ error: (any Error)?, _ metrics: consuming HopMetrics) {
         var authenticator: Authenticator?
         var refusal: (HopMachine.Judgement, Question?)?
-        if let error, let head = Self.refusedTunnel(error),
+        let loading = error as? URLError
+        if let error = loading, let head = Self.refusedTunnel(error),
             var found = state.withLock({ $0.machine.awaitsResponse ? $0.authenticator?.value : nil })
         {
             found.own = client.driverCredential
@@ -315,9 +316,11 @@ extension TaskDriver: HopLoadClient {
                 state.authenticator = .value(authenticator)
                 state.question = refusal.1
                 meaning = .refused(refusal.0)
-            } else if let error {
+            } else if error != nil {
                 let waits = context.settings.waitsForConnectivity && state.isTransaction
-                if waits, error.code == .notConnectedToInternet, !state.hasConnected { meaning = .noNetwork }
+                if waits, loading?.code == .notConnectedToInternet, !state.hasConnected {
+                    meaning = .noNetwork
+                }
             } else if state.cache.isCollecting {
                 meaning = .storable
             }

@@ -23,7 +23,8 @@ extension TaskDriver {
     /// The end of the preparation, which is the beginning of a hop.
     func prepare() {
         let plan = state.withLock { state in
-            Plan(
+            state.request.makeAbsolute()
+            return Plan(
                 request: state.request, body: state.body, move: state.move,
                 credential: state.redirectCredential, streams: state.streams, deadline: state.deadline,
                 priority: state.priority, isSuspended: state.isSuspended,

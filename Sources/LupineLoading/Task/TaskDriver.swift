@@ -312,7 +312,7 @@ final class TaskDriver: Sendable {
         .loading(.timedOut, url: url, reason: "the load took longer than it may")
     }
 
-    private func end(_ error: URLError?) {
+    private func end(_ error: (any Error)?) {
         let now = Date()
         let (hops, count, alarm, watch, trust) = state.withLock { state in
             if let since = state.answersSince {

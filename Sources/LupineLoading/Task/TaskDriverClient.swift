@@ -73,7 +73,7 @@ protocol TaskDriverClient: AnyObject, Sendable {
     /// The connection has left HTTP (web sockets only).
     func driverUpgraded(_ connection: UpgradedConnection, _ response: HTTPURLResponse) -> any UpgradeHandler
     /// It is over; once, always. The metrics are complete.
-    func driverEnded(_ error: URLError?, _ metrics: URLSessionTaskMetrics)
+    func driverEnded(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics)
 }
 
 extension TaskDriverClient {

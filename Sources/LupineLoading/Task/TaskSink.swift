@@ -27,7 +27,7 @@ protocol TaskSink: AnyObject, Sendable {
     /// queued from here on comes before the metrics.
     ///
     /// - Returns: The error that the task completes with.
-    func ended(_ task: TaskCore, _ error: URLError?) -> (any Error)?
+    func ended(_ task: TaskCore, _ error: (any Error)?) -> (any Error)?
     /// What a task completes with that has been cancelled, where `ended` had answered `error`.
     func errorOfCancelled(_ error: (any Error)?, _ cancellation: URLError) -> (any Error)?
     /// Ends the task for somebody who wants to go on with it later; `asker` hears once, on the delegate queue, before the
@@ -53,7 +53,7 @@ extension TaskSink {
         _ task: TaskCore, _ proposal: CachedURLResponse,
         reply: @escaping @Sendable (CachedURLResponse?) -> Void
     ) { reply(proposal) }
-    func ended(_ task: TaskCore, _ error: URLError?) -> (any Error)? { error }
+    func ended(_ task: TaskCore, _ error: (any Error)?) -> (any Error)? { error }
     func errorOfCancelled(_ error: (any Error)?, _ cancellation: URLError) -> (any Error)? {
         (error as? URLError)?.code == .cancelled ? error : cancellation
     }

@@ -6,11 +6,10 @@ import Foundation
 extension URLSession {
     func webSocket(_ request: URLRequest) -> URLSessionWebSocketTask {
         let socket = WebSocketCore()
-        let sink = WebSocketSink()
         let order = TaskOrder(kind: .webSocket, request: request, body: .request)
-        let task = core.makeTask(originalRequest: request, sink: sink) { [core] task in
+        let task = core.makeTask(originalRequest: request, sink: WebSocketSink()) { [core] task in
             WebSocketLoad(
-                socket, sink, task,
+                socket, task,
                 offersCompression: core.context.settings.lupine.offersWebSocketCompression
             ) { client, dress in
                 var order = order

@@ -24,24 +24,21 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
     private let driver = Lock<(any TaskLoad)?>(nil)
     private let stage = Lock(Stage.handshake)
     private let url: URL?
-    private let sink: WebSocketSink
     private let offersCompression: Bool
     /// The handshake of the hop that was sent last: keys are used once.
     private let handshake = Lock<WebSocketHandshake?>(nil)
 
     /// - Parameters:
     ///   - socket: The task's socket.
-    ///   - sink: What the task completes with.
     ///   - task: The task.
     ///   - offersCompression: Whether permessage-deflate is offered.
     ///   - makeDriver: Makes what does the handshake, for a client, with what each hop's request is to be given.
     init(
-        _ socket: WebSocketCore, _ sink: WebSocketSink, _ task: TaskCore, offersCompression: Bool,
+        _ socket: WebSocketCore, _ task: TaskCore, offersCompression: Bool,
         makeDriver: (any TaskDriverClient, @escaping @Sendable (inout URLRequest) -> Void) -> any TaskLoad
     ) {
         self.offersCompression = offersCompression
         self.socket = socket
-        self.sink = sink
         client = task
         url = task.originalRequest?.url
         socket.attach(onEnd: { [weak self] ending in self?.ended(ending) })
@@ -170,7 +167,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
     }
 
     /// The handshake is over. With a socket that is open the task goes on.
-    func driverEnded(_ error: URLError?, _ metrics: URLSessionTaskMetrics) {
+    func driverEnded(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics) {
         driver.withLock { $0 = nil }
         let failure = stage.withLock { stage -> URLError? in
             switch stage {
@@ -186,10 +183,10 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
                 return .loading(.badServerResponse, url: url, underlying: fault)
             case .handshake:
                 stage = .ended
-                guard let error, error.code != .networkConnectionLost else {
+                guard let loading = error as? URLError, loading.code != .networkConnectionLost else {
                     return .loading(.badServerResponse, url: url, underlying: error)
                 }
-                return error
+                return loading
             }
         }
         guard let failure else { return }
@@ -220,24 +217,17 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
     }
 
     private func finish(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics?) {
-        sink.fail(error)
         let metrics =
             metrics?.lasting(until: Date())
             ?? URLSessionTaskMetrics(hops: [], redirectCount: 0, created: client.created, completed: Date())
-        client.driverEnded(error as? URLError, metrics)
+        client.driverEnded(error, metrics)
     }
 }
 
-/// What a web socket task completes with. Its content goes another way.
+/// A web socket task's content goes another way.
 final class WebSocketSink: TaskSink {
-    private let failure = Lock<(any Error)?>(nil)
-
-    /// An error that is no `URLError`, too.
-    func fail(_ error: (any Error)?) { failure.withLock { $0 = error } }
-
     func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan { .skip }
     func received(_ task: TaskCore, _ data: Data) -> Demand { .enough }
-    func ended(_ task: TaskCore, _ error: URLError?) -> (any Error)? { failure.withLock { $0 } ?? error }
 }
 
 /// Nobody listens: the server's answer was none that a web socket can begin with, or it came too late.

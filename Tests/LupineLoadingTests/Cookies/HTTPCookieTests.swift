@@ -18,11 +18,15 @@ struct HTTPCookieTests {
     func read(_ line: String) -> HTTPCookie? { SetCookieSyntax.cookie(line, from: origin, now: now) }
 
     static let folded: [(value: String, lines: [String])] = [
-        ("a=1", ["a=1"]), ("a=1, b=2", ["a=1", " b=2"]), ("a=1,b=2,c=3", ["a=1", "b=2", "c=3"]),
+        ("a=1", ["a=1"]), ("a=1, b=2", ["a=1", "b=2"]), ("a=1,b=2,c=3", ["a=1", "b=2", "c=3"]),
         (
             "a=1; Expires=Sun, 06 Nov 1994 08:49:37 GMT, b=2",
-            ["a=1; Expires=Sun, 06 Nov 1994 08:49:37 GMT", " b=2"]
+            ["a=1; Expires=Sun, 06 Nov 1994 08:49:37 GMT", "b=2"]
         ),
+        ("a=1,\nb=2", ["a=1", "b=2"]), ("a=1,\r\nb=2", ["a=1", "b=2"]), ("a=1,\r\n \tb=2", ["a=1", "b=2"]),
+        ("a=1,\u{B}b=2,\u{C}c=3", ["a=1", "b=2", "c=3"]), ("a=1\r\n, b=2\n", ["a=1", "b=2"]),
+        ("a=1,\u{A0}b=2,\u{2028}c=3,\u{85}d=4", ["a=1", "b=2", "c=3", "d=4"]),
+        ("a=1,\u{301}b=2", ["a=1,\u{301}b=2"]), ("a=1,\n2", ["a=1,\n2"]), ("a=1\nb=2", ["a=1\nb=2"]),
         ("a=1,2, x", ["a=1,2, x"]), ("a=1,=2", ["a=1,=2"]), ("", [""]), (",", [","]), ("a=1,", ["a=1,"]),
     ]
 
@@ -38,6 +42,14 @@ struct HTTPCookieTests {
         ]
         let cookies = HTTPCookie.cookies(withResponseHeaderFields: fields, for: url)
         #expect(cookies.map(\.name) == ["a", "b", "c"] && cookies.map(\.value) == ["1", "2", "3"])
+        let folded = [
+            "Set-Cookie":
+                "a=1; Path=/;\r\n Secure,\r\n b=2; Expires=Fri, 01 Jan 2100 00:00:00 GMT,\n\tc=3\r\n"
+        ]
+        let unfolded = HTTPCookie.cookies(withResponseHeaderFields: folded, for: url)
+        #expect(unfolded.map(\.name) == ["a", "b", "c"] && unfolded.map(\.value) == ["1", "2", "3"])
+        #expect(unfolded.map(\.isSecure) == [true, false, false])
+        #expect(unfolded.map(\.isSessionOnly) == [true, false, true])
         let path = try #require(URL(string: "data:,x"))
         #expect(HTTPCookie.cookies(withResponseHeaderFields: fields, for: path).isEmpty)
     }

@@ -105,9 +105,10 @@ final class RecordingHopClient: HopLoadClient {
         var streamsAsked = 0
         var ends = 0
         var overlaps = 0
-        var error: URLError?
+        var failure: (any Error)?
         var metrics: HopMetrics?
 
+        var error: URLError? { failure as? URLError }
         var body: Data { pieces.reduce(Data(), +) }
         var text: String { String(decoding: body, as: UTF8.self) }
     }
@@ -225,12 +226,12 @@ final class RecordingHopClient: HopLoadClient {
         note("upgraded", { $0.response = response }, { upgrade?(connection) ?? Hangup(connection) })
     }
 
-    func hopEnded(_ hop: any HopLoad, _ error: URLError?, _ metrics: HopMetrics) {
+    func hopEnded(_ hop: any HopLoad, _ error: (any Error)?, _ metrics: HopMetrics) {
         note(
             "end",
             { log in
                 log.ends += 1
-                log.error = error
+                log.failure = error
                 log.metrics = metrics
             }, {})
         ended.open()

@@ -15,7 +15,7 @@ final class HopWitness: HopLoadClient {
         var policy: URLCache.StoragePolicy?
         var pieces: [Data] = []
         var spliced = 0
-        var error: URLError?
+        var failure: (any Error)?
         var metrics: HopMetrics?
         var ends = 0
         var overlaps = 0
@@ -23,6 +23,7 @@ final class HopWitness: HopLoadClient {
         var challenge: URLAuthenticationChallenge?
         var reply: (@Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)?
 
+        var error: URLError? { failure as? URLError }
         var body: Data { pieces.reduce(Data(), +) }
         var text: String { String(decoding: body, as: UTF8.self) }
     }
@@ -115,10 +116,10 @@ final class HopWitness: HopLoadClient {
         }
     }
 
-    func hopEnded(_ hop: any HopLoad, _ error: URLError?, _ metrics: HopMetrics) {
+    func hopEnded(_ hop: any HopLoad, _ error: (any Error)?, _ metrics: HopMetrics) {
         note("end") { log in
             log.ends += 1
-            log.error = error
+            log.failure = error
             log.metrics = metrics
         } _: {
             ended.open()

@@ -147,6 +147,75 @@ struct ProtocolSessionTests {
         #expect(data == Data("bytes".utf8) && response == nil && error == nil)
     }
 
+    @Test(
+        "[U-7.1] GET with a body is refused by the network alone: protocols get it as it is, and caches answer it"
+    )
+    func bodyWithGET() async throws {
+        func asked(_ body: @escaping @Sendable (inout URLRequest) -> Void) async throws -> String {
+            let (host, _) = EchoProtocol.stage { echo in
+                let stream = echo.request.httpBodyStream.map { _ in "a stream" }
+                echo.respond(200)
+                echo.load(echo.request.httpMethod ?? "")
+                echo.load(" ")
+                echo.load(
+                    stream ?? echo.request.httpBody.map { String(decoding: $0, as: UTF8.self) } ?? "nothing")
+                echo.finish()
+            }
+            var request = try Self.request("https", host)
+            body(&request)
+            let sent = request
+            return try await Self.withSession { session in
+                String(decoding: try await session.data(for: sent).0, as: UTF8.self)
+            }
+        }
+        #expect(try await asked { $0.httpBody = Data("x".utf8) } == "GET x")
+        #expect(try await asked { $0.httpBodyStream = InputStream(data: Data("x".utf8)) } == "GET a stream")
+        try await Self.withSession(nil) { session in
+            var request = try Self.request("http", "stored.test")
+            request.httpBody = Data("x".utf8)
+            let url = try #require(request.url)
+            let response = try #require(
+                HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil))
+            session.configuration.urlCache?.storeCachedResponse(
+                CachedURLResponse(response: response, data: Data("stored".utf8)), for: request)
+            request.cachePolicy = .returnCacheDataDontLoad
+            #expect(try await session.data(for: request).0 == Data("stored".utf8))
+            request.cachePolicy = .reloadIgnoringLocalCacheData
+            let refused = request
+            let error = await #expect(throws: URLError.self) { _ = try await session.data(for: refused) }
+            #expect(error?.code == .dataLengthExceedsMaximum)
+        }
+    }
+
+    @Test("[U-1.8] a relative address is loaded, cached and handed to protocols as the absolute one")
+    func relativeAddresses() async throws {
+        let (host, _) = EchoProtocol.stage { echo in
+            #expect(echo.request.url?.baseURL == nil && echo.task?.currentRequest?.url == echo.request.url)
+            #expect(echo.task?.originalRequest?.url?.relativeString == "../c?d")
+            echo.respond(200)
+            echo.load(echo.request.url?.absoluteString ?? "")
+            echo.finish()
+        }
+        var request = try Self.request("http", host, "/a/b/")
+        request.url = URL(string: "../c?d", relativeTo: request.url)
+        let relative = request
+        try await Self.withSession { session in
+            let (data, response) = try await session.data(for: relative)
+            #expect(String(decoding: data, as: UTF8.self) == "http://\(host)/a/c?d")
+            #expect(response.url?.baseURL == nil)
+        }
+        try await withStage { stage in
+            var request = URLRequest(url: try stage.url("/a/b"))
+            request.url = URL(string: "/anything?x=1", relativeTo: request.url)
+            let (data, response) = try await stage.session.data(for: request)
+            #expect(response.url == (try stage.url("/anything?x=1")))
+            #expect(String(decoding: data, as: UTF8.self).contains("/anything?x=1"))
+            let cache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
+            cache.storeCachedResponse(CachedURLResponse(response: response, data: data), for: request)
+            #expect(cache.cachedResponse(for: URLRequest(url: try stage.url("/anything?x=1"))) != nil)
+        }
+    }
+
     @Test("[U-17.7] a task that is cancelled stops its protocol")
     func cancels() async throws {
         let (host, play) = EchoProtocol.stage { $0.respond() }

@@ -34,13 +34,20 @@ struct URLRequestTests {
         #expect(request.customMirror.children.contains { $0.label == "httpMethod" })
     }
 
-    @Test func anAddressIsMadeAbsolute() throws {
+    @Test("[U-1.8] an initializer makes the address absolute; one that is set keeps base and relative string")
+    func relativeAddresses() throws {
         let relative = try #require(URL(string: "x", relativeTo: url))
         #expect(URLRequest(url: relative).url?.baseURL == nil)
+        #expect(NSURLRequest(url: relative).url?.baseURL == nil)
         var request = request
         request.url = relative
-        #expect(request.url?.absoluteString == "http://example.org/x")
-        #expect(request.url?.baseURL == nil)
+        let mutable = NSMutableURLRequest(url: url)
+        mutable.url = relative
+        for kept in [request.url, mutable.url, (mutable.copy() as? NSURLRequest)?.url] {
+            #expect(kept?.absoluteString == "http://example.org/x")
+            #expect(kept?.baseURL == url && kept?.relativeString == "x")
+        }
+        #expect(request.contents.value.scheme == .http)
         request.url = nil
         #expect(request.description == "url: nil")
     }

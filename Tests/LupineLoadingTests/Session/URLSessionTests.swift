@@ -46,6 +46,46 @@ struct URLSessionTests {
         session.invalidateAndCancel()
     }
 
+    @Test(
+        "[U-4.9] an invalidated session lists no task that was cancelled with it, and all that may finish",
+        arguments: [[false], [true], [false, true]])
+    func taskListsOfAnInvalidSession(cancelling: [Bool]) async {
+        let stand = LoadStand()
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        let session = stand.session(NotingDelegate(), queue: queue)
+        let tasks: [URLSessionTask] = [
+            session.dataTask(with: someURL()), session.downloadTask(with: someURL()),
+            session.uploadTask(with: URLRequest(url: someURL()), from: Data()),
+            session.webSocketTask(with: someURL()),
+        ]
+        tasks[0].resume()
+        _ = await stand.load()
+        // No task can have its last call before the lists were made.
+        let (all, kinds) = await withCheckedContinuation { waiting in
+            queue.addOperation {
+                let found = Lock<([URLSessionTask]?, [URLSessionTask]?)>((nil, nil))
+                for cancels in cancelling {
+                    if cancels { session.invalidateAndCancel() } else { session.finishTasksAndInvalidate() }
+                }
+                session.getAllTasks { all in found.withLock { $0.0 = all } }
+                session.getTasksWithCompletionHandler { data, uploads, downloads in
+                    let found = found.withLock { found in
+                        found.1 = data + uploads + downloads
+                        return found
+                    }
+                    waiting.resume(returning: (found.0, found.1))
+                }
+            }
+        }
+        if cancelling.contains(true) {
+            #expect(all == [] && kinds == [])
+        } else {
+            #expect(all == tasks && kinds == [tasks[0], tasks[2], tasks[1]])
+        }
+        session.invalidateAndCancel()
+    }
+
     @Test("[U-6.8] progress is sent and received together; it ends full and cancels the task")
     func progress() async {
         let stand = LoadStand()

@@ -41,7 +41,7 @@ struct HopMachineTests {
         return actions.work.map { work in
             switch work {
             case .end(nil): "end"
-            case .end(let error?): "end(\(error.code.rawValue))"
+            case .end(let error?): "end(\((error as? URLError)?.code.rawValue ?? 0))"
             case .prepare, .make, .announce, .respond, .ask, .wait, .answer, .pump, .offer: "\(work)"
             }
         } + order

@@ -33,9 +33,11 @@ final class RecordingClient: TaskDriverClient {
         var challenges: [URLAuthenticationChallenge] = []
         var proposals: [URLRequest] = []
         var offers: [CachedURLResponse] = []
-        var error: URLError?
+        var failure: (any Error)?
         var metrics: URLSessionTaskMetrics?
         var ends = 0
+
+        var error: URLError? { failure as? URLError }
     }
 
     private struct State: Sendable {
@@ -203,10 +205,10 @@ final class RecordingClient: TaskDriverClient {
         preconditionFailure("no scripted hop leaves HTTP")
     }
 
-    func driverEnded(_ error: URLError?, _ metrics: URLSessionTaskMetrics) {
+    func driverEnded(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics) {
         call("end") {
             state.withLock { state in
-                state.notes.error = error
+                state.notes.failure = error
                 state.notes.metrics = metrics
             }
         }

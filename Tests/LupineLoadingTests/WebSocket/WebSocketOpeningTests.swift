@@ -69,7 +69,7 @@ private final class Crossing: TaskLoad, TaskDriverClient {
         if let error = late.value.error { driver.value?.cancel(error) }
         return handler
     }
-    func driverEnded(_ error: URLError?, _ metrics: URLSessionTaskMetrics) {
+    func driverEnded(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics) {
         driver.set(nil)
         client.driverEnded(error, metrics)
     }

@@ -18,6 +18,20 @@ import Testing
         try #require(encoded(parameters, method: "POST", with: encoding).body)
     }
 
+    @Test("[E-4.2.3] a relative address keeps what it is relative to")
+    func relativeAddresses() throws {
+        let base = try #require(URL(string: "http://h/a/b"))
+        var request = URLRequest(url: base)
+        request.url = URL(string: "c?d=e", relativeTo: base)
+        let encodings: [(URLRequest) throws -> URLRequest] = [
+            { try URLEncoding.default.encode($0, with: ["f": "g"]) },
+            { try URLEncodedFormParameterEncoder.default.encode(["f": "g"], into: $0) },
+        ]
+        for encode in encodings {
+            #expect(try encode(request).url?.absoluteString == "http://h/a/c?d=e&f=g")
+        }
+    }
+
     @Test("[E-4.2.1] without parameters the request stays, whatever the destination")
     func noParameters() throws {
         for encoding in [URLEncoding.default, .queryString, .httpBody] {

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+
+/// The octets of a request, as an archive of an `NSURLRequest` holds them: one run that a strict reader takes or refuses as a
+/// whole, so that an archive from anywhere meets no reader but this one.
+///
+/// What is not archived: a body stream, which can be read once, and properties that a protocol attached and no property list
+/// can hold. The header fields are, and so are the secrets among them: an archive is as secret as the request.
+package enum RequestArchive {
+    private static let version: UInt32 = 1
+    /// Those that are yes or no, in the order in which they are written.
+    private static var flags: [WritableKeyPath<URLRequest.Contents, Bool>] {
+        [
+            \.allowsCellularAccess, \.allowsExpensiveNetworkAccess, \.allowsConstrainedNetworkAccess,
+            \.assumesHTTP3Capable, \.requiresDNSSECValidation, \.httpShouldHandleCookies,
+            \.httpShouldUsePipelining,
+        ]
+    }
+
+    // MARK: writing
+
+    /// The octets of a request.
+    package static func octets(of request: URLRequest) -> [UInt8] {
+        let contents = request.contents.value
+        var writer = OctetWriter()
+        writer.write(version)
+        write(contents.url, to: &writer)
+        write(contents.mainDocumentURL, to: &writer)
+        writer.write(UInt64(contents.cachePolicy.rawValue))
+        writer.write(UInt64(contents.networkServiceType.rawValue))
+        writer.write(UInt64(contents.attribution.rawValue))
+        writer.write(contents.timeout != nil)
+        if let timeout = contents.timeout { writer.write(timeout) }
+        for flag in flags { writer.write(contents[keyPath: flag]) }
+        writer.write(contents.httpMethod)
+        writer.write(UInt32(truncatingIfNeeded: contents.headers.fields.count))
+        for field in contents.headers.fields {
+            writer.write(field.name)
+            writer.write(field.value)
+        }
+        writer.write(request.httpBody != nil)
+        if let body = request.httpBody { writer.write(run: body) }
+        properties(contents).write(to: &writer)
+        return writer.octets
+    }
+
+    /// Those that a property list can hold, each judged as a member, which may be one level less deep.
+    private static func properties(_ contents: URLRequest.Contents) -> StorableValue {
+        var kept: [String: StorableValue] = [:]
+        for (key, property) in contents.protocolProperties {
+            guard case .dictionary(let member)? = StorableValue([key: property.value]) else { continue }
+            kept.merge(member) { _, added in added }
+        }
+        return .dictionary(kept)
+    }
+
+    /// The text of an address and of what it is relative to; of the whole where its parts cannot be read again.
+    private static func write(_ url: URL?, to writer: inout OctetWriter) {
+        let whole: String? = url?.absoluteString
+        let parts: (text: String?, base: String?) = (url?.relativeString, url?.baseURL?.absoluteString)
+        let isReadable = parts.text.map { (try? Self.url($0, base: parts.base)) != nil } ?? true
+        writer.write(isReadable ? parts.text : whole)
+        if url != nil { writer.write(isReadable ? parts.base : nil) }
+    }
+
+    // MARK: reading
+
+    /// The request that the octets are of; nil when they are anything else.
+    package static func request(_ octets: [UInt8]) -> URLRequest? {
+        var reader = OctetReader(octets, in: 0..<octets.count)
+        guard let contents = try? read(&reader), reader.isAtEnd else { return nil }
+        return URLRequest(contents)
+    }
+
+    private static func read(_ reader: inout OctetReader) throws(OctetReader.Damage) -> URLRequest.Contents {
+        guard try reader.number() == version else { throw OctetReader.Damage() }
+        let url = try readURL(&reader)
+        let mainDocumentURL = try readURL(&reader)
+        guard let cachePolicy = URLRequest.CachePolicy(rawValue: try readUInt(&reader)),
+            let service = URLRequest.NetworkServiceType(rawValue: try readUInt(&reader)),
+            let attribution = URLRequest.Attribution(rawValue: try readUInt(&reader))
+        else { throw OctetReader.Damage() }
+        let timeout = try reader.flag() ? Double(bitPattern: try reader.longNumber()) : nil
+        var contents = URLRequest.Contents(url: url, cachePolicy: cachePolicy, timeout: timeout)
+        contents.mainDocumentURL = mainDocumentURL
+        contents.networkServiceType = service
+        contents.attribution = attribution
+        for flag in flags { contents[keyPath: flag] = try reader.flag() }
+        contents.httpMethod = try reader.text()
+        var fields: [HeaderList.Field] = []
+        for _ in 0..<(try reader.number()) {
+            fields.append(HeaderList.Field(name: try reader.text(), value: try reader.text()))
+        }
+        contents.headers = HeaderList(fields)
+        if try reader.flag() { contents.body = .data(Data(try reader.run())) }
+        guard case .dictionary(let properties) = try StorableValue(from: &reader) else {
+            throw OctetReader.Damage()
+        }
+        contents.protocolProperties = properties.mapValues { CallerValue($0.value) }
+        return contents
+    }
+
+    private static func readUInt(_ reader: inout OctetReader) throws(OctetReader.Damage) -> UInt {
+        guard let number = UInt(exactly: try reader.longNumber()) else { throw OctetReader.Damage() }
+        return number
+    }
+
+    private static func readURL(_ reader: inout OctetReader) throws(OctetReader.Damage) -> URL? {
+        guard let text = try reader.optionalText() else { return nil }
+        return try url(text, base: try reader.optionalText())
+    }
+
+    /// The address whose texts these are, and would be again.
+    private static func url(_ text: String, base: String?) throws(OctetReader.Damage) -> URL {
+        let baseURL = base.flatMap { URL(string: $0) }
+        guard baseURL?.absoluteString == base, let url = URL(string: text, relativeTo: baseURL),
+            url.relativeString == text, url.baseURL?.absoluteString == base
+        else { throw OctetReader.Damage() }
+        return url
+    }
+}

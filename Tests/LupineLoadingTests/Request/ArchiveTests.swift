@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+@testable import LupineLoading
+
+/// What Apple's types archive is archived here, and an archive of anything else gives nothing.
+struct ArchiveTests {
+    static let url = someURL("/a?b#c")
+
+    // MARK: the table
+
+    /// Each type of the URL loading system that is `NSSecureCoding` on Apple's platforms.
+    enum Coded: CaseIterable, Sendable {
+        case request, mutableRequest, response, httpResponse, cachedResponse, credential, space, challenge
+
+        func example() throws -> any NSObject & NSSecureCoding {
+            let space = CredentialTests.space()
+            let credential = URLCredential(user: "u", password: "p", persistence: .forSession)
+            switch self {
+            case .request: return NSURLRequest(ArchiveTests.request())
+            case .mutableRequest: return NSMutableURLRequest(ArchiveTests.request())
+            case .response:
+                return URLResponse(
+                    url: url, mimeType: "text/plain", expectedContentLength: 3, textEncodingName: "utf-8")
+            case .httpResponse: return try http()
+            case .cachedResponse: return try ArchiveTests.cachedResponse()
+            case .credential: return credential
+            case .space: return space
+            case .challenge: return try ArchiveTests.challenge()
+            }
+        }
+
+        /// The keys under which it archives.
+        var keys: [String] {
+            let response = ["url", "mimeType", "expectedContentLength", "textEncodingName"]
+            return switch self {
+            case .request, .mutableRequest: ["request"]
+            case .response: response
+            case .httpResponse: response + ["statusCode", "headerFields"]
+            case .cachedResponse: ["response", "data", "storagePolicy", "userInfo"]
+            case .credential: ["user", "password", "persistence"]
+            case .space:
+                ["host", "port", "protocol", "realm", "method", "isProxy", "proxyType", "distinguishedNames"]
+            case .challenge:
+                [
+                    "protectionSpace", "proposedCredential", "previousFailureCount", "failureResponse",
+                    "errorDomain", "errorCode", "errorDescription",
+                ]
+            }
+        }
+    }
+
+    static func cachedResponse() throws -> CachedURLResponse {
+        CachedURLResponse(
+            response: try http(), data: Data("abc".utf8),
+            userInfo: ["a": 1, "b": ["c": Data([1]), "d": Date(timeIntervalSince1970: 5)] as [String: Any]],
+            storagePolicy: .allowedInMemoryOnly)
+    }
+
+    static func challenge() throws -> URLAuthenticationChallenge {
+        URLAuthenticationChallenge(
+            space: CredentialTests.space(),
+            credential: URLCredential(user: "u", password: "p", persistence: .forSession), failures: 3,
+            response: try http(),
+            error: NSError(domain: "d", code: 4, userInfo: [NSLocalizedDescriptionKey: "words"]))
+    }
+
+    static func http() throws -> HTTPURLResponse {
+        try #require(
+            HTTPURLResponse(
+                url: url, statusCode: 404, httpVersion: nil,
+                headerFields: ["Content-Type": "text/html", "x-a": "b"]))
+    }
+
+    /// A request of which nothing is as it was made.
+    static func request() -> URLRequest {
+        var request = URLRequest(url: url, cachePolicy: .returnCacheDataDontLoad, timeoutInterval: 2.5)
+        request.url = URL(string: "d/../e?f", relativeTo: url)
+        request.mainDocumentURL = someURL("/document")
+        request.networkServiceType = .callSignaling
+        request.attribution = .user
+        request.allowsCellularAccess = false
+        request.allowsExpensiveNetworkAccess = false
+        request.allowsConstrainedNetworkAccess = false
+        request.assumesHTTP3Capable = true
+        request.requiresDNSSECValidation = true
+        request.httpShouldHandleCookies = false
+        request.httpShouldUsePipelining = true
+        request.httpMethod = "propfind"
+        request.setValue("é, 2", forHTTPHeaderField: "x-b")
+        request.setValue("1", forHTTPHeaderField: "A")
+        request.httpBody = Data([0, 255])
+        request.setProtocolProperty(["k": [1, true, "x"] as [Any]], forKey: "p")
+        return request
+    }
+
+    static func archive(_ object: any NSObject & NSSecureCoding) throws -> Data {
+        try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: true)
+    }
+
+    static func read<Object: NSObject & NSSecureCoding>(_ type: Object.Type, _ data: Data) -> Object? {
+        (try? NSKeyedUnarchiver.unarchivedObject(ofClass: type, from: data)).flatMap { $0 }
+    }
+
+    @Test("[U-1.9, U-2.5, U-11.21, U-12.17] what is archived is read as it was", arguments: Coded.allCases)
+    func roundTrips(_ coded: Coded) throws {
+        func check<Object: NSObject & NSSecureCoding>(_ object: Object) throws {
+            #expect(Object.supportsSecureCoding)
+            let back = try #require(Self.read(Object.self, try Self.archive(object)))
+            #expect(type(of: back) == type(of: object))
+            if object is URLAuthenticationChallenge { return }
+            #expect(back == object && back.hash == object.hash)
+        }
+        try check(try coded.example())
+    }
+
+    // MARK: requests
+
+    @Test("[U-1.9] all of a request is archived")
+    func requests() throws {
+        let request = Self.request()
+        let back = try #require(Self.read(NSURLRequest.self, try Self.archive(NSURLRequest(request))))
+            .asURLRequest
+        #expect(RequestArchive.octets(of: back) == RequestArchive.octets(of: request))
+        #expect(back.url?.relativeString == "d/../e?f" && back.url?.baseURL == Self.url)
+        #expect(back.mainDocumentURL == request.mainDocumentURL && back.cachePolicy == request.cachePolicy)
+        #expect(back.explicitTimeoutInterval == 2.5 && back.networkServiceType == .callSignaling)
+        #expect(back.attribution == .user && !back.allowsCellularAccess && !back.allowsExpensiveNetworkAccess)
+        #expect(!back.allowsConstrainedNetworkAccess && back.assumesHTTP3Capable)
+        #expect(back.requiresDNSSECValidation && !back.httpShouldHandleCookies)
+        #expect(back.httpShouldUsePipelining && back.httpMethod == "propfind")
+        #expect(back.headerList.fields == request.headerList.fields && back.httpBody == request.httpBody)
+        let property = back.protocolProperty(forKey: "p") as? NSDictionary
+        #expect(property == ["k": [1, true, "x"] as [Any]] as NSDictionary)
+        let plain = try #require(
+            Self.read(NSURLRequest.self, try Self.archive(NSURLRequest(url: someURL()))))
+        #expect(plain.asURLRequest.explicitTimeoutInterval == nil && plain.timeoutInterval == 60)
+        #expect(plain.httpBody == nil && plain.allHTTPHeaderFields == nil && plain.mainDocumentURL == nil)
+    }
+
+    static let addresses: [URL?] = [
+        nil, URL(string: "x"), URL(string: "?q", relativeTo: url), URL(string: "//h/p", relativeTo: url),
+        URL(filePath: "/tmp/a b"),
+        URL(filePath: "a", relativeTo: URL(filePath: "/tmp/", directoryHint: .isDirectory)),
+        URL(string: "http://u:p@h:1/%41?%C3%A4#f"), URL(string: "http://bücher.example/ä"),
+        URL(string: "data:,x"),
+        URL(string: "http://[fe80::1%25eth0]/"),
+    ]
+
+    @Test("[U-1.9] any address", arguments: addresses)
+    func anyAddress(_ address: URL?) {
+        var request = URLRequest(url: Self.url)
+        request.url = address
+        request.mainDocumentURL = address
+        let back = RequestArchive.request(RequestArchive.octets(of: request))
+        #expect(back?.url == address && back?.url?.absoluteString == address?.absoluteString)
+        #expect(back?.mainDocumentURL == address)
+    }
+
+    @Test("[U-1.9] streams and what no property list holds stay behind")
+    func leftBehind() throws {
+        var request = URLRequest(url: Self.url)
+        request.httpBodyStream = InputStream(data: Data([1]))
+        request.timeoutInterval = .infinity
+        request.setProtocolProperty(NSObject(), forKey: "object")
+        var deep: [String: Any] = ["x": 1]
+        for _ in 0..<29 { deep = ["x": deep] }
+        request.setProtocolProperty(deep, forKey: "deep")
+        request.setProtocolProperty(["x": deep], forKey: "deeper")
+        request.setProtocolProperty("kept", forKey: "text")
+        let back = try #require(
+            Self.read(NSMutableURLRequest.self, try Self.archive(NSMutableURLRequest(request))))
+        #expect(back.httpBodyStream == nil && back.httpBody == nil && back.timeoutInterval == .infinity)
+        #expect(back.protocolProperty(forKey: "object") == nil)
+        #expect(back.protocolProperty(forKey: "deep") != nil)
+        #expect(back.protocolProperty(forKey: "deeper") == nil)
+        #expect(back.protocolProperty(forKey: "text") as? String == "kept")
+        back.httpMethod = "PUT"
+        #expect(back.httpMethod == "PUT")
+    }
+
+    @Test("octets that were cut or changed give no request, or one that is archived as itself")
+    func damagedOctets() {
+        let octets = RequestArchive.octets(of: Self.request())
+        for count in 0..<octets.count { #expect(RequestArchive.request(Array(octets[..<count])) == nil) }
+        #expect(RequestArchive.request(octets + [0]) == nil)
+        for place in octets.indices {
+            for change: UInt8 in [1, 0x80, 0xFF] {
+                var damaged = octets
+                damaged[place] ^= change
+                guard let request = RequestArchive.request(damaged) else { continue }
+                let again = RequestArchive.octets(of: request)
+                #expect(RequestArchive.request(again).map(RequestArchive.octets) == again, "\(place)")
+            }
+        }
+    }
+
+    // MARK: the others
+
+    @Test("a response of a class of the program's, and further values that no property list holds")
+    func cachedResponses() throws {
+        let own = OwnResponse(url: Self.url, mimeType: "a/b", expectedContentLength: 1, textEncodingName: nil)
+        let cached = CachedURLResponse(
+            response: own, data: Data(), userInfo: ["object": NSObject()], storagePolicy: .notAllowed)
+        let back = try #require(Self.read(CachedURLResponse.self, try Self.archive(cached)))
+        #expect(back.response is OwnResponse && back.response.mimeType == "a/b")
+        #expect(back.userInfo == nil && back.storagePolicy == .notAllowed && back.data.isEmpty)
+        let http = try Self.cachedResponse()
+        let second = try #require(Self.read(CachedURLResponse.self, try Self.archive(http)))
+        #expect(second.response == http.response && second.storagePolicy == .allowedInMemoryOnly)
+        #expect(second.userInfo as NSDictionary? == http.userInfo as NSDictionary?)
+    }
+
+    @Test("[U-11.21] a challenge without its sender")
+    func challenges() throws {
+        let challenge = try Self.challenge()
+        let back = try #require(Self.read(URLAuthenticationChallenge.self, try Self.archive(challenge)))
+        #expect(back.protectionSpace == challenge.protectionSpace && back.previousFailureCount == 3)
+        #expect(back.proposedCredential == challenge.proposedCredential && back.sender == nil)
+        #expect(back.failureResponse == challenge.failureResponse)
+        let error = try #require(back.error as NSError?)
+        #expect(error.domain == "d" && error.code == 4 && error.localizedDescription == "words")
+        // What cannot be archived: a trust, and whatever an error's further values are.
+        let trust = URLCredential(trust: try SecurityFixture.trust("good"))
+        let bare = URLAuthenticationChallenge(
+            space: challenge.protectionSpace, credential: trust, failures: 0, response: nil,
+            error: NSError(domain: "d", code: 4, userInfo: ["object": NSObject()]))
+        let again = try #require(Self.read(URLAuthenticationChallenge.self, try Self.archive(bare)))
+        #expect(again.proposedCredential == nil && again.failureResponse == nil)
+        #expect((again.error as NSError?)?.code == 4)
+    }
+
+    // MARK: archives from anywhere
+
+    /// No objects of classes that are not asked for: where it meets one, Foundation's unarchiver stops the program itself.
+    private static var strangers: [Any?] {
+        [
+            nil, "text" as NSString, NSNumber(value: 3), Int64.min, Int64.max, Int64(-1), Int64(1), true, 1.5,
+            Double.nan, Data([1, 2, 3]) as NSData, Data() as NSData, "" as NSString,
+        ]
+    }
+
+    @Test(
+        "[U-1.9, U-2.5, U-11.21, U-12.17] an archive with other values gives nothing, or a whole object",
+        arguments: Coded.allCases)
+    func hostileValues(_ coded: Coded) throws {
+        func check<Object: NSObject & NSSecureCoding>(_ object: Object) throws {
+            func look(_ values: [String: Any?]) throws {
+                let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+                archiver.encode(ArchiveImpostor(values), forKey: NSKeyedArchiveRootObjectKey)
+                archiver.finishEncoding()
+                let reader = try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData)
+                reader.requiresSecureCoding = true
+                reader.decodingFailurePolicy = .setErrorAndReturn
+                reader.setClass(Object.self, forClassName: NSStringFromClass(ArchiveImpostor.self))
+                guard let read = reader.decodeObject(of: Object.self, forKey: NSKeyedArchiveRootObjectKey)
+                else { return }
+                _ = (read.hash, read.description)
+                #expect(Self.read(Object.self, try Self.archive(read)) != nil)
+            }
+            let keys = coded.keys
+            for stranger in Self.strangers {
+                try look(Dictionary(uniqueKeysWithValues: keys.map { ($0, stranger) }))
+            }
+            let sound = Self.sound
+            for key in keys {
+                for stranger in Self.strangers {
+                    var values: [String: Any?] = sound.filter { keys.contains($0.key) }
+                    values[key] = .some(stranger)
+                    try look(values)
+                }
+                var values: [String: Any?] = sound.filter { keys.contains($0.key) }
+                values[key] = nil
+                try look(values)
+            }
+        }
+        try check(try coded.example())
+    }
+
+    /// What stands under each key in an archive that is none of an attacker's.
+    private static var sound: [String: Any?] {
+        [
+            "url": NSURL(string: "http://h/"), "mimeType": "a/b" as NSString,
+            "expectedContentLength": Int64(1), "textEncodingName": "utf-8" as NSString,
+            "statusCode": Int64(200), "headerFields": ["A": "b"] as NSDictionary,
+            "response": URLResponse(url: url, mimeType: nil, expectedContentLength: 1, textEncodingName: nil),
+            "data": Data([1]) as NSData, "storagePolicy": Int64(0), "user": "u" as NSString,
+            "password": "p" as NSString, "persistence": Int64(1), "host": "h" as NSString,
+            "port": Int64(80), "protocol": "http" as NSString, "realm": "r" as NSString,
+            "method": "m" as NSString, "isProxy": false, "protectionSpace": CredentialTests.space(),
+            "previousFailureCount": Int64(1), "errorDomain": "d" as NSString, "errorCode": Int64(1),
+            "errorDescription": "words" as NSString,
+            "request": Data(RequestArchive.octets(of: request())) as NSData,
+        ]
+    }
+
+    @Test("an archive that was cut gives nothing", arguments: Coded.allCases)
+    func cutArchives(_ coded: Coded) throws {
+        func check<Object: NSObject & NSSecureCoding>(_ object: Object) throws {
+            let archive = try Self.archive(object)
+            for count in stride(from: 0, to: archive.count, by: 7) {
+                #expect(Self.read(Object.self, archive.prefix(count)) == nil)
+            }
+        }
+        try check(try coded.example())
+    }
+}
+
+/// A response of the program's.
+final class OwnResponse: URLResponse, @unchecked Sendable {}
+
+/// Stands for a coded type in an archive, with values of the test's choice.
+final class ArchiveImpostor: NSObject, NSSecureCoding {
+    let values: [String: Any?]
+
+    init(_ values: [String: Any?]) { self.values = values }
+    required init?(coder: NSCoder) { nil }
+    static var supportsSecureCoding: Bool { true }
+
+    func encode(with coder: NSCoder) {
+        for (key, value) in values {
+            switch value {
+            case let number as Int64: coder.encode(number, forKey: key)
+            case let flag as Bool: coder.encode(flag, forKey: key)
+            case let number as Double: coder.encode(number, forKey: key)
+            default: coder.encode(value, forKey: key)
+            }
+        }
+    }
+}
