@@ -144,6 +144,7 @@ public final class URLCredentialStorage: NSObject, Sendable {
     }
 
     private func announce() {
+        assertNoLockIsHeld()
         NotificationCenter.default.post(name: .NSURLCredentialStorageChanged, object: self)
     }
 }
