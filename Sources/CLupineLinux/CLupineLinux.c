@@ -49,6 +49,12 @@ void lupine_mark_loop_thread(void *loop) { own_loop = loop; }
 
 void *lupine_loop_of_thread(void) { return own_loop; }
 
+static _Thread_local int held_locks;
+
+void lupine_note_lock(int change) { held_locks += change; }
+
+int lupine_held_locks(void) { return held_locks; }
+
 int lupine_usable_cores(void) {
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);

@@ -5,12 +5,16 @@
 #else
     import Synchronization
 #endif
+#if LUPINE_HELD_LOCKS
+    import LupineLoading
+#endif
 
 /// A value and the one lock that guards it: the locked state of every class of the pipeline.
 ///
-/// Not recursive, and nothing calls out of the library, or takes another lock, inside `read` and `write`. Any thread may
-/// call. The value need not be `Sendable`, as long as what the closures hand out is not shared behind the lock's back;
-/// the compiler cannot check that, which is why the class says it is `Sendable`.
+/// Not recursive, and nothing calls out of the library, or takes another lock, inside `read` and `write`: under
+/// `-D LUPINE_HELD_LOCKS` it notes that its thread holds it, and every place that calls out looks. Any thread may call. The
+/// value need not be `Sendable`, as long as what the closures hand out is not shared behind the lock's back; the compiler
+/// cannot check that, which is why the class says it is `Sendable`.
 ///
 /// It is a `Mutex`; under `-D LUPINE_TSAN` it is a `pthread_mutex_t`, because ThreadSanitizer does not see the futex that
 /// a contended `Mutex` waits on and reports races that are none.
@@ -64,6 +68,10 @@
 
     @inline(__always)
     private func withLock<U>(_ body: (inout Value) throws -> U) rethrows -> U {
+        #if LUPINE_HELD_LOCKS
+            HeldLocks.taken()
+            defer { HeldLocks.released() }
+        #endif
         #if LUPINE_TSAN
             unsafe pthread_mutex_lock(mutex)
             defer { unsafe pthread_mutex_unlock(mutex) }

@@ -31,6 +31,10 @@
         ) throws(Failure) -> sending Result {
             unsafe pthread_mutex_lock(mutex)
             defer { unsafe pthread_mutex_unlock(mutex) }
+            #if LUPINE_HELD_LOCKS
+                HeldLocks.taken()
+                defer { HeldLocks.released() }
+            #endif
             return try body(&value)
         }
 
@@ -40,7 +44,8 @@
 #else
     /// The one lock of the house: a value and the mutual exclusion that guards it.
     ///
-    /// Nothing calls out of the library, and no other lock is taken, inside `withLock`. It is `Mutex`; under
+    /// Nothing calls out of the library, and no other lock is taken, inside `withLock`; under `-D LUPINE_HELD_LOCKS` it notes
+    /// that its thread holds it, and every place that calls out looks. It is `Mutex`; under
     /// `-D LUPINE_TSAN` it is a `pthread_mutex_t`, because ThreadSanitizer does not see the futex that a
     /// contended `Mutex` waits on and reports races that are none. Other modules see through it: without that each look
     /// would ask the runtime for the types of its closure.
@@ -55,7 +60,11 @@
         @inlinable @inline(__always) package func withLock<Result: ~Copyable, Failure: Error>(
             _ body: (inout sending Value) throws(Failure) -> sending Result
         ) throws(Failure) -> sending Result {
-            try mutex.withLock(body)
+            #if LUPINE_HELD_LOCKS
+                HeldLocks.taken()
+                defer { HeldLocks.released() }
+            #endif
+            return try mutex.withLock(body)
         }
 
         /// For a caller that the last holder has woken through a continuation: that orders the two, but

@@ -33,6 +33,9 @@ int lupine_usable_cores(void);
 // A mark that each thread has for itself: the event loop that it runs, where it may wait for nothing; null for none.
 void lupine_mark_loop_thread(void *loop);
 void *lupine_loop_of_thread(void);
+// How many locks the thread holds, for builds that look (LUPINE_HELD_LOCKS).
+void lupine_note_lock(int change);
+int lupine_held_locks(void);
 int lupine_enter_network_namespace(int descriptor);
 
 // Static strings, or null for a number the C library does not know.

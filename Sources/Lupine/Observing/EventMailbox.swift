@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Dispatch
+internal import LupineLoading
 
 /// The events that wait for their turn on one dispatch queue, of all sessions and requests.
 ///
@@ -97,6 +98,7 @@ final class EventMailbox: Sendable {
         }
         var subject: AlamofireNotifications.Subject?
         for index in batch.indices {
+            assertNoLockIsHeld()
             for listener in batch[index].route.listeners { listener.hear(batch[index].event, &subject) }
         }
         // The room that it took is there for the next ones.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Dispatch
+internal import LupineLoading
 
 /// What waits until a root queue is through with what it has before it, so that other threads are woken once for many
 /// requests: notifications that are to be posted on the main queue, and tasks that await a response.
@@ -155,6 +156,7 @@ extension DispatchQueue? {
     func deliver<Response: Sendable>(
         _ response: Response, to handler: @escaping @Sendable (Response) -> Void
     ) {
+        assertNoLockIsHeld()
         guard let queue = self else { return handler(response) }
         queue.deliver { handler(response) }
     }

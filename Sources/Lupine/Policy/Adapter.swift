@@ -15,6 +15,7 @@ open class Adapter: @unchecked Sendable, RequestInterceptor {
         _ urlRequest: URLRequest, for session: Session,
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
     ) {
+        assertNoLockIsHeld()
         handler(urlRequest, session, completion)
     }
 
@@ -23,6 +24,7 @@ open class Adapter: @unchecked Sendable, RequestInterceptor {
         _ urlRequest: URLRequest, using state: RequestAdapterState,
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
     ) {
+        assertNoLockIsHeld()
         handler(urlRequest, state.session, completion)
     }
 }

@@ -62,7 +62,16 @@ where AuthenticatorType: Authenticator {
     /// of one that still runs replaces it.
     public var credential: Credential? {
         get { machine.read { $0.credential } }
-        set { machine.write { $0.replace(by: newValue) } }
+        set { change { $0.replace(by: newValue) } }
+    }
+
+    /// What is replaced goes away when the lock is open again.
+    private func change<Value>(_ body: (inout Machine) -> Value) -> Value {
+        let (value, _) = machine.write { machine in
+            let replaceable = machine.replaceable
+            return (body(&machine), replaceable)
+        }
+        return value
     }
 
     /// Gives the request with the credential in it: at once, or behind a refresh.
@@ -71,16 +80,28 @@ where AuthenticatorType: Authenticator {
         completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
     ) {
         let adaptation = Adaptation(urlRequest: urlRequest, session: session, completion: completion)
-        let action = machine.write { $0.adapt(adaptation, at: ProcessInfo.processInfo.systemUptime) }
-        switch action {
-        case .apply(let credential):
-            var authenticated = urlRequest
-            authenticator.apply(credential, to: &authenticated)
-            completion(.success(authenticated))
-        case .fail(let error): completion(.failure(error))
-        case .wait: break
-        case .refresh(let credential): refresh(credential, for: session)
-        case .refuse(let waiting, let error): fail(waiting, with: error)
+        var finding: Machine.Finding?
+        while true {
+            let action = change {
+                $0.adapt(adaptation, knowing: finding, at: ProcessInfo.processInfo.systemUptime)
+            }
+            switch action {
+            case .ask(let credential, let version):
+                // The program's code, which may look in here: not under the lock. Another credential is asked again.
+                assertNoLockIsHeld()
+                finding = Machine.Finding(version: version, requiresRefresh: credential.requiresRefresh)
+                continue
+            case .apply(let credential):
+                var authenticated = urlRequest
+                assertNoLockIsHeld()
+                authenticator.apply(credential, to: &authenticated)
+                completion(.success(authenticated))
+            case .fail(let error): completion(.failure(error))
+            case .wait: break
+            case .refresh(let credential): refresh(credential, for: session)
+            case .refuse(let waiting, let error): fail(waiting, with: error)
+            }
+            return
         }
     }
 
@@ -90,6 +111,7 @@ where AuthenticatorType: Authenticator {
         _ request: Request, for session: Session, dueTo error: any Error,
         completion: @escaping @Sendable (RetryResult) -> Void
     ) {
+        assertNoLockIsHeld()
         guard let urlRequest = request.request, let response = request.response,
             authenticator.didRequest(urlRequest, with: response, failDueToAuthenticationError: error)
         else { return completion(.doNotRetry) }
@@ -97,10 +119,11 @@ where AuthenticatorType: Authenticator {
         guard let current else {
             return completion(.doNotRetryWithError(AuthenticationError.missingCredential))
         }
+        assertNoLockIsHeld()
         guard authenticator.isRequest(urlRequest, authenticatedWith: current) else {
             return completion(.retry)
         }
-        let action = machine.write {
+        let action = change {
             $0.reject(version: version, completion, at: ProcessInfo.processInfo.systemUptime)
         }
         switch action {
@@ -114,10 +137,11 @@ where AuthenticatorType: Authenticator {
 
     private func refresh(_ credential: Credential, for session: Session) {
         queue.async { [self] in
+            assertNoLockIsHeld()
             authenticator.refresh(credential, for: session) { [self] result in
                 switch result {
                 case .success(let credential):
-                    let waiting = machine.write { $0.succeed(with: credential) }
+                    let waiting = change { $0.succeed(with: credential) }
                     queue.async { [self] in
                         for adaptation in waiting.adaptations {
                             adapt(
@@ -126,7 +150,7 @@ where AuthenticatorType: Authenticator {
                         }
                         for answer in waiting.answers { answer(.retry) }
                     }
-                case .failure(let error): fail(machine.write { $0.fail(with: error) }, with: error)
+                case .failure(let error): fail(change { $0.fail(with: error) }, with: error)
                 }
             }
         }
@@ -134,6 +158,7 @@ where AuthenticatorType: Authenticator {
 
     private func fail(_ waiting: Machine.Waiting, with error: any Error) {
         queue.async {
+            assertNoLockIsHeld()
             for adaptation in waiting.adaptations { adaptation.completion(.failure(error)) }
             for answer in waiting.answers { answer(.doNotRetryWithError(error)) }
         }

@@ -4,8 +4,8 @@ public import LupineLoading
 
 /// What requests are authenticated by, such as a token.
 public protocol AuthenticationCredential {
-    /// Whether it has to be refreshed before it is used again: because it has expired, or soon will. Asked under a lock, so
-    /// it should be a property and no work.
+    /// Whether it has to be refreshed before it is used again: because it has expired, or soon will. Asked where a request
+    /// is adapted, under no lock, and once more if the credential is replaced meanwhile.
     var requiresRefresh: Bool { get }
 }
 

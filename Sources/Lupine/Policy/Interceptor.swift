@@ -39,6 +39,7 @@ open class Interceptor: @unchecked Sendable, RequestInterceptor {
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
     ) {
         Self.adapt(urlRequest, with: adapters[...], completion) { adapter, request, next in
+            assertNoLockIsHeld()
             adapter.adapt(request, for: session, completion: next)
         }
     }
@@ -49,6 +50,7 @@ open class Interceptor: @unchecked Sendable, RequestInterceptor {
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
     ) {
         Self.adapt(urlRequest, with: adapters[...], completion) { adapter, request, next in
+            assertNoLockIsHeld()
             adapter.adapt(request, using: state, completion: next)
         }
     }
@@ -83,6 +85,7 @@ open class Interceptor: @unchecked Sendable, RequestInterceptor {
         _ completion: @escaping @Sendable (RetryResult) -> Void
     ) {
         guard let retrier = retriers.first else { return completion(.doNotRetry) }
+        assertNoLockIsHeld()
         retrier.retry(request, for: session, dueTo: error) { result in
             switch result {
             case .retry, .retryWithDelay, .doNotRetryWithError: completion(result)

@@ -33,6 +33,7 @@ public struct Redirector: RedirectHandler {
         _ task: URLSessionTask, willBeRedirectedTo request: URLRequest, for response: HTTPURLResponse,
         completion: @escaping (URLRequest?) -> Void
     ) {
+        assertNoLockIsHeld()
         switch behavior {
         case .follow: completion(request)
         case .doNotFollow: completion(nil)

@@ -5,7 +5,8 @@ internal import Foundation
 /// A credential and the one refresh that may run for it, with those that wait for that: decides what `AuthenticationInterceptor`
 /// does, which keeps it in its lock.
 ///
-/// It calls nobody but for the credential's `requiresRefresh`. Time is an argument: seconds that never go back.
+/// It calls nobody: whether a credential has to be refreshed is asked outside of the lock and told here. Time is an argument:
+/// seconds that never go back.
 struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, Answer> {
     /// Those that wait for a refresh, in the order in which they came.
     struct Waiting {
@@ -19,9 +20,17 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, Answer> 
         case failed(any Error)  // → idle, refreshing
     }
 
+    /// What a credential has said, which is known by its version.
+    struct Finding {
+        let version: Int
+        let requiresRefresh: Bool
+    }
+
     /// What becomes of a request that is to be authenticated.
     enum AdaptAction {
         case apply(Credential)
+        /// The credential is to be asked whether it has to be refreshed; `adapt` follows with what it said.
+        case ask(Credential, version: Int)
         case fail(any Error)
         /// It hears of a refresh that runs.
         case wait
@@ -54,6 +63,12 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, Answer> 
         self.window = window
     }
 
+    /// What a change may replace. It is the program's: whoever makes the change under a lock keeps it until that is open.
+    var replaceable: (Credential?, (any Error)?) {
+        guard case .failed(let error) = state else { return (credential, nil) }
+        return (credential, error)
+    }
+
     /// Another credential, from outside. It forces the state to idle, even while a refresh runs.
     mutating func replace(by new: Credential?) {
         credential = new
@@ -62,7 +77,11 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, Answer> 
     }
 
     /// A request is to be authenticated.
-    mutating func adapt(_ adaptation: Adaptation, at now: TimeInterval) -> AdaptAction {
+    ///
+    /// - Parameter finding: What a credential has said, if one was asked.
+    mutating func adapt(
+        _ adaptation: Adaptation, knowing finding: Finding? = nil, at now: TimeInterval
+    ) -> AdaptAction {
         switch state {
         case .refreshing:
             // What waits already came before this one, for the same reason.
@@ -74,7 +93,8 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, Answer> 
             return .apply(credential)
         case .idle, .failed:
             guard let credential else { return .fail(AuthenticationError.missingCredential) }
-            guard credential.requiresRefresh else {
+            guard let finding, finding.version == version else { return .ask(credential, version: version) }
+            guard finding.requiresRefresh else {
                 state = .idle
                 return .apply(credential)
             }

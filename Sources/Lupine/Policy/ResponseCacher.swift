@@ -31,6 +31,7 @@ public struct ResponseCacher: CachedResponseHandler {
         _ task: URLSessionDataTask, willCacheResponse response: CachedURLResponse,
         completion: @escaping (CachedURLResponse?) -> Void
     ) {
+        assertNoLockIsHeld()
         switch behavior {
         case .cache: completion(response)
         case .doNotCache: completion(nil)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+internal import LupineLoading
+
 /// A retrier that runs a closure. It can be subclassed, so the compiler cannot see that it is `Sendable`: all it stores
 /// is one constant.
 open class Retrier: @unchecked Sendable, RequestInterceptor {
@@ -13,6 +15,7 @@ open class Retrier: @unchecked Sendable, RequestInterceptor {
         _ request: Request, for session: Session, dueTo error: any Error,
         completion: @escaping @Sendable (RetryResult) -> Void
     ) {
+        assertNoLockIsHeld()
         handler(request, session, error, completion)
     }
 }

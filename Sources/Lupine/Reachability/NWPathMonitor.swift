@@ -46,7 +46,11 @@ public final class NWPathMonitor: Sendable {
     /// What is called, on the queue, with each path. It should be set before the start.
     public var pathUpdateHandler: (@Sendable (NWPath) -> Void)? {
         get { state.read { $0.handler } }
-        set { state.write { $0.handler = newValue } }
+        set {
+            // What stood there goes away outside of the lock: what it held may look in here.
+            var handler = newValue
+            state.write { swap(&$0.handler, &handler) }
+        }
     }
 
     /// Where it is called; nil before the start.
@@ -119,6 +123,7 @@ public final class NWPathMonitor: Sendable {
             state.last = path
             return state.handler
         }
+        assertNoLockIsHeld()
         handler?(path)
     }
 }

@@ -86,6 +86,7 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
         _ request: Request, for session: Session, dueTo error: any Error,
         completion: @escaping @Sendable (RetryResult) -> Void
     ) {
+        assertNoLockIsHeld()
         guard isOfflineError(error) else { return completion(.doNotRetry) }
         Self.queue.async { [self] in join(completion) }
     }
@@ -97,6 +98,7 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
             return wait != nil
         }
         guard !hasJoined else { return }
+        assertNoLockIsHeld()
         let monitor = monitor()
         let cancelTimeout = Self.queue.after(Duration(maximumWait)) { [weak self] in
             self?.end(.doNotRetry, of: monitor)

@@ -67,12 +67,13 @@ final class ReachabilityCore: Sendable {
         // Whether the kernel says anything is known at once, other than the address of a name.
         guard let answer = Self.wait(view.look), answer != nil else { return false }
         // Somebody else may have started meanwhile: then this one takes the place of that.
-        let (turn, other) = state.write { state in
-            let other = state.end
+        // The whole old state goes away outside of the lock: the listener is the program's.
+        let (turn, old) = state.write { state in
+            let old = state
             state = State(turn: state.turn + 1, listener: (listenerQueue, listener))
-            return (state.turn, other)
+            return (state.turn, old)
         }
-        other?()
+        old.end?()
         let end = view.watch { [weak self] in self?.changed(turn) }
         let isLate = state.write { state in
             guard state.turn == turn else { return true }
@@ -86,12 +87,12 @@ final class ReachabilityCore: Sendable {
     }
 
     func stop() {
-        let end = state.write { state in
-            let end = state.end
+        let old = state.write { state in
+            let old = state
             state = State(turn: state.turn + 1)
-            return end
+            return old
         }
-        end?()
+        old.end?()
     }
 
     private func changed(_ turn: Int) {

@@ -40,7 +40,7 @@ public class DataRequest: Request, @unchecked Sendable {
 
     override func reset() {
         super.reset()
-        dataState.write { $0.data = nil }
+        _ = dataState.write { $0.data.take() }
     }
 
     // MARK: what the task tells, on the root queue
@@ -76,7 +76,8 @@ public class DataRequest: Request, @unchecked Sendable {
                 _ completionHandler: @escaping @Sendable (ResponseDisposition) -> Void
             ) -> Void
     ) -> Self {
-        dataState.write { $0.gate = ResponseGate(queue: queue, closure: handler) }
+        var gate: ResponseGate? = ResponseGate(queue: queue, closure: handler)
+        dataState.write { swap(&$0.gate, &gate) }
         return self
     }
 
@@ -137,6 +138,7 @@ public class DataRequest: Request, @unchecked Sendable {
         _ completionHandler: @escaping @Sendable (AFDataResponse<Serializer.SerializedObject>) -> Void
     ) -> Self {
         appendSerializer(isForeign: (serializer as? DataResponseSerializer)?.isBare != true) { isOnRoot in
+            assertNoLockIsHeld()
             let (result, duration) = AFResult.timed {
                 try serializer.serialize(
                     request: self.request, response: self.response, data: self.data, error: self.error)

@@ -16,16 +16,17 @@ extension DataStreamRequest {
     /// - Returns: The stream; never nil.
     public func asInputStream(bufferSize: Int = 1024) -> InputStream? {
         let feed = ContentFeed(capacity: bufferSize) { [weak self] in
-            self?.streamState.write { $0.balance() }
+            guard let self else { return }
+            perform(streamState.write { $0.balance() })
         }
         let stream = feed.makeStream()
-        let ended = streamState.write { state -> ContentFeed? in
-            if state.hasEnded { return feed }
+        let (ended, hold) = streamState.write { state -> (ContentFeed?, Hold?) in
+            if state.hasEnded { return (feed, nil) }
             let old = state.feed
             state.feed = feed
-            state.balance()
-            return old
+            return (old, state.balance())
         }
+        perform(hold)
         ended?.end()
         resume()
         return stream

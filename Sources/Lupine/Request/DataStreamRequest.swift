@@ -87,17 +87,33 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         var hasEnded = false
         /// The task whose content is held.
         private var held: URLSessionTask?
+        /// What is to be done to tasks, outside of the lock and in that order.
+        fileprivate var holds = OrderedActions<Hold>()
 
-        /// Holds the content of the task that it comes from, or lets it go on, as those who are given it can bear. The task
-        /// is touched under the lock, so that the wishes of two threads reach it in order; it never calls back from there.
-        mutating func balance(_ source: URLSessionTask? = nil) {
+        /// Holds the content of the task that it comes from, or lets it go on, as those who are given it can bear. What
+        /// it returns is to be given to `perform`.
+        mutating func balance(_ source: URLSessionTask? = nil) -> Hold? {
             if backlog.isFull || feed?.isFull ?? false {
-                guard let source, source !== held else { return }
-                source.holdContent(true)
+                guard let source, source !== held else { return nil }
                 held = source
-            } else if let task = held.take() {
-                task.holdContent(false)
+                return holds.take(Hold(task: source, isHeld: true))
             }
+            return held.take().flatMap { holds.take(Hold(task: $0, isHeld: false)) }
+        }
+    }
+
+    /// That a task's content is held, or goes on.
+    struct Hold: Sendable {
+        fileprivate let task: URLSessionTask
+        fileprivate let isHeld: Bool
+    }
+
+    /// Holds content, or lets it go on, and does what was decided meanwhile; nil is somebody else's to perform.
+    func perform(_ hold: Hold?) {
+        var hold = hold
+        while let current = hold {
+            current.task.holdContent(current.isHeld)
+            hold = streamState.write { $0.holds.next() }
         }
     }
 
@@ -140,13 +156,13 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 
     func didReceive(_ data: Data) {
         let source = lastTask
-        let takers = streamState.write { state in
+        let (takers, hold) = streamState.write { state in
             state.feed?.put(data)
             state.outstanding += state.takers.count
             for _ in state.takers { state.backlog.add(data.count) }
-            state.balance(source)
-            return state.takers
+            return (state.takers, state.balance(source))
         }
+        perform(hold)
         for taker in takers { taker.take(self, data) }
     }
 
@@ -184,7 +200,8 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
                 _ completionHandler: @escaping @Sendable (ResponseDisposition) -> Void
             ) -> Void
     ) -> Self {
-        streamState.write { $0.gate = ResponseGate(queue: queue, closure: handler) }
+        var gate: ResponseGate? = ResponseGate(queue: queue, closure: handler)
+        streamState.write { swap(&$0.gate, &gate) }
         return self
     }
 
@@ -222,7 +239,8 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     @preconcurrency
     @discardableResult
     public func saveContent(into open: @escaping @Sendable (_ response: URLResponse) -> FileHandle?) -> Self {
-        streamState.write { $0.opening = open }
+        var opening: (@Sendable (URLResponse) -> FileHandle?)? = open
+        streamState.write { swap(&$0.opening, &opening) }
         return self
     }
 
@@ -364,21 +382,23 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     /// So many bytes more, or fewer, wait in the buffer of a sequence.
     func weigh(_ bytes: Int) {
         let source = lastTask
-        streamState.write { state in
+        let hold = streamState.write { state in
             if bytes > 0 { state.backlog.add(bytes) } else { state.backlog.remove(-bytes) }
-            state.balance(source)
+            return state.balance(source)
         }
+        perform(hold)
     }
 
     private func dealtWithPiece(of count: Int) {
-        let ready = streamState.write { state -> [Job] in
+        let (ready, hold) = streamState.write { state -> ([Job], Hold?) in
             state.outstanding -= 1
             state.backlog.remove(count)
-            state.balance()
-            guard state.outstanding == 0 else { return [] }
+            let hold = state.balance()
+            guard state.outstanding == 0 else { return ([], hold) }
             defer { state.completions = [] }
-            return state.completions
+            return (state.completions, hold)
         }
+        perform(hold)
         for completion in ready { completion.run() }
     }
 

@@ -145,7 +145,9 @@ public final class DownloadRequest: Request, @unchecked Sendable {
             (task as? URLSessionDownloadTask)?.cancel { data in
                 self.downloadState.write { $0.resumeData = data }
                 // Before the end that the task is about to tell.
-                self.mutableState.write { self.add({ self.didCancelTask(task) }, to: &$0) }
+                self.mutableState.write { Self.add({ self.didCancelTask(task) }, to: &$0) }
+                self.tellNewsSoon()
+                assertNoLockIsHeld()
                 completionHandler(data)
             }
         }
@@ -161,6 +163,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
             let name = "Alamofire_\(temporaryURL.lastPathComponent)"
             return (temporaryURL.deletingLastPathComponent().appendingPathComponent(name), [])
         }
+        assertNoLockIsHeld()
         let place = destination(temporaryURL, response)
         return (place.destinationURL, place.options)
     }
@@ -218,6 +221,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         _ completionHandler: @escaping @Sendable (AFDownloadResponse<Serializer.SerializedObject>) -> Void
     ) -> Self {
         appendSerializer(isForeign: true) { isOnRoot in
+            assertNoLockIsHeld()
             let (result, duration) = AFResult.timed {
                 try serializer.serializeDownload(
                     request: self.request, response: self.response, fileURL: self.fileURL, error: self.error)

@@ -20,8 +20,9 @@ extension Request {
 
     /// The attempt fails before it has a task. What fails after the request has come to its end changes nothing any more.
     func failAttempt(with error: AFError) {
+        var error: AFError? = error
         mutableState.write { state in
-            if state.machine.goesOn { state.error = error }
+            if state.machine.goesOn { swap(&state.error, &error) }
         }
     }
 
@@ -51,31 +52,34 @@ extension Request {
     }
 
     func didCreateURLRequest(_ request: URLRequest) {
-        if let handler = mutableState.read({ $0.urlRequestHandler }) {
-            handler.queue.deliver { handler.closure(request) }
+        let told = mutableState.write { state in
+            state.urlRequestHandler.flatMap { state.actions.take($0.telling(request)) }
         }
-        monitors?.request(self, didCreateURLRequest: request)
+        perform(told)?.request(self, didCreateURLRequest: request)
         describeForCURL()
     }
 
     /// Takes the attempt's task, and does to it what the state wants.
     func didCreateTask(_ task: URLSessionTask) {
-        let (action, handler) = mutableState.write { state in
+        let (action, begun) = mutableState.write { state -> (RequestMachine.Action, TaskAction?) in
             state.tasks.append(task)
             if let credential = state.credential { task.ownCredential = credential }
             let action = state.machine.receive(.taskMade)
-            switch action {
-            case .resumeTask: task.resume()
-            case .suspendTask: task.suspend()
-            case .cancelTask:
-                task.resume()
-                task.cancel()
-            default: break
+            let follows: TaskAction? =
+                switch action {
+                case .resumeTask: .resume(task)
+                case .suspendTask: .suspend(task)
+                case .cancelTask: .end(task) { $0.cancel() }
+                default: nil
+                }
+            var begun = follows.flatMap { state.actions.take($0) }
+            if let handler = state.urlSessionTaskHandler {
+                let told = state.actions.take(handler.telling(task))
+                begun = begun ?? told
             }
-            return (action, state.urlSessionTaskHandler)
+            return (action, begun)
         }
-        if let handler { handler.queue.deliver { handler.closure(task) } }
-        monitors?.request(self, didCreateTask: task)
+        perform(begun)?.request(self, didCreateTask: task)
         switch action {
         case .resumeTask: didResumeTask(task)
         case .suspendTask: didSuspendTask(task)

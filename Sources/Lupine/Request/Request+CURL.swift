@@ -54,9 +54,11 @@ extension Request {
         on queue: DispatchQueue, calling handler: @escaping @Sendable (String) -> Void
     ) -> Self {
         let called = Called(queue: queue, closure: handler)
-        let hasRequest = mutableState.write { state in
-            if state.requests.isEmpty { state.cURLHandler = called }
-            return !state.requests.isEmpty
+        let (hasRequest, _) = mutableState.write { state -> (Bool, Called<String>?) in
+            guard state.requests.isEmpty else { return (true, nil) }
+            let old = state.cURLHandler
+            state.cURLHandler = called
+            return (false, old)
         }
         if hasRequest { describeForCURL(called) }
         return self

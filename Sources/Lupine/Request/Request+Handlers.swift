@@ -11,10 +11,33 @@ extension Request {
     // MARK: progress
 
     /// How far the body is. One object for the life of the request, changed on the root queue.
-    public var uploadProgress: Progress { mutableState.write { $0.upload.object() } }
+    public var uploadProgress: Progress { progress(of: \.upload) }
 
     /// How far the content is. One object for the life of the request, changed on the root queue.
-    public var downloadProgress: Progress { mutableState.write { $0.download.object() } }
+    public var downloadProgress: Progress { progress(of: \.download) }
+
+    /// The object of that direction, made outside of the lock: it becomes the child of the `Progress` that is current on this
+    /// thread, which is the program's.
+    private func progress(of direction: WritableKeyPath<MutableState, TransferProgress>) -> Progress {
+        while true {
+            let known = mutableState.read { $0[keyPath: direction] }
+            if let object = known.object { return object }
+            let new = known.makeObject()
+            if mutableState.write({ $0[keyPath: direction].adopt(new) }) { return new }
+        }
+    }
+
+    /// Sets the handler of that direction. There is an object from here on.
+    private func hear(
+        _ direction: WritableKeyPath<MutableState, TransferProgress>, on queue: DispatchQueue,
+        _ closure: @escaping ProgressHandler
+    ) -> Self {
+        _ = progress(of: direction)
+        // Who is replaced goes away outside of the lock, here and below: it may be the last to hold what is the program's.
+        var handler: TransferProgress.Handler? = .init(queue: queue, closure: closure)
+        mutableState.write { swap(&$0[keyPath: direction].handler, &handler) }
+        return self
+    }
 
     /// Who hears how far the body is.
     public var uploadProgressHandler: (handler: ProgressHandler, queue: DispatchQueue)? {
@@ -31,8 +54,7 @@ extension Request {
     public func uploadProgress(
         queue: DispatchQueue = .main, closure: @escaping ProgressHandler
     ) -> Self {
-        mutableState.write { $0.upload.handler = .init(queue: queue, closure: closure) }
-        return self
+        hear(\.upload, on: queue, closure)
     }
 
     /// Has `closure` called on `queue` each time that more of the content has come.
@@ -40,8 +62,7 @@ extension Request {
     public func downloadProgress(
         queue: DispatchQueue = .main, closure: @escaping ProgressHandler
     ) -> Self {
-        mutableState.write { $0.download.handler = .init(queue: queue, closure: closure) }
-        return self
+        hear(\.download, on: queue, closure)
     }
 
     // MARK: what is made for it
@@ -52,10 +73,13 @@ extension Request {
     public func onURLRequestCreation(
         on queue: DispatchQueue = .main, perform handler: @escaping @Sendable (URLRequest) -> Void
     ) -> Self {
-        mutableState.write { state in
-            if let request = state.requests.last { queue.deliver { handler(request) } }
-            state.urlRequestHandler = Called(queue: queue, closure: handler)
+        let new = Called(queue: queue, closure: handler)
+        let (told, _) = mutableState.write { state in
+            let old = state.urlRequestHandler
+            state.urlRequestHandler = new
+            return (state.requests.last.flatMap { state.actions.take(new.telling($0)) }, old)
         }
+        perform(told)
         return self
     }
 
@@ -65,10 +89,13 @@ extension Request {
     public func onURLSessionTaskCreation(
         on queue: DispatchQueue = .main, perform handler: @escaping @Sendable (URLSessionTask) -> Void
     ) -> Self {
-        mutableState.write { state in
-            if let task = state.tasks.last { queue.deliver { handler(task) } }
-            state.urlSessionTaskHandler = Called(queue: queue, closure: handler)
+        let new = Called(queue: queue, closure: handler)
+        let (told, _) = mutableState.write { state in
+            let old = state.urlSessionTaskHandler
+            state.urlSessionTaskHandler = new
+            return (state.tasks.last.flatMap { state.actions.take(new.telling($0)) }, old)
         }
+        perform(told)
         return self
     }
 
@@ -172,7 +199,12 @@ extension Request {
     private func changeInterceptor(
         _ change: ((any RequestInterceptor)?) -> any RequestInterceptor
     ) -> Self {
-        mutableState.write { $0.interceptor = change($0.interceptor) }
+        // What is made of it is the library's alone; what it took the place of goes away outside of the lock.
+        _ = mutableState.write { state -> (any RequestInterceptor)? in
+            let existing = state.interceptor
+            state.interceptor = change(existing)
+            return existing
+        }
         return self
     }
 

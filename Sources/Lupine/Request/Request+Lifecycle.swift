@@ -21,14 +21,16 @@ extension Request {
     // MARK: what users do
 
     // What is to be told of a change is news, stored before the task is touched: it is told in a block on the root queue, or
-    // before a callback of the task's that comes to the root queue sooner. The task is touched under the lock, so that
-    // the wishes of two threads reach it in the order in which the machine took them; a task never calls back from there
-    // (T-1).
+    // before a callback of the task's that comes to the root queue sooner. The task is asked and touched outside of the
+    // lock, for it may call the program's code; what is done to it is queued under the lock, so that the wishes of two
+    // threads reach it in the order in which the machine took them (O-6).
 
-    func add(_ news: @escaping @Sendable () -> Void, to state: inout MutableState) {
+    /// Takes in what is to be told. `tellNewsSoon` follows, outside of the lock.
+    static func add(_ news: @escaping @Sendable () -> Void, to state: inout MutableState) {
         state.news.append(Job(run: news))
-        underlyingQueue.async { self.tellNews() }
     }
+
+    func tellNewsSoon() { underlyingQueue.async { self.tellNews() } }
 
     /// Tells what is to be told of what users did. On the root queue, before anything else is told there.
     func tellNews() {
@@ -40,21 +42,60 @@ extension Request {
         for item in news { item.run() }
     }
 
+    /// Has the machine take what a user wants. How the latest task stands is asked before; when another one is the latest by
+    /// then, that is asked instead.
+    ///
+    /// - Parameters:
+    ///   - event: What is wanted, with how the task stands.
+    ///   - follow: What follows from the machine's answer, under the lock: the news, and what is done to the task.
+    /// - Returns: What the machine says, and about which task; the third is to be given to `perform`.
+    private func receive(
+        _ event: (RequestMachine.Standing) -> RequestMachine.Event,
+        follow: (RequestMachine.Action, URLSessionTask?, inout MutableState) -> TaskAction?
+    ) -> (RequestMachine.Action, URLSessionTask?, TaskAction?) {
+        var asked: URLSessionTask?
+        while true {
+            let standing = RequestMachine.Standing(asked)
+            let (action, task, begun) = mutableState.write {
+                state -> (RequestMachine.Action?, URLSessionTask?, TaskAction?) in
+                let task = state.tasks.last
+                guard task === asked else { return (nil, task, nil) }
+                let action = state.machine.receive(event(standing))
+                let begun = follow(action, task, &state).flatMap { state.actions.take($0) }
+                return (action, task, begun)
+            }
+            if let action { return (action, task, begun) }
+            asked = task
+        }
+    }
+
+    /// Performs the action, and what was decided meanwhile; nil is somebody else's to perform. Returns the monitors.
+    @discardableResult
+    func perform(_ action: TaskAction?) -> CompositeEventMonitor? {
+        guard var action else { return monitors }
+        while true {
+            action.perform()
+            let (next, monitors) = mutableState.write { ($0.actions.next(), $0.eventMonitor) }
+            guard let next else { return monitors }
+            action = next
+        }
+    }
+
     /// Starts the request, or lets it go on. Without effect once it was cancelled or has finished.
     @discardableResult
     public func resume() -> Self {
-        let action = mutableState.write { state in
-            let task = state.tasks.last
-            let action = state.machine.receive(.resume(.init(task)))
+        let (action, _, begun) = receive(RequestMachine.Event.resume) { action, task, state in
             switch action {
             case .resumeTask:
-                add({ self.didResumeWithTask(task) }, to: &state)
-                task?.resume()
-            case .perform, .note: add({ self.didResume() }, to: &state)
+                Self.add({ self.didResumeWithTask(task) }, to: &state)
+                return task.map { .resume($0) }
+            case .perform, .note: Self.add({ self.didResume() }, to: &state)
             default: break
             }
-            return action
+            return nil
         }
+        if action != .ignore { tellNewsSoon() }
+        perform(begun)
         if action == .perform { readyToPerform() }
         return self
     }
@@ -62,12 +103,10 @@ extension Request {
     /// The same on the root queue, where what is to be told need not be queued.
     private func resumeNow() {
         tellNews()
-        let (action, task) = mutableState.write { state in
-            let task = state.tasks.last
-            let action = state.machine.receive(.resume(.init(task)))
-            if action == .resumeTask { task?.resume() }
-            return (action, task)
+        let (action, task, begun) = receive(RequestMachine.Event.resume) { action, task, _ in
+            action == .resumeTask ? task.map { .resume($0) } : nil
         }
+        perform(begun)
         switch action {
         case .resumeTask: didResumeWithTask(task)
         case .perform:
@@ -81,20 +120,22 @@ extension Request {
     /// Holds the request: no bytes move until `resume()`. Without effect once it was cancelled or has finished.
     @discardableResult
     public func suspend() -> Self {
-        mutableState.write { state in
-            let task = state.tasks.last
-            switch state.machine.receive(.suspend(.init(task))) {
+        let (action, _, begun) = receive(RequestMachine.Event.suspend) { action, task, state in
+            switch action {
             case .suspendTask:
-                add(
+                Self.add(
                     {
                         self.didSuspend()
                         if let task { self.didSuspendTask(task) }
                     }, to: &state)
-                task?.suspend()
-            case .note: add({ self.didSuspend() }, to: &state)
+                return task.map { .suspend($0) }
+            case .note: Self.add({ self.didSuspend() }, to: &state)
             default: break
             }
+            return nil
         }
+        if action != .ignore { tellNewsSoon() }
+        perform(begun)
         return self
     }
 
@@ -108,32 +149,31 @@ extension Request {
     @discardableResult
     func cancel(
         with error: AFError?, telling tells: Bool = true,
-        ending end: @Sendable (URLSessionTask) -> Void = { $0.cancel() }
+        ending end: @escaping @Sendable (URLSessionTask) -> Void = { $0.cancel() }
     ) -> RequestMachine.Action {
-        mutableState.write { state in
-            let task = state.tasks.last
-            let action = state.machine.receive(.cancel(.init(task)))
+        let (action, _, begun) = receive(RequestMachine.Event.cancel) { action, task, state in
             switch action {
             case .cancelTask:
                 guard let task else { break }
-                add(
+                Self.add(
                     {
                         self.didCancel(with: error)
                         if tells { self.didCancelTask(task) }
                     }, to: &state)
-                // A task that was never resumed would not tell its end (T-4).
-                task.resume()
-                end(task)
+                return .end(task, by: end)
             case .arrive:
-                add(
+                Self.add(
                     {
                         self.didCancel(with: error)
                         self.cancellationArrived()
                     }, to: &state)
             default: break
             }
-            return action
+            return nil
         }
+        if action != .ignore { tellNewsSoon() }
+        perform(begun)
+        return action
     }
 
     // MARK: handlers and the pass over their serializers
@@ -160,11 +200,11 @@ extension Request {
     /// Brings the request to its end: the serializers run, then the handlers are called. Ignored while that goes on and
     /// afterwards. On the root queue.
     func finish(error: AFError? = nil) {
-        let begins = mutableState.write { state in
-            guard state.machine.receive(.finish) == .beginPass else { return false }
-            if let error { state.error = error }
-            state.chain.restart()
-            return true
+        var error = error
+        let (begins, _) = mutableState.write { state -> (Bool, Few<Job>) in
+            guard state.machine.receive(.finish) == .beginPass else { return (false, []) }
+            if error != nil { swap(&state.error, &error) }
+            return (true, state.chain.restart())
         }
         if begins { runPass() }
     }
@@ -185,12 +225,11 @@ extension Request {
 
     /// Takes the next step of the pass. On the root queue.
     private func runSerializers() {
-        let step: SerializerChain.Step? = mutableState.write { state in
+        let (step, _) = mutableState.write { state -> (SerializerChain.Step?, SerializerChain?) in
             let step = state.chain.next()
-            guard case .deliver = step else { return state.machine.phase == .finishing ? step : nil }
-            guard state.machine.receive(.serialized) == .proceed else { return nil }
-            state.chain.clear()
-            return step
+            guard case .deliver = step else { return (state.machine.phase == .finishing ? step : nil, nil) }
+            guard state.machine.receive(.serialized) == .proceed else { return (nil, nil) }
+            return (step, state.chain.takeAll())
         }
         switch step {
         case .run(let serializer):
@@ -311,24 +350,24 @@ extension Request {
     func didCancelTask(_ task: URLSessionTask) { monitors?.request(self, didCancelTask: task) }
 
     private func didCancel(with error: AFError?) {
-        mutableState.write { state in
+        _ = mutableState.write { state -> AFError? in
             if let error {
                 if state.error == nil { state.error = error }
             } else if case .sessionTaskFailed(let cause) = state.error,
                 (cause as? URLError)?.code == .cancelled
             {
-                state.error = nil
+                return state.error.take()
             }
+            return nil
         }
         monitors?.requestDidCancel(self)
     }
 
     /// There was no task to cancel: what waits for one is not to happen any more.
     private func cancellationArrived() {
-        let begins = mutableState.write { state in
-            guard state.machine.receive(.cancellationArrived) == .beginPass else { return false }
-            state.chain.restart()
-            return true
+        let (begins, _) = mutableState.write { state -> (Bool, Few<Job>) in
+            guard state.machine.receive(.cancellationArrived) == .beginPass else { return (false, []) }
+            return (true, state.chain.restart())
         }
         if begins { runPass() }
     }

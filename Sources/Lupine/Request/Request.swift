@@ -61,6 +61,8 @@ public class Request: @unchecked Sendable {
         var eventMonitor: CompositeEventMonitor?
         /// What is to be told of what users did, before anything else is.
         var news: [Job] = []
+        /// What is to be done to tasks, and told of them, in that order.
+        var actions = OrderedActions<TaskAction>()
         var urlRequestHandler: Called<URLRequest>?
         var urlSessionTaskHandler: Called<URLSessionTask>?
         var cURLHandler: Called<String>?
@@ -72,9 +74,14 @@ public class Request: @unchecked Sendable {
     }
 
     /// A closure and where it is called.
-    struct Called<Value>: Sendable {
+    struct Called<Value: Sendable>: Sendable {
         let queue: DispatchQueue
         let closure: @Sendable (Value) -> Void
+
+        /// Has it called with that, in its turn.
+        func telling(_ value: Value) -> TaskAction {
+            .tell(Job { [queue, closure] in queue.deliver { closure(value) } })
+        }
     }
 
     let mutableState: Protected<MutableState>
@@ -132,7 +139,11 @@ public class Request: @unchecked Sendable {
     /// Why the request has failed; nil as long as it has not.
     public internal(set) var error: AFError? {
         get { mutableState.read { $0.error } }
-        set { mutableState.write { $0.error = newValue } }
+        set {
+            // What stood there may hold an error of the program's: it goes away outside of the lock.
+            var error = newValue
+            mutableState.write { swap(&$0.error, &error) }
+        }
     }
 
     /// The number of retries made so far.
@@ -220,10 +231,8 @@ public class Request: @unchecked Sendable {
 
     /// Forgets what an attempt has gathered, before the next one begins.
     func reset() {
-        let changes = mutableState.write { state in
-            state.error = nil
-            state.chain.restart()
-            return [state.upload.reset(), state.download.reset()]
+        let (changes, _, _) = mutableState.write { state in
+            ([state.upload.reset(), state.download.reset()], state.error.take(), state.chain.restart())
         }
         for change in changes { change?.show() }
     }

@@ -19,6 +19,7 @@ struct ResponseGate: Sendable {
     ) {
         guard let gate else { return completion(.allow) }
         gate.queue.deliver {
+            assertNoLockIsHeld()
             gate.closure(response) { disposition in
                 if disposition == .cancel { request.cancel() }
                 request.underlyingQueue.async { completion(disposition == .cancel ? .cancel : .allow) }

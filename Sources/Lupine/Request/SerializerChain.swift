@@ -36,12 +36,14 @@ struct SerializerChain {
     /// Stores the call of the handler whose serializer has run.
     mutating func completed(_ delivery: Request.Job) { deliveries.append(delivery) }
 
-    /// Begins from the first serializer.
-    mutating func restart() { deliveries = Few() }
+    /// Begins from the first serializer. Returns the calls that are not made: they hold what is the program's, which does not
+    /// go away under a lock.
+    mutating func restart() -> Few<Request.Job> { deliveries.takeAll() }
 
-    /// Lets go of everything.
-    mutating func clear() {
-        serializers = Few()
-        deliveries = Few()
+    /// Takes everything out, for the same reason.
+    mutating func takeAll() -> SerializerChain {
+        var all = SerializerChain()
+        swap(&all, &self)
+        return all
     }
 }

@@ -22,6 +22,7 @@ struct TransferProgress {
 
         /// Shows the numbers to whoever holds the object, then to the handler.
         func show() {
+            assertNoLockIsHeld()
             if object.totalUnitCount == total {
                 object.completedUnitCount = completed
             } else {
@@ -40,29 +41,37 @@ struct TransferProgress {
     private(set) var total: Int64 = 0
     private(set) var completed: Int64 = 0
     var handler: Handler?
-    private var made: Progress?
+    /// The one object for the life of the request. Whoever sets the handler sees to it that there is one.
+    private(set) var object: Progress?
 
-    /// The one object for the life of the request.
-    mutating func object() -> Progress {
-        if let made { return made }
+    /// An object with these numbers, to be adopted. Not under the lock: it may become the child of one of the program's.
+    func makeObject() -> Progress {
         let progress = Progress(totalUnitCount: total)
         progress.completedUnitCount = completed
-        made = progress
         return progress
+    }
+
+    /// Makes this the object, unless there is one or the numbers have changed since it was made.
+    mutating func adopt(_ new: Progress) -> Bool {
+        guard object == nil, new.totalUnitCount == total, new.completedUnitCount == completed else {
+            return false
+        }
+        object = new
+        return true
     }
 
     /// Takes new numbers; nil when nobody is there to be shown them.
     mutating func update(completed: Int64, total: Int64) -> Change? {
         self.completed = completed
         self.total = total
-        guard handler != nil || made != nil else { return nil }
-        return Change(object: object(), total: total, completed: completed, handler: handler)
+        guard let object else { return nil }
+        return Change(object: object, total: total, completed: completed, handler: handler)
     }
 
     /// Back to nothing of nothing. No handler is told.
     mutating func reset() -> Change? {
         total = 0
         completed = 0
-        return made.map { Change(object: $0, total: 0, completed: 0, handler: nil) }
+        return object.map { Change(object: $0, total: 0, completed: 0, handler: nil) }
     }
 }

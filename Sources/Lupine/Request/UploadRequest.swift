@@ -60,9 +60,11 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
     public var uploadable: Uploadable? {
         get { uploadState.read { $0.uploadable } }
         set {
+            // What stood there goes away outside of the lock: it may be a stream of the program's.
+            var new = newValue
             uploadState.write { state in
-                state.uploadable = newValue
-                if case .file(let url, shouldRemove: true) = newValue { state.files.insert(url) }
+                if case .file(let url, shouldRemove: true) = new { state.files.insert(url) }
+                swap(&state.uploadable, &new)
             }
         }
     }

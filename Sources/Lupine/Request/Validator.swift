@@ -26,6 +26,7 @@ extension Request {
         guard !validators.isEmpty, !failed, let response else { return }
         for validator in validators {
             let request = request
+            assertNoLockIsHeld()
             let result = validator.judge(request, response)
             if case .failure(let error) = result {
                 self.error = error.asAFError(

@@ -50,17 +50,40 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         fileprivate var backlog = StreamBacklog()
         /// The task whose messages are held.
         private var held: URLSessionWebSocketTask?
+        /// What is to be done to tasks, outside of the lock and in that order.
+        fileprivate var actions = OrderedActions<Action>()
 
-        /// Holds the messages of the latest task, or lets them come, as handlers can bear. The task is touched under the lock,
-        /// so that the wishes of two threads reach it in order; it never calls back from there.
-        mutating func balance() {
+        /// Holds the messages of the latest task, or lets them come, as handlers can bear. What it returns is to be given to
+        /// `perform`.
+        mutating func balance() -> Action? {
             if backlog.isFull {
-                guard let task, task !== held else { return }
-                task.holdMessages(true)
+                guard let task, task !== held else { return nil }
                 held = task
-            } else if let task = held.take() {
-                task.holdMessages(false)
+                return actions.take(.hold(task, true))
             }
+            return held.take().flatMap { actions.take(.hold($0, false)) }
+        }
+    }
+
+    /// What is done to a task.
+    enum Action: Sendable {
+        case hold(URLSessionWebSocketTask, Bool)
+        case send(OutgoingMessage, URLSessionWebSocketTask)
+
+        fileprivate func perform() {
+            switch self {
+            case .hold(let task, let isHeld): task.holdMessages(isHeld)
+            case .send(let message, let task): message.send(through: task)
+            }
+        }
+    }
+
+    /// Does it, and what was decided meanwhile; nil is somebody else's to perform.
+    private func perform(_ action: Action?) {
+        var action = action
+        while let current = action {
+            current.perform()
+            action = socketState.write { $0.actions.next() }
         }
     }
 
@@ -101,12 +124,18 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         if task.isOrphan { return task }
         task.maximumMessageSize = configuration.maximumMessageSize
         receive(from: task)
-        // Under the lock, so that what is sent meanwhile comes behind; a task never calls back from there.
-        socketState.write { state in
-            state.task = task
-            for message in state.unsent { message.send(through: task) }
-            state.unsent = []
+        // In the order of the actions, so that what is sent meanwhile comes behind.
+        let (begun, _, _) = socketState.write { state in
+            var begun: Action?
+            for message in state.unsent {
+                let taken = state.actions.take(.send(message, task))
+                begun = begun ?? taken
+            }
+            let old = (state.task, state.unsent)
+            (state.task, state.unsent) = (task, [])
+            return (begun, old.0, old.1)
         }
+        perform(begun)
         return task
     }
 
@@ -132,9 +161,10 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
 
     override func cleanup() {
         schedulePings(.stop)
-        socketState.write { state in
+        _ = socketState.write { state in
             state.isOver = true
-            state.takers = []
+            defer { state.takers = [] }
+            return state.takers
         }
         refuseUnsent(error ?? .explicitlyCancelled)
         super.cleanup()
@@ -195,22 +225,22 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     }
 
     private func tell(_ occurrence: Occurrence) {
-        let takers = socketState.write { state in
-            if occurrence.weight > 0 {
-                for _ in state.takers { state.backlog.add(occurrence.weight) }
-                state.balance()
-            }
-            return state.takers
+        let (takers, begun) = socketState.write { state -> ([Taker], Action?) in
+            guard occurrence.weight > 0 else { return (state.takers, nil) }
+            for _ in state.takers { state.backlog.add(occurrence.weight) }
+            return (state.takers, state.balance())
         }
+        perform(begun)
         for taker in takers { taker.take(self, occurrence) }
     }
 
     /// So many bytes more, or fewer, wait for handlers.
     func weigh(_ bytes: Int) {
-        socketState.write { state in
+        let begun = socketState.write { state in
             if bytes > 0 { state.backlog.add(bytes) } else { state.backlog.remove(-bytes) }
-            state.balance()
+            return state.balance()
         }
+        perform(begun)
     }
 
     // MARK: sending
@@ -229,16 +259,26 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     ) {
         let message = OutgoingMessage(message: message, queue: queue, completionHandler: completionHandler)
         if isCancelled || isFinished { return message.refuse(.explicitlyCancelled) }
-        let isTaken = socketState.write { state in
-            if state.isOver { return false }
-            if let task = state.task, task.state != .completed {
-                message.send(through: task)
-            } else {
+        // How the task stands is asked before, not under the lock; when there is another one by then, that is asked instead.
+        var asked: URLSessionWebSocketTask?
+        while true {
+            let isLive = asked.map { $0.state != .completed } ?? false
+            let (answer, task, begun) = socketState.write {
+                state -> (isTaken: Bool?, URLSessionWebSocketTask?, Action?) in
+                if state.isOver { return (false, nil, nil) }
+                guard state.task === asked else { return (nil, state.task, nil) }
+                if isLive, let asked { return (true, nil, state.actions.take(.send(message, asked))) }
                 state.unsent.append(message)
+                return (true, nil, nil)
             }
-            return true
+            perform(begun)
+            guard let isTaken = answer else {
+                asked = task
+                continue
+            }
+            if !isTaken { message.refuse(.explicitlyCancelled) }
+            return
         }
-        if !isTaken { message.refuse(.explicitlyCancelled) }
     }
 
     /// Sends a ping, if the request is resumed and has a task.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+internal import LupineLoading
 
 /// One stream handler's serializer at work: takes each piece through it, with the reader that belongs to the attempt.
 ///
@@ -59,8 +60,9 @@ final class StreamSerialization<Value: Sendable>: Sendable {
         if progress.attempt != attempt {
             progress = Progress(attempt: attempt, reader: serializer.makeReader())
         }
+        assertNoLockIsHeld()
         let results = step(&progress.reader)
-        state.write { [progress] in $0 = progress }
+        state.write(progress)
         return results.map { $0.mapError(Self.asAFError) }
     }
 

@@ -13,6 +13,7 @@ public protocol ServerTrustEvaluating: Sendable {
 extension Array where Element == any ServerTrustEvaluating {
     /// Asks one evaluator after the other; the first that throws decides.
     public func evaluate(_ trust: SecTrust, forHost host: String) throws {
+        assertNoLockIsHeld()
         for evaluator in self { try evaluator.evaluate(trust, forHost: host) }
     }
 }

@@ -8,18 +8,20 @@ internal import LupineLoading
 /// Only when its file is gone, because the request had come to its end before a late handler had it retried, is the
 /// form encoded again, which a stream in it does not allow.
 ///
-/// The form is not `Sendable`; it is only touched under the lock here, once its owner has handed it over.
+/// The form is not `Sendable`; once its owner has handed it over, one thread at a time has it. No lock is held meanwhile: its
+/// streams, its file manager and what a subclass overrides are the program's.
 final class MultipartUpload: UploadConvertible, @unchecked Sendable {
-    private struct State {
-        let form: MultipartFormData
-        var result: Result<UploadRequest.Uploadable, any Error>?
-    }
+    /// A stream of the form, or its file manager, wants the form encoded while it is being encoded.
+    private struct EncodedWithinItself: Error {}
 
     private let encodingMemoryThreshold: UInt64
     private let request: any URLRequestConvertible
     /// Where forms that are too long for memory are written; nil for the place that the form's file manager has.
     private let folder: URL?
-    private let state: Protected<State>
+    private let turn = ThreadTurn()
+    // Whoever has the turn uses them.
+    private let form: MultipartFormData
+    private var result: Result<UploadRequest.Uploadable, any Error>?
 
     init(
         encodingMemoryThreshold: UInt64, request: any URLRequestConvertible, form: MultipartFormData,
@@ -28,28 +30,31 @@ final class MultipartUpload: UploadConvertible, @unchecked Sendable {
         self.encodingMemoryThreshold = encodingMemoryThreshold
         self.request = request
         self.folder = folder
-        state = Protected(State(form: form))
+        self.form = form
     }
 
     /// The request, announced as a form. It is converted first: a conversion may still add parts.
     func asURLRequest() throws -> URLRequest {
+        assertNoLockIsHeld()
         var urlRequest = try request.asURLRequest()
-        let contentType = state.read { $0.form.contentType }
+        let contentType = turn.run { _ in form.contentType }
         urlRequest.headers.update(name: "Content-Type", value: contentType)
         return urlRequest
     }
 
     func createUploadable() throws -> UploadRequest.Uploadable {
-        try state.write { state in
-            if isGone(state.result, state.form.fileManager) {
-                state.result = Result {
-                    try state.form.rewind()
-                    return try encoded(state.form)
+        try turn.run { isNested in
+            if isNested { throw AFError.createUploadableFailed(error: EncodedWithinItself()) }
+            assertNoLockIsHeld()
+            if isGone(result, form.fileManager) {
+                result = Result {
+                    try form.rewind()
+                    return try encoded(form)
                 }
             }
-            let result = state.result ?? Result { try encoded(state.form) }
-            state.result = result
-            return try result.get()
+            let known = result ?? Result { try encoded(form) }
+            result = known
+            return try known.get()
         }
     }
 

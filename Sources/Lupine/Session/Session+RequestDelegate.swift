@@ -26,6 +26,7 @@ extension Session: RequestDelegate {
         for request: Request, dueTo error: AFError, completion: @escaping @Sendable (RetryResult) -> Void
     ) {
         guard let retrier = retrier(for: request) else { return rootQueue.async { completion(.doNotRetry) } }
+        assertNoLockIsHeld()
         retrier.retry(request, for: self, dueTo: error) { result in
             self.rootQueue.async {
                 guard case .doNotRetryWithError(let retryError) = result else { return completion(result) }

@@ -46,6 +46,7 @@ extension Session {
     ) {
         let initial: URLRequest
         do {
+            assertNoLockIsHeld()
             initial = try convertible.asURLRequest()
             try initial.validate()
         } catch {
@@ -63,6 +64,7 @@ extension Session {
         }
         rootQueue.async { request.didCreateInitialURLRequest(initial) }
         guard !request.isCancelled else { return }
+        assertNoLockIsHeld()
         adapter.adapt(initial, using: RequestAdapterState(requestID: request.id, session: self)) { result in
             self.adapted(request, initial, result, upload)
         }
@@ -90,6 +92,7 @@ extension Session {
 
     private func makeUploadable(for request: UploadRequest, _ urlRequest: URLRequest) {
         do {
+            assertNoLockIsHeld()
             let uploadable = try request.upload.createUploadable()
             rootQueue.async {
                 request.didCreateUploadable(uploadable)

@@ -32,19 +32,23 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
     /// Serves that session, without keeping it alive.
     func serve(_ provider: any SessionStateProvider, telling eventMonitor: CompositeEventMonitor) {
-        state.write { state in
-            state.provider = provider
-            state.eventMonitor = eventMonitor
+        _ = state.write { state -> CompositeEventMonitor? in
+            let old = state.eventMonitor
+            (state.provider, state.eventMonitor) = (provider, eventMonitor)
+            return old
         }
     }
 
     /// The session goes: `ending` runs when its `URLSession` has become invalid. Returns whether that is still to come: it
     /// does not run otherwise.
     func sessionEnds(_ ending: @escaping @Sendable () -> Void) -> Bool {
-        state.write { state in
-            if !state.isInvalid { state.ending = Request.Job(run: ending) }
-            return !state.isInvalid
+        let (isComing, _) = state.write { state -> (Bool, Request.Job?) in
+            if state.isInvalid { return (false, nil) }
+            let old = state.ending
+            state.ending = Request.Job(run: ending)
+            return (true, old)
         }
+        return isComing
     }
 
     /// Who hears of what a task tells.
@@ -145,6 +149,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
             guard let evaluator = try manager.serverTrustEvaluator(forHost: space.host) else {
                 return completionHandler(.performDefaultHandling, nil)
             }
+            assertNoLockIsHeld()
             try evaluator.evaluate(trust, forHost: space.host)
             completionHandler(.useCredential, URLCredential(trust: trust))
         } catch {
@@ -203,6 +208,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         guard let handler = audience.request?.redirectHandler ?? audience.provider?.redirectHandler else {
             return completionHandler(request)
         }
+        assertNoLockIsHeld()
         handler.task(task, willBeRedirectedTo: request, for: response, completion: completionHandler)
     }
 
@@ -272,6 +278,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         guard
             let handler = audience.request?.cachedResponseHandler ?? audience.provider?.cachedResponseHandler
         else { return completionHandler(proposedResponse) }
+        assertNoLockIsHeld()
         handler.dataTask(dataTask, willCacheResponse: proposedResponse, completion: completionHandler)
     }
 

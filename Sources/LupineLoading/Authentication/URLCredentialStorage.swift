@@ -147,6 +147,7 @@ public final class URLCredentialStorage: NSObject, Sendable {
     }
 
     private func announce() {
+        assertNoLockIsHeld()
         NotificationCenter.default.post(name: .NSURLCredentialStorageChanged, object: self)
     }
 }

@@ -230,6 +230,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
     }
 
     private func post(_ name: NSNotification.Name) {
+        assertNoLockIsHeld()
         NotificationCenter.default.post(name: name, object: self)
     }
 

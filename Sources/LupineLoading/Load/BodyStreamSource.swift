@@ -79,7 +79,9 @@ final class BodyStreamSource: ContentSource {
                 current.failure.withLock { $0 = Mismatch.refused }
                 return ready(false)
             }
-            reader.withLock { $0 = Reader(stream) }
+            // The stream before, which is the program's, goes away outside of the lock.
+            var new = Reader(stream)
+            reader.withLock { swap(&$0, &new) }
             ready(true)
         }
     }
@@ -89,6 +91,7 @@ final class BodyStreamSource: ContentSource {
     // MARK: on the queue
 
     private func readPiece(_ reader: Reader) -> ContentPiece {
+        assertNoLockIsHeld()
         let stream = reader.stream
         if stream.value.streamStatus == .notOpen { stream.value.open() }
         do {
@@ -109,7 +112,8 @@ final class BodyStreamSource: ContentSource {
             }
             return bytes.isEmpty ? .end(trailers: Fields()) : .bytes(bytes)
         } catch {
-            reader.failure.withLock { $0 = error }
+            var failure: (any Error)? = error
+            reader.failure.withLock { swap(&$0, &failure) }
             return .failed(String(describing: error))
         }
     }

@@ -35,6 +35,14 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
     private enum Transactions {
         case told(hops: Few<HopMetrics>, MilestoneClock, within: ClosedRange<Date>)
         case made([URLSessionTaskTransactionMetrics])
+
+        /// Those that were made; none while they are not.
+        var made: [URLSessionTaskTransactionMetrics] {
+            switch self {
+            case .told: []
+            case .made(let made): made
+            }
+        }
     }
 
     private let transactions: Lock<Transactions>
@@ -42,16 +50,16 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
     /// What was sent and answered, in order: redirects, authentication, transparent retries and revalidations are each one.
     /// Empty for a task that never began.
     public var transactionMetrics: [URLSessionTaskTransactionMetrics] {
-        transactions.withLock { transactions in
-            switch transactions {
-            case .made(let made): return made
-            case .told(let hops, let clock, let interval):
-                let made = hops.flatMap {
-                    URLSessionTaskTransactionMetrics.transactions(of: $0, clock, within: interval)
-                }
-                transactions = .made(made)
-                return made
-            }
+        let known = transactions.withLock { $0 }
+        guard case .told(let hops, let clock, let interval) = known else { return known.made }
+        let made = hops.flatMap {
+            URLSessionTaskTransactionMetrics.transactions(of: $0, clock, within: interval)
+        }
+        // What was told stays with `known`: it holds requests and responses, which do not go away under the lock.
+        return transactions.withLock { transactions in
+            if case .made(let first) = transactions { return first }
+            transactions = .made(made)
+            return made
         }
     }
 

@@ -68,13 +68,17 @@ final class HopOutlet: Sendable {
             return item
         }
 
-        /// Throws away what waits; the end comes as soon as whoever is busy is done.
-        mutating func finish(_ error: URLError?) {
-            guard !isOver, !isForced else { return }
-            items = [.end(error)]
+        /// Throws away what waits; the end comes as soon as whoever is busy is done. Returns what is thrown away: it is the
+        /// program's, and does not go away under the lock.
+        @discardableResult
+        mutating func finish(_ error: URLError?) -> [Item] {
+            guard !isOver, !isForced else { return [] }
+            var thrownAway: [Item] = [.end(error)]
+            swap(&items, &thrownAway)
             head = 0
             isClosed = true
             isForced = true
+            return thrownAway
         }
     }
 
@@ -142,7 +146,7 @@ final class HopOutlet: Sendable {
 
     /// Ends it with that, or with nothing, whatever else waits.
     func finish(_ error: URLError?) {
-        state.withLock { $0.finish(error) }
+        _ = state.withLock { $0.finish(error) }
         pump()
     }
 
@@ -186,9 +190,10 @@ final class HopOutlet: Sendable {
                 switch plan {
                 case .deliver: break
                 case .pause: state.isPaused = !state.isResumedAhead
-                case .skip: state.finish(nil)
+                case .skip: return state.finish(nil)
                 case .splice(let target): state.target = target
                 }
+                return []
             }
         case .content(let data):
             if let target = state.withLock({ $0.target }) {
@@ -201,19 +206,20 @@ final class HopOutlet: Sendable {
             // The protocol is held until the client has thought about it.
             state.withLock { $0.isPaused = true }
             client.hopRedirected(hop, to: request, response: response)
-            rest { _ in }
+            rest { _ in [] }
         case .challenge(let challenge, let reply):
             client.hopChallenged(hop, challenge, reply: reply)
-            rest { _ in }
+            rest { _ in [] }
         case .end(let error): end(error, hop, client)
         }
         return true
     }
 
-    private func rest(_ update: (inout State) -> Void) {
-        state.withLock { state in
-            update(&state)
+    /// The call is over. `update` returns what is thrown away.
+    private func rest(_ update: (inout State) -> [Item]) {
+        _ = state.withLock { state in
             state.isBusy = false
+            return update(&state)
         }
     }
 
@@ -223,8 +229,9 @@ final class HopOutlet: Sendable {
             switch demand {
             case .more: break
             case .pause: state.isPaused = !state.isResumedAhead
-            case .enough: state.finish(nil)
+            case .enough: return state.finish(nil)
             }
+            return []
         }
     }
 
@@ -245,21 +252,20 @@ final class HopOutlet: Sendable {
     }
 
     private func end(_ error: (any Error)?, _ hop: any HopLoad, _ client: any HopLoadClient) {
-        let (metrics, ended) = state.withLock { state in
+        let (metrics, source, _) = state.withLock { state in
             let metrics = HopMetrics(
                 request: request, response: state.response, fetchType: .unknown, exchanges: [],
                 fetchStart: state.began, end: Date(), bodyBytesBeforeEncoding: 0,
                 bodyBytesAfterDecoding: state.received)
-            let ended = state.source.ended
+            let source = state.source
             state.isOver = true
             state.isClosed = true
             state.source = Source()
             state.target = nil
-            state.hop = nil
             state.client = nil
-            return (metrics, ended)
+            return (metrics, source, state.hop.take())
         }
-        ended()
+        source.ended()
         client.hopEnded(hop, error, metrics)
     }
 

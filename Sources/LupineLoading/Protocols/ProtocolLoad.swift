@@ -57,6 +57,7 @@ final class ProtocolLoad: HopLoad {
                 return true
             }
             guard isWanted else { return }
+            assertNoLockIsHeld()
             let voice = ProtocolVoice(self)
             let made = type.init(task: task, cachedResponse: nil, client: voice)
             made.settle(request, task)
@@ -96,6 +97,7 @@ final class ProtocolLoad: HopLoad {
             let (wasStarted, instance) = state.withLock { state in
                 (state.wasStarted, state.instance.take())
             }
+            assertNoLockIsHeld()
             if wasStarted { instance?.value.stopLoading() }
         }
     }
@@ -131,6 +133,7 @@ final class ProtocolLoad: HopLoad {
         _ challenge: URLAuthenticationChallenge, _ disposition: URLSession.AuthChallengeDisposition,
         _ credential: URLCredential?
     ) {
+        assertNoLockIsHeld()
         guard let sender = challenge.sender else { return }
         switch (disposition, credential) {
         case (.useCredential, let credential?): sender.use(credential, for: challenge)

@@ -34,6 +34,7 @@ enum ProtocolSelection {
         _ hop: HopRequest, classes: [AnyClass], context: SessionContext, task: any TaskDriverClient,
         client: any HopLoadClient
     ) -> ProtocolLoad? {
+        assertNoLockIsHeld()
         // Classes look at the task's current request.
         task.driverSends(hop.request)
         let face = task.driverTask

@@ -21,7 +21,7 @@ final class ProtocolVoice: NSObject, URLProtocolClient, Sendable {
 
     func urlProtocol(_ protocol: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse) {
         owner.load?.say(.response(cachedResponse.response, .notAllowed))
-        owner.load?.say(.content(cachedResponse.data))
+        owner.load?.say(.content(Self.own(cachedResponse.data)))
     }
 
     func urlProtocol(
@@ -31,7 +31,17 @@ final class ProtocolVoice: NSObject, URLProtocolClient, Sendable {
         owner.load?.say(.response(response, policy))
     }
 
-    func urlProtocol(_ protocol: URLProtocol, didLoad data: Data) { owner.load?.say(.content(data)) }
+    func urlProtocol(_ protocol: URLProtocol, didLoad data: Data) {
+        owner.load?.say(.content(Self.own(data)))
+    }
+
+    /// The same bytes in memory of our own: the program's may have a deallocator of the program's, which would be called
+    /// wherever the last piece is let go or moves.
+    private static func own(_ data: Data) -> Data {
+        var copy = Data(capacity: data.count)
+        copy.append(data)
+        return copy
+    }
 
     func urlProtocolDidFinishLoading(_ protocol: URLProtocol) { owner.load?.say(.end(nil)) }
 

@@ -70,6 +70,10 @@ final class ConfigurationCore: Sendable {
 
     subscript<Value: Sendable>(path: WritableKeyPath<ConfigurationValues, Value>) -> Value {
         get { state.withLock { $0[keyPath: path] } }
-        set { state.withLock { $0[keyPath: path] = newValue } }
+        set {
+            // What stood there goes away outside of the lock: a cache or a closure of the program's may look in here.
+            var value = newValue
+            state.withLock { swap(&$0[keyPath: path], &value) }
+        }
     }
 }

@@ -84,6 +84,7 @@ final class DelegateQueue: Sendable {
                 swap(&jobs, &state.ready)
             }
             if jobs.isEmpty { return }
+            assertNoLockIsHeld()
             for job in jobs { job.run() }
             count += jobs.count
             jobs.removeAll(keepingCapacity: jobs.count <= Self.turn)

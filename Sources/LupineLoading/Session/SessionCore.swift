@@ -156,6 +156,7 @@ final class SessionCore: Sendable {
     private func sayGoodbye(_ session: URLSession) {
         context.engine.finish {}
         queue.add { [self] in
+            assertNoLockIsHeld()
             delegates?.session.urlSession(session, didBecomeInvalidWithError: nil)
             _ = state.withLock { state -> DelegateSet? in
                 defer { state.delegates = nil }

@@ -62,14 +62,15 @@ final class ByteSink: TaskSink {
 
     func completed(_ stage: TaskStage, _ error: (any Error)?) {
         let result: Result<Void, any Error> = error.map { .failure($0) } ?? .success(())
-        let waiting = state.withLock { state -> [Waiting] in
+        let (waiting, _) = state.withLock { state -> ([Waiting], [Data]) in
             state.end = result
+            let pieces = state.pieces
             // What was cancelled is not wanted any more; what else went wrong comes after what had arrived.
             if (error as? URLError)?.code == .cancelled {
                 (state.pieces, state.next, state.count) = ([], 0, 0)
             }
             defer { state.waiting = [] }
-            return state.waiting
+            return (state.waiting, pieces)
         }
         response.give(
             .failure(error ?? URLError.loading(.badServerResponse, url: stage.task.currentRequest?.url)))

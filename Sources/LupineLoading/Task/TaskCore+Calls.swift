@@ -64,14 +64,21 @@ extension TaskCore {
 
     /// The load ended by force while the delegate was being asked: nothing waits for the answer.
     func breakQuestion() {
-        let (abandoned, needsTurn) = state.withLock { $0.delivery.breakQuestion() }
+        let ((abandoned, needsTurn), _) = state.withLock { state in
+            let before = state.delivery
+            return (state.delivery.breakQuestion(), before)
+        }
         for question in abandoned { question.abandon() }
         if needsTurn { askForTurn() }
     }
 
-    /// After a cancellation only the end is told (U-5.3).
+    /// After a cancellation only the end is told (U-5.3). What is dropped goes away outside of the lock, here and where a
+    /// question is broken off: it holds what is the program's.
     func dropCalls() {
-        let (abandoned, needsTurn) = state.withLock { $0.delivery.cancel() }
+        let ((abandoned, needsTurn), _) = state.withLock { state in
+            let before = state.delivery
+            return (state.delivery.cancel(), before)
+        }
         for question in abandoned { question.abandon() }
         if needsTurn { askForTurn() }
     }
@@ -108,9 +115,10 @@ extension TaskCore {
     }
 
     private func timeIsUp(_ error: URLError) {
-        let (abandoned, needsTurn) = state.withLock { state in
+        let ((abandoned, needsTurn), _) = state.withLock { state in
             if state.delivery.asks { state.outcome?.cause = error }
-            return state.delivery.expire()
+            let before = state.delivery
+            return (state.delivery.expire(), before)
         }
         for question in abandoned { question.abandon() }
         if needsTurn { askForTurn() }
@@ -126,6 +134,7 @@ extension TaskCore {
                 return (turn, state.cast(besides: stage))
             }
             if let cast { stage = TaskStage(cast) }
+            assertNoLockIsHeld()
             switch turn {
             case .certain(let call): call()
             case .stop: return
@@ -153,17 +162,16 @@ extension TaskCore {
 
     /// The last two calls (U-5.1), and the end of the task for the session.
     private func finish(_ stage: TaskStage) {
-        let (metrics, error, sink, progress, alarm, _) = state.withLock { state in
+        let (metrics, error, sink, progress, alarm, _, _) = state.withLock { state in
             var error = state.outcome?.error
             if state.machine.handle(.finish) == .completeCancelled {
                 error = state.sink.errorOfCancelled(
                     error, URLError.loading(.cancelled, url: state.currentRequest?.url))
             }
             state.error = error
-            state.load = nil
             return (
                 state.outcome?.metrics, error, state.sink, state.progress, state.alarm.take(),
-                state.making.take()
+                state.making.take(), state.load.take()
             )
         }
         alarm?()
@@ -171,6 +179,7 @@ extension TaskCore {
         if let metrics {
             stage.delegates.task?.urlSession(stage.session, task: stage.task, didFinishCollecting: metrics)
         }
+        assertNoLockIsHeld()
         sink.completed(stage, error)
         // The stage keeps both: nothing goes away under the lock.
         let isLast = state.withLock { state in

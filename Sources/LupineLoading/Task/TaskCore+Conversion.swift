@@ -47,15 +47,17 @@ extension TaskCore {
         to sink: any TaskSink, as newFace: Face,
         _ tell: @escaping @Sendable (TaskStage, URLSessionDataTask, Face) -> Void
     ) -> Bool {
-        state.withLock { state in
+        let (goesOn, _) = state.withLock { state -> (Bool, (any TaskSink)?) in
             guard state.delivery.mayChangeSink, let dataTask = state.face as? URLSessionDataTask else {
-                return false
+                return (false, nil)
             }
+            let old = state.sink
             state.face = newFace
             state.sink = sink
             state.delivery.insert(.call { stage in tell(stage, dataTask, newFace) })
-            return true
+            return (true, old)
         }
+        return goesOn
     }
 }
 

@@ -17,7 +17,12 @@ extension TaskCore: TaskDriverClient {
 
     var driverCredential: URLCredential? { credential }
 
-    func driverSends(_ request: URLRequest) { state.withLock { $0.currentRequest = request } }
+    /// The request before it goes away outside of the lock, here and with responses below: its body, and what was attached to
+    /// it, are the program's.
+    func driverSends(_ request: URLRequest) {
+        var request: URLRequest? = request
+        state.withLock { swap(&$0.currentRequest, &request) }
+    }
 
     func driverWaitsForConnectivity() {
         guard hasDelegate else { return }
@@ -100,8 +105,9 @@ extension TaskCore: TaskDriverClient {
     }
 
     func driverResponse(_ response: URLResponse) -> HopPlan {
+        var shown: URLResponse? = response
         let (sink, progress) = state.withLock { state in
-            state.response = response
+            swap(&state.response, &shown)
             state.counts.expectedToReceive =
                 state.currentRequest?.httpMethod == "HEAD" ? 0 : response.expectedContentLength
             return (state.sink, Self.shown(state.progress, state.counts))
@@ -134,8 +140,9 @@ extension TaskCore: TaskDriverClient {
     }
 
     func driverUpgraded(_ connection: UpgradedConnection, _ response: HTTPURLResponse) -> any UpgradeHandler {
+        var shown: URLResponse? = response
         let sink = state.withLock { state in
-            state.response = response
+            swap(&state.response, &shown)
             return state.sink
         }
         return sink.upgraded(self, connection, response)

@@ -79,7 +79,10 @@ extension TaskDriver {
             return handle(.decided(.fail(refusal)))
         }
         let move = RedirectMove(from: WebOrigin(last), to: target)
+        // What the hop before was made of goes away outside of the lock: bodies and attached properties are the program's.
+        var spent: (URLRequest, TaskOrder.Body, URLResponse?)?
         handle(.decided(.again)) { state in
+            spent = (state.request, state.body, state.response)
             state.move = max(state.move, move)
             state.distrustsStored = false
             state.request = request
@@ -88,6 +91,7 @@ extension TaskDriver {
             state.redirectCount += 1
             state.response = nil
         }
+        withExtendedLifetime(spent) {}
     }
 
     private func challenged(

@@ -87,16 +87,23 @@ extension TaskDriver: HopLoadClient {
         }
         guard let situation else { return .skip }
         let verdict = judge(response, of: hop, situation, storagePolicy)
+        // What is replaced goes away outside of the lock.
+        var (question, shown, cache): (Question?, URLResponse?, CacheUse?) = (
+            verdict.question, response, verdict.cache?.value
+        )
         let actions = state.withLock { state -> HopMachine.Actions in
             if let authenticator = verdict.authenticator { state.authenticator = authenticator }
-            if let cache = verdict.cache { state.cache = cache.value }
+            if var new = cache {
+                swap(&state.cache, &new)
+                cache = new
+            }
             if verdict.distrustsStored { state.distrustsStored = true }
             if verdict.startsOver {
                 state.request.setValue(nil, forHTTPHeaderField: "Range")
                 state.request.setValue(nil, forHTTPHeaderField: "If-Range")
             }
-            state.question = verdict.question
-            state.response = response
+            swap(&state.question, &question)
+            swap(&state.response, &shown)
             let actions = state.machine.handle(.judged(verdict.judgement))
             if case .ask? = actions.work.first { (state.isPerforming, state.holdsOrders) = (true, true) }
             return actions

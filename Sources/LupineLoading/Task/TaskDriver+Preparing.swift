@@ -211,11 +211,12 @@ extension TaskDriver {
         let stored = mayStore ? hop.sent : nil
         switch CacheDecision(for: hop.sent, configuration: policy, entry: entry, at: Date()) {
         case .use(let entry):
+            var (sent, announced, cache) = (hop.announced, hop.announced, CacheUse(answer: entry))
             handle(.prepared(.answer), elsewhere: true) { state in
                 guard state.machine.isPreparing else { return }
-                state.sent = hop.announced
-                state.announced = hop.announced
-                state.cache = CacheUse(answer: entry)
+                swap(&state.sent, &sent)
+                swap(&state.announced, &announced)
+                swap(&state.cache, &cache)
             }
         case .fail:
             fail(.loading(.resourceUnavailable, url: hop.sent.url, reason: "the cache has no answer"))
@@ -266,17 +267,19 @@ extension TaskDriver {
         let wantsAlarm = !made.isTransaction
         let now = Date()
         var priority = plan.priority
+        // What belonged to the hop before goes away outside of the lock.
+        var (announced, cache, response): (URLRequest, CacheUse, URLResponse?) = (hop.announced, cache, nil)
         handle(.prepared(.load)) { state in
             // A hop that nobody wants any more is never started.
             guard state.machine.isPreparing else { return }
             state.hop = made.load
             state.isTransaction = made.isTransaction
-            state.sent = sent
-            state.announced = hop.announced
+            swap(&state.sent, &sent)
+            swap(&state.announced, &announced)
             state.hasAnswered = hasAnswered
-            state.cache = cache
+            swap(&state.cache, &cache)
             state.authenticator = plan.authenticator
-            state.response = nil
+            swap(&state.response, &response)
             state.fetchStart = now
             if let sentStream { state.streams.insert(sentStream) }
             priority = state.priority

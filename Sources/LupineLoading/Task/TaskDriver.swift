@@ -314,7 +314,7 @@ final class TaskDriver: Sendable {
 
     private func end(_ error: (any Error)?) {
         let now = Date()
-        let (hops, count, alarm, watch, trust) = state.withLock { state in
+        let (hops, count, alarm, watch, trust, _) = state.withLock { state in
             if let since = state.answersSince {
                 state.hops.append(
                     HopMetrics(
@@ -323,10 +323,11 @@ final class TaskDriver: Sendable {
                         fetchStart: since, end: now, bodyBytesBeforeEncoding: 0,
                         bodyBytesAfterDecoding: Int64(state.handedOn)))
             }
-            let found = (state.hops.takeAll(), state.redirectCount, state.alarm, state.watch, state.trust)
-            (state.alarm, state.watch, state.hop, state.question, state.next) = (nil, nil, nil, nil, nil)
-            state.trust = nil
-            return found
+            let rest = (state.hop.take(), state.question.take(), state.next.take())
+            return (
+                state.hops.takeAll(), state.redirectCount, state.alarm.take(), state.watch.take(),
+                state.trust.take(), rest
+            )
         }
         alarm?()
         watch?()

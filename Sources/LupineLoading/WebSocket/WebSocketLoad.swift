@@ -168,7 +168,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
 
     /// The handshake is over. With a socket that is open the task goes on.
     func driverEnded(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics) {
-        driver.withLock { $0 = nil }
+        _ = driver.withLock { $0.take() }
         let failure = stage.withLock { stage -> URLError? in
             switch stage {
             case .open:

@@ -198,11 +198,11 @@ package final class Resolver: Sendable {
 
     /// One waiter less; the last one takes the look-up with it, so that the next to ask begins afresh.
     func abandon(_ ticket: WorkerPool.Ticket, _ key: Key, _ number: UInt64) {
-        let unwanted = state.withLock { state -> Bool in
-            guard case .underWay(ticket, var waiters)? = state.entries[key] else { return false }
-            waiters.removeAll { $0.number == number }
+        let (unwanted, _) = state.withLock { state -> (Bool, Waiter?) in
+            guard case .underWay(ticket, var waiters)? = state.entries[key] else { return (false, nil) }
+            let gone = waiters.firstIndex { $0.number == number }.map { waiters.remove(at: $0) }
             state.entries[key] = waiters.isEmpty ? nil : .underWay(ticket, waiters)
-            return waiters.isEmpty
+            return (waiters.isEmpty, gone)
         }
         if unwanted { pool.withdraw(ticket) }
     }

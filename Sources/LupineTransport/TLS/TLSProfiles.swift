@@ -36,13 +36,15 @@ package final class TLSProfiles: Sendable {
     /// The profile for these settings.
     package func profile(_ configuration: TLSConfiguration, trust: TrustEvaluator) -> TLSProfile {
         let key = Key(configuration: configuration, trust: trust)
-        return state.withLock { [revocation, limit] state in
+        // What makes room goes away outside of the lock: its evaluator may hold what is the program's.
+        let (profile, _) = state.withLock { [revocation, limit] state -> (TLSProfile, Entry?) in
             state.uses &+= 1
             let uses = state.uses
             if let entry = state.entries[key] {
                 state.entries[key]?.lastUse = uses
-                return entry.profile
+                return (entry.profile, nil)
             }
+            var gone: Entry?
             // What is loaded for a configuration does not depend on whom it is used to judge.
             let settings =
                 state.entries.first { $0.key.configuration == configuration }?.value.profile.settings
@@ -50,11 +52,12 @@ package final class TLSProfiles: Sendable {
             if state.entries.count >= limit,
                 let oldest = state.entries.min(by: { $0.value.lastUse < $1.value.lastUse })?.key
             {
-                state.entries[oldest] = nil
+                gone = state.entries.removeValue(forKey: oldest)
             }
             let profile = TLSProfile(settings, trust: trust, revocation: revocation, identitySource: nil)
             state.entries[key] = Entry(profile: profile, lastUse: uses)
-            return profile
+            return (profile, gone)
         }
+        return profile
     }
 }

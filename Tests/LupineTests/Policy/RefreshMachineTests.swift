@@ -4,6 +4,17 @@ import Testing
 
 @testable import Lupine
 
+extension RefreshMachine {
+    /// What becomes of a request once the credential has answered.
+    fileprivate mutating func asked(_ adaptation: Adaptation, at now: Double) -> AdaptAction {
+        let action = adapt(adaptation, at: now)
+        guard case .ask(let credential, let version) = action else { return action }
+        return adapt(
+            adaptation, knowing: Finding(version: version, requiresRefresh: credential.requiresRefresh),
+            at: now)
+    }
+}
+
 /// Every step of the machine behind the interceptor of authentication, without threads.
 @Suite struct RefreshMachineTests {
     private struct Token: AuthenticationCredential {
@@ -27,6 +38,7 @@ import Testing
     private static func text(_ action: Machine.AdaptAction) -> String {
         switch action {
         case .apply(let token): "apply \(token.name)"
+        case .ask(let token, let version): "ask \(token.name) \(version)"
         case .fail(let error): "fail \(error)"
         case .wait: "wait"
         case .refresh(let token): "refresh \(token.name)"
@@ -47,26 +59,37 @@ import Testing
     @Test("[I-5.1] while adaptations wait for a refresh, further ones join them")
     func joins() {
         var machine = Self.machine(Self.expired)
-        #expect(Self.text(machine.adapt("1", at: 0)) == "refresh old")
-        #expect(Self.text(machine.adapt("2", at: 0)) == "wait")
-        #expect(Self.text(machine.adapt("3", at: 0)) == "wait")
+        #expect(Self.text(machine.asked("1", at: 0)) == "refresh old")
+        #expect(Self.text(machine.asked("2", at: 0)) == "wait")
+        #expect(Self.text(machine.asked("3", at: 0)) == "wait")
         let waiting = machine.succeed(with: Token(name: "new"))
         #expect(waiting.adaptations == ["1", "2", "3"] && waiting.answers == [])
-        #expect(Self.text(machine.adapt("4", at: 0)) == "apply new")
+        #expect(Self.text(machine.asked("4", at: 0)) == "apply new")
+    }
+
+    @Test("[I-5.3] what was said of a credential that was replaced meanwhile does not count")
+    func replacedWhileAsked() {
+        var machine = Self.machine(Self.expired)
+        #expect(Self.text(machine.adapt("1", at: 0)) == "ask old 0")
+        machine.replace(by: Token(name: "new"))
+        let finding = Machine.Finding(version: 0, requiresRefresh: true)
+        #expect(Self.text(machine.adapt("1", knowing: finding, at: 0)) == "ask new 1")
+        let next = Machine.Finding(version: 1, requiresRefresh: false)
+        #expect(Self.text(machine.adapt("1", knowing: next, at: 0)) == "apply new")
     }
 
     @Test("[I-5.2] without a credential an adaptation fails")
     func missing() {
         var machine = Self.machine(nil)
-        #expect(Self.text(machine.adapt("1", at: 0)) == "fail missingCredential")
+        #expect(Self.text(machine.asked("1", at: 0)) == "fail missingCredential")
     }
 
     @Test("[I-5.3] a failed refresh does not keep an expired credential from being refreshed again")
     func expiredAfterFailure() {
         var machine = Self.machine(Self.expired)
-        #expect(Self.text(machine.adapt("1", at: 0)) == "refresh old")
+        #expect(Self.text(machine.asked("1", at: 0)) == "refresh old")
         #expect(machine.fail(with: Refused()).adaptations == ["1"])
-        #expect(Self.text(machine.adapt("2", at: 0)) == "refresh old")
+        #expect(Self.text(machine.asked("2", at: 0)) == "refresh old")
     }
 
     @Test("[I-5.4] [I-5.15] late rejections hear of the failure, until an adaptation clears it")
@@ -76,7 +99,7 @@ import Testing
         #expect(machine.fail(with: Refused()).answers == ["1"])
         #expect(Self.text(machine.reject(version: 0, "2", at: 0)) == "fail Refused()")
         #expect(Self.text(machine.reject(version: 0, "3", at: 0)) == "fail Refused()")
-        #expect(Self.text(machine.adapt("4", at: 0)) == "apply a")
+        #expect(Self.text(machine.asked("4", at: 0)) == "apply a")
         #expect(Self.text(machine.reject(version: 0, "5", at: 0)) == "refresh a")
     }
 
@@ -84,9 +107,9 @@ import Testing
     func notHeldBack() {
         var machine = Self.machine(Self.expired)
         #expect(Self.text(machine.reject(version: 0, "1", at: 0)) == "refresh old")
-        #expect(Self.text(machine.adapt("2", at: 0)) == "apply old")
+        #expect(Self.text(machine.asked("2", at: 0)) == "apply old")
         machine.replace(by: nil)
-        #expect(Self.text(machine.adapt("3", at: 0)) == "fail missingCredential")
+        #expect(Self.text(machine.asked("3", at: 0)) == "fail missingCredential")
     }
 
     @Test("[I-5.10] a rejection of an older version is retried, one of this version waits or begins")
@@ -105,12 +128,12 @@ import Testing
     func window() {
         var machine = Self.machine(Self.expired, interval: 10, attempts: 2)
         for start in [0.0, 4] {
-            #expect(Self.text(machine.adapt("x", at: start)) == "refresh old")
+            #expect(Self.text(machine.asked("x", at: start)) == "refresh old")
             #expect(machine.succeed(with: Self.expired).adaptations == ["x"])
         }
-        #expect(Self.text(machine.adapt("y", at: 10)) == #"refuse ["y"][] excessiveRefresh"#)
+        #expect(Self.text(machine.asked("y", at: 10)) == #"refuse ["y"][] excessiveRefresh"#)
         // The first one began exactly at the edge, which still counted; the moment after it does not.
-        #expect(Self.text(machine.adapt("z", at: 10.5)) == "refresh old")
+        #expect(Self.text(machine.asked("z", at: 10.5)) == "refresh old")
     }
 
     @Test("[I-5.11] a window of no attempts refuses every refresh, no window none")
@@ -120,7 +143,7 @@ import Testing
         #expect(Self.text(never.reject(version: 0, "2", at: 0)) == "fail excessiveRefresh")
         var always = Self.machine(Self.expired, attempts: nil)
         for turn in 0..<1_000 {
-            #expect(Self.text(always.adapt("\(turn)", at: 0)) == "refresh old")
+            #expect(Self.text(always.asked("\(turn)", at: 0)) == "refresh old")
             _ = always.succeed(with: Self.expired)
         }
     }
@@ -131,7 +154,7 @@ import Testing
         #expect(Self.text(machine.reject(version: 0, "1", at: 0)) == "refresh a")
         machine.replace(by: Token(name: "set"))
         #expect(machine.version == 1)
-        #expect(Self.text(machine.adapt("2", at: 0)) == "apply set")
+        #expect(Self.text(machine.asked("2", at: 0)) == "apply set")
         #expect(Self.text(machine.reject(version: 1, "3", at: 0)) == "refresh set")
         #expect(machine.succeed(with: Token(name: "refreshed")).answers == ["1", "3"])
         #expect(machine.credential?.name == "refreshed" && machine.version == 2)

@@ -52,7 +52,7 @@ struct SerializerChainTests {
         chain.append(Self.serializer("a", ran))
         chain.append(Self.serializer("b", ran))
         chain.completed(Self.job("A", ran))
-        chain.restart()
+        #expect(chain.restart().count == 1)
         #expect(Self.take(chain, ran) == "run a")
         chain.completed(Self.job("A2", ran))
         chain.completed(Self.job("B2", ran))
@@ -72,7 +72,7 @@ struct SerializerChainTests {
             chain.completed(Request.Job { _ = second })
         }
         #expect(serializer != nil && delivery != nil)
-        chain.clear()
+        _ = chain.takeAll()
         #expect(serializer == nil && delivery == nil)
         #expect(Self.take(chain, Protected([])) == "deliver ")
     }

@@ -7,6 +7,16 @@ import Testing
 
 @testable import Lupine
 
+extension TransferProgress {
+    /// The object, made if there is none.
+    fileprivate mutating func made() -> Progress {
+        if let object { return object }
+        let new = makeObject()
+        #expect(adopt(new))
+        return new
+    }
+}
+
 struct TransferProgressTests {
     @Test(
         "[R-61] without anyone who looks there are only numbers, and they are in the object when it is asked for"
@@ -15,9 +25,9 @@ struct TransferProgressTests {
         var progress = TransferProgress()
         #expect(progress.update(completed: 3, total: 9) == nil)
         #expect(progress.completed == 3 && progress.total == 9)
-        let object = progress.object()
+        let object = progress.made()
         #expect(object.completedUnitCount == 3 && object.totalUnitCount == 9)
-        #expect(progress.object() === object)
+        #expect(progress.made() === object)
     }
 
     @Test(
@@ -26,7 +36,7 @@ struct TransferProgressTests {
         let queue = DispatchQueue(label: "progress")
         let heard = Heard<String>()
         var progress = TransferProgress()
-        let object = progress.object()
+        let object = progress.made()
         progress.handler = .init(queue: queue) { progress in
             dispatchPrecondition(condition: .onQueue(queue))
             heard.add("first \(progress === object)")
@@ -45,7 +55,7 @@ struct TransferProgressTests {
         let called = Protected(0)
         var progress = TransferProgress()
         #expect(progress.reset() == nil)
-        let object = progress.object()
+        let object = progress.made()
         progress.handler = .init(queue: queue) { _ in called.write { $0 += 1 } }
         progress.update(completed: 1, total: 2)?.show()
         progress.reset()?.show()
@@ -60,7 +70,7 @@ struct TransferProgressTests {
         var random = SeededRandom(seed: 5)
         let numbers: [Int64] = [-1, 0, 1, 2, 7, 1 << 31, 1 << 40, 12_345_678_901, .max / 2, .max - 1, .max]
         var progress = TransferProgress()
-        let object = progress.object()
+        let object = progress.made()
         for _ in 0..<20_000 {
             let total = numbers.randomElement(using: &random) ?? 0
             let completed = max(0, numbers.randomElement(using: &random) ?? 0)

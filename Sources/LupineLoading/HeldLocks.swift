@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+
+#if LUPINE_HELD_LOCKS
+    internal import LupineTransport
+
+    /// How many locks the calling thread holds, for the locks of the layer above: see the transport's.
+    package enum HeldLocks {
+        /// One more.
+        package static func taken() { LupineTransport.HeldLocks.taken() }
+
+        /// One less.
+        package static func released() { LupineTransport.HeldLocks.released() }
+
+        /// So many.
+        package static var count: Int { LupineTransport.HeldLocks.count }
+    }
+
+    /// Stops the program if the calling thread holds a lock of the library's; see the transport's.
+    package func assertNoLockIsHeld() { LupineTransport.assertNoLockIsHeld() }
+#else
+    /// Nothing but under `-D LUPINE_HELD_LOCKS`; see the transport's.
+    @inlinable @inline(__always) package func assertNoLockIsHeld() {}
+#endif

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import LupineLoading
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+/// Every callback may block: other sessions go on, and so does its own where the callback has a queue that does not target
+/// the root queue. `Documentation/Lupine.docc/Concurrency.md` says what each holds up.
+@Suite struct HostileBlockingTests {
+    /// Returns when the request has been answered, on the thread that calls.
+    private static func load(_ url: String, of session: Session) {
+        let answered = DispatchSemaphore(value: 0)
+        session.request(url).response(queue: DispatchQueue(label: "hostile.other")) { _ in answered.signal() }
+            .resume()
+        answered.wait()
+    }
+
+    /// Has the callback of a request block once, and waits for the request's end.
+    private func block(_ callback: Callback, _ wait: @escaping @Sendable (CallbackStage) -> Void) async throws
+    {
+        let hook = Hook()
+        let stage = try CallbackStage(callback, hook)
+        let ended = Heard<Bool>()
+        hook.arm { [unowned stage] in wait(stage) }
+        stage.begin(callback, hook, ended)
+        await hook.calls.wait(for: 1)
+        // Web sockets do not end by themselves.
+        (stage.request as? WebSocketRequest)?.cancel()
+        await ended.wait(for: 1)
+        await stage.end()
+    }
+
+    @Test("[O-7] a callback that waits for a request of another session gets it", arguments: Callback.all)
+    func waitsForAnotherSession(_ callback: Callback) async throws {
+        let origin = try PipelineSetUp().makeOrigin()
+        let session = try PipelineSetUp().session(of: origin)
+        try await block(callback) { _ in Self.load("http://origin.test:\(origin.port)/get", of: session) }
+        session.session.invalidateAndCancel()
+        await origin.shutdown()
+    }
+
+    @Test(
+        "[O-7] a callback with a queue of its own that waits for a request of its session gets it",
+        arguments: Callback.all.filter { $0.holds == .itself })
+    func waitsForItsSession(_ callback: Callback) async throws {
+        try await block(callback) { stage in Self.load(stage.url(), of: stage.session) }
+    }
+}
