@@ -12,6 +12,8 @@ final class TLSChannel {
     private let engine: TLSEngine
     private let wire: any ChannelWire
     private let loop: EventLoop
+    /// Who lends it.
+    private let profile: TLSProfile
     /// Where what the peer gives to resume with is kept.
     private let keeper: SessionKeeper?
     /// The exchange that it was opened for has shown an identity of its own.
@@ -20,9 +22,10 @@ final class TLSChannel {
     private var isClosingWriting = false
 
     init(
-        _ engine: TLSEngine, over wire: any ChannelWire, keeper: SessionKeeper?, isPersonal: Bool,
-        on loop: EventLoop
+        _ engine: TLSEngine, over wire: any ChannelWire, under profile: TLSProfile, keeper: SessionKeeper?,
+        isPersonal: Bool, on loop: EventLoop
     ) {
+        self.profile = profile
         self.isPersonal = isPersonal
         self.engine = engine
         self.wire = wire
@@ -32,7 +35,7 @@ final class TLSChannel {
     }
 
     /// What was agreed on. Made when it is asked for: whoever needs it for long keeps it.
-    var details: TLSDetails { TLSDetails(of: engine, isPersonal: isPersonal) }
+    var details: TLSDetails { TLSDetails(of: engine, under: profile, isPersonal: isPersonal) }
 
     // MARK: in
 
