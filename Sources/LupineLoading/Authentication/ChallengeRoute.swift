@@ -5,8 +5,18 @@ import LupineTransport
 
 /// What somebody answered to a challenge.
 struct ChallengeAnswer: Sendable {
+    /// For whom an answer counts.
+    enum Speaker: Hashable, Sendable {
+        /// The task's own delegate, through whichever method.
+        case task
+        /// The session's delegate, through whichever method; also when everybody has passed the question on.
+        case session
+    }
+
     var disposition: URLSession.AuthChallengeDisposition
     var credential: URLCredential?
+    /// Who has answered; nil when the question was broken off.
+    var speaker: Speaker?
 }
 
 /// The way of a challenge through the delegates until one answers (U-5.8, U-5.9).
@@ -16,9 +26,14 @@ struct ChallengeAnswer: Sendable {
 /// `URLCredential.notImplemented`: the next one is asked. Nobody is asked twice.
 struct ChallengeRoute: Sendable {
     private typealias Handler = @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-    private enum Stop: Sendable {
-        case session(any URLSessionDelegate)
-        case task(any URLSessionTaskDelegate)
+    private struct Stop: Sendable {
+        enum Method: Sendable {
+            case session(any URLSessionDelegate)
+            case task(any URLSessionTaskDelegate)
+        }
+
+        let method: Method
+        let speaker: ChallengeAnswer.Speaker
     }
     /// What has become of the call of one stop.
     private enum Call { case running, passed, over }
@@ -41,9 +56,16 @@ struct ChallengeRoute: Sendable {
         let isAboutConnection = Self.connectionMethods.contains(
             challenge.protectionSpace.authenticationMethod)
         var stops: [Stop] = []
-        for delegates in [stage.delegates.own, stage.delegates.session].compactMap({ $0 }) {
-            if isAboutConnection { stops.append(.session(delegates.session)) }
-            if let task = delegates.task { stops.append(.task(task)) }
+        let isOne = stage.delegates.own?.session === stage.delegates.session?.session
+        for (delegates, speaker) in [
+            (stage.delegates.own, ChallengeAnswer.Speaker.task), (stage.delegates.session, .session),
+        ] {
+            guard let delegates else { continue }
+            let speaker = isOne ? .session : speaker
+            if isAboutConnection {
+                stops.append(Stop(method: .session(delegates.session), speaker: speaker))
+            }
+            if let task = delegates.task { stops.append(Stop(method: .task(task), speaker: speaker)) }
         }
         self.stops = stops
     }
@@ -61,17 +83,19 @@ struct ChallengeRoute: Sendable {
             let call = CallState()
             ask(stops[index]) { disposition, credential in
                 guard credential === URLCredential.notImplemented else {
-                    return answer(ChallengeAnswer(disposition: disposition, credential: credential))
+                    return answer(
+                        ChallengeAnswer(
+                            disposition: disposition, credential: credential, speaker: stops[index].speaker))
                 }
                 if call.pass() { queue.add { ask(from: index + 1) } }
             }
             guard call.hasPassed() else { return }
         }
-        answer(ChallengeAnswer(disposition: .performDefaultHandling))
+        answer(ChallengeAnswer(disposition: .performDefaultHandling, speaker: .session))
     }
 
     private func ask(_ stop: Stop, _ handler: @escaping Handler) {
-        switch stop {
+        switch stop.method {
         case .session(let delegate):
             delegate.urlSession(stage.session, didReceive: challenge, completionHandler: handler)
         case .task(let delegate):

@@ -5,8 +5,9 @@
 /// Called on a loop, so it must not block; `reply` is called once, from any thread. Whether a challenge goes to the session's
 /// delegate or to the task's is decided behind it (U-5.9).
 protocol ServerTrustAsker: AnyObject, Sendable {
+    /// The delegate of the task's own, where it has one beside the session's. The answer says whether it spoke.
+    var ownDelegate: (any URLSessionDelegate)? { get }
     /// Asks the program.
     func evaluate(
-        _ challenge: URLAuthenticationChallenge,
-        reply: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
+        _ challenge: URLAuthenticationChallenge, reply: @escaping @Sendable (ChallengeAnswer) -> Void)
 }

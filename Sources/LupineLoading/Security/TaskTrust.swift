@@ -8,7 +8,8 @@ import LupineTransport
 /// the dispositions (the table of spec section 11).
 ///
 /// It remembers what the task has chosen to be, place by place, so that no later exchange of the task travels on a connection
-/// of somebody else's identity (U-11.20). A task whose delegate wants no challenges has none. Any thread.
+/// of somebody else's identity (U-11.20). What its own delegate answers makes a connection that delegate's, what it leaves to
+/// the session's makes it the session's (U-9.17). A task whose delegate wants no challenges has none. Any thread.
 final class TaskTrust: PeerAsker {
     /// Where a choice was made: an origin that speaks TLS.
     private struct Place: Hashable, Sendable {
@@ -31,19 +32,32 @@ final class TaskTrust: PeerAsker {
         var trusts: [Place: SecTrust] = [:]
     }
 
-    private let revocation: RevocationSupport
+    /// The delegate of the task's own: what it is known by, and its type.
+    private let own: (party: TrustParty, type: ObjectIdentifier)?
+    private let bridge: TrustBridge
     private let state: Lock<State>
 
     /// Answers through `asker`. `TrustBridge.trust(asking:)` makes it.
-    init(asking asker: any ServerTrustAsker, revocation: RevocationSupport) {
+    init(asking asker: any ServerTrustAsker, of bridge: TrustBridge) {
         state = Lock(State(asker: asker))
-        self.revocation = revocation
+        own = asker.ownDelegate.map {
+            (.delegate(ObjectToken(of: $0)), ObjectIdentifier(type(of: $0)))
+        }
+        self.bridge = bridge
     }
 
     /// The task has ended: whatever is still asked on its behalf is cancelled.
     func end() {
         // It may be the last reference, which goes outside of the lock.
         _ = state.withLock { $0.asker.take() }
+    }
+
+    /// Who is asked about the task's connections first, as far as is known: its own delegate, unless those of its type have
+    /// always left such questions to the session. That there is a delegate does not say that it judges; not to ask one that
+    /// does would be to decide for it.
+    var party: TrustParty {
+        guard let own, !bridge.passesOn(own.type) else { return .session }
+        return own.party
     }
 
     private var asker: (any ServerTrustAsker)? { state.withLock { $0.asker } }
@@ -61,31 +75,35 @@ final class TaskTrust: PeerAsker {
     // MARK: questions
 
     func judge(
-        _ peer: PeerTrust, host: String, port: UInt16, reply: @escaping @Sendable (PeerJudgement) -> Void
+        _ peer: PeerTrust, host: String, port: UInt16, under profile: TLSProfile,
+        reply: @escaping @Sendable (PeerJudgement, TLSProfile?) -> Void
     ) {
-        guard let asker else { return reply(.cancelled) }
-        let trust = SecTrust(peer, revocation: revocation)
+        guard let asker else { return reply(.cancelled, nil) }
+        let trust = SecTrust(peer, revocation: bridge.revocation)
         let place = Place(host: host, port: port)
         state.withLock { $0.trusts[place] = trust }
         let space = URLProtectionSpace(
             host: host, port: Int(port), protocol: NSURLProtectionSpaceHTTPS, realm: nil,
             authenticationMethod: NSURLAuthenticationMethodServerTrust, distinguishedNames: nil,
             serverTrust: trust)
-        asker.evaluate(Self.challenge(space)) { reply(Self.judgement($0, $1)) }
+        asker.evaluate(Self.challenge(space)) { [self] answer in
+            let home = party(behind: answer).flatMap { bridge.profile(like: profile, for: $0) }
+            reply(Self.judgement(answer.disposition, answer.credential), home)
+        }
     }
 
     func identify(
-        for request: TLSIdentityRequest, host: String, port: UInt16,
-        reply: @escaping @Sendable (IdentityAnswer) -> Void
+        for request: TLSIdentityRequest, host: String, port: UInt16, under profile: TLSProfile,
+        reply: @escaping @Sendable (IdentityAnswer, TLSProfile?) -> Void
     ) {
-        guard let asker else { return reply(.cancelled) }
+        guard let asker else { return reply(.cancelled, nil) }
         let space = URLProtectionSpace(
             host: host, port: Int(port), protocol: NSURLProtectionSpaceHTTPS, realm: nil,
             authenticationMethod: NSURLAuthenticationMethodClientCertificate,
             distinguishedNames: request.acceptableIssuers.map { Data($0) })
         let place = Place(host: host, port: port)
-        asker.evaluate(Self.challenge(space)) { [self] disposition, credential in
-            let answer = Self.identityAnswer(disposition, credential)
+        asker.evaluate(Self.challenge(space)) { [self] given in
+            let answer = Self.identityAnswer(given.disposition, given.credential)
             state.withLock { state in
                 switch answer {
                 case .identity(let identity): state.choices[place] = .identity(identity)
@@ -93,8 +111,18 @@ final class TaskTrust: PeerAsker {
                 case .cancelled: break
                 }
             }
-            reply(answer)
+            // What was the session's may become the delegate's. Never the other way: that has judged the peer.
+            let party = party(behind: given)
+            reply(answer, party == .session ? nil : party.flatMap { bridge.profile(like: profile, for: $0) })
         }
+    }
+
+    /// Whose a connection is after this answer; nil when nobody gave it.
+    private func party(behind answer: ChallengeAnswer) -> TrustParty? {
+        guard let speaker = answer.speaker else { return nil }
+        guard let own else { return .session }
+        bridge.note(own.type, passesOn: speaker == .session)
+        return speaker == .session ? .session : own.party
     }
 
     /// The first of its kind, always: a connection is judged once.

@@ -6,19 +6,36 @@ import LupineTransport
 
 /// Decides under which TLS profile an exchange of a session travels: who judges its peer, and who we are there.
 ///
-/// Exchanges of tasks whose delegates want no challenges share one profile. There nobody is asked: chains are judged on the
-/// loop, verdicts are kept, sessions are resumed. The others share another, under which every new connection asks the task
-/// that it is opened for (I-12.14, I-12.15). So a connection that a delegate has accepted against all evaluation is never lent
-/// to a task that has none. Where a task has chosen an identity, its further exchanges have a profile of that identity
-/// (U-11.20). One per session; any thread.
+/// Exchanges of tasks without a delegate share one profile. There nobody is asked: chains are judged on the loop, verdicts are
+/// kept, sessions are resumed. Under all others every new connection asks the task that it is opened for (I-12.14, I-12.15).
+/// Each party has its own (`TrustParty`): the session's delegate, and every delegate of a task's own. So a connection that
+/// somebody has accepted against all evaluation is never lent to a task that would have had another asked. Where a
+/// task has chosen an identity, its further exchanges have a profile of that identity, too (U-11.20).
+///
+/// Who answers is known only afterwards: then `profile(like:for:)` has the profile that the connection belongs to. One per
+/// session; any thread.
 final class TrustBridge: Sendable {
-    private enum Kind: Hashable, Sendable {
-        /// Nobody is asked; without the configured identity where the hop has left the task's origin (U-10.5).
-        case unasked(isForeign: Bool)
-        /// The task is asked about both.
-        case asked(isForeign: Bool)
-        /// The task is asked about trust, and has said before who it is.
+    /// Who we are on a connection.
+    fileprivate enum Face: Hashable, Sendable {
+        /// The configured identity, or what the task answers.
+        case configured
+        /// The same without the configured identity: the hop has left the task's origin (U-10.5).
+        case foreign
+        /// What a task has said before.
         case chosen(TaskTrust.Choice)
+    }
+
+    /// What a profile is for: its label.
+    fileprivate struct Kind: Hashable, Sendable {
+        let party: TrustParty
+        let face: Face
+
+        /// Whether there may be any number of the kind.
+        var isOneOfMany: Bool {
+            if case .delegate = party { return true }
+            if case .chosen = face { return true }
+            return false
+        }
     }
 
     private struct Endpoint: Hashable, Sendable {
@@ -28,18 +45,21 @@ final class TrustBridge: Sendable {
 
     private struct State: Sendable {
         var profiles: [Kind: TLSProfile]
-        /// Identities in the order in which they were first chosen.
-        var chosen: [Kind] = []
+        /// Those of single delegates and chosen identities, in the order in which they were made.
+        var many: [Kind] = []
+        /// Types of tasks' own delegates, and whether all of them that were asked have left the question to the session.
+        var types: [ObjectIdentifier: Bool] = [:]
     }
 
-    /// How many identities keep their connections to share; one more makes the first forgotten.
-    static let choiceLimit = 32
+    /// How many delegates and chosen identities keep their connections to share; one more makes the first forgotten.
+    static let profileLimit = 64
     /// For how many origins the refused peer is kept.
     static let refusalLimit = 32
 
     private let configuration: TLSConfiguration
     private let evaluator: TrustEvaluator
-    private let revocation: RevocationSupport
+    /// How answers about revocation are had.
+    let revocation: RevocationSupport
     /// Of exchanges that nobody is asked about: the way of most.
     private let plain: TLSProfile
     private let state: Lock<State>
@@ -87,17 +107,18 @@ final class TrustBridge: Sendable {
         let witness: TLSProfile.RefusalWitness = { peer, _, host, port in
             refusals.note(peer, host: host, port: port)
         }
+        let kind = Kind(party: .policy, face: .configured)
         let plain = TLSProfile(
-            configuration, trust: evaluator, revocation: revocation, refusalWitness: witness)
+            configuration, trust: evaluator, revocation: revocation, refusalWitness: witness, label: kind)
         self.plain = plain
         self.witness = witness
         self.refusals = refusals
-        state = Lock(State(profiles: [.unasked(isForeign: false): plain]))
+        state = Lock(State(profiles: [kind: plain]))
     }
 
     /// What a task brings along whose delegate wants challenges. One per task; it goes into `ExchangeOptions.asker`.
     func trust(asking asker: any ServerTrustAsker) -> TaskTrust {
-        TaskTrust(asking: asker, revocation: revocation)
+        TaskTrust(asking: asker, of: self)
     }
 
     /// The profile for an exchange with this origin.
@@ -111,11 +132,29 @@ final class TrustBridge: Sendable {
     ) -> TLSProfile {
         guard let trust else {
             // Without an identity there is nothing to leave out.
-            return mayIdentify || configuration.identity == nil ? plain : profile(.unasked(isForeign: true))
+            return mayIdentify || configuration.identity == nil
+                ? plain : profile(Kind(party: .policy, face: .foreign))
         }
-        guard mayIdentify else { return profile(.asked(isForeign: true)) }
-        return profile(
-            trust.choice(host: host.lowercased(), port: port).map { .chosen($0) } ?? .asked(isForeign: false))
+        guard mayIdentify else { return profile(Kind(party: trust.party, face: .foreign)) }
+        let choice = trust.choice(host: host.lowercased(), port: port)
+        return profile(Kind(party: trust.party, face: choice.map { .chosen($0) } ?? .configured))
+    }
+
+    /// The profile that a connection opened under `profile` belongs to once this party has answered; nil when it is the same.
+    func profile(like profile: TLSProfile, for party: TrustParty) -> TLSProfile? {
+        guard let kind = profile.label as? Kind, kind.party != party else { return nil }
+        return self.profile(Kind(party: party, face: kind.face))
+    }
+
+    // MARK: delegates that do not judge
+
+    /// Whether delegates of this type leave what is asked about connections to the session. A delegate that lacks the methods
+    /// shares the session's connections; which one does is only seen when one of its type is asked.
+    func passesOn(_ type: ObjectIdentifier) -> Bool { state.withLock { $0.types[type] ?? false } }
+
+    /// One of this type was asked. Who once answered is asked ever after.
+    func note(_ type: ObjectIdentifier, passesOn: Bool) {
+        state.withLock { $0.types[type] = passesOn && $0.types[type] ?? true }
     }
 
     /// What belongs into the `userInfo` of the `URLError` for `error`: the trust of a refused peer, under
@@ -135,21 +174,17 @@ final class TrustBridge: Sendable {
     private func profile(_ kind: Kind) -> TLSProfile {
         state.withLock { [configuration, evaluator, revocation, witness] state in
             if let known = state.profiles[kind] { return known }
-            if case .chosen = kind {
-                state.chosen.append(kind)
-                if state.chosen.count > Self.choiceLimit {
-                    state.profiles[state.chosen.removeFirst()] = nil
+            if kind.isOneOfMany {
+                state.many.append(kind)
+                if state.many.count > Self.profileLimit {
+                    state.profiles[state.many.removeFirst()] = nil
                 }
             }
             var own = configuration
-            let questions: PeerQuestions
-            switch kind {
-            case .unasked(let isForeign):
-                if isForeign { own.identity = nil }
-                questions = .none
-            case .asked(let isForeign):
-                if isForeign { own.identity = nil }
-                questions = .trustAndIdentity
+            var questions = PeerQuestions.trustAndIdentity
+            switch kind.face {
+            case .configured: break
+            case .foreign: own.identity = nil
             case .chosen(.identity(let identity)):
                 own.identity = identity
                 questions = .trust
@@ -157,15 +192,23 @@ final class TrustBridge: Sendable {
                 own.identity = nil
                 questions = .trust
             }
+            if kind.party == .policy { questions = .none }
             // What is loaded for a configuration does not depend on who is asked.
             let twin = state.profiles.values.first { $0.configuration == own }
             let profile =
-                twin.map { TLSProfile(sharing: $0, questions: questions, refusalWitness: witness) }
+                twin.map {
+                    TLSProfile(sharing: $0, questions: questions, refusalWitness: witness, label: kind)
+                }
                 ?? TLSProfile(
                     own, trust: evaluator, revocation: revocation, questions: questions,
-                    refusalWitness: witness)
+                    refusalWitness: witness, label: kind)
             state.profiles[kind] = profile
             return profile
         }
     }
+}
+
+extension TLSProfile {
+    /// Whose connections these are.
+    var party: TrustParty { (label as? TrustBridge.Kind)?.party ?? .policy }
 }

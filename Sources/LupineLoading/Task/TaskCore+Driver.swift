@@ -47,12 +47,21 @@ extension TaskCore: TaskDriverClient {
         _ challenge: URLAuthenticationChallenge,
         reply: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        guard hasDelegate, let queue else { return reply(.performDefaultHandling, nil) }
-        ask(fallback: ChallengeAnswer(disposition: .cancelAuthenticationChallenge)) { stage, answer in
-            ChallengeRoute(challenge, stage: stage, queue: queue, answer: answer).ask()
-        } taken: {
-            reply($0.disposition, $0.credential)
+        ask(about: challenge) { reply($0.disposition, $0.credential) }
+    }
+
+    /// Takes a challenge to the delegates.
+    private func ask(
+        about challenge: URLAuthenticationChallenge, taken: @escaping @Sendable (ChallengeAnswer) -> Void
+    ) {
+        guard hasDelegate, let queue else {
+            return taken(ChallengeAnswer(disposition: .performDefaultHandling, speaker: .session))
         }
+        ask(
+            fallback: ChallengeAnswer(disposition: .cancelAuthenticationChallenge),
+            { stage, answer in
+                ChallengeRoute(challenge, stage: stage, queue: queue, answer: answer).ask()
+            }, taken: taken)
     }
 
     func driverNeedsBodyStream(reply: @escaping @Sendable (BodyStream?) -> Void) {
@@ -159,8 +168,12 @@ extension TaskCore: TaskDriverClient {
 
 /// What is asked about a connection goes the way of all challenges.
 extension TaskCore: ServerTrustAsker {
+    var ownDelegate: (any URLSessionDelegate)? {
+        let (own, session) = state.withLock { ($0.own?.session, $0.session) }
+        return own === session?.core.delegates?.session ? nil : own
+    }
+
     func evaluate(
-        _ challenge: URLAuthenticationChallenge,
-        reply: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-    ) { driverChallenged(challenge, reply: reply) }
+        _ challenge: URLAuthenticationChallenge, reply: @escaping @Sendable (ChallengeAnswer) -> Void
+    ) { ask(about: challenge, taken: reply) }
 }

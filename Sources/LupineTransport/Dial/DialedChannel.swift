@@ -7,6 +7,8 @@ final class DialedChannel {
     let route: HTTP1Connection.Route
     /// Whether something may have come, of which the loop has told already.
     let mayRead: Bool
+    /// The key that it is to be lent under; nil for the one that it was opened for.
+    var home: Origin?
     /// What came behind a proxy's answer.
     var early: [UInt8] = []
 

@@ -453,16 +453,17 @@ final class Dialer {
     private func finish(_ channel: consuming ByteChannel, _ established: Established, mayRead: Bool) {
         metrics.connectEnd = loop.now
         let isForwarded = origin.proxy.map(isForwarded(by:)) ?? false
+        let details = origin.scheme == .https ? channel.details : nil
         let route = HTTP1Connection.Route(
             host: origin.unixPath ?? origin.host, port: origin.port, localAddress: channel.localAddress,
             remoteAddress: established.address, probes: probes(to: established.address),
             usesProxy: origin.proxy != nil, dial: metrics,
-            tls: origin.scheme == .https ? channel.details : nil,
-            evidence: origin.scheme == .https ? channel.evidence : nil,
+            tls: details, evidence: details == nil ? nil : channel.evidence,
             absolutePrefix: isForwarded ? "http://" + authority : nil,
             proxyAuthorization: isForwarded ? origin.proxy?.credentials?.basicAuthorization : nil)
         let dialed = DialedChannel(channel, established.registration, route, mayRead: mayRead)
         dialed.early = early
+        if let profile = details?.profile, profile != origin.tls { dialed.home = origin.under(profile) }
         end(.success(dialed))
     }
 

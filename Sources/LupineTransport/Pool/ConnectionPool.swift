@@ -276,7 +276,8 @@ package final class ConnectionPool: Sendable {
                 return true
             }
             guard isWanted else { return connection.close() }
-            self.handle { _ in .connected(id, capacity: 1) }
+            let home = dialed.home
+            self.handle { _ in .connected(id, capacity: 1, home: home) }
             if connection.machine.state == .idle { connection.beginProbes() }
         case .failure(let error):
             dialFailed(id, error)

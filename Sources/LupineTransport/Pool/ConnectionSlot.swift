@@ -100,6 +100,9 @@ struct ConnectionSlot {
         retiresAt = .distantFuture
     }
 
+    /// Gives the connection to another key.
+    mutating func move(to key: Int32) { self.key = key }
+
     /// The only writer of `state`.
     mutating func handle(_ event: Event, at now: Instant, limits: PoolLimits) -> Effect {
         switch (state, event) {

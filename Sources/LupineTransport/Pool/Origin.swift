@@ -65,6 +65,13 @@ package struct Origin: Hashable, Sendable {
             tls: tls, proxyTLS: proxyTLS, localBinding: localBinding)
     }
 
+    /// The same place under another profile.
+    func under(_ profile: TLSProfile) -> Origin {
+        Origin(
+            scheme: scheme, host: host, port: port, unixPath: unixPath, proxy: proxy, tls: profile,
+            proxyTLS: proxyTLS, localBinding: localBinding)
+    }
+
     /// How requests travel.
     package var scheme: Scheme { storage.scheme }
     /// The host in lower case, without brackets.

@@ -31,8 +31,9 @@ package enum PoolEvent: Sendable {
     case reprioritise(WaiterID, Float)
     /// A waiting exchange was cancelled. Means nothing once the waiter has been answered.
     case cancel(WaiterID)
-    /// A dial has its connection, which carries `capacity` exchanges at once (HTTP/1.1: one).
-    case connected(ConnectionID, capacity: Int)
+    /// A dial has its connection, which carries `capacity` exchanges at once (HTTP/1.1: one). With a `home` it has turned
+    /// out to be another key's: it carries the exchange that it is tied to and belongs there from then on.
+    case connected(ConnectionID, capacity: Int, home: Origin? = nil)
     /// A dial asks somebody about its peer: whoever would be served by it next is tied to it, and it serves nobody else
     /// first. Where nobody waits any more, it is given up.
     case claim(ConnectionID)

@@ -14,7 +14,8 @@
 /// - Room goes round the keys that stand for it, one dial at a time. A key with nothing open, or with at least two
 ///   connections fewer than another, gets the other's connection when that is next returned.
 /// - Dials belong to no waiter: a cancelled waiter's dial serves the next one or becomes idle. Only a dial that has to ask
-///   about its peer is tied to one, which runs on it, fails with it, and takes it along when it is cancelled.
+///   about its peer is tied to one, which runs on it, fails with it, and takes it along when it is cancelled. Who answered
+///   may make it another key's, whose waiters it serves from then on.
 package struct PoolMachine: ~Copyable {
     private struct Key {
         var origin: Origin?
@@ -91,22 +92,8 @@ package struct PoolMachine: ~Copyable {
             let exchange = waiters.remove(waiter, from: &keys[Int(key)].queue)
             actions.append(.fail(exchange, .cancelled))
             settle(key, at: now, into: &actions)
-        case .connected(let connection, let capacity):
-            guard let index = index(of: connection) else {
-                actions.append(.close(connection, .unwanted))
-                return
-            }
-            let capacity = Int32(clamping: capacity)
-            let claimant = slots[Int(index)].claimant
-            _ = slots[Int(index)].handle(.connected(capacity: capacity), at: now, limits: limits)
-            let key = slots[Int(index)].key
-            if let claimant {
-                lend(index, of: key, to: claimant, at: now, into: &actions)
-            } else {
-                keys[Int(key)].dials -= 1
-            }
-            serve(index, of: key, from: .dial, at: now, into: &actions)
-            settle(key, at: now, into: &actions)
+        case .connected(let connection, let capacity, let home):
+            connected(connection, Int32(clamping: capacity), home, at: now, into: &actions)
         case .claim(let connection):
             claim(connection, at: now, into: &actions)
         case .cancelClaim(let connection):
@@ -270,6 +257,47 @@ package struct PoolMachine: ~Copyable {
         keys[Int(key)].dials += 1
         open += 1
         actions.append(.dial(name(of: index), to: origin))
+    }
+
+    private mutating func connected(
+        _ connection: ConnectionID, _ capacity: Int32, _ home: Origin?, at now: Instant,
+        into actions: inout [PoolAction]
+    ) {
+        guard let index = index(of: connection) else {
+            actions.append(.close(connection, .unwanted))
+            return
+        }
+        let key = slots[Int(index)].key
+        let claimant = slots[Int(index)].claimant
+        _ = slots[Int(index)].handle(.connected(capacity: capacity), at: now, limits: limits)
+        if let claimant {
+            lend(index, of: key, to: claimant, at: now, into: &actions)
+        } else {
+            keys[Int(key)].dials -= 1
+        }
+        if let home, home != keys[Int(key)].origin {
+            return move(index, from: key, to: home, at: now, into: &actions)
+        }
+        serve(index, of: key, from: .dial, at: now, into: &actions)
+        settle(key, at: now, into: &actions)
+    }
+
+    /// Gives a connection that has just been opened to another key. Where that has no room for one more, it serves nobody
+    /// after the exchange that it carries: whoever waits under its first key has no right to it.
+    private mutating func move(
+        _ index: Int32, from key: Int32, to home: Origin, at now: Instant, into actions: inout [PoolAction]
+    ) {
+        let other = keyIndex(for: home)
+        if Int(keys[Int(other)].open) < limits.perHost {
+            keys[Int(key)].open -= 1
+            keys[Int(other)].open += 1
+            slots[Int(index)].move(to: other)
+            serve(index, of: other, from: .dial, at: now, into: &actions)
+        } else {
+            retire(index, .notReusable, settling: false, at: now, into: &actions)
+        }
+        settle(key, at: now, into: &actions)
+        settle(other, at: now, into: &actions)
     }
 
     /// A failed dial answers the waiter that is due first, if more wait than dials remain. Where the key has

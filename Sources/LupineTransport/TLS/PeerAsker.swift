@@ -12,14 +12,19 @@ package import LupineTLS
 ///
 /// The methods are called on a loop and may not block. Each `reply` is called once, from any thread; without an answer, the
 /// peer is refused and the identity is nobody's.
+///
+/// Who has answered is known only afterwards, so each answer names the profile that the connection is under from there on;
+/// nil leaves it where it is. A connection whose handshake is done belongs to its last one: it is lent, and its sessions
+/// are offered, under that profile and no other.
 package protocol PeerAsker: AnyObject, Sendable {
-    /// Asks whether the peer is who it says it is.
+    /// Asks whether the peer of a connection that is opened under `profile` is who it says it is.
     func judge(
-        _ peer: PeerTrust, host: String, port: UInt16, reply: @escaping @Sendable (PeerJudgement) -> Void)
-    /// Asks who we are. The peer has been accepted before.
+        _ peer: PeerTrust, host: String, port: UInt16, under profile: TLSProfile,
+        reply: @escaping @Sendable (PeerJudgement, TLSProfile?) -> Void)
+    /// Asks who we are on a connection that is under `profile` by now. The peer has been accepted before.
     func identify(
-        for request: TLSIdentityRequest, host: String, port: UInt16,
-        reply: @escaping @Sendable (IdentityAnswer) -> Void)
+        for request: TLSIdentityRequest, host: String, port: UInt16, under profile: TLSProfile,
+        reply: @escaping @Sendable (IdentityAnswer, TLSProfile?) -> Void)
 }
 
 /// An answer about a peer.

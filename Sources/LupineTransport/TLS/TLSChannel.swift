@@ -12,6 +12,8 @@ final class TLSChannel {
     private let engine: TLSEngine
     private let wire: any ChannelWire
     private let loop: EventLoop
+    /// Who lends it.
+    private let profile: TLSProfile
     /// Where what the peer gives to resume with is kept.
     private let keeper: SessionKeeper?
     /// What the handshake has shown.
@@ -22,9 +24,10 @@ final class TLSChannel {
     private var isClosingWriting = false
 
     init(
-        _ engine: TLSEngine, over wire: any ChannelWire, keeper: SessionKeeper?,
+        _ engine: TLSEngine, over wire: any ChannelWire, under profile: TLSProfile, keeper: SessionKeeper?,
         evidence: PeerEvidence, isPersonal: Bool, on loop: EventLoop
     ) {
+        self.profile = profile
         self.evidence = evidence
         self.isPersonal = isPersonal
         self.engine = engine
@@ -35,7 +38,7 @@ final class TLSChannel {
     }
 
     /// What was agreed on. Made when it is asked for: whoever needs it for long keeps it.
-    var details: TLSDetails { TLSDetails(of: engine, isPersonal: isPersonal) }
+    var details: TLSDetails { TLSDetails(of: engine, under: profile, isPersonal: isPersonal) }
 
     // MARK: in
 

@@ -14,12 +14,15 @@ package struct TLSDetails: Hashable, Sendable {
     package let isResumed: Bool
     /// What ALPN chose; nil when the peer does not know ALPN.
     package let applicationProtocol: String?
+    /// The profile that the connection belongs to: the one of those who answered for its peer, where somebody was asked.
+    package let profile: TLSProfile
     /// The exchange that it was opened for was asked who we are and has shown an identity of its own: the connection is not
     /// lent to another exchange, which may want to be somebody else, or nobody.
     let isPersonal: Bool
 
     /// What an engine has agreed on, its handshake done.
-    init(of engine: TLSEngine, isPersonal: Bool = false) {
+    init(of engine: TLSEngine, under profile: TLSProfile, isPersonal: Bool = false) {
+        self.profile = profile
         self.isPersonal = isPersonal
         version = engine.version
         cipherSuite = engine.cipherSuite

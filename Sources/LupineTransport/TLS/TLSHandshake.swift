@@ -50,6 +50,8 @@ final class TLSHandshake: LoopChannel {
     private var wasAskedWho = false
     /// The exchange that the connection is for has answered that with an identity.
     private var isPersonal = false
+    /// The profile that the connection belongs to, as far as is known.
+    private var profile: TLSProfile
     /// Until when the verdict holds for connections that resume this one.
     private var acceptedUntil: UnixTime?
     /// The chain that was accepted, and how.
@@ -66,6 +68,7 @@ final class TLSHandshake: LoopChannel {
         report: @escaping (Result<TLSChannel, TransportError>) -> Void
     ) {
         self.peer = peer
+        profile = peer.profile
         self.wire = wire
         self.registration = registration
         self.loop = loop
@@ -147,15 +150,15 @@ final class TLSHandshake: LoopChannel {
         guard let asker else { return inquire(about: trust, engine) }
         stage = .asking(engine, trust)
         setAsking(true)
-        let reply = reply(unanswered: PeerJudgement.refused(.refused("nobody has answered"))) {
-            $0.heard($1)
-        }
-        asker.judge(trust, host: peer.host, port: peer.port) { reply.give($0) }
+        let unanswered = (PeerJudgement.refused(.refused("nobody has answered")), TLSProfile?.none)
+        let reply = reply(unanswered: unanswered) { $0.heard($1.0, $1.1) }
+        asker.judge(trust, host: peer.host, port: peer.port, under: profile) { reply.give(($0, $1)) }
     }
 
-    private func heard(_ judgement: PeerJudgement) {
+    private func heard(_ judgement: PeerJudgement, _ profile: TLSProfile?) {
         guard case .asking(let engine, let trust) = stage else { return }
         setAsking(false)
+        if let profile { self.profile = profile }
         switch judgement {
         case .accepted: judged(trust, .success(()), engine, how: .otherwise)
         case .acceptedUnseen: judged(trust, .success(()), engine, how: .unchecked)
@@ -214,23 +217,26 @@ final class TLSHandshake: LoopChannel {
             guard case .claimed(let asker) = claimant() else { return end(.failure(.cancelled)) }
             guard let asker else { return chosen(nil, engine) }
             let reply = waitForIdentity(engine)
-            return asker.identify(for: request, host: peer.host, port: peer.port) { reply.give($0) }
+            return asker.identify(for: request, host: peer.host, port: peer.port, under: profile) {
+                reply.give(($0, $1))
+            }
         }
         guard let source = peer.profile.identitySource else { return chosen(nil, engine) }
         let reply = waitForIdentity(engine)
-        source(request, peer.host, peer.port) { reply.give($0.map { .identity($0) } ?? .nobody) }
+        source(request, peer.host, peer.port) { reply.give(($0.map { .identity($0) } ?? .nobody, nil)) }
     }
 
-    private func waitForIdentity(_ engine: TLSEngine) -> LoopReply<IdentityAnswer> {
+    private func waitForIdentity(_ engine: TLSEngine) -> LoopReply<(IdentityAnswer, TLSProfile?)> {
         wasAskedWho = true
         stage = .choosing(engine)
         setAsking(true)
-        return reply(unanswered: .nobody) { $0.heard($1) }
+        return reply(unanswered: (.nobody, nil)) { $0.heard($1.0, $1.1) }
     }
 
-    private func heard(_ answer: IdentityAnswer) {
+    private func heard(_ answer: IdentityAnswer, _ profile: TLSProfile?) {
         guard case .choosing(let engine) = stage else { return }
         setAsking(false)
+        if let profile { self.profile = profile }
         switch answer {
         case .identity(let identity):
             isPersonal = peer.profile.questions == .trustAndIdentity
@@ -259,10 +265,11 @@ final class TLSHandshake: LoopChannel {
         let keeper =
             peer.profile.configuration.resumesSessions && !wasAskedWho
             ? SessionKeeper(
-                profile: peer.profile, peer: sessionPeer, acceptedUntil: acceptedUntil, evidence: evidence)
+                profile: profile, peer: sessionPeer, acceptedUntil: acceptedUntil, evidence: evidence)
             : nil
         let channel = TLSChannel(
-            engine, over: wire, keeper: keeper, evidence: evidence, isPersonal: isPersonal, on: loop)
+            engine, over: wire, under: profile, keeper: keeper, evidence: evidence, isPersonal: isPersonal,
+            on: loop)
         end(.success(channel))
         // Whoever was waiting has written by then, and our last flight has gone with it. What fails is seen by the reader.
         loop.executeOnLoop { try? channel.settle() }

@@ -30,6 +30,8 @@ package final class TLSProfile: Sendable {
     /// What is asked of the exchange that a connection is opened for.
     package let questions: PeerQuestions
     let refusalWitness: RefusalWitness?
+    /// What the layer above knows it by.
+    package let label: (any Sendable)?
     let settings: TLSSettings
     private let sessions = Lock(TLSSessionCache<SessionPeer>())
 
@@ -37,26 +39,27 @@ package final class TLSProfile: Sendable {
     package convenience init(
         _ configuration: TLSConfiguration, trust: TrustEvaluator, revocation: RevocationSupport = .none,
         identitySource: IdentitySource? = nil, questions: PeerQuestions = .none,
-        refusalWitness: RefusalWitness? = nil
+        refusalWitness: RefusalWitness? = nil, label: (any Sendable)? = nil
     ) {
         self.init(
             TLSSettings(configuration), trust: trust, revocation: revocation, identitySource: identitySource,
-            questions: questions, refusalWitness: refusalWitness)
+            questions: questions, refusalWitness: refusalWitness, label: label)
     }
 
     /// Another profile with the same configuration, loaded once for both, and the same evaluator.
     package convenience init(
-        sharing other: TLSProfile, questions: PeerQuestions, refusalWitness: RefusalWitness? = nil
+        sharing other: TLSProfile, questions: PeerQuestions, refusalWitness: RefusalWitness? = nil,
+        label: (any Sendable)? = nil
     ) {
         self.init(
             other.settings, trust: other.trust, revocation: other.revocation, identitySource: nil,
-            questions: questions, refusalWitness: refusalWitness)
+            questions: questions, refusalWitness: refusalWitness, label: label)
     }
 
     init(
         _ settings: TLSSettings, trust: TrustEvaluator, revocation: RevocationSupport,
         identitySource: IdentitySource?, questions: PeerQuestions = .none,
-        refusalWitness: RefusalWitness? = nil
+        refusalWitness: RefusalWitness? = nil, label: (any Sendable)? = nil
     ) {
         configuration = settings.configuration
         self.settings = settings
@@ -65,6 +68,7 @@ package final class TLSProfile: Sendable {
         self.identitySource = identitySource
         self.questions = questions
         self.refusalWitness = refusalWitness
+        self.label = label
     }
 
     /// What to resume a connection to `peer` with, taken out where it may be offered only once.

@@ -166,18 +166,6 @@ import Testing
         }
     }
 
-    // MARK: tokens
-
-    @Test("the token of an object is its own as long as it lives, and nobody's afterwards")
-    func tokens() {
-        let kept = Object()
-        let token = ObjectToken(of: kept)
-        var seen: Set<ObjectToken> = [token]
-        // Freed addresses are used again soon.
-        for _ in 0..<1_000 { #expect(seen.insert(ObjectToken(of: Object())).inserted) }
-        #expect(ObjectToken(of: kept) == token)
-    }
-
     // MARK: parties in a store
 
     static func entry(_ content: String, _ provenance: CacheProvenance) throws -> CacheEntry {

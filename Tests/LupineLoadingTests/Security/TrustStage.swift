@@ -123,16 +123,17 @@ final class Delegate: ServerTrustAsker {
         }
     }
 
+    /// It stands for the session's.
+    var ownDelegate: (any URLSessionDelegate)? { nil }
     var count: Int { challenges.withLock { $0.count } }
 
     func evaluate(
-        _ challenge: URLAuthenticationChallenge,
-        reply: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        _ challenge: URLAuthenticationChallenge, reply: @escaping @Sendable (ChallengeAnswer) -> Void
     ) {
         challenges.withLock { $0.append(challenge) }
         Task { [answer] in
             let (disposition, credential) = answer(challenge)
-            reply(disposition, credential)
+            reply(ChallengeAnswer(disposition: disposition, credential: credential, speaker: .session))
         }
     }
 }

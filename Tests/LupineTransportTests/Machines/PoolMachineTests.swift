@@ -75,6 +75,37 @@ struct PoolMachineTests {
         #expect(model.lastActions.isEmpty)
     }
 
+    /// Whoever waits under the key that it was opened for has no right to it.
+    @Test func aConnectionThatTurnsOutToBeAnothersServesTheOther() {
+        var model = PoolModel(PoolLimits(perHost: 2, total: 9))
+        let first = model.submit(a)
+        let waiting = model.submit(a)
+        let dial = model.dialing[0]
+        model.claim(dial)
+        model.connect(dial, home: b)
+        #expect(model.answers[first] == .ran && model.answers[waiting] == nil)
+        model.finish(first, on: dial, .reusable(KeepAlive()))
+        #expect(model.answers[waiting] == nil)
+        let others = model.submit(b)
+        #expect(model.lastActions == [.run(others, on: dial, reused: true)])
+    }
+
+    @Test func aConnectionThatFindsNoRoomAtItsHomeServesNobodyElse() {
+        var model = PoolModel(PoolLimits(perHost: 1, total: 9))
+        let resident = model.submit(b)
+        model.connect(model.dialing[0])
+        let first = model.submit(a)
+        let dial = model.dialing[0]
+        model.claim(dial)
+        model.connect(dial, home: b)
+        #expect(model.answers[first] == .ran)
+        let (mine, theirs) = (model.submit(a), model.submit(b))
+        model.finish(first, on: dial, .reusable(KeepAlive()))
+        #expect(model.lastActions.contains(.close(dial, .notReusable)))
+        #expect(model.answers[resident] == .ran)
+        #expect(model.answers[mine] == nil && model.answers[theirs] == nil)
+    }
+
     @Test func aDialThatAsksForNobodyIsGivenUp() {
         var model = PoolModel(PoolLimits())
         model.submit(a)

@@ -87,12 +87,14 @@ struct PoolModel: ~Copyable {
         handle(.reprioritise(waiter, priority))
     }
 
-    mutating func connect(_ connection: ConnectionID, capacity: Int = 1) {
+    /// With a `home`, what its dial was asked has made it another key's; nobody is asked for a dial that is tied to nobody.
+    mutating func connect(_ connection: ConnectionID, capacity: Int = 1, home: Origin? = nil) {
+        let home = connections[connection]?.claimant == nil ? nil : home
         connections[connection]?.isDialing = false
         connections[connection]?.capacity = capacity
         connections[connection]?.retiresAt = limits.maximumAge.map { now + $0 } ?? .distantFuture
         becomeAvailable(connection)
-        handle(.connected(connection, capacity: capacity))
+        handle(.connected(connection, capacity: capacity, home: home))
     }
 
     mutating func finish(_ exchange: ExchangeID, on connection: ConnectionID, _ reuse: PoolEvent.Reuse) {
@@ -231,18 +233,27 @@ struct PoolModel: ~Copyable {
                 #expect(lane.allSatisfy { entry.value.isDue(noLaterThan: $0) }, "\(action): out of turn")
                 #expect(connection.origin == entry.value.origin)
                 if entry.value.isFresh {
-                    guard case .connected(let new, _) = event, new == name else {
+                    guard case .connected(let new, _, _) = event, new == name else {
                         Issue.record("\(action): a replay must run on a new connection")
                         return
                     }
                 }
                 waiting[entry.key] = nil
             } else if connection.claimant == exchange {
-                guard case .connected(name, _) = event else {
+                guard case .connected(name, _, let home) = event else {
                     Issue.record("\(action): its dial is not over")
                     return
                 }
                 connections[name]?.claimant = nil
+                // It goes where it belongs, or serves nobody else.
+                if let home, home != connection.origin {
+                    let hasRoom = open(home) < limits.perHost
+                    if hasRoom {
+                        connections[name]?.origin = home
+                    } else {
+                        connections[name]?.isRetiring = true
+                    }
+                }
             } else if case .submit(let fresh, let origin, let needsFresh, _) = event, fresh == exchange {
                 #expect(connection.origin == origin)
                 #expect(!needsFresh)
@@ -290,7 +301,7 @@ struct PoolModel: ~Copyable {
             #expect(connections[name]?.isDialing == true)
             connections[name] = nil
         case .close(let name, let reason):
-            if case .connected(name, _) = event, connections[name] == nil {
+            if case .connected(name, _, _) = event, connections[name] == nil {
                 #expect(reason == .unwanted)
                 return
             }

@@ -75,21 +75,24 @@ struct PoolModelTests {
                 priority: priority(&random))
         case 33..<50:
             guard let dial = model.dialing.randomElement(using: &random) else { return }
-            model.connect(dial, capacity: Int.random(in: 1...largestCapacity, using: &random))
+            model.connect(
+                dial, capacity: Int.random(in: 1...largestCapacity, using: &random),
+                home: Int.random(in: 0..<3, using: &random) == 0
+                    ? origins.randomElement(using: &random) : nil)
         case 50..<80:
             guard let connection = model.busy.randomElement(using: &random),
                 let exchange = model.connections[connection]?.exchanges
                     .min(by: { $0.rawValue < $1.rawValue })
             else { return }
             model.finish(exchange, on: connection, reuse(&random))
-        case 80..<84:
+        case 80..<82:
             let names = model.waiting.sorted { $0.value.place < $1.value.place }.map(\.key)
             if let waiter = names.randomElement(using: &random) {
                 model.cancel(waiter)
                 model.cancel(waiter)
                 model.reprioritise(waiter, 1)
             }
-        case 84..<86:
+        case 82..<86:
             guard let dial = model.dialing.randomElement(using: &random) else { return }
             if model.connections[dial]?.claimant == nil || Bool.random(using: &random) {
                 model.claim(dial)

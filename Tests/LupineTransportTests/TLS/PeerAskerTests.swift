@@ -22,32 +22,41 @@ import Testing
         let wasAsked = Gate()
         private let judgement: PeerJudgement?
         private let answer: IdentityAnswer?
+        /// Whose the connection is after the judgement; nil leaves it where it is.
+        private let home: TLSProfile?
         let held = Box<(@Sendable (PeerJudgement) -> Void)?>(nil)
 
         /// Without an answer it keeps who waits for it in `held`.
-        init(_ judgement: PeerJudgement?, _ answer: IdentityAnswer? = .nobody) {
+        init(
+            _ judgement: PeerJudgement?, _ answer: IdentityAnswer? = .nobody, home: TLSProfile? = nil
+        ) {
+            self.home = home
             self.judgement = judgement
             self.answer = answer
         }
 
         func judge(
-            _ peer: PeerTrust, host: String, port: UInt16,
-            reply: @escaping @Sendable (PeerJudgement) -> Void
+            _ peer: PeerTrust, host: String, port: UInt16, under profile: TLSProfile,
+            reply: @escaping @Sendable (PeerJudgement, TLSProfile?) -> Void
         ) {
             log.update { log in
                 log.trusts.append(peer)
                 log.places.append(host)
             }
-            if let judgement { reply(judgement) } else { held.update { $0 = reply } }
+            if let judgement {
+                reply(judgement, home)
+            } else {
+                held.update { [home] in $0 = { reply($0, home) } }
+            }
             wasAsked.open()
         }
 
         func identify(
-            for request: TLSIdentityRequest, host: String, port: UInt16,
-            reply: @escaping @Sendable (IdentityAnswer) -> Void
+            for request: TLSIdentityRequest, host: String, port: UInt16, under profile: TLSProfile,
+            reply: @escaping @Sendable (IdentityAnswer, TLSProfile?) -> Void
         ) {
             log.update { $0.requests.append(request) }
-            if let answer { Task { reply(answer) } }
+            if let answer { Task { reply(answer, nil) } }
         }
     }
 
@@ -109,6 +118,26 @@ import Testing
             let sink = try await Self.send(stage, second, profile: profile)
             #expect(sink.failure == nil && stage.pool.connectionsOpened == 1)
             #expect(first.log.value.trusts.count == 1 && second.log.value.trusts.isEmpty)
+        }
+    }
+
+    /// Who answers says whose the connection is: it is lent under that profile, and its tickets are offered there.
+    @Test("[U-9.17] a connection belongs to the profile that its answer named", arguments: [true, false])
+    func aConnectionBelongsToTheProfileThatItsAnswerNamed(_ keepsAlive: Bool) async throws {
+        try await withSecurePool(keepsAlive ? SecureStage.serving() : Self.closing()) { stage in
+            let (own, home) = (Self.profile(), Self.profile())
+            let first = Asker(.accepted, home: home)
+            #expect(try await Self.send(stage, first, profile: own).failure == nil)
+            // Under the first profile there is nothing of it.
+            let second = Asker(.accepted)
+            let sink = try await Self.send(stage, second, profile: own)
+            #expect(second.log.value.trusts.count == 1 && stage.origin.counts.handshakesResumed == 0)
+            #expect(sink.metrics?.tls?.profile == own)
+            let third = Asker(.accepted)
+            #expect(try await Self.send(stage, third, profile: home).metrics?.tls?.profile == home)
+            #expect(third.log.value.trusts.count == (keepsAlive ? 0 : 1))
+            #expect(stage.pool.connectionsOpened == (keepsAlive ? 2 : 3))
+            #expect(stage.origin.counts.handshakesResumed == (keepsAlive ? 0 : 1))
         }
     }
 

@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineOrigin
+import LupineTLS
+import LupineTestKit
+import LupineTransport
+import Testing
+
+@testable import LupineLoading
+
+/// The border between those who judge connections: what one task's delegate accepted serves nobody who did not.
+@Suite struct HostileConnectionTests {
+    // MARK: what is lent
+
+    /// How a task reaches its server.
+    enum Way: CaseIterable, Sendable {
+        case direct, tunnel, tunnelInTLS
+    }
+
+    @Test(
+        "[U-9.17] a connection that one task's delegate accepted is not lent to another's",
+        arguments: Way.allCases)
+    func notLentToAnotherDelegate(_ way: Way) async throws {
+        try await Self.run(way) { stage in
+            let (accepting, refusing) = (Judge(.accepts), Judge(.refuses))
+            #expect(await stage.load(as: accepting) == nil)
+            #expect(await stage.load(as: refusing) == .serverCertificateUntrusted)
+            #expect(accepting.asked == 1 && refusing.asked == 1)
+            // The first still has its connection, and is not asked about it again.
+            #expect(await stage.load(as: accepting) == nil)
+            #expect(accepting.asked == 1)
+        }
+    }
+
+    @Test("[U-9.17] nor is it lent to a task that leaves the question to the session")
+    func notLentToTheSession() async throws {
+        for session in [nil, Judge(.refuses), Judge(.byDefault)] {
+            try await Self.run(leaf: "expired", session: session) { stage in
+                #expect(await stage.load(as: Judge(.accepts)) == nil)
+                for own in [nil, Silent()] {
+                    #expect(await stage.load(as: own) == .serverCertificateUntrusted)
+                }
+                #expect(stage.origin.counts.requests == 1)
+                if let session { #expect(session.asked == 2) }
+            }
+        }
+    }
+
+    @Test("[U-9.17] a task whose delegate judges is asked, whatever the session's delegate has accepted")
+    func theSessionsVerdictIsNotForThoseWhoJudge() async throws {
+        let session = Judge(.accepts)
+        try await Self.run(leaf: "expired", session: session) { stage in
+            #expect(await stage.load(as: nil) == nil)
+            for _ in 0..<2 {
+                let own = Judge(.refuses)
+                #expect(await stage.load(as: own) == .serverCertificateUntrusted)
+                #expect(own.asked == 1)
+            }
+            #expect(session.asked == 1 && stage.origin.counts.requests == 1)
+        }
+    }
+
+    @Test("[U-9.17] what the session's delegate accepted is lent to all who leave it the question")
+    func theSessionsVerdictIsShared() async throws {
+        let session = Judge(.accepts)
+        try await Self.run(leaf: "expired", session: session) { stage in
+            // The first is opened for a task whose delegate might have judged, and has not.
+            let tasks: [(any URLSessionTaskDelegate)?] = [Silent(), nil, Silent(), Silent(), nil, session]
+            for own in tasks { #expect(await stage.load(as: own) == nil) }
+            #expect(session.asked == 1 && stage.origin.counts.connectionsAccepted == 1)
+            #expect(stage.origin.counts.requests == tasks.count)
+        }
+    }
+
+    @Test("[U-9.17] what the policy accepted is lent to all who leave it the question")
+    func thePolicysVerdictIsShared() async throws {
+        try await Self.run { stage in
+            for own in [Silent(), Silent(), Silent()] { #expect(await stage.load(as: own) == nil) }
+            #expect(stage.origin.counts.connectionsAccepted == 1)
+            let refusing = Judge(.refuses)
+            #expect(await stage.load(as: refusing) == .serverCertificateUntrusted)
+            #expect(refusing.asked == 1)
+        }
+    }
+
+    /// It passes the first question on and answers the second: neither serves those who were served by the other.
+    @Test("[U-9.17] a delegate that passes on today and answers tomorrow answers for itself")
+    func whoPassesOnMayAnswerLater() async throws {
+        let session = Judge(.accepts)
+        try await Self.run(leaf: "expired", session: session) { stage in
+            let wavering = Judge(.passesOn)
+            #expect(await stage.load(as: wavering) == nil)
+            await stage.closeIdle()
+            wavering.answer(.accepts)
+            #expect(await stage.load(as: wavering) == nil)
+            #expect(wavering.asked == 2 && session.asked == 1)
+            session.answer(.refuses)
+            #expect(await stage.load(as: nil) == .serverCertificateUntrusted)
+            // It has connections of its own from now on.
+            #expect(await stage.load(as: wavering) == nil)
+            #expect(wavering.asked == 2 && session.asked == 2)
+        }
+    }
+
+    @Test("[U-9.17] a new delegate at a dead one's address inherits nothing")
+    func aDeadDelegatesAddress() async throws {
+        try await Self.run { stage in
+            var address: ObjectIdentifier?
+            for _ in 0..<8 {
+                do {
+                    let own = Judge(.accepts)
+                    address = ObjectIdentifier(own)
+                    #expect(await stage.load(as: own) == nil)
+                    #expect(own.asked == 1)
+                }
+                // Memory that was given back is mostly given out again at once; what is not it is kept until it is.
+                var others: [Judge] = []
+                while others.count < 1_000 {
+                    let next = Judge(.refuses)
+                    others.append(next)
+                    if ObjectIdentifier(next) == address { break }
+                }
+                let heir = try #require(others.last)
+                #expect(await stage.load(as: heir) == .serverCertificateUntrusted)
+                #expect(heir.asked == 1)
+            }
+        }
+    }
+
+    // MARK: tickets
+
+    /// What is carried over TLS, each on a connection of its own.
+    enum Work: CaseIterable, Sendable { case data, socket, stream }
+
+    @Test(
+        "[U-9.17, I-12.15] a ticket of one delegate's verdict is not offered for another's",
+        arguments: Work.allCases)
+    func ticketsAreNotOfferedForOthers(_ work: Work) async throws {
+        try await Self.run(keepsAlive: work == .socket, script: work == .stream ? Self.streamScript : nil) {
+            stage in
+            let first = Judge(.accepts)
+            #expect(await stage.perform(work, as: first) == nil)
+            #expect(await stage.perform(work, as: Judge(.accepts)) == nil)
+            #expect(await stage.perform(work, as: nil) == nil)
+            #expect(stage.origin.counts.handshakesCompleted == 3)
+            #expect(stage.origin.counts.handshakesResumed == 0)
+            // Its own is, and then it is asked all the same.
+            #expect(await stage.perform(work, as: first) == nil)
+            #expect(first.asked == 2 && stage.origin.counts.handshakesResumed == 1)
+        }
+    }
+
+    @Test("[U-9.17, I-12.15] a ticket of the session's verdict is offered for the session's tasks")
+    func theSessionsTicketsAreShared() async throws {
+        let session = Judge(.accepts)
+        try await Self.run(leaf: "expired", keepsAlive: false, session: session) { stage in
+            for own in [Silent(), nil, Silent()] { #expect(await stage.load(as: own) == nil) }
+            #expect(session.asked == 3 && stage.origin.counts.handshakesResumed == 2)
+            #expect(await stage.load(as: Judge(.accepts)) == nil)
+            #expect(stage.origin.counts.handshakesResumed == 2)
+        }
+    }
+
+    // MARK: identities
+
+    /// Each task is redirected within the origin: its second hop travels on a connection of the identity that it chose at its
+    /// first, and such connections are kept.
+    @Test("[U-11.20, U-9.17] the same identity does not make one delegate's verdict the other's")
+    func theSameIdentityIsNotTheSameVerdict() async throws {
+        let identity = try TrustStage.identity("client-rsa")
+        try await Self.run(asksForIdentity: true) { stage in
+            let first = Judge(.accepts, showing: identity)
+            #expect(await stage.load("/redirect/1", as: first) == nil)
+            #expect(first.asked == 2)
+            let second = Judge(.accepts, .refuses, showing: identity)
+            #expect(await stage.load("/redirect/1", as: second) == .serverCertificateUntrusted)
+            #expect(second.asked == 2 && stage.origin.counts.requests == 3)
+        }
+    }
+
+    // MARK: who waits
+
+    @Test("[U-9.17] who waits is not served by what another's delegate accepts meanwhile")
+    func waitingTasks() async throws {
+        try await Self.run(perHost: 1) { stage in
+            let thinking = Judge()
+            async let first = stage.load(as: thinking)
+            await thinking.hears(1)
+            // It does not wait for the other's answer, and does not profit from it.
+            let refusing = Judge(.refuses)
+            #expect(await stage.load(as: refusing) == .serverCertificateUntrusted)
+            // The same object's second task waits, and is served by the one answer.
+            async let second = stage.load(as: thinking)
+            thinking.answer(.accepts)
+            let ends = await [first, second]
+            #expect(ends == [nil, nil] && thinking.asked == 1 && refusing.asked == 1)
+        }
+    }
+
+    @Test("[U-9.17] who waits is served by what the session's delegate accepts meanwhile")
+    func waitingTasksOfTheSession() async throws {
+        let session = Judge()
+        try await Self.run(leaf: "expired", perHost: 1, session: session) { stage in
+            async let silent = stage.load(as: Silent())
+            await session.hears(1)
+            session.answer(.accepts)
+            #expect(await silent == nil)
+            let ends = await withTaskGroup(of: URLError.Code?.self) { group in
+                for index in 0..<8 { group.addTask { await stage.load(as: index % 2 == 0 ? nil : Silent()) } }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(ends.allSatisfy { $0 == nil } && session.asked == 1)
+            #expect(stage.origin.counts.connectionsAccepted == 1)
+        }
+    }
+
+    /// Many delegates at once, some of which refuse: each task's end is its own delegate's word.
+    @Test("[U-9.17] whatever the order, each task's end is its own delegate's word", arguments: 1...4)
+    func everyOrder(_ seed: UInt64) async throws {
+        try await Self.run(leaf: "expired", perHost: 2, session: Judge(.accepts)) { stage in
+            var random = SeededRandom(seed: seed)
+            let judges = (0..<6).map { Judge($0 % 2 == 0 ? .accepts : .refuses) }
+            let picks = (0..<48).map { _ in Int.random(in: 0..<8, using: &random) }
+            await withTaskGroup(of: Void.self) { group in
+                for pick in picks {
+                    group.addTask {
+                        let own: (any URLSessionTaskDelegate)? =
+                            pick < judges.count ? judges[pick] : pick == 6 ? Silent() : nil
+                        let code = await stage.load(as: own)
+                        let isRefused = pick < judges.count && pick % 2 == 1
+                        #expect(code == (isRefused ? .serverCertificateUntrusted : nil), "\(pick)")
+                    }
+                }
+            }
+        }
+    }
+}
+
+// MARK: - the stage
+
+extension HostileConnectionTests {
+    private static let streamScript = ScriptPlan([
+        Script([.startTLS(), .expectBytes(2), .send("ok"), .expectEnd, .close], on: .socket)
+    ])
+
+    /// A session and the origin that it reaches.
+    struct Stage: Sendable {
+        let session: URLSession
+        let origin: LupineOrigin.Origin
+        /// Behind a proxy the origin's port is nobody's business.
+        let authority: String
+
+        /// Loads as a task with this delegate, and returns why not.
+        func load(_ path: String = "/get", as own: (any URLSessionTaskDelegate)?) async -> URLError.Code? {
+            guard let url = URL(string: "https://\(authority)\(path)") else { return .badURL }
+            do {
+                _ = try await session.data(from: url, delegate: own)
+                return nil
+            } catch { return (error as? URLError)?.code ?? .unknown }
+        }
+
+        func perform(_ work: Work, as own: (any URLSessionTaskDelegate)?) async -> URLError.Code? {
+            do {
+                switch work {
+                case .data: return await load(as: own)
+                case .socket:
+                    guard let url = URL(string: "wss://\(authority)/websocket") else { return .badURL }
+                    let task = session.webSocketTask(with: url)
+                    task.delegate = own
+                    task.resume()
+                    try await task.send(.string("a"))
+                    _ = try await task.receive()
+                    task.cancel(with: .normalClosure, reason: nil)
+                case .stream:
+                    let task = session.streamTask(withHostName: "good.test", port: Int(origin.port))
+                    task.delegate = own
+                    task.resume()
+                    task.startSecureConnection()
+                    try await task.write(Data("hi".utf8), timeout: 0)
+                    _ = try await task.readData(ofMinLength: 2, maxLength: 2, timeout: 0)
+                    task.closeWrite()
+                    _ = try await task.readData(ofMinLength: 1, maxLength: 1, timeout: 0)
+                    task.closeRead()
+                }
+                return nil
+            } catch { return (error as? URLError)?.code ?? .unknown }
+        }
+
+        /// Has the session close the connections that carry nothing, and waits for that.
+        func closeIdle() async {
+            await withCheckedContinuation { continuation in session.flush { continuation.resume() } }
+        }
+    }
+
+    /// Runs `body` with an origin of this identity and a session whose delegate is `session`.
+    static func run(
+        _ way: Way = .direct, leaf: String = "good", keepsAlive: Bool = true, asksForIdentity: Bool = false,
+        perHost: Int = 6, script: ScriptPlan? = nil, session delegate: Judge? = nil,
+        _ body: (Stage) async throws -> Void
+    ) async throws {
+        var tls = TLSServerConfiguration(
+            identities: [
+                TLSServerIdentity(
+                    try TLSIdentity(pemChain: PKI.text("\(leaf)-chain.pem"), pemKey: PKI.text("\(leaf).key")))
+            ])
+        if asksForIdentity {
+            tls.clientCertificates = .requested(roots: try Certificate.pem(PKI.text("client-root.pem")))
+        }
+        var serving = OriginConfiguration()
+        serving.tls = tls
+        let established = Script.Step.send("HTTP/1.1 200 Connected\r\n\r\n")
+        let answers = (0..<4).flatMap { _ in [Script.Step.expectHead, .reply("ok")] }
+        switch way {
+        case .direct: serving.script = script
+        case .tunnel:
+            serving.script = ScriptPlan([
+                Script([.expectHead, established, .startTLS()] + answers + [.stall], on: .socket)
+            ])
+        case .tunnelInTLS:
+            serving.script = ScriptPlan([
+                Script([.expectHead, established, .startTLS()] + answers + [.stall], on: .content)
+            ])
+        }
+        if !keepsAlive, script == nil {
+            serving.script = ScriptPlan(
+                .expectHead, .reply("ok", status: "200 OK", "Connection: close\r\n"), .close)
+        }
+        let origin = try LupineOrigin.Origin.start(configuration: serving)
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.waitPatiently()
+        configuration.connectionProxyDictionary = [:]
+        configuration.httpMaximumConnectionsPerHost = perHost
+        configuration.lupine.addressOverrides = [.init(host: "*", port: origin.port): [origin.address]]
+        configuration.lupine.tls.roots = .certificates(try Certificate.pem(PKI.text("root.pem")))
+        switch way {
+        case .direct: break
+        case .tunnel: configuration.lupine.proxies = ["https_proxy": "http://localhost:\(origin.port)"]
+        case .tunnelInTLS: configuration.lupine.proxies = ["https_proxy": "https://localhost:\(origin.port)"]
+        }
+        let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+        let stage = Stage(session: session, origin: origin, authority: "good.test:\(origin.port)")
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(stage)) } catch { result = .failure(error) }
+        session.invalidateAndCancel()
+        await origin.shutdown()
+        try result.get()
+    }
+
+    /// A delegate that has no word about connections.
+    final class Silent: NSObject, URLSessionTaskDelegate {}
+
+    /// A delegate that judges servers as it was told, and counts how often it was asked.
+    final class Judge: NSObject, URLSessionTaskDelegate {
+        enum Word: Sendable { case accepts, refuses, byDefault, passesOn }
+
+        private struct State: Sendable {
+            /// The last one stays.
+            var words: [Word]
+            var asked = 0
+            var thinking: [@Sendable (Word) -> Void] = []
+            var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+        }
+
+        private let state: Lock<State>
+        private let identity: SecIdentity?
+
+        /// Without a word it thinks until there is one.
+        init(_ words: Word..., showing identity: SecIdentity? = nil) {
+            state = Lock(State(words: words))
+            self.identity = identity
+        }
+
+        /// How often it was asked about a server.
+        var asked: Int { state.withLock { $0.asked } }
+
+        /// Says so from now on, also to those who have asked already.
+        func answer(_ word: Word) {
+            let thinking = state.withLock { state in
+                defer { state.thinking = [] }
+                state.words = [word]
+                return state.thinking
+            }
+            for reply in thinking { reply(word) }
+        }
+
+        /// Waits until it has been asked so often.
+        func hears(_ count: Int) async {
+            await withCheckedContinuation { continuation in
+                let isThere = state.withLock { state in
+                    if state.asked < count { state.waiting.append((count, continuation)) }
+                    return state.asked >= count
+                }
+                if isThere { continuation.resume() }
+            }
+        }
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler:
+                @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            guard let trust = challenge.protectionSpace.serverTrust else {
+                return completionHandler(
+                    identity == nil ? .performDefaultHandling : .useCredential,
+                    identity.map { URLCredential(identity: $0, certificates: nil, persistence: .forSession) })
+            }
+            let give = { @Sendable (word: Word) in
+                switch word {
+                case .accepts: completionHandler(.useCredential, URLCredential(trust: trust))
+                case .refuses: completionHandler(.rejectProtectionSpace, nil)
+                case .byDefault: completionHandler(.performDefaultHandling, nil)
+                case .passesOn:
+                    Silent().urlSession(
+                        session, task: task, didReceive: challenge, completionHandler: completionHandler)
+                }
+            }
+            let (word, ready) = state.withLock { state in
+                state.asked += 1
+                let asked = state.asked
+                let ready = state.waiting.filter { $0.count <= asked }
+                state.waiting.removeAll { $0.count <= asked }
+                guard let word = state.words.first else {
+                    state.thinking.append(give)
+                    return (Word?.none, ready)
+                }
+                if state.words.count > 1 { state.words.removeFirst() }
+                return (word, ready)
+            }
+            if let word { give(word) }
+            for one in ready { one.continuation.resume() }
+        }
+    }
+}
