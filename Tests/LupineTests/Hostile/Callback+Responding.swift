@@ -85,7 +85,7 @@ extension Callback {
             }
         },
         Callback("acceptable types") { stage, hook in
-            func types() -> [String] {
+            @Sendable func types() -> [String] {
                 hook.call()
                 return ["*/*"]
             }

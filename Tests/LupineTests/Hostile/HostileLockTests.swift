@@ -380,7 +380,7 @@ import Testing
         form.append(Data("a".utf8), withName: "a")
         let upload = MultipartUpload(
             encodingMemoryThreshold: .max, request: URLRequest(url: try "http://origin.test/".asURL()),
-            form: form)
+            form: form, folder: nil)
         var asked = 0
         form.onAsked = {
             asked += 1
@@ -417,7 +417,7 @@ import Testing
         form.append(stream, withLength: 1, headers: ["Content-Disposition": "form-data; name=\"a\""])
         let upload = MultipartUpload(
             encodingMemoryThreshold: .max, request: URLRequest(url: try "http://origin.test/".asURL()),
-            form: form)
+            form: form, folder: nil)
         var inner: (any Error)?
         stream.onRead = {
             do { _ = try upload.createUploadable() } catch { inner = error }
