@@ -56,12 +56,14 @@ extension Callback {
             return request
         },
         Callback("all requests") { stage, hook in
+            let request = stage.get()
             stage.session.withAllRequests { _ in hook.call() }
-            return stage.get()
+            return request
         },
         Callback("end of cancelling all", holds: .itself) { stage, hook in
+            let request = stage.get()
             stage.session.cancelAllRequests(completingOnQueue: stage.queue()) { hook.call() }
-            return stage.get()
+            return request
         },
     ]
 
