@@ -7,14 +7,22 @@ internal import LupineLoading
 // The line for a shell that does what a request does.
 
 extension Request {
-    /// The curl command for the latest request, as it stands now. Without a request, a host or a method there is none, and
-    /// the text says so. Bodies of uploads and streams are not shown.
-    public func cURLDescription() -> String {
+    /// The curl command for the latest request, as it stands now, with passwords hidden. Without a request, a host or a method
+    /// there is none, and the text says so. Bodies of uploads and streams are not shown.
+    public func cURLDescription() -> String { cURLDescription(showingPasswords: false) }
+
+    /// The curl command for the latest request, as it stands now.
+    ///
+    /// Behind its leading `$ ` it is a line for any POSIX shell, whatever the request's parts hold: the shell hands curl what the
+    /// request sends. Of a body that is no text, or has a NUL in it, the line only says that it is not shown.
+    ///
+    /// - Parameter showingPasswords: Whether passwords of users stand in the line; `***` stands in their place else.
+    public func cURLDescription(showingPasswords: Bool) -> String {
         guard let request = lastRequest, let url = request.url, let host = url.host,
             let method = request.httpMethod
         else { return "$ curl command could not be created" }
 
-        var parts = ["$ curl -v", "-X \(method)"]
+        var command = CURLCommand(method: method, showsPasswords: showingPasswords)
         let configuration = delegate?.sessionConfiguration
         if let storage = configuration?.urlCredentialStorage {
             let space = URLProtectionSpace(
@@ -24,28 +32,18 @@ extension Request {
                 storage.credentials(for: space).map { Array($0.values) } ?? [credential].compactMap { $0 }
             for credential in credentials {
                 guard let user = credential.user, let password = credential.password else { continue }
-                parts.append("-u \(user):\(password)")
+                command.add(user: user, password: password)
             }
         }
-        if let configuration, configuration.httpShouldSetCookies,
-            let cookies = configuration.httpCookieStorage?.cookies(for: url), !cookies.isEmpty
-        {
-            parts.append("-b \"\(cookies.map { "\($0.name)=\($0.value)" }.joined(separator: ";"))\"")
+        if let configuration, configuration.httpShouldSetCookies {
+            command.add(configuration.httpCookieStorage?.cookies(for: url) ?? [])
         }
         var headers = HTTPHeaders()
         for header in (configuration?.headers ?? []) where header.name != "Cookie" { headers.update(header) }
         for header in request.headers where header.name != "Cookie" { headers.update(header) }
-        parts += headers.map { header in
-            "-H \"\(header.name): \(header.value.replacingOccurrences(of: "\"", with: "\\\""))\""
-        }
-        if let body = request.httpBody {
-            let text = String(decoding: body, as: UTF8.self)
-                .replacingOccurrences(of: "\\\"", with: "\\\\\"")
-                .replacingOccurrences(of: "\"", with: "\\\"")
-            parts.append("-d \"\(text)\"")
-        }
-        parts.append("\"\(url.absoluteString)\"")
-        return parts.joined(separator: " \\\n\t")
+        for header in headers { command.add(header) }
+        if let body = request.httpBody { command.add(body: body) }
+        return command.text(for: url)
     }
 
     /// Has `handler` called on `queue`, once, with the curl command: as soon as there is a request, or has failed to be one.
