@@ -37,12 +37,12 @@ public struct Command: Sendable {
             }
             return ExitCode.success.rawValue
         } catch {
-            surroundings.errors.say("lupine: \(Style.harmless(error.description))\n")
+            surroundings.errors.say("lupine: \(error)\n")
             return ExitCode.usage.rawValue
         }
     }
 
-    private func say(_ text: String) { surroundings.output.say(text) }
+    private func say(_ text: String) { try? surroundings.output.print("\(lines: text)") }
 
     private func show(_ show: Show?, _ arguments: [String]) async -> Int32 {
         guard let show else {

@@ -21,7 +21,7 @@ struct Errand: Sendable {
         do {
             return try await load(scratch)
         } catch let error as UsageError {
-            surroundings.errors.say("lupine: \(Style.harmless(error.description))\n")
+            surroundings.errors.say("lupine: \(error)\n")
             return .usage
         } catch let failure as CommandFailure {
             complain(failure)
@@ -39,14 +39,14 @@ struct Errand: Sendable {
         let memory = try CookieMemory(invocation, surroundings)
         let planner = RequestPlanner(
             invocation: invocation, surroundings: surroundings, content: content, remembered: memory.headers,
-            sendsCookiesAsField: memory.storage == nil)
+            sendsCookiesAsField: !memory.keepsCookies)
         let plans = try invocation.urls.map(planner.plan)
         for plan in plans { memory.setGivenCookies(for: plan.url) }
         if invocation.printsCurl {
             for plan in plans {
-                let line = CurlLine(plan, invocation, cookies: memory.storage?.cookies(for: plan.url) ?? [])
-                    .text
-                try surroundings.output.write(Data((line + "\n").utf8))
+                let cookies = memory.storage(for: plan.url)?.cookies(for: plan.url) ?? []
+                let line = CurlLine(plan, invocation, surroundings, cookies: cookies).text
+                try surroundings.output.print("\(lines: line)\n")
             }
             return .success
         }
@@ -60,22 +60,21 @@ struct Errand: Sendable {
                     sink: surroundings.errors, style: errorStyle, showsSecrets: invocation.showsSecrets)
             ] : []
         let maker = SessionMaker(
-            invocation: invocation, surroundings: surroundings, cookies: memory.storage, judge: judge,
-            monitors: monitors)
+            invocation: invocation, surroundings: surroundings, judge: judge, monitors: monitors)
         if let plan = plans.first, ["ws", "wss"].contains(plan.url.scheme?.lowercased() ?? "") {
-            let session = try maker.session(for: plan)
+            let session = try maker.session(for: plan, cookies: memory.storage(for: plan.url))
             return await SocketChat(plan, invocation, surroundings, session: session, style: outputStyle)
                 .run()
         }
         if invocation.followsEvents, let plan = plans.first {
-            let session = try maker.session(for: plan)
+            let session = try maker.session(for: plan, cookies: memory.storage(for: plan.url))
             let follower = EventFollower(plan, invocation, surroundings, session: session, style: outputStyle)
             let failure = await follower.run()
             if let failure { complain(failure) }
             return failure?.code ?? .success
         }
-        let reports = try await fetch(plans, maker)
-        try memory.save(plans)
+        let reports = try await fetch(plans, maker, memory)
+        try memory.save()
         return try tell(reports, judge)
     }
 
@@ -92,7 +91,7 @@ struct Errand: Sendable {
             return invocation
         }
         var changed = invocation
-        surroundings.errors.say("Password for \(Style.harmless(user)): ")
+        surroundings.errors.say("Password for \(user): ")
         let line = try surroundings.input.readSecret()
         surroundings.errors.say("\n")
         changed.user = "\(user):\(line)"
@@ -109,7 +108,9 @@ struct Errand: Sendable {
         return destination == .file("-") ? nil : destination
     }
 
-    private func fetch(_ plans: [RequestPlan], _ maker: SessionMaker) async throws -> [FetchReport] {
+    private func fetch(
+        _ plans: [RequestPlan], _ maker: SessionMaker, _ memory: CookieMemory
+    ) async throws -> [FetchReport] {
         let saves = plans.indices.contains { destination($0) != nil }
         let showsProgress =
             (saves || invocation.upload != nil) && !invocation.isSilent && invocation.showsProgress
@@ -119,10 +120,14 @@ struct Errand: Sendable {
             : nil
         board?.begin()
         defer { board?.close() }
-        guard let first = plans.first else { return [] }
-        let session = try maker.session(for: first)
-        let fetches = plans.enumerated().map { index, plan in
+        // One session for all, or one for the cookies of each origin.
+        var sessions: [ObjectIdentifier?: Session] = [:]
+        let fetches = try plans.enumerated().map { index, plan in
             let destination = destination(index)
+            let cookies = memory.storage(for: plan.url)
+            let key = cookies.map { ObjectIdentifier($0) }
+            let session = try sessions[key] ?? maker.session(for: plan, cookies: cookies)
+            sessions[key] = session
             return Fetch(
                 plan, invocation, surroundings, session: session,
                 output: OutputPlan(invocation, surroundings, saves: destination != nil),
@@ -171,17 +176,17 @@ struct Errand: Sendable {
         if let timing = invocation.timing {
             let text =
                 timing == .json
-                ? measured.map(\.json).joined(separator: "\n") + "\n"
+                ? "\(lines: measured.map(\.json).joined(separator: "\n"))\n"
                 : measured.map {
                     $0.text(
                         columns: surroundings.errors.columns(), unicode: surroundings.drawsUnicode,
                         style: errorStyle)
-                }.joined(separator: "\n")
+                }.joined("\n")
             surroundings.errors.say(text)
         }
         if invocation.print?.contains(.metrics) == true {
             for waterfall in measured {
-                surroundings.output.say(
+                try surroundings.output.print(
                     waterfall.text(
                         columns: surroundings.output.columns(), unicode: surroundings.drawsUnicode,
                         style: outputStyle))
@@ -189,7 +194,7 @@ struct Errand: Sendable {
         }
         for report in reports {
             if let format = invocation.writeOut {
-                try surroundings.output.write(Data(WriteOut(report).text(format).utf8))
+                try surroundings.output.print(WriteOut(report).text(format))
             }
             if let failure = report.failure { complain(failure, report) }
         }
@@ -201,10 +206,11 @@ struct Errand: Sendable {
         var text = failure.description
         if let report, report.resumable, let file = report.file {
             let line = "lupine -C - -o \(CurlLine.quoted(file)) \(CurlLine.quoted(report.plan.typed))"
-            text += " What has come is in \(Style.harmless(file)); go on with it by: \(line)"
+            text += " What has come is in \(file); go on with it by: \(line)"
         }
         let columns = surroundings.errors.isTerminal ? surroundings.errors.columns() : 10_000
-        let paragraph = HelpPage.wrapped("lupine: \(text)", indent: 0, width: max(30, columns - 1))
-        surroundings.errors.say(paragraph + "\n")
+        let paragraph = HelpPage.wrapped(
+            TerminalFilter.line("lupine: \(text)"), indent: 0, width: max(30, columns - 1))
+        surroundings.errors.say("\(lines: paragraph)\n")
     }
 }

@@ -23,7 +23,7 @@ public enum Demo {
             if let failure { throw failure }
             return ExitCode.success.rawValue
         } catch {
-            try? surroundings.errors.write(.init("lupine demo: it did not come out: \(error)\n".utf8))
+            surroundings.errors.say("lupine demo: it did not come out: \(String(describing: error))\n")
             return ExitCode.failure.rawValue
         }
     }

@@ -85,12 +85,12 @@ final class DemoStage: Sendable {
         say("\n")
     }
 
-    func tell(_ text: String) { say("  \(text)\n") }
+    func tell(_ text: String) { say("  \(lines: text)\n") }
 
-    func say(_ text: String) { try? surroundings.output.write(Data(text.utf8)) }
+    func say(_ text: TerminalText) { surroundings.output.say(text) }
 
-    private func paint(_ text: String, _ ink: String) -> String {
-        isColored && !text.isEmpty ? "\u{1B}[\(ink)m\(text)\u{1B}[0m" : text
+    private func paint(_ text: String, _ ink: String) -> TerminalText {
+        isColored && !text.isEmpty ? "\u{1B}[\(ink)m\(text)\u{1B}[0m" : "\(text)"
     }
 
     /// Ends the demo when something does not come out as it must.

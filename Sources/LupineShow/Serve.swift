@@ -11,7 +11,7 @@ public enum Serve {
     public static func run(_ arguments: [String], _ surroundings: Surroundings) async -> Int32 {
         let options: ServeOptions
         do { options = try ServeOptions(arguments) } catch {
-            say(surroundings.errors, "lupine serve: \(error)\n")
+            surroundings.errors.say("lupine serve: \(error)\n")
             return ExitCode.usage.rawValue
         }
         var configuration = OriginConfiguration()
@@ -29,28 +29,28 @@ public enum Serve {
             if let authority { try? FileManager.default.removeItem(atPath: authority) }
             return 0
         } catch {
-            say(
-                surroundings.errors,
-                "lupine serve: cannot serve on \(options.host):\(options.port): \(error). Try another --port, or 0 for any.\n"
+            let reason = String(describing: error)
+            surroundings.errors.say(
+                "lupine serve: cannot serve on \(options.host):\(options.port): \(reason). Try another --port, or 0 for any.\n"
             )
             return ExitCode.connect.rawValue
         }
     }
 
     private static func serve(_ origin: Origin, _ authority: String?, _ surroundings: Surroundings) async {
-        var text = "Serving at \(origin.url)\n"
+        var text: TerminalText = "Serving at \(origin.url)\n"
         if let authority {
-            text += "Its certificate is its own authority, for this run: --cacert \(authority)\n"
+            text = "\(text)Its certificate is its own authority, for this run: --cacert \(authority)\n"
         }
-        text += "\n" + ServeOptions.endpoints + "\nCtrl-C ends it.\n"
-        say(surroundings.output, text)
+        surroundings.output.say("\(text)\n\(lines: ServeOptions.endpoints)\nCtrl-C ends it.\n")
         await withCheckedContinuation { continuation in
             surroundings.interruption.listen { continuation.resume() }
         }
         let counts = origin.counts
-        let summary = "\(counts.requests) requests on \(counts.connectionsAccepted) connections.\n"
+        let summary: TerminalText =
+            "\(counts.requests) requests on \(counts.connectionsAccepted) connections.\n"
         await origin.shutdown()
-        say(surroundings.output, summary)
+        surroundings.output.say(summary)
     }
 
     /// Puts the certificate where a client can read it.
@@ -67,8 +67,6 @@ public enum Serve {
         else { throw CocoaError(.fileWriteUnknown) }
         return path
     }
-
-    private static func say(_ sink: Surroundings.Sink, _ text: String) { try? sink.write(Data(text.utf8)) }
 }
 
 /// What follows `lupine serve`.

@@ -97,7 +97,7 @@ struct FetchTests {
     @Test func sessionsKeepCookiesAndFieldsForTheirOwnerOnly() async throws {
         try await withShell { shell, origin in
             _ = await shell.run("--session me :\(origin.port)/cookies/set/a/b X-Token:t")
-            let path = shell.folder + "/.local/share/lupine/sessions/localhost/me.json"
+            let path = shell.folder + "/.local/share/lupine/sessions/http_localhost_\(origin.port)/me.json"
             let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber
             #expect(mode?.intValue == 0o600)
             let result = await shell.run("--session me :\(origin.port)/headers")
@@ -113,10 +113,10 @@ struct FetchTests {
             let line = "--to-curl -u me:secret1 -H X-Api-Key:secret2 -b a=secret3 POST h.test/x a=b"
             let hidden = await shell.run(line)
             #expect(!hidden.output.contains("secret"))
-            #expect(hidden.output.contains("-u me:HIDDEN"))
+            #expect(hidden.output.contains("-u 'me:***'"))
             let shown = await shell.run(line + " --show-secrets")
             for secret in ["secret1", "secret2", "secret3"] { #expect(shown.output.contains(secret)) }
-            #expect(shown.output.contains("--data-binary '{\"a\": \"b\"}'"))
+            #expect(shown.output.contains("-d '{\"a\": \"b\"}'"))
         }
     }
 

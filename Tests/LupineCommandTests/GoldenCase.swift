@@ -171,7 +171,7 @@ struct GoldenCase: CustomTestStringConvertible, Sendable {
         ),
         GoldenCase(
             "-s --session me @/headers X-Kept:1", "\"X-Kept\": \"1\"", part: true,
-            files: [".local/share/lupine/sessions/localhost/me.json": "X-Kept"]),
+            files: [".local/share/lupine/sessions/http_localhost_@/me.json": "X-Kept"]),
         GoldenCase("-s -O @/robots.txt", files: ["robots.txt": "User-agent: *\nDisallow: /deny\n"]),
         GoldenCase(
             "-sOJ @/response-headers?Content-Disposition=attachment%3B%20filename%3Dgiven.txt",
@@ -206,7 +206,7 @@ struct GoldenCase: CustomTestStringConvertible, Sendable {
     static let speaking: [GoldenCase] = [
         GoldenCase(
             "--to-curl -u me:pw h.test/x",
-            "curl -H 'User-Agent: lupine/0.1.0' -u me:HIDDEN --compressed http://h.test/x\n"),
+            "curl -H 'User-Agent: lupine/0.1.0' -u 'me:***' --compressed http://h.test/x\n"),
         GoldenCase(
             "--to-curl --show-secrets -u me:pw h.test/x",
             "curl -H 'User-Agent: lupine/0.1.0' -u me:pw --compressed http://h.test/x\n"),

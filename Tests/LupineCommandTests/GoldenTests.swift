@@ -40,7 +40,8 @@ struct GoldenTests {
         let errors = row.errors.replacing("PIN", with: pin)
         #expect(errors.isEmpty || result.errors.contains(errors), "\(result.errors)")
         for (name, content) in row.files {
-            let text = String(decoding: try shell.read(name), as: UTF8.self)
+            let file = name.replacing("_@", with: "_\(origin.port)")
+            let text = String(decoding: try shell.read(file), as: UTF8.self)
             #expect(text.contains(content), "\(name): \(text)")
         }
     }

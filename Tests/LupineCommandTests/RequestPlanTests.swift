@@ -96,12 +96,21 @@ struct RequestPlanTests {
 
     @Test(
         arguments: [
-            ("bytes 5-9/10", 5, 10), ("bytes 5-9/*", 5, nil), ("bytes */10", nil, 10),
-        ] as [(String, Int64?, Int64?)])
-    func rangesAreRead(_ text: String, _ start: Int64?, _ total: Int64?) throws {
+            ("bytes 5-9/10", 5, 9, 10), ("bytes 5-9/*", 5, 9, nil), ("bytes */10", nil, nil, 10),
+            ("BYTES 0-0/1", 0, 0, 1),
+        ] as [(String, Int64?, Int64?, Int64?)])
+    func rangesAreRead(_ text: String, _ start: Int64?, _ end: Int64?, _ total: Int64?) throws {
         let range = try #require(ReceivedRange(text))
-        #expect(range.start == start && range.total == total)
+        #expect(range.start == start && range.end == end && range.total == total)
     }
+
+    @Test(arguments: [
+        "", "bytes", "bytes 5-9", "bytes 5/10", "bytes -9/10", "bytes 5-/10", "bytes 9-5/10", "bytes 5-10/10",
+        "bytes */*", "bytes +5-9/10", "bytes 5-9/+10", "bytes 5- 9/10", "bytes  5-9/10",
+        "bytes 5-9/10, bytes 5-9/10",
+        "lines 5-9/10", "bytes 5-9-9/10", "bytes 5-9/9223372036854775808",
+    ])
+    func whatIsNoRangeIsSeen(_ text: String) { #expect(ReceivedRange(text) == nil) }
 
     @Test(arguments: [
         ("http://h.test/a/b.txt", "b.txt"), ("http://h.test/", "index.html"), ("http://h.test", "index.html"),

@@ -83,14 +83,16 @@ struct Shell: Sendable {
 }
 
 /// Has `body` use a shell and an origin, which is gone afterwards.
-func withShell(
+func withShell<T>(
     _ configuration: OriginConfiguration = OriginConfiguration(),
-    _ body: (Shell, LupineOrigin.Origin) async throws -> Void
-) async throws {
+    _ body: (Shell, LupineOrigin.Origin) async throws -> T
+) async throws -> T {
     let origin = try LupineOrigin.Origin.start(configuration: configuration)
-    do { try await Shell.use { try await body($0, origin) } } catch {
+    let result: T
+    do { result = try await Shell.use { try await body($0, origin) } } catch {
         await origin.shutdown()
         throw error
     }
     await origin.shutdown()
+    return result
 }

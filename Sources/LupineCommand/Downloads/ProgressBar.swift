@@ -30,7 +30,7 @@ struct ProgressBar: Hashable, Sendable {
     }
 
     /// The line for a terminal of that width; never wider.
-    func line(columns: Int, unicode: Bool, style: Style = Style(isOn: false)) -> String {
+    func line(columns: Int, unicode: Bool, style: Style = Style(isOn: false)) -> TerminalText {
         let width = max(10, columns - 1)
         let speed = "\(ByteText.size(Int64(rate)))/s"
         let amount = ByteText.size(offset + count)
@@ -44,36 +44,34 @@ struct ProgressBar: Hashable, Sendable {
         } else {
             tail = width < 50 ? "\(amount) \(speed)" : "\(amount)  \(speed)  \(ByteText.clock(elapsed))"
         }
-        var text = tail.count > width ? String(tail.prefix(width)) : tail
+        let text = tail.count > width ? String(tail.prefix(width)) : tail
         let room = width - text.count - 1
-        guard room >= 6 else { return text }
-        let label = Style.harmless(name)
+        guard room >= 6 else { return "\(text)" }
+        let label = TerminalFilter.line(name)
         let shown = share == nil || end != nil ? min(label.count, room) : min(label.count, max(6, room / 2))
         let cut =
             label.count > shown ? String(label.prefix(max(1, shown - 1))) + (unicode ? "…" : "~") : label
         let space = room - cut.count - 1
         if let share, end == nil, space >= 8 {
-            text = cut + " " + bar(share, width: space, unicode: unicode, style: style) + " " + text
-        } else {
-            text = (cut + " ").padded(to: room + 1) + text
+            return "\(cut) \(bar(share, width: space, unicode: unicode, style: style)) \(text)"
         }
-        return text
+        return "\((cut + " ").padded(to: room + 1))\(text)"
     }
 
-    private func bar(_ share: Double, width: Int, unicode: Bool, style: Style) -> String {
+    private func bar(_ share: Double, width: Int, unicode: Bool, style: Style) -> TerminalText {
         let inner = width - 2
         let filled = Int(share * Double(inner))
         let (full, empty) = unicode ? ("━", "─") : ("#", "-")
         let done = String(repeating: full, count: filled)
         let left = String(repeating: empty, count: inner - filled)
-        return "[" + style.paint(done, .good) + style.paint(left, .faint) + "]"
+        return "[\(style.paint(done, .good))\(style.paint(left, .faint))]"
     }
 
     /// The line where nobody looks at a terminal.
-    var plain: String {
+    var plain: TerminalText {
         let percent = share.map { " (\(Int($0 * 100))%)" } ?? ""
         let left = end == nil ? remaining.map { ", \(ByteText.clock($0)) left" } ?? "" : ", \(end ?? "")"
         return
-            "\(Style.harmless(name)): \(ByteText.size(offset + count))\(percent), \(ByteText.size(Int64(rate)))/s\(left)"
+            "\(name): \(ByteText.size(offset + count))\(percent), \(ByteText.size(Int64(rate)))/s\(left)"
     }
 }

@@ -74,7 +74,7 @@ final class ProgressBoard: Sendable {
     /// A row has come to its end, which is shown at once.
     func finish(_ number: Int, _ end: String) {
         look()
-        let line = state.withLock { state -> String? in
+        let line = state.withLock { state -> TerminalText? in
             guard state.rows[number].bar.end == nil else { return nil }
             state.rows[number].bar.elapsed = (clock.now - state.rows[number].start) / .seconds(1)
             state.rows[number].bar.end = end
@@ -97,7 +97,7 @@ final class ProgressBoard: Sendable {
         look()
         if sink.isTerminal { return draw() }
         let now = clock.now
-        let lines = state.withLock { state -> [String] in
+        let lines = state.withLock { state -> [TerminalText] in
             guard !state.isOver else { return [] }
             let begin = state.rows.map(\.start).min() ?? now
             guard now - (state.lastPlain ?? begin) >= Self.plainInterval else { return [] }
@@ -113,17 +113,17 @@ final class ProgressBoard: Sendable {
 
     private func draw() {
         let columns = sink.columns()
-        let text = state.withLock { state -> String in
+        let text = state.withLock { state -> TerminalText in
             guard !state.isOver, !state.rows.isEmpty else { return "" }
-            var text = state.drawn > 1 ? "\u{1B}[\(state.drawn - 1)A\r" : "\r"
-            let lines = state.rows.indices.map { index -> String in
+            var text: TerminalText = state.drawn > 1 ? "\u{1B}[\(state.drawn - 1)A\r" : "\r"
+            let lines = state.rows.indices.map { index -> TerminalText in
                 if state.rows[index].bar.end == nil {
                     state.rows[index].bar.elapsed = (clock.now - state.rows[index].start) / .seconds(1)
                 }
                 return state.rows[index].bar.line(columns: columns, unicode: unicode, style: style)
             }
             state.drawn = lines.count
-            text += lines.joined(separator: "\u{1B}[K\n") + "\u{1B}[K"
+            text += lines.joined("\u{1B}[K\n") + "\u{1B}[K"
             return text
         }
         if !text.isEmpty { sink.say(text) }

@@ -3,17 +3,25 @@
 internal import Foundation
 internal import Lupine
 
-/// Where a download goes on (`-C`), what the server is asked, and whether its answer fits.
+/// Where a download goes on (`-C`), what the server is asked, and whether its answer fits what is there.
 struct Resumption: Sendable {
     enum Verdict: Hashable {
-        case goOn, complete
+        /// So many bytes follow. Without a frame their number shows only as they come.
+        case goOn(count: Int64, isFramed: Bool)
+        case complete
         case refuse(CommandFailure)
     }
 
-    /// Bytes that are there.
+    /// Bytes that are there and stay.
     let offset: Int64
     /// What the request is given for it.
     let fields: [(name: String, value: String)]
+    /// What is known about the whole.
+    private let mark: PartialMark?
+    /// Whether something stands behind `offset`, which would be written over.
+    private let hasMore: Bool
+    /// Why nothing can be put behind what is there.
+    private(set) var failure: CommandFailure?
 
     init(
         _ plan: RequestPlan, _ invocation: Invocation, _ surroundings: Surroundings,
@@ -25,81 +33,153 @@ struct Resumption: Sendable {
             case .remoteName: RemoteName.of(plan.url)
             case nil: nil
             }
-        guard let resumption = invocation.resumption, let name else {
-            offset = 0
-            fields = []
+        let path = name.map(surroundings.path)
+        let values = path.flatMap { try? FileManager.default.attributesOfItem(atPath: $0) }
+        let size = (values?[.size] as? NSNumber)?.int64Value ?? 0
+        switch (invocation.resumption, path) {
+        case (nil, _), (_, nil): offset = 0
+        case (.offset(let count)?, _): offset = count
+        case (.automatic?, _): offset = size
+        }
+        hasMore = size > offset
+        guard offset > 0, let path else {
+            (fields, mark) = ([], nil)
             return
         }
-        let path = surroundings.path(name)
-        switch resumption {
-        case .offset(let count): offset = count
-        case .automatic:
-            let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber
-            offset = size?.int64Value ?? 0
-        }
-        guard offset > 0 else {
-            fields = []
-            return
-        }
+        mark = PartialMark.read(of: path)
         // A part of a coded body is no part of the body.
         var fields = [
             (name: "Range", value: "bytes=\(offset)-"), (name: "Accept-Encoding", value: "identity"),
         ]
-        if let validator = PartialMark.validator(of: path) { fields.append(("If-Range", validator)) }
+        if let validator = mark?.validator { fields.append(("If-Range", validator)) }
         self.fields = fields
+        let isDevice = values.map { $0[.type] as? FileAttributeType != .typeRegular } ?? false
+        if size < offset, !isDevice {
+            failure = Self.failure("there are \(size) bytes here, and \(offset) would have to be", advice: "")
+        }
     }
 
-    /// What an answer to that request means.
-    static func verdict(on response: HTTPURLResponse, offset: Int64, validator: String?) -> Verdict {
+    private static func failure(
+        _ why: String, advice: String = " Remove the file and begin anew.", code: ExitCode = .resume
+    ) -> CommandFailure {
+        CommandFailure(
+            code, "Cannot go on with the download: \(why). What is here was left as it is.\(advice)")
+    }
+
+    /// What an answer to that request means. A part is put behind what is there only when version, place, end and length are the
+    /// ones that belong there. `decodes`: whether content arrives decoded.
+    func verdict(on response: HTTPURLResponse, decodes: Bool) -> Verdict {
         let range = response.value(forHTTPHeaderField: "Content-Range").flatMap(ReceivedRange.init)
         switch response.statusCode {
         case 206:
-            if range?.start == offset { return .goOn }
-            return .refuse(
-                CommandFailure(
-                    .resume,
-                    "Cannot go on with the download: the server sent another part than the one that begins at \(offset). Remove the file and begin anew."
-                ))
-        case 416 where range?.total == offset: return .complete
+            if let why = otherVersion(response) { return .refuse(Self.failure(why)) }
+            return part(range, response, decodes)
+        case 416 where range?.total == offset && (mark?.total ?? offset) == offset:
+            return otherVersion(response, mustTell: false).map { .refuse(Self.failure($0)) } ?? .complete
         case 416:
             return .refuse(
-                CommandFailure(
-                    .resume,
-                    "Cannot go on with the download: there are \(offset) bytes here, and the server has \(range?.total.map { "\($0)" } ?? "fewer"). It is another file; remove it and begin anew."
+                Self.failure(
+                    "there are \(offset) bytes here, and the server has \(range?.total.map { "\($0)" } ?? "fewer"). It is another file"
                 ))
         case 200...299:
-            let why =
-                validator == nil
-                ? "the server has no ranges, or not for this" : "what the server has is another file now"
             return .refuse(
-                CommandFailure(
-                    .resume, "Cannot go on with the download: \(why). Remove the file and begin anew."))
+                Self.failure(
+                    otherVersion(response, mustTell: false)
+                        ?? (mark?.validator == nil
+                            ? "the server has no ranges, or not for this"
+                            : "what the server has is another file now")))
         default:
             let code: ExitCode =
                 response.statusCode >= 500
                 ? .serverError : response.statusCode >= 400 ? .clientError : .resume
-            let hint = response.statusCode < 400 ? " Follow the redirect with -L." : ""
             return .refuse(
-                CommandFailure(
-                    code,
-                    "Cannot go on with the download: the server answered \(response.statusCode). What is here was not touched.\(hint)"
+                Self.failure(
+                    "the server answered \(response.statusCode)",
+                    advice: response.statusCode < 400 ? " Follow the redirect with -L." : "", code: code))
+        }
+    }
+
+    /// Says when the answer is not of the version that is here. A part tells the ETag of its whole (RFC 9110 §15.3.7), and need not
+    /// tell the date.
+    private func otherVersion(_ response: HTTPURLResponse, mustTell: Bool = true) -> String? {
+        guard let ours = mark?.validator else { return nil }
+        let isTag = ours.hasPrefix("\"")
+        let theirs = response.value(forHTTPHeaderField: isTag ? "ETag" : "Last-Modified")
+        if theirs == ours || (theirs == nil && !(isTag && mustTell)) { return nil }
+        let version = theirs ?? "one that it does not name"
+        return "what the server has is another file now, of version \(version) and not of \(ours)"
+    }
+
+    private func part(_ range: ReceivedRange?, _ response: HTTPURLResponse, _ decodes: Bool) -> Verdict {
+        guard let range, range.start == offset, let end = range.end else {
+            return .refuse(
+                Self.failure("the server sent another part than the one that begins at \(offset)"))
+        }
+        guard let total = range.total else {
+            return .refuse(Self.failure("the server does not say how long the whole is"))
+        }
+        guard mark?.total == nil || mark?.total == total else {
+            return .refuse(
+                Self.failure(
+                    "what the server has is another file now, of \(total) bytes and not of \(mark?.total ?? 0)"
                 ))
         }
+        guard end == total - 1 else {
+            return .refuse(
+                Self.failure("the server sent bytes \(offset) to \(end) of \(total), and not the rest"))
+        }
+        if decodes, let coding = response.value(forHTTPHeaderField: "Content-Encoding"),
+            coding.lowercased() != "identity"
+        {
+            return .refuse(Self.failure("the server sent a part of it in a coding, \(coding)"))
+        }
+        let count = total - offset
+        guard let length = response.value(forHTTPHeaderField: "Content-Length") else {
+            return hasMore
+                ? .refuse(Self.failure("the server does not say how long the part is"))
+                : .goOn(count: count, isFramed: false)
+        }
+        guard Int64(length) == count else { return .refuse(Self.wrongLength(count)) }
+        return .goOn(count: count, isFramed: true)
+    }
+
+    /// More or less has come than the range has.
+    static func wrongLength(_ count: Int64) -> CommandFailure {
+        failure("the server's part is not as long as its range, which has \(count) bytes")
     }
 }
 
 /// A `Content-Range` in bytes (RFC 9110 §14.4).
 struct ReceivedRange: Hashable {
+    /// The first byte and the last; nil for a range that cannot be had.
     let start: Int64?
+    let end: Int64?
+    /// The length of the whole; nil when it is not known.
     let total: Int64?
 
     init?(_ text: String) {
-        let words = text.split(separator: " ")
+        let words = text.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
         let halves = words[1].split(separator: "/", omittingEmptySubsequences: false)
         guard halves.count == 2 else { return nil }
-        total = Int64(halves[1])
-        start = halves[0].split(separator: "-").first.flatMap { Int64($0) }
+        total = Self.number(halves[1])
+        guard total != nil || halves[1] == "*" else { return nil }
+        if halves[0] == "*" {
+            guard total != nil else { return nil }
+            (start, end) = (nil, nil)
+            return
+        }
+        let ends = halves[0].split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]),
+            first <= last
+        else { return nil }
+        if let total, last >= total { return nil }
+        (start, end) = (first, last)
+    }
+
+    /// Digits alone: no sign, no blank.
+    private static func number(_ text: Substring) -> Int64? {
+        text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(text) : nil
     }
 }
 
@@ -107,13 +187,22 @@ struct ReceivedRange: Hashable {
 enum RemoteName {
     /// A name that a server gave, without the dots that would hide the file.
     static func unhidden(_ name: String) -> String {
-        let shown = name.drop(while: { $0 == "." })
+        let shown = safe(name).drop(while: { $0 == "." })
         return shown.isEmpty ? "download" : String(shown)
     }
 
     static func of(_ url: URL) -> String {
-        let name = url.lastPathComponent.filter { $0 != "/" && $0 != "\0" && !$0.isNewline }
+        let name = safe(url.lastPathComponent.filter { $0 != "/" && $0 != "\0" && !$0.isNewline })
         return name.isEmpty || name == "." || name == ".." ? "index.html" : String(name.prefix(200))
+    }
+
+    /// The name without what a terminal would obey when it is listed.
+    private static func safe(_ name: String) -> String {
+        var result = String.UnicodeScalarView()
+        for scalar in name.unicodeScalars {
+            result.append(TerminalFilter.isHarmless(scalar) && scalar != "\t" ? scalar : "_")
+        }
+        return String(result)
     }
 }
 

@@ -35,7 +35,8 @@ struct HelpTopic: Sendable {
         text: """
             On a terminal: status line, header fields, and the body, JSON in colours and
             with line ends. In a pipe or a file: the body alone, byte for byte. Content
-            that is not text is not put on a terminal.
+            that is not text is not put on a terminal, and what is text does not command
+            it: control characters are shown as \\u{1b}.
 
               --print hb     what is printed, by letters: H and B of the request, h and b
                              of the response, m what was measured
@@ -56,8 +57,8 @@ struct HelpTopic: Sendable {
 
             What was interrupted is gone on with by the same line and -C -. What is in
             the file stays; the rest is asked for with Range, and with If-Range where the
-            server has named the version. Where the answer does not go with what is there
-            the command ends with 33 and touches nothing.
+            server has named the version. Where version, range or length of the answer do
+            not go with what is there the command ends with 33 and touches nothing.
             """)
 
     private static let sockets = HelpTopic(

@@ -87,7 +87,7 @@ enum OptionTable {
             .cookieJar, "c", ["cookie-jar"], .file("FILE"), .identity, "write the cookies there at the end"),
         Option(
             .session, nil, ["session"], .value("NAME"), .identity, "keep cookies and headers under this name",
-            "They are read before and written after, in $XDG_DATA_HOME/lupine/sessions/HOST/NAME.json, which nobody else can read (mode 0600). A NAME with a slash is the path of the file. Header fields whose name begins with Content- or If- are not kept."
+            "They are kept for the scheme, host and port of the URL and sent nowhere else; read before and written after, in $XDG_DATA_HOME/lupine/sessions/SCHEME_HOST_PORT/NAME.json, which nobody else can read (mode 0600). A NAME with a slash is the path of a file, in which the origins are noted. Header fields whose name begins with Content- or If- are not kept."
         ),
     ]
 
@@ -188,7 +188,7 @@ enum OptionTable {
         Option(
             .continueAt, "C", ["continue-at", "continue"], .value("OFFSET"), .output,
             "go on with a download; -C - finds out where",
-            "What is there stays, the rest is asked for with Range. It fails when the server has no ranges, or says that it is another file."
+            "What is there stays, the rest is asked for with Range. It fails, and leaves the file as it is, when the server has no ranges, or when version, range or length of what it sends do not go with what is there."
         ),
         Option(.noProgress, nil, ["no-progress-meter", "no-progress"], .none, .output, "no progress bar"),
     ]
@@ -205,7 +205,8 @@ enum OptionTable {
         Option(.events, nil, ["events"], .none, .reports, "what happens to the request, as it happens"),
         Option(
             .toCurl, nil, ["to-curl"], .none, .reports, "print the curl line for it; send nothing",
-            "Passwords, tokens and cookies are hidden unless --show-secrets is there too."),
+            "Passwords, tokens and cookies are *** unless --show-secrets is there too. A body that is no text is not shown."
+        ),
         Option(.showSecrets, nil, ["show-secrets"], .none, .reports, "do not hide secrets in what is told"),
         Option(
             .stream, "N", ["stream", "no-buffer"], .none, .reports, "print content as it comes",

@@ -7,28 +7,27 @@ internal import Lupine
 struct HeadText: Sendable {
     let style: Style
     /// What stands before each line.
-    var margin = ""
+    var margin: TerminalText = ""
     /// How lines end.
-    var lineEnd = "\n"
+    var lineEnd: TerminalText = "\n"
     /// Values of these fields are not shown.
     var hides: Set<String> = []
 
     /// Fields whose values are secrets.
     static let secrets: Set<String> = [
-        "authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key",
+        "authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key", "api-key",
+        "x-auth-token",
     ]
 
-    func response(_ response: HTTPURLResponse) -> String {
+    func response(_ response: HTTPURLResponse) -> TerminalText {
         let wire = response.lupine
-        let status = "\(response.statusCode)" + (wire.reason.isEmpty ? "" : " \(Style.harmless(wire.reason))")
-        let first =
-            style.paint(wire.version, .faint) + " "
-            + style.paint(status, Style.ink(status: response.statusCode))
-        return lines(first, wire.fields)
+        let status = "\(response.statusCode)" + (wire.reason.isEmpty ? "" : " \(wire.reason)")
+        let painted = style.paint(status, Style.ink(status: response.statusCode))
+        return lines("\(style.paint(wire.version, .faint)) \(painted)", wire.fields)
     }
 
     /// A request as it is sent. The library adds what frames the message; it stands where it goes out.
-    func request(_ request: URLRequest, asksForCodings: Bool) -> String {
+    func request(_ request: URLRequest, asksForCodings: Bool) -> TerminalText {
         let url = request.url
         var target = (url?.path(percentEncoded: true)).flatMap { $0.isEmpty ? nil : $0 } ?? "/"
         if let query = url?.query(percentEncoded: true) { target += "?\(query)" }
@@ -47,16 +46,16 @@ struct HeadText: Sendable {
             fields.append(("Content-Length", "\(body.count)"))
         }
         let method = style.paint(request.httpMethod ?? "GET", .strong)
-        return lines("\(method) \(Style.harmless(target)) " + style.paint("HTTP/1.1", .faint), fields)
+        return lines("\(method) \(target) \(style.paint("HTTP/1.1", .faint))", fields)
     }
 
-    private func lines(_ first: String, _ fields: [(name: String, value: String)]) -> String {
+    private func lines(_ first: TerminalText, _ fields: [(name: String, value: String)]) -> TerminalText {
         var text = margin + first + lineEnd
         for (name, value) in fields {
-            let shown = hides.contains(name.lowercased()) ? "(hidden)" : Style.harmless(value)
-            text += margin + style.paint(Style.harmless(name), .name) + ": " + shown + lineEnd
+            let shown = hides.contains(name.lowercased()) ? "(hidden)" : value
+            text += "\(margin)\(style.paint(name, .name)): \(shown)\(lineEnd)"
         }
-        return text + margin.trimmingBlanks + lineEnd
+        return text + "\(margin.plain.trimmingBlanks)" + lineEnd
     }
 }
 

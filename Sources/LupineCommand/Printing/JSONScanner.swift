@@ -1,164 +1,180 @@
 // SPDX-License-Identifier: MIT
 
-/// Cuts one JSON value into its tokens, checking the grammar (RFC 8259) as it goes; what it gives are ranges of the input.
+/// Reads one JSON value (RFC 8259) octet by octet, checking the grammar as it goes, and says what each octet is a part of.
 ///
-/// Nesting is limited, so that hostile input costs no more than its length.
-struct JSONScanner {
-    /// A piece of the value.
-    enum Token: Hashable {
-        case open(UInt8)
-        case close(UInt8)
-        case comma
-        case colon
-        case name(Range<Int>)
-        case string(Range<Int>)
-        case number(Range<Int>)
-        case word(Range<Int>)
-        /// It is no JSON, or has something behind its value.
+/// It holds what is open, at most `deepest` brackets, and nothing of the content.
+struct JSONScanner: Sendable {
+    /// What a scalar is.
+    enum Kind: Hashable, Sendable { case name, string, number, word }
+
+    /// What an octet is.
+    enum Step: Hashable, Sendable {
+        case blank, open, close, comma, colon
+        /// A part of a scalar, its quotes included.
+        case part(Kind)
+        /// The first octet that cannot stand there; so is every one behind it.
         case broken
     }
 
     private enum Expectation { case value, valueOrEnd, name, nameOrEnd, colon, commaOrEnd, end }
 
+    private enum State {
+        case between
+        case string(Kind)
+        case escape(Kind)
+        /// So many hexadecimal digits are to come.
+        case hexadecimal(Kind, Int)
+        case number(Number)
+        /// What is to come of `true`, `false` or `null`.
+        case word(Substring.UTF8View)
+        case broken
+    }
+
+    /// How far a number is.
+    private enum Number {
+        case sign, zero, whole, point, fraction, exponent, exponentSign, exponentDigits
+
+        func next(_ octet: UInt8) -> Number? {
+            let isDigit = (0x30...0x39).contains(octet)
+            let isExponent = octet | 0x20 == 0x65
+            switch self {
+            case .sign: return isDigit ? (octet == 0x30 ? .zero : .whole) : nil
+            case .zero: return octet == 0x2E ? .point : isExponent ? .exponent : nil
+            case .whole: return isDigit ? .whole : octet == 0x2E ? .point : isExponent ? .exponent : nil
+            case .point: return isDigit ? .fraction : nil
+            case .fraction: return isDigit ? .fraction : isExponent ? .exponent : nil
+            case .exponent:
+                return isDigit ? .exponentDigits : octet == 0x2B || octet == 0x2D ? .exponentSign : nil
+            case .exponentSign, .exponentDigits: return isDigit ? .exponentDigits : nil
+            }
+        }
+
+        var mayEnd: Bool {
+            switch self {
+            case .zero, .whole, .fraction, .exponentDigits: true
+            case .sign, .point, .exponent, .exponentSign: false
+            }
+        }
+    }
+
     static let deepest = 512
-    private let bytes: [UInt8]
-    private var place = 0
     private var stack: [UInt8] = []
     private var expectation = Expectation.value
+    private var state = State.between
 
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
-
-    /// The next token; nil behind the last.
-    mutating func next() -> Token? {
-        while place < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[place]) { place += 1 }
-        guard place < bytes.count else {
-            if expectation == .end { return nil }
-            expectation = .end
-            return .broken
+    /// Whether what was taken is one whole value.
+    var isWhole: Bool {
+        switch state {
+        case .between: expectation == .end
+        case .number(let number): stack.isEmpty && number.mayEnd
+        case .string, .escape, .hexadecimal, .word, .broken: false
         }
-        let byte = bytes[place]
-        switch (byte, expectation) {
+    }
+
+    /// Takes the next octet.
+    mutating func take(_ octet: UInt8) -> Step {
+        switch state {
+        case .between: return between(octet)
+        case .broken: return .broken
+        case .string(let kind):
+            switch octet {
+            case 0x22: return end(kind)
+            case 0x5C: state = .escape(kind)
+            case 0x00..<0x20: return fail()
+            default: break
+            }
+            return .part(kind)
+        case .escape(let kind):
+            switch octet {
+            case 0x75: state = .hexadecimal(kind, 4)
+            case 0x22, 0x5C, 0x2F, 0x62, 0x66, 0x6E, 0x72, 0x74: state = .string(kind)
+            default: return fail()
+            }
+            return .part(kind)
+        case .hexadecimal(let kind, let left):
+            switch octet {
+            case 0x30...0x39, 0x41...0x46, 0x61...0x66: break
+            default: return fail()
+            }
+            state = left == 1 ? .string(kind) : .hexadecimal(kind, left - 1)
+            return .part(kind)
+        case .number(let number):
+            if let next = number.next(octet) {
+                state = .number(next)
+                return .part(.number)
+            }
+            guard number.mayEnd else { return fail() }
+            closeValue()
+            return between(octet)
+        case .word(let rest):
+            guard rest.first == octet else { return fail() }
+            if rest.count == 1 { return end(.word) }
+            state = .word(rest.dropFirst())
+            return .part(.word)
+        }
+    }
+
+    private mutating func between(_ octet: UInt8) -> Step {
+        switch (octet, expectation) {
+        case (0x20, _), (0x09, _), (0x0A, _), (0x0D, _): return .blank
         case (0x7B, .value), (0x7B, .valueOrEnd), (0x5B, .value), (0x5B, .valueOrEnd):
             guard stack.count < Self.deepest else { return fail() }
-            stack.append(byte)
-            expectation = byte == 0x7B ? .nameOrEnd : .valueOrEnd
-            place += 1
-            return .open(byte)
+            stack.append(octet)
+            expectation = octet == 0x7B ? .nameOrEnd : .valueOrEnd
+            return .open
         case (0x7D, .nameOrEnd), (0x7D, .commaOrEnd), (0x5D, .valueOrEnd), (0x5D, .commaOrEnd):
-            guard stack.last == byte - 2 else { return fail() }
+            guard stack.last == octet - 2 else { return fail() }
             stack.removeLast()
-            place += 1
             closeValue()
-            return .close(byte)
+            return .close
         case (0x2C, .commaOrEnd):
             expectation = stack.last == 0x7B ? .name : .value
-            place += 1
             return .comma
         case (0x3A, .colon):
             expectation = .value
-            place += 1
             return .colon
         case (0x22, .name), (0x22, .nameOrEnd):
-            guard let range = string() else { return fail() }
-            expectation = .colon
-            return .name(range)
-        case (_, .value), (_, .valueOrEnd): return scalar(byte)
+            state = .string(.name)
+            return .part(.name)
+        case (_, .value), (_, .valueOrEnd): return begin(octet)
         default: return fail()
         }
     }
 
-    private mutating func scalar(_ byte: UInt8) -> Token {
-        let token: Token
-        switch byte {
+    private mutating func begin(_ octet: UInt8) -> Step {
+        switch octet {
         case 0x22:
-            guard let range = string() else { return fail() }
-            token = .string(range)
+            state = .string(.string)
+            return .part(.string)
         case 0x2D, 0x30...0x39:
-            guard let range = number() else { return fail() }
-            token = .number(range)
-        default:
-            guard let range = word() else { return fail() }
-            token = .word(range)
+            guard let number = octet == 0x2D ? .sign : Number.sign.next(octet) else { return fail() }
+            state = .number(number)
+            return .part(.number)
+        case 0x74: state = .word("rue"[...].utf8)
+        case 0x66: state = .word("alse"[...].utf8)
+        case 0x6E: state = .word("ull"[...].utf8)
+        default: return fail()
         }
-        closeValue()
-        return token
+        return .part(.word)
     }
 
-    private mutating func closeValue() { expectation = stack.isEmpty ? .end : .commaOrEnd }
-
-    private mutating func fail() -> Token {
-        place = bytes.count
-        expectation = .end
-        return .broken
-    }
-
-    private mutating func string() -> Range<Int>? {
-        let start = place
-        place += 1
-        while place < bytes.count {
-            switch bytes[place] {
-            case 0x22:
-                place += 1
-                return start..<place
-            case 0x5C:
-                guard place + 1 < bytes.count else { return nil }
-                let escape = bytes[place + 1]
-                if escape == 0x75 {
-                    guard place + 6 <= bytes.count,
-                        bytes[(place + 2)..<(place + 6)].allSatisfy(Self.isHexadecimal)
-                    else { return nil }
-                    place += 6
-                } else if [0x22, 0x5C, 0x2F, 0x62, 0x66, 0x6E, 0x72, 0x74].contains(escape) {
-                    place += 2
-                } else {
-                    return nil
-                }
-            case ..<0x20: return nil
-            default: place += 1
-            }
-        }
-        return nil
-    }
-
-    private static func isHexadecimal(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x46, 0x61...0x66: true
-        default: false
-        }
-    }
-
-    private mutating func number() -> Range<Int>? {
-        let start = place
-        if bytes[place] == 0x2D { place += 1 }
-        if place < bytes.count, bytes[place] == 0x30 {
-            place += 1
+    private mutating func end(_ kind: Kind) -> Step {
+        if kind == .name {
+            state = .between
+            expectation = .colon
         } else {
-            guard digits() else { return nil }
+            closeValue()
         }
-        if place < bytes.count, bytes[place] == 0x2E {
-            place += 1
-            guard digits() else { return nil }
-        }
-        if place < bytes.count, bytes[place] | 0x20 == 0x65 {
-            place += 1
-            if place < bytes.count, bytes[place] == 0x2B || bytes[place] == 0x2D { place += 1 }
-            guard digits() else { return nil }
-        }
-        return start..<place
+        return .part(kind)
     }
 
-    private mutating func digits() -> Bool {
-        let start = place
-        while place < bytes.count, (0x30...0x39).contains(bytes[place]) { place += 1 }
-        return place > start
+    private mutating func closeValue() {
+        state = .between
+        expectation = stack.isEmpty ? .end : .commaOrEnd
     }
 
-    private mutating func word() -> Range<Int>? {
-        for word in ["true", "false", "null"] where bytes[place...].starts(with: word.utf8) {
-            let range = place..<(place + word.utf8.count)
-            place = range.upperBound
-            return range
-        }
-        return nil
+    private mutating func fail() -> Step {
+        state = .broken
+        return .broken
     }
 }

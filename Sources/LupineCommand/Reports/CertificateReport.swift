@@ -8,13 +8,13 @@ internal import LupineTransport
 enum CertificateReport {
     static func text(
         _ chains: [(host: String, certificates: [SecCertificate])], style: Style, now: UnixTime = .now
-    ) -> String {
+    ) -> TerminalText {
         guard !chains.isEmpty else {
             return "No server presented a certificate: nothing was loaded over https.\n"
         }
-        var text = ""
+        var text = TerminalText()
         for (host, certificates) in chains {
-            text += style.paint(Style.harmless(host), .strong) + "\n"
+            text += style.paint(host, .strong) + "\n"
             for (index, certificate) in certificates.enumerated() {
                 text += described(certificate, index, style, now)
             }
@@ -25,27 +25,26 @@ enum CertificateReport {
 
     private static func described(
         _ certificate: SecCertificate, _ index: Int, _ style: Style, _ now: UnixTime
-    ) -> String {
+    ) -> TerminalText {
         let der = [UInt8](SecCertificateCopyData(certificate))
         guard let view = try? Certificate(der: der) else { return "  \(index). (cannot be read)\n" }
         let names = view.subjectAlternativeNames.map(name)
         let days = (view.notAfter.seconds - now.seconds) / 86_400
-        let state =
+        let state: TerminalText =
             view.notAfter < now
             ? style.paint("expired", .bad)
             : now < view.notBefore ? style.paint("not valid yet", .bad) : "\(days) days left"
-        var rows = [
+        var rows: [(name: String, value: TerminalText)] = [
             ("subject", "\(view.subject)"), ("issuer", view.isSelfSigned ? "itself" : "\(view.issuer)"),
-            ("names", names.isEmpty ? "none" : names.joined(separator: ", ")),
+            ("names", names.isEmpty ? "none" : "\(names.joined(separator: ", "))"),
             ("valid", "\(view.notBefore) to \(view.notAfter) (\(state))"),
             ("key", "\(view.keyType), signed with \(view.signatureAlgorithm)"),
         ]
         if view.isAuthority { rows.remove(at: 2) }
-        if let pin = certificate.af.publicKey?.pin { rows.append(("pin", pin)) }
-        let head = "  \(index). "
+        if let pin = certificate.af.publicKey?.pin { rows.append(("pin", "\(pin)")) }
+        let head: TerminalText = "  \(index). "
         return rows.enumerated().map { number, row in
-            let value = row.0 == "valid" ? row.1 : Style.harmless(row.1)
-            return (number == 0 ? head : "     ") + style.paint(row.0.padded(to: 8), .name) + value + "\n"
+            (number == 0 ? head : "     ") + style.paint(row.name.padded(to: 8), .name) + row.value + "\n"
         }.joined()
     }
 

@@ -5,8 +5,8 @@ internal import Lupine
 
 /// What `-v` says about connections at the end, a line for each transaction.
 enum ConnectionReport {
-    static func text(_ report: FetchReport) -> String {
-        var text = ""
+    static func text(_ report: FetchReport) -> TerminalText {
+        var text = TerminalText()
         for transaction in report.metrics.flatMap(\.transactionMetrics) {
             guard let remote = transaction.remoteAddress else { continue }
             var words = ["\(remote) port \(transaction.remotePort ?? "?")"]

@@ -5,9 +5,12 @@ internal import Lupine
 
 /// The curl line that does what a plan does (`--to-curl`), for a POSIX shell. Secrets are hidden unless they are asked for.
 struct CurlLine: Sendable {
+    static let hidden = "***"
+
     let text: String
 
-    init(_ plan: RequestPlan, _ invocation: Invocation, cookies: [HTTPCookie]) {
+    init(_ plan: RequestPlan, _ invocation: Invocation, _ surroundings: Surroundings, cookies: [HTTPCookie]) {
+        let secret = { (text: String) in invocation.showsSecrets ? text : Self.hidden }
         var words = ["curl"]
         let standard = plan.body.isNone ? "GET" : "POST"
         var isUpload = false
@@ -23,49 +26,45 @@ struct CurlLine: Sendable {
         for (name, value) in plan.headers {
             let lowered = name.lowercased()
             if plan.credentials != nil, !plan.usesDigest, lowered == "authorization" { continue }
-            let isSecret = HeadText.secrets.contains(lowered) && !invocation.showsSecrets
-            let shown = isSecret ? "HIDDEN" : value
             if lowered == "accept", value == "*/*" { continue }
+            // curl would read a file of that name; no field has one.
+            if name.utf8.first == UInt8(ascii: "@") { continue }
+            let shown = HeadText.secrets.contains(lowered) ? secret(value) : value
             words += ["-H", shown.isEmpty ? "\(name);" : "\(name): \(shown)"]
         }
         for name in plan.omitted.sorted() where name != "Accept-Language" { words += ["-H", "\(name):"] }
         if let credentials = plan.credentials {
             if plan.usesDigest { words.append("--digest") }
-            words += [
-                "-u", "\(credentials.user):\(invocation.showsSecrets ? credentials.password : "HIDDEN")",
-            ]
+            words += ["-u", "\(credentials.user):\(secret(credentials.password))"]
         }
         if !cookies.isEmpty {
-            let pairs = cookies.map { "\($0.name)=\(invocation.showsSecrets ? $0.value : "HIDDEN")" }
-            words += ["-b", pairs.joined(separator: "; ")]
+            let pairs = cookies.map { "\($0.name)=\(secret($0.value))" }.joined(separator: "; ")
+            // curl takes what begins so for the name of a file.
+            words += pairs.utf8.first == UInt8(ascii: "@") ? ["-H", "Cookie: \(pairs)"] : ["-b", pairs]
         }
-        words += Self.network(invocation)
+        words += Self.network(invocation, surroundings)
         if invocation.refusesDowngrade, plan.url.scheme == "https" { words += ["--proto-redir", "=https"] }
-        var pipe = ""
+        var note = ""
         switch plan.body {
         case .none: break
         case .data(let data):
-            if let body = String(validating: data, as: UTF8.self), !body.contains("\0") {
-                words += ["--data-binary", body.hasPrefix("@") ? "@-" : body]
-                if body.hasPrefix("@") { pipe = "printf %s \(Self.quoted(body)) | " }
+            if let body = String(validating: data, as: UTF8.self), !data.contains(0) {
+                words += [data.first == UInt8(ascii: "@") ? "--data-raw" : "-d", body]
             } else {
-                words += ["--data-binary", "@-"]
-                pipe = "printf '\(data.map(Self.octal).joined())' | "
+                note = " # the body is not shown: \(data.count) bytes that are no text"
             }
         case .file(let path, _): words += ["-T", path]
         case .standardInput: words += ["-T", "-"]
         }
         if !invocation.keepsEncoding { words.append("--compressed") }
-        words.append(plan.url.absoluteString)
-        text = pipe + words.map(Self.quoted).joined(separator: " ")
+        let address = plan.url.absoluteString
+        // Brackets and braces are patterns to curl.
+        if address.utf8.contains(where: { "[]{}".utf8.contains($0) }) { words.append("-g") }
+        words.append(address)
+        text = words.map(Self.quoted).joined(separator: " ") + note
     }
 
-    private static func octal(_ byte: UInt8) -> String {
-        let digits = String(byte, radix: 8)
-        return "\\" + String(repeating: "0", count: 3 - digits.count) + digits
-    }
-
-    private static func network(_ invocation: Invocation) -> [String] {
+    private static func network(_ invocation: Invocation, _ surroundings: Surroundings) -> [String] {
         var words: [String] = []
         func add(_ name: String, _ value: String?) {
             if let value { words += [name, value] }
@@ -74,7 +73,7 @@ struct CurlLine: Sendable {
         add("--max-redirs", invocation.redirectLimit.map { "\($0)" })
         if invocation.isInsecure { words.append("-k") }
         if invocation.fails { words.append("-f") }
-        add("-x", invocation.proxy)
+        add("-x", invocation.proxy.map { invocation.showsSecrets ? $0 : withoutPassword($0) })
         add("--noproxy", invocation.noProxy)
         for item in invocation.overrides {
             add("--resolve", "\(item.host):\(item.port):\(item.addresses.joined(separator: ","))")
@@ -86,10 +85,15 @@ struct CurlLine: Sendable {
         if invocation.retries > 0 { add("--retry", "\(invocation.retries)") }
         add("--limit-rate", invocation.rate.map { "\($0)" })
         add("--cacert", invocation.authorities)
-        add("--cert", invocation.certificate)
+        add(
+            "--cert",
+            invocation.certificate.map { typed in
+                let (file, password) = SessionMaker.certificate(typed, surroundings)
+                return password == nil || invocation.showsSecrets ? typed : "\(file):\(hidden)"
+            })
         add("--key", invocation.key)
         if let password = invocation.keyPassword {
-            add("--pass", invocation.showsSecrets ? password : "HIDDEN")
+            add("--pass", invocation.showsSecrets ? password : hidden)
         }
         if !invocation.pins.isEmpty {
             let pins = invocation.pins.map {
@@ -112,13 +116,26 @@ struct CurlLine: Sendable {
         return words
     }
 
-    /// A word for a shell.
+    /// The address of a proxy without the password that may stand in it. Scalars are looked at, since a mark may combine with any.
+    private static func withoutPassword(_ proxy: String) -> String {
+        let scalars = proxy.unicodeScalars
+        let start = proxy.range(of: "://", options: .literal)?.upperBound ?? scalars.startIndex
+        guard let at = scalars[start...].lastIndex(of: "@"),
+            let colon = scalars[start..<at].firstIndex(of: ":")
+        else { return proxy }
+        return String(scalars[...colon]) + hidden + String(scalars[at...])
+    }
+
+    /// A word for a shell. Scalars are looked at: a quote with a combining mark ends the quoting all the same.
     static func quoted(_ word: String) -> String {
         let plain = word.unicodeScalars.allSatisfy {
-            $0.isASCII
-                && ($0.properties.isAlphabetic || ("0"..."9").contains($0)
-                    || "-_./:=,@%+".unicodeScalars.contains($0))
+            switch $0 {
+            case "a"..."z", "A"..."Z", "0"..."9", "-", "_", ".", "/", ":", "=", ",", "@", "%", "+": true
+            default: false
+            }
         }
-        return plain && !word.isEmpty ? word : "'" + word.replacing("'", with: "'\\''") + "'"
+        if plain, !word.isEmpty { return word }
+        let halves = word.unicodeScalars.split(separator: "'", omittingEmptySubsequences: false)
+        return "'" + halves.map { String($0) }.joined(separator: "'\\''") + "'"
     }
 }

@@ -22,7 +22,7 @@ final class EventTeller: EventMonitor {
 
     private func tell(_ what: String, _ details: String = "") {
         let time = ByteText.duration((clock.now - start) / .seconds(1))
-        let tail = details.isEmpty ? "" : " \(Style.harmless(details))"
+        let tail = details.isEmpty ? "" : " \(details)"
         sink.say("\(style.paint(time.padded(to: 9), .faint)) \(style.paint(what, .name))\(tail)\n")
     }
 

@@ -60,16 +60,16 @@ struct Waterfall: Sendable {
 
     // MARK: for people
 
-    func text(columns: Int, unicode: Bool, style: Style) -> String {
+    func text(columns: Int, unicode: Bool, style: Style) -> TerminalText {
         guard !rows.isEmpty else { return "Nothing was measured: no request was sent.\n" }
         let width = max(10, min(columns, 120) - 14)
-        var lines: [String] = []
+        var lines: [TerminalText] = []
         for row in rows {
             let status =
                 row.status.map { style.paint("\($0)", Style.ink(status: $0)) } ?? style.paint("---", .bad)
             let reused = row.isReused ? ", connection used again" : ""
             let remote = row.remote.map { " (\($0)\(reused))" } ?? ""
-            let address = Style.harmless("\(row.method) \(row.url)")
+            let address = TerminalFilter.line("\(row.method) \(row.url)")
             let room = max(10, columns - 5 - (columns < 60 ? 0 : remote.count))
             let cut =
                 address.count > room ? String(address.prefix(room - 1)) + (unicode ? "…" : "~") : address
@@ -81,25 +81,26 @@ struct Waterfall: Sendable {
                 let start = min(left, width - 1)
                 let bar = String(repeating: mark, count: min(size, width - start))
                 let time = ByteText.duration(span.end - span.start)
-                let label = "  " + span.phase.rawValue.padded(to: 8)
-                let field = String(repeating: " ", count: start) + style.paint(bar, Self.ink(span.phase))
+                let label: TerminalText = "  \(span.phase.rawValue.padded(to: 8))"
+                let field: TerminalText =
+                    "\(String(repeating: " ", count: start))\(style.paint(bar, Self.ink(span.phase)))"
                 let isRoomy = start + bar.count + time.count + 1 <= width
-                lines.append(label + " " + field + (isRoomy ? " \(time)" : ""))
+                lines.append("\(label) \(field)\(isRoomy ? " \(time)" : "")")
                 if !isRoomy {
-                    lines[lines.count - 1] = label + " " + inFront(of: bar, start, time, span.phase, style)
+                    lines[lines.count - 1] = "\(label) \(inFront(of: bar, start, time, span.phase, style))"
                 }
             }
         }
         lines.append("  total    \(ByteText.duration(total))")
-        return lines.joined(separator: "\n") + "\n"
+        return lines.joined("\n") + "\n"
     }
 
     private func inFront(of bar: String, _ start: Int, _ time: String, _ phase: Phase, _ style: Style)
-        -> String
+        -> TerminalText
     {
         let painted = style.paint(bar, Self.ink(phase))
         guard start > time.count else { return painted }
-        return String(repeating: " ", count: start - time.count - 1) + time + " " + painted
+        return "\(String(repeating: " ", count: start - time.count - 1))\(time) \(painted)"
     }
 
     private static func ink(_ phase: Phase) -> Style.Ink {

@@ -9,34 +9,41 @@ struct WriteOut: Sendable {
 
     init(_ report: FetchReport) { self.report = report }
 
-    /// The text of a format. Names that are not known are left out, as curl does.
-    func text(_ format: String) -> String {
-        var text = ""
+    /// The text of a format, which is the user's own; what is filled in is not. Names that are not known are left out, as curl
+    /// does.
+    func text(_ format: String) -> TerminalText {
+        var text = TerminalText()
+        var own = ""
+        func fill(_ value: String) {
+            text += TerminalText(own: own) + "\(value)"
+            own = ""
+        }
         var rest = Substring(format)
         while let letter = rest.popFirst() {
             if letter == "\\", let escape = rest.first {
                 rest = rest.dropFirst()
                 switch escape {
-                case "n": text += "\n"
-                case "t": text += "\t"
-                case "r": text += "\r"
-                case "\\": text += "\\"
-                default: text += "\\\(escape)"
+                case "n": own += "\n"
+                case "t": own += "\t"
+                case "r": own += "\r"
+                case "\\": own += "\\"
+                default: own += "\\\(escape)"
                 }
             } else if letter == "%", rest.first == "%" {
                 rest = rest.dropFirst()
-                text += "%"
+                own += "%"
             } else if letter == "%", rest.hasPrefix("header{"), let end = rest.firstIndex(of: "}") {
                 let name = String(rest[rest.index(rest.startIndex, offsetBy: 7)..<end])
-                text += report.response?.value(forHTTPHeaderField: name) ?? ""
+                fill(report.response?.value(forHTTPHeaderField: name) ?? "")
                 rest = rest[rest.index(after: end)...]
             } else if letter == "%", rest.first == "{", let end = rest.firstIndex(of: "}") {
-                text += value(String(rest[rest.index(after: rest.startIndex)..<end]))
+                fill(value(String(rest[rest.index(after: rest.startIndex)..<end])))
                 rest = rest[rest.index(after: end)...]
             } else {
-                text.append(letter)
+                own.append(letter)
             }
         }
+        fill("")
         return text
     }
 

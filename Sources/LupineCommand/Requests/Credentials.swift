@@ -59,24 +59,25 @@ struct NetrcFile: Sendable {
         return found?.credentials
     }
 
-    /// Words, of which some stand in quotes; `#` begins a comment.
+    /// Words, of which some stand in quotes; `#` begins a comment. Scalars are looked at, since a mark may combine with a quote.
     private static func words(_ text: String) -> [String] {
         var words: [String] = []
-        for line in text.split(whereSeparator: \.isNewline) {
-            var rest = line.drop(while: \.isWhitespace)
+        let isBlank = { (scalar: Unicode.Scalar) in scalar == " " || scalar == "\t" || scalar == "\r" }
+        for line in text.unicodeScalars.split(separator: "\n") {
+            var rest = line.drop(while: isBlank)
             while let first = rest.first, first != "#" {
                 if first == "\"" {
-                    var word = ""
+                    var word = String.UnicodeScalarView()
                     rest = rest.dropFirst()
-                    while let letter = rest.popFirst(), letter != "\"" {
-                        word.append(letter == "\\" ? rest.popFirst() ?? letter : letter)
+                    while let scalar = rest.popFirst(), scalar != "\"" {
+                        word.append(scalar == "\\" ? rest.popFirst() ?? scalar : scalar)
                     }
-                    words.append(word)
+                    words.append(String(word))
                 } else {
-                    words.append(String(rest.prefix { !$0.isWhitespace }))
-                    rest = rest.drop { !$0.isWhitespace }
+                    words.append(String(rest.prefix { !isBlank($0) }))
+                    rest = rest.drop { !isBlank($0) }
                 }
-                rest = rest.drop(while: \.isWhitespace)
+                rest = rest.drop(while: isBlank)
             }
         }
         return words

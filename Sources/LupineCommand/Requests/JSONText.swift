@@ -30,9 +30,10 @@ enum JSONText {
 
     /// Whether it is one JSON value.
     static func isValid(_ bytes: [UInt8]) -> Bool {
-        var scanner = JSONScanner(bytes)
-        guard !bytes.isEmpty else { return false }
-        while let token = scanner.next() { if case .broken = token { return false } }
-        return true
+        var scanner = JSONScanner()
+        for byte in bytes {
+            if scanner.take(byte) == .broken { return false }
+        }
+        return scanner.isWhole
     }
 }

@@ -67,8 +67,8 @@ struct RequestPlanner {
     let invocation: Invocation
     let surroundings: Surroundings
     let content: RequestContent
-    /// Header fields that a session of the user's has kept.
-    var remembered: [(name: String, value: String)] = []
+    /// Header fields that a session of the user's has kept for the origin of a URL.
+    var remembered: @Sendable (URL) -> [(name: String, value: String)] = { _ in [] }
     /// Cookies go out as a field, since nothing keeps them.
     var sendsCookiesAsField = true
 
@@ -84,7 +84,7 @@ struct RequestPlanner {
         let method = invocation.method ?? standardMethod
         let credentials = try credentials(for: url, in: address)
         var headers = defaults(method)
-        for (name, value) in remembered { HeaderEdits.set(name, value, in: &headers) }
+        for (name, value) in remembered(url) { HeaderEdits.set(name, value, in: &headers) }
         if sendsCookiesAsField {
             let pairs = invocation.cookies.filter { $0.contains("=") }
             if !pairs.isEmpty { HeaderEdits.set("Cookie", pairs.joined(separator: "; "), in: &headers) }
@@ -128,10 +128,11 @@ struct RequestPlanner {
         if let credentials = address.credentials { return credentials }
         guard invocation.readsNetrc else { return nil }
         let path = surroundings.environment["NETRC"] ?? surroundings.home + "/.netrc"
-        guard
-            let text = try? String(contentsOf: URL(fileURLWithPath: surroundings.path(path)), encoding: .utf8)
-        else { throw CommandFailure.unreadable(path, nil) }
-        return NetrcFile(text).credentials(for: url.host ?? "")
+        let data: Data
+        do { data = try PrivateFile.read(surroundings.path(path)) } catch {
+            throw CommandFailure.unreadable(path, error)
+        }
+        return NetrcFile(String(decoding: data, as: UTF8.self)).credentials(for: url.host ?? "")
     }
 }
 
@@ -156,7 +157,7 @@ struct Address: Sendable {
             guard ["http", "https", "ws", "wss", "file"].contains(scheme) else {
                 throw CommandFailure(
                     .malformedURL,
-                    "Cannot load \(Style.harmless(typed)): there is nothing here that speaks \(Style.harmless(scheme)). Use an http, https, ws, wss or file URL."
+                    "Cannot load \(typed): there is nothing here that speaks \(scheme). Use an http, https, ws, wss or file URL."
                 )
             }
         } else if !typed.lowercased().hasPrefix("data:") {
@@ -208,7 +209,7 @@ struct Address: Sendable {
         else {
             throw CommandFailure(
                 .malformedURL,
-                "Cannot read \(Style.harmless(text)) as a URL. Check for blanks and odd characters in the host; quote the URL for the shell."
+                "Cannot read \(text) as a URL. Check for blanks and odd characters in the host; quote the URL for the shell."
             )
         }
         return url

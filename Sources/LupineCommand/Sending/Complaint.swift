@@ -9,7 +9,7 @@ enum Complaint {
     /// What is told about the failure of a load of `url`.
     static func failure(of error: AFError, url: URL, invocation: Invocation) -> CommandFailure {
         if let report = error.pinningReport { return pinning(report) }
-        let place = Style.harmless(shown(url))
+        let place = shown(url)
         if case .serverTrustEvaluationFailed = error {
             let said = reason(error)
             return CommandFailure(
@@ -33,7 +33,7 @@ enum Complaint {
         let (code, advice) = transport.flatMap(verdict) ?? verdict(of: loading, invocation)
         let said = transport.map(words) ?? text(loading)
         return CommandFailure(
-            code, "Cannot load \(place): \(Style.harmless(said)).\(advice.isEmpty ? "" : " \(advice)")")
+            code, "Cannot load \(place): \(said).\(advice.isEmpty ? "" : " \(advice)")")
     }
 
     private static let adviceOfTrust =

@@ -14,6 +14,13 @@ final class Fetch: Sendable {
         case complete
     }
 
+    /// What goes on with a download, as its head announced it.
+    private struct Rest {
+        let count: Int64
+        /// Whether the message ends with it, and no byte more can come.
+        let isFramed: Bool
+    }
+
     private struct State {
         var verdict = Verdict.undecided
         var presenter: BodyPresenter?
@@ -22,6 +29,8 @@ final class Fetch: Sendable {
         var bar: Int?
         /// The content of this attempt goes into the file without our seeing it.
         var isSavedDirectly = false
+        /// What belongs behind the saved part.
+        var rest: Rest?
         var redirects = 0
         var redirectFailure: CommandFailure?
         var mayRetry = false
@@ -35,8 +44,9 @@ final class Fetch: Sendable {
     private let destination: Invocation.Destination?
     private let board: ProgressBoard?
     private let state: Guarded<State>
+    private let resumption: Resumption
     /// Where the saved part ends, of a download that is gone on with.
-    private let offset: Int64
+    private var offset: Int64 { resumption.offset }
     private let queue = DispatchQueue(label: "lupine.fetch")
 
     init(
@@ -49,8 +59,7 @@ final class Fetch: Sendable {
         self.output = output
         self.destination = destination
         self.board = board
-        let resumption = Resumption(plan, invocation, surroundings, destination)
-        offset = resumption.offset
+        resumption = Resumption(plan, invocation, surroundings, destination)
         self.plan = plan.adding(resumption.fields)
         var state = State(report: FetchReport(plan: plan))
         // Rows stand in the order of the URLs, whichever is loaded first.
@@ -60,6 +69,7 @@ final class Fetch: Sendable {
 
     /// Loads it, and says what became of it.
     func run() async -> FetchReport {
+        if let failure = resumption.failure { return finish(failure) }
         var schedule = RetrySchedule(retries: invocation.retries)
         while true {
             prepare(mayRetry: schedule.left > 0)
@@ -171,10 +181,8 @@ final class Fetch: Sendable {
             return false
         }
         if offset > 0 {
-            switch Resumption.verdict(
-                on: response, offset: offset, validator: plan.headers.first { $0.name == "If-Range" }?.value)
-            {
-            case .goOn: break
+            switch resumption.verdict(on: response, decodes: !invocation.keepsEncoding) {
+            case .goOn(let count, let isFramed): state.rest = Rest(count: count, isFramed: isFramed)
             case .complete:
                 state.verdict = .complete
                 return false
@@ -192,10 +200,10 @@ final class Fetch: Sendable {
     private static func refusal(_ response: HTTPURLResponse, _ url: URL) -> CommandFailure {
         let status = response.statusCode
         let reason = response.lupine.reason
-        let address = Style.harmless(url.absoluteString.split(separator: "?").first.map(String.init) ?? "")
+        let address = url.absoluteString.split(separator: "?").first.map(String.init) ?? ""
         return CommandFailure(
             status < 500 ? .clientError : .serverError,
-            "The server answered \(status)\(reason.isEmpty ? "" : " \(Style.harmless(reason))") for \(address), which --fail makes a failure. Leave -f away to see its body."
+            "The server answered \(status)\(reason.isEmpty ? "" : " \(reason)") for \(address), which --fail makes a failure. Leave -f away to see its body."
         )
     }
 
@@ -220,13 +228,13 @@ final class Fetch: Sendable {
             if given, offset == 0, state.saver?.path != path, FileManager.default.fileExists(atPath: path) {
                 throw CommandFailure(
                     .write,
-                    "Will not write over \(Style.harmless(name)), a name that the server gave (-J). Remove the file, or name it with -o."
+                    "Will not write over \(name), a name that the server gave (-J). Remove the file, or name it with -o."
                 )
             }
         }
         let path = surroundings.path(name)
         state.report.file = name
-        state.saver = try FileSaver(path: path, shown: name, offset: offset)
+        state.saver = try FileSaver(path: path, shown: name, offset: offset, expected: state.rest?.count)
         if let response, offset == 0, state.saver?.isRegular == true { Self.mark(path, response) }
         if let bar = state.bar {
             let length = response?.expectedContentLength ?? -1
@@ -242,10 +250,14 @@ final class Fetch: Sendable {
     private static func mark(_ path: String, _ response: HTTPURLResponse) {
         guard response.statusCode == 200,
             response.value(forHTTPHeaderField: "Accept-Ranges")?.lowercased() != "none"
-        else { return }
-        let validator =
-            response.value(forHTTPHeaderField: "ETag") ?? response.value(forHTTPHeaderField: "Last-Modified")
-        PartialMark.keep(validator, of: path)
+        else { return PartialMark.remove(path) }
+        let isCoded = response.value(forHTTPHeaderField: "Content-Encoding") != nil
+        let length =
+            isCoded ? nil : response.value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }
+        PartialMark(
+            validator: response.value(forHTTPHeaderField: "ETag")
+                ?? response.value(forHTTPHeaderField: "Last-Modified"), total: length
+        ).keep(of: path)
     }
 
     private func piece(_ data: Data) throws {
@@ -279,9 +291,9 @@ final class Fetch: Sendable {
     /// Where the content goes past us: a regular file that it is saved to.
     private func place(for task: URLSessionTask?) -> FileHandle? {
         let (file, bar) = state.withLock { state -> (FileHandle?, Int?) in
-            guard case .taken = state.verdict, let saver = state.saver, saver.isRegular else {
-                return (nil, nil)
-            }
+            guard case .taken = state.verdict, let saver = state.saver, saver.isRegular,
+                state.rest?.isFramed != false
+            else { return (nil, nil) }
             state.isSavedDirectly = true
             return (saver.handle, state.bar)
         }
@@ -320,7 +332,7 @@ final class Fetch: Sendable {
             if let limit = invocation.redirectLimit, state.redirects >= limit {
                 state.redirectFailure = CommandFailure(
                     .redirects,
-                    "Cannot load \(Style.harmless(plan.url.absoluteString)): more than \(limit) redirects. Look at them with -v, or allow more with --max-redirs."
+                    "Cannot load \(plan.url.absoluteString): more than \(limit) redirects. Look at them with -v, or allow more with --max-redirs."
                 )
                 return false
             }
@@ -354,7 +366,10 @@ final class Fetch: Sendable {
         state.withLock { state in
             var failure = failure
             do {
-                if failure == nil { try state.presenter?.finish() }
+                if failure == nil {
+                    try state.presenter?.finish()
+                    try state.saver?.complete()
+                }
                 try state.saver?.close()
             } catch { failure = failure ?? error as? CommandFailure ?? Self.broken(error) }
             if case .again = state.verdict, failure == nil, invocation.fails,
@@ -364,7 +379,8 @@ final class Fetch: Sendable {
             }
             if let saver = state.saver {
                 if failure == nil { PartialMark.remove(saver.path) }
-                state.report.resumable = failure != nil && offset + saver.written > 0
+                state.report.resumable =
+                    failure != nil && failure?.code != .resume && offset + saver.written > 0
                 state.report.file = saver.shown
             }
             if case .complete = state.verdict, case .file(let name)? = destination {
@@ -389,19 +405,19 @@ final class Fetch: Sendable {
         if let file = invocation.headFile {
             let text = HeadText(style: Style(isOn: false), lineEnd: "\r\n").response(response)
             if file == "-" {
-                try surroundings.output.write(Data(text.utf8))
+                try surroundings.output.print(text)
             } else {
-                try HeadFile.append(text, to: surroundings.path(file), shown: file)
+                try HeadFile.append(text.plain, to: surroundings.path(file), shown: file)
             }
         }
         guard output.parts.contains(.responseHead) else { return }
         let isForPeople = surroundings.output.isTerminal
         let text = HeadText(style: output.outputStyle, lineEnd: isForPeople ? "\n" : "\r\n").response(
             response)
-        if state.saver != nil, invocation.includesHead || invocation.asksForHead {
-            try state.saver?.write(Data(text.utf8))
+        if state.saver != nil, offset == 0, invocation.includesHead || invocation.asksForHead {
+            try state.saver?.write(Data(text.plain.utf8))
         } else if state.saver == nil || invocation.print != nil {
-            try surroundings.output.write(Data(text.utf8))
+            try surroundings.output.print(text)
         }
     }
 
@@ -412,7 +428,7 @@ final class Fetch: Sendable {
     }
 
     private func tellRequest(_ request: URLRequest) {
-        var text = ""
+        var text = TerminalText()
         if invocation.isVerbose {
             var head = margins
             head.margin = "> "
@@ -423,15 +439,15 @@ final class Fetch: Sendable {
         }
         if output.parts.contains(.requestBody), let body = request.httpBody {
             let type = request.value(forHTTPHeaderField: "Content-Type")
-            surroundings.output.say(text)
-            text = ""
+            try? surroundings.output.print(text)
+            text = TerminalText()
             var presenter = BodyPresenter(
                 sink: surroundings.output, manner: output.manner, style: output.outputStyle, type: type)
             try? presenter.take(body)
             try? presenter.finish()
-            surroundings.output.say("\n\n")
+            try? surroundings.output.print("\n\n")
         }
-        if !text.isEmpty { surroundings.output.say(text) }
+        if !text.isEmpty { try? surroundings.output.print(text) }
     }
 
     private var asksForCodings: Bool {

@@ -5,14 +5,21 @@ internal import Lupine
 
 /// Cookies in Netscape's format, one per line, as curl reads and writes them.
 enum NetscapeCookieFile {
-    /// The cookies of a text. Lines that are none are passed over.
+    /// The last second of the year 9999.
+    private static let lastSecond = 253_402_300_799.0
+
+    /// The cookies of a text, of which only a line feed ends a line. Lines that are none are passed over.
     static func cookies(_ text: String) -> [HTTPCookie] {
-        text.split(whereSeparator: \.isNewline).compactMap { line in
+        text.unicodeScalars.split(separator: "\n").compactMap { line in
             var line = line
-            let isHTTPOnly = line.hasPrefix("#HttpOnly_")
-            if isHTTPOnly { line = line.dropFirst("#HttpOnly_".count) }
+            if line.last == "\r" { line.removeLast() }
+            let mark = "#HttpOnly_".unicodeScalars
+            let isHTTPOnly = line.starts(with: mark)
+            if isHTTPOnly { line = line.dropFirst(mark.count) }
             let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
-            guard !line.hasPrefix("#"), fields.count == 7, let expiry = Double(fields[4]) else { return nil }
+            guard line.first != "#", fields.count == 7, let expiry = Double(fields[4]), expiry.isFinite else {
+                return nil
+            }
             let isWide = fields[1] == "TRUE"
             let host = fields[0].hasPrefix(".") ? String(fields[0].dropFirst()) : fields[0]
             var properties: [HTTPCookiePropertyKey: Any] = [
@@ -20,24 +27,31 @@ enum NetscapeCookieFile {
             ]
             if fields[3] == "TRUE" { properties[.secure] = "TRUE" }
             if isHTTPOnly { properties[.httpOnly] = "TRUE" }
-            if expiry > 0 { properties[.expires] = Date(timeIntervalSince1970: expiry) }
+            if expiry > 0 { properties[.expires] = Date(timeIntervalSince1970: min(expiry, lastSecond)) }
             return HTTPCookie(properties: properties)
         }
     }
 
-    /// The text for cookies.
+    /// The text for cookies. One with a control character in it could be read as several, and is left out.
     static func text(_ cookies: [HTTPCookie]) -> String {
-        let rows = cookies.map { cookie in
+        let rows = cookies.compactMap { cookie -> String? in
             let isWide = cookie.domain.hasPrefix(".")
-            let expiry = cookie.expiresDate.map { "\(Int64($0.timeIntervalSince1970))" } ?? "0"
-            let row = [
+            let expiry = cookie.expiresDate.map { "\(seconds($0))" } ?? "0"
+            let parts = [
                 cookie.domain, isWide ? "TRUE" : "FALSE", cookie.path, cookie.isSecure ? "TRUE" : "FALSE",
                 expiry,
                 cookie.name, cookie.value,
-            ].joined(separator: "\t")
-            return (cookie.isHTTPOnly ? "#HttpOnly_" : "") + row
+            ]
+            guard !parts.contains(where: { $0.utf8.contains { $0 < 0x20 || $0 == 0x7F } }) else { return nil }
+            return (cookie.isHTTPOnly ? "#HttpOnly_" : "") + parts.joined(separator: "\t")
         }
         return (["# Netscape HTTP Cookie File", "# Written by lupine. Edit at your own risk.", ""] + rows)
             .joined(separator: "\n") + "\n"
+    }
+
+    /// The second of a date; 0 would mean that there is none.
+    private static func seconds(_ date: Date) -> Int64 {
+        let seconds = date.timeIntervalSince1970
+        return seconds.isFinite ? Int64(min(max(seconds, 1), lastSecond)) : 1
     }
 }

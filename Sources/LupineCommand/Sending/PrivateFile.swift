@@ -5,6 +5,18 @@ internal import Glibc
 
 /// Files that only their owner can read, from their first byte on.
 enum PrivateFile {
+    /// A file that is longer is none of ours.
+    static let mostBytes = 16 << 20
+
+    /// What a file holds that the user's secrets are kept in.
+    static func read(_ path: String) throws -> Data {
+        let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+        defer { try? handle.close() }
+        let data = try handle.read(upToCount: mostBytes + 1) ?? Data()
+        guard data.count <= mostBytes else { throw CocoaError(.fileReadTooLarge) }
+        return data
+    }
+
     /// Replaces the file as a whole.
     static func write(_ data: Data, to path: String) throws {
         let temporary = path + ".\(UUID().uuidString.prefix(8))"

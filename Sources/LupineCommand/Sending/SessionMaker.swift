@@ -9,14 +9,15 @@ internal import LupineTransport
 struct SessionMaker {
     let invocation: Invocation
     let surroundings: Surroundings
-    let cookies: HTTPCookieStorage?
     let judge: TrustJudge?
     let monitors: [any EventMonitor]
 
-    /// A session for requests of one body.
-    func session(for plan: RequestPlan) throws -> Session {
-        try Session(
-            configuration: configuration(omitting: plan.omitted),
+    /// A session for requests of one body, with the cookies that are kept there.
+    func session(for plan: RequestPlan, cookies: HTTPCookieStorage?) throws -> Session {
+        let configuration = try configuration(omitting: plan.omitted)
+        configuration.httpCookieStorage = cookies
+        return Session(
+            configuration: configuration,
             delegate: AnsweringDelegate(digestOnly: plan.usesDigest),
             rootQueue: DispatchQueue(label: "lupine.command"),
             serverTrustManager: judge.map(TrustOfAllHosts.init), eventMonitors: monitors)
@@ -26,7 +27,6 @@ struct SessionMaker {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil
         configuration.urlCredentialStorage = nil
-        configuration.httpCookieStorage = cookies
         configuration.timeoutIntervalForRequest = .infinity
         configuration.timeoutIntervalForResource = invocation.maximumTime ?? .infinity
         var options = configuration.lupine
@@ -98,16 +98,20 @@ struct SessionMaker {
         }
     }
 
-    /// `FILE` or `FILE:PASSWORD`, in PEM or PKCS #12.
+    /// `FILE` or `FILE:PASSWORD`: a file whose name has a colon is one all the same.
+    static func certificate(
+        _ typed: String, _ surroundings: Surroundings
+    ) -> (file: String, password: String?) {
+        guard !FileManager.default.fileExists(atPath: surroundings.path(typed)),
+            let colon = typed.lastIndex(of: ":")
+        else { return (typed, nil) }
+        return (String(typed[..<colon]), String(typed[typed.index(after: colon)...]))
+    }
+
+    /// In PEM or PKCS #12.
     private func identity(_ typed: String) throws -> TLSIdentity {
-        var name = typed
-        var password = invocation.keyPassword
-        if !FileManager.default.fileExists(atPath: surroundings.path(name)),
-            let colon = name.lastIndex(of: ":")
-        {
-            password = String(name[name.index(after: colon)...])
-            name = String(name[..<colon])
-        }
+        let (name, given) = Self.certificate(typed, surroundings)
+        let password = given ?? invocation.keyPassword
         let chain = try read(name)
         if !chain.starts(with: Data("-----".utf8)),
             !String(decoding: chain, as: UTF8.self).contains("-----BEGIN")

@@ -3,9 +3,9 @@
 internal import Foundation
 internal import Lupine
 
-/// What `--session NAME` keeps: cookies and header fields, in a file that nobody else can read.
-struct UserSession: Codable, Sendable {
-    struct Cookie: Codable, Sendable {
+/// What `--session NAME` keeps for one origin: cookies and header fields.
+struct UserSession: Codable, Hashable, Sendable {
+    struct Cookie: Codable, Hashable, Sendable {
         var name: String
         var value: String
         var domain: String
@@ -15,7 +15,7 @@ struct UserSession: Codable, Sendable {
         var httpOnly: Bool
     }
 
-    struct Field: Codable, Sendable {
+    struct Field: Codable, Hashable, Sendable {
         var name: String
         var value: String
     }
@@ -23,40 +23,21 @@ struct UserSession: Codable, Sendable {
     var cookies: [Cookie] = []
     var headers: [Field] = []
 
-    /// Where the session of that name for a host lies; a name with a slash is a path.
-    static func path(_ name: String, host: String, _ surroundings: Surroundings) -> String {
-        if name.contains("/") { return surroundings.path(name) }
-        let data = surroundings.environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-        let root = data ?? surroundings.home + "/.local/share"
-        let safe = { (text: String) in
-            String(text.map { $0.isLetter || $0.isNumber || "-_.".contains($0) ? $0 : "_" })
+    /// The sessions that one of an origin that nobody noted is split into. Header fields are those of the origin that asks; cookies
+    /// go to it where they are for its host, else to the origins that their domain has by its scheme.
+    func split(for origin: SessionOrigin) -> [SessionOrigin: UserSession] {
+        var sessions = [origin: UserSession(cookies: [], headers: headers)]
+        for cookie in cookies {
+            var owners = [origin]
+            if !origin.isWithin(cookie.domain) || (cookie.secure && origin.scheme != "https") {
+                let host = cookie.domain.hasPrefix(".") ? String(cookie.domain.dropFirst()) : cookie.domain
+                owners = (cookie.secure ? ["https"] : ["https", "http"]).compactMap {
+                    SessionOrigin(text: SessionOrigin(scheme: $0, host: host).text)
+                }
+            }
+            for owner in owners { sessions[owner, default: UserSession()].cookies.append(cookie) }
         }
-        return "\(root)/lupine/sessions/\(safe(host))/\(safe(name)).json"
-    }
-
-    /// What a file holds; empty when there is none.
-    static func read(_ path: String) throws -> UserSession {
-        guard FileManager.default.fileExists(atPath: path) else { return UserSession() }
-        do {
-            return try JSONDecoder().decode(
-                UserSession.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
-        } catch {
-            throw CommandFailure(
-                .read,
-                "Cannot read the session \(path): it is not what this command writes. Remove the file, or use another name."
-            )
-        }
-    }
-
-    func write(_ path: String) throws {
-        do {
-            let folder = (path as NSString).deletingLastPathComponent
-            try FileManager.default.createDirectory(
-                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            try PrivateFile.write(try encoder.encode(self), to: path)
-        } catch { throw CommandFailure.unwritable(path, error) }
+        return sessions
     }
 
     var storedCookies: [HTTPCookie] {

@@ -82,7 +82,7 @@ final class EventFollower: Sendable {
             state.withLock {
                 $0.refusal = CommandFailure(
                     code,
-                    "Cannot follow events of \(Style.harmless(plan.url.absoluteString)): the server answered \(response.statusCode). Events come with 200; follow a redirect with -L."
+                    "Cannot follow events of \(plan.url.absoluteString): the server answered \(response.statusCode). Events come with 200; follow a redirect with -L."
                 )
             }
             return false
@@ -96,15 +96,15 @@ final class EventFollower: Sendable {
             state.events += 1
             if let wait = event.reconnectionTime { state.wait = min(max(wait, 0), 600) }
         }
-        let isTerminal = surroundings.output.isTerminal
-        guard isTerminal || invocation.pretty != nil else {
-            return try surroundings.output.write(Data((event.data + "\n").utf8))
+        var writer = Surroundings.ContentWriter(surroundings.output)
+        if surroundings.output.isTerminal || invocation.pretty != nil {
+            let name = event.type + (event.lastEventID.isEmpty ? "" : " \(event.lastEventID)")
+            if name != "message" { try writer.text(style.paint("[\(name)] ", .faint)) }
+            try writer.painted(event.data, style)
+        } else {
+            try writer.content(Data(event.data.utf8))
         }
-        let data =
-            JSONPainter(style: style, breaksLines: false).painted([UInt8](event.data.utf8))
-            ?? (isTerminal ? Style.harmlessLines(event.data) : event.data)
-        let name = Style.harmless(event.type + (event.lastEventID.isEmpty ? "" : " \(event.lastEventID)"))
-        let label = name == "message" ? "" : style.paint("[\(name)] ", .faint)
-        try surroundings.output.write(Data((label + data + "\n").utf8))
+        try writer.own("\n")
+        try writer.flush()
     }
 }

@@ -63,7 +63,7 @@ final class SocketChat: Sendable {
     private func connected(_ request: WebSocketRequest) {
         state.withLock { $0.isConnected = true }
         if surroundings.input.kind == .terminal, !invocation.isSilent {
-            surroundings.errors.say(style.paint("connected; Ctrl-D closes\n", .faint))
+            surroundings.errors.say("\(style.paint("connected; Ctrl-D closes", .faint))\n")
         }
         Thread.detachNewThread { self.sendLines(through: request) }
     }
@@ -91,23 +91,25 @@ final class SocketChat: Sendable {
     }
 
     private func show(_ message: URLSessionWebSocketTask.Message, _ request: WebSocketRequest) {
-        let data: Data
-        switch message {
-        case .string(let text):
-            data = Data(((surroundings.output.isTerminal ? shown(text) : text) + "\n").utf8)
-        case .data(let bytes):
-            data = surroundings.output.isTerminal ? Data("(\(bytes.count) bytes)\n".utf8) : bytes
-        @unknown default: return
-        }
-        do { try surroundings.output.write(data) } catch {
+        do { try print(message) } catch {
             state.withLock { $0.code = .write }
             request.cancel()
         }
     }
 
-    /// A message as a terminal is given it: whoever has sent it does not command that.
-    private func shown(_ text: String) -> String {
-        JSONPainter(style: style, breaksLines: false).painted([UInt8](text.utf8)) ?? Style.harmlessLines(text)
+    /// A message as it is in a pipe, and as a terminal is given it: whoever has sent it does not command that.
+    private func print(_ message: URLSessionWebSocketTask.Message) throws {
+        let isTerminal = surroundings.output.isTerminal
+        var writer = Surroundings.ContentWriter(surroundings.output)
+        switch message {
+        case .string(let text):
+            if isTerminal { try writer.painted(text, style) } else { try writer.content(Data(text.utf8)) }
+            try writer.own("\n")
+        case .data(let bytes):
+            if isTerminal { try writer.own("(\(bytes.count) bytes)\n") } else { try writer.content(bytes) }
+        @unknown default: return
+        }
+        try writer.flush()
     }
 
     private func tellEnd(_ code: URLSessionWebSocketTask.CloseCode, _ reason: Data?) {
@@ -115,7 +117,7 @@ final class SocketChat: Sendable {
         guard !invocation.isSilent, code != .normalClosure || surroundings.input.kind == .terminal else {
             return
         }
-        let why = reason.map { ": " + Style.harmless(String(decoding: $0, as: UTF8.self)) } ?? ""
+        let why = reason.map { ": " + String(decoding: $0, as: UTF8.self) } ?? ""
         surroundings.errors.say("lupine: closed with \(code.rawValue)\(why)\n")
     }
 }

@@ -18,9 +18,18 @@ struct Style: Sendable {
     let isOn: Bool
 
     /// The text in that ink.
-    func paint(_ text: String, _ ink: Ink) -> String {
-        isOn && !text.isEmpty ? "\u{1B}[\(ink.rawValue)m\(text)\u{1B}[0m" : text
+    func paint(_ text: TerminalText, _ ink: Ink) -> TerminalText {
+        isOn && !text.isEmpty ? TerminalText(own: begin(ink)) + text + TerminalText(own: end) : text
     }
+
+    /// Text of somebody else's in that ink, as one line.
+    func paint(_ text: String, _ ink: Ink) -> TerminalText { paint("\(text)" as TerminalText, ink) }
+
+    /// What has an ink begin; nothing without colours.
+    func begin(_ ink: Ink) -> String { isOn ? "\u{1B}[\(ink.rawValue)m" : "" }
+
+    /// What has it end.
+    var end: String { isOn ? "\u{1B}[0m" : "" }
 
     /// The ink of a status.
     static func ink(status: Int) -> Ink {
@@ -29,25 +38,5 @@ struct Style: Sendable {
         case ..<400: .change
         default: .bad
         }
-    }
-
-    /// Text from outside that must not command the terminal: control characters are shown as escapes.
-    static func harmless(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: isControl) else { return text }
-        var shown = ""
-        for scalar in text.unicodeScalars {
-            shown += isControl(scalar) ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)
-        }
-        return shown
-    }
-
-    /// The same for text of several lines.
-    static func harmlessLines(_ text: String) -> String {
-        text.split(separator: "\n", omittingEmptySubsequences: false).map { harmless(String($0)) }
-            .joined(separator: "\n")
-    }
-
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        (scalar.value < 0x20 && scalar != "\t") || (0x7F...0x9F).contains(scalar.value)
     }
 }

@@ -4,29 +4,6 @@ public import Foundation
 
 /// Where the command runs: what it is given and where it writes, as values, so that a test can be the shell.
 public struct Surroundings: Sendable {
-    /// Something that is written to.
-    public struct Sink: Sendable {
-        /// Whether a person looks at it.
-        public var isTerminal: Bool
-        /// How wide it is now; asked each time, since windows change.
-        public var columns: @Sendable () -> Int
-        /// Takes bytes, all of them; throws when they cannot be written.
-        public var write: @Sendable (Data) throws -> Void
-
-        /// A sink that is written to by `write`.
-        public init(
-            isTerminal: Bool = false, columns: @escaping @Sendable () -> Int = { 80 },
-            write: @escaping @Sendable (Data) throws -> Void
-        ) {
-            self.isTerminal = isTerminal
-            self.columns = columns
-            self.write = write
-        }
-
-        /// Text, in UTF-8. What cannot be written is lost: only used for what accompanies a transfer.
-        func say(_ text: String) { try? write(Data(text.utf8)) }
-    }
-
     /// The standard input.
     public struct Input: Sendable {
         /// What it is.
@@ -86,6 +63,8 @@ public struct Surroundings: Sendable {
         self.output = output
         self.errors = errors
         self.interruption = interruption
+        self.output.readsUTF8 = drawsUnicode
+        self.errors.readsUTF8 = drawsUnicode
     }
 
     /// A path as the user typed it, from the root.

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+
+/// The files of `--session NAME`: one for each origin, or, where NAME is a path, that one with its origins noted in it. Only their
+/// owner can read them.
+struct SessionStore: Sendable {
+    /// What a file holds.
+    private struct Content: Codable {
+        struct Entry: Codable {
+            var origin: String
+            var cookies: [UserSession.Cookie]
+            var headers: [UserSession.Field]
+        }
+
+        var origins: [Entry]
+    }
+
+    private enum Found {
+        case nothing
+        case sessions([SessionOrigin: UserSession])
+        /// A file from before origins were noted.
+        case old(UserSession)
+    }
+
+    private let name: String
+    private let surroundings: Surroundings
+
+    init(_ name: String, _ surroundings: Surroundings) {
+        self.name = name
+        self.surroundings = surroundings
+    }
+
+    /// What is kept for an origin. A file from before origins were noted is split when the first one asks, and that one is given
+    /// its header fields; `tell` hears of it.
+    func session(for origin: SessionOrigin, tell: (TerminalText) -> Void) throws -> UserSession {
+        let path = path(for: origin)
+        switch try Self.read(path) {
+        case .sessions(let sessions): if let session = sessions[origin] { return session }
+        case .old(let session): return try split(session, at: path, for: origin, tell)
+        case .nothing: break
+        }
+        guard let before = oldPath(for: origin), case .old(let session) = try Self.read(before) else {
+            return UserSession()
+        }
+        return try split(session, at: before, for: origin, tell)
+    }
+
+    /// Keeps the sessions, and leaves those of other origins in the same file as they are.
+    func keep(_ sessions: [SessionOrigin: UserSession]) throws {
+        let files = Dictionary(grouping: sessions.keys, by: path)
+        for (path, origins) in files {
+            var kept: [SessionOrigin: UserSession] = [:]
+            if case .sessions(let before) = try Self.read(path) { kept = before }
+            for origin in origins { kept[origin] = sessions[origin] }
+            try Self.write(kept, to: path)
+        }
+    }
+
+    private func split(
+        _ old: UserSession, at path: String, for origin: SessionOrigin, _ tell: (TerminalText) -> Void
+    ) throws -> UserSession {
+        let parts = old.split(for: origin)
+        var new: [SessionOrigin: UserSession] = [:]
+        for (part, session) in parts {
+            // What an origin has kept since is its own.
+            if case .sessions(let before) = try Self.read(self.path(for: part)), before[part] != nil {
+                continue
+            }
+            new[part] = session
+        }
+        if path != self.path(for: origin) {
+            try keep(new)
+            do { try FileManager.default.removeItem(atPath: path) } catch {
+                throw CommandFailure.unwritable(path, error)
+            }
+        } else {
+            try Self.write(new, to: path)
+        }
+        tell(
+            "lupine: sessions belong to a scheme, a host and a port now: \(name) is that of \(origin.text)\n")
+        return parts[origin] ?? UserSession()
+    }
+
+    // MARK: places
+
+    private func path(for origin: SessionOrigin) -> String {
+        if name.contains("/") { return surroundings.path(name) }
+        return "\(root)/\(origin.folder)/\(PercentEncoding.encoded(name)).json"
+    }
+
+    private var root: String {
+        let data = surroundings.environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        return (data ?? surroundings.home + "/.local/share") + "/lupine/sessions"
+    }
+
+    /// Where a session lay that was kept for a host alone.
+    private func oldPath(for origin: SessionOrigin) -> String? {
+        if name.contains("/") { return nil }
+        let safe = { (text: String) in
+            String(text.map { $0.isLetter || $0.isNumber || "-_.".contains($0) ? $0 : "_" })
+        }
+        return "\(root)/\(safe(origin.host))/\(safe(name)).json"
+    }
+
+    // MARK: files
+
+    private static func read(_ path: String) throws -> Found {
+        guard FileManager.default.fileExists(atPath: path) else { return .nothing }
+        do { return try found(in: PrivateFile.read(path)) } catch let failure as CommandFailure {
+            throw failure
+        } catch {
+            throw CommandFailure(
+                .read,
+                "Cannot read the session \(path): it is not what this command writes. Remove the file, or use another name."
+            )
+        }
+    }
+
+    private static func found(in data: Data) throws -> Found {
+        let decoder = JSONDecoder()
+        guard let content = try? decoder.decode(Content.self, from: data) else {
+            return .old(try decoder.decode(UserSession.self, from: data))
+        }
+        return .sessions(try sessions(content))
+    }
+
+    private static func sessions(_ content: Content) throws -> [SessionOrigin: UserSession] {
+        var sessions: [SessionOrigin: UserSession] = [:]
+        for entry in content.origins {
+            guard let origin = SessionOrigin(text: entry.origin), sessions[origin] == nil else {
+                throw CocoaError(.coderInvalidValue)
+            }
+            sessions[origin] = UserSession(cookies: entry.cookies, headers: entry.headers)
+        }
+        return sessions
+    }
+
+    /// The sessions that stand in the text of a file; one from before origins were noted is split for `origin`.
+    static func sessions(in data: Data, for origin: SessionOrigin) throws -> [SessionOrigin: UserSession] {
+        switch try found(in: data) {
+        case .nothing: [:]
+        case .sessions(let sessions): sessions
+        case .old(let session): session.split(for: origin)
+        }
+    }
+
+    /// The text of a file with these sessions.
+    static func text(_ sessions: [SessionOrigin: UserSession]) throws -> Data {
+        let entries = sessions.sorted { $0.key.text < $1.key.text }.map {
+            Content.Entry(origin: $0.key.text, cookies: $0.value.cookies, headers: $0.value.headers)
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return try encoder.encode(Content(origins: entries))
+    }
+
+    private static func write(_ sessions: [SessionOrigin: UserSession], to path: String) throws {
+        do {
+            let folder = (path as NSString).deletingLastPathComponent
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            try PrivateFile.write(try text(sessions), to: path)
+        } catch { throw CommandFailure.unwritable(path, error) }
+    }
+}

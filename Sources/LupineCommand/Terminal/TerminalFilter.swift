@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+
+/// The one place that decides what a terminal is given of what somebody else wrote: text, and nothing that commands it.
+///
+/// Control characters (C0, DEL, C1) are shown as `\u{1b}`, as are those that reverse the order of what is seen (U+202A to U+202E,
+/// U+2066 to U+2069); octets that are no UTF-8 are shown as `\x9b`. Tabs stay, line ends where there may be lines. A terminal that
+/// does not read UTF-8 obeys the octets 80 to 9F wherever they stand, so characters that have one are shown by their number.
+///
+/// Octets come in any pieces; what comes out is at most six times as long.
+struct TerminalFilter: Sendable {
+    private let keepsLines: Bool
+    private let readsUTF8: Bool
+    /// The beginning of a character, at most three octets.
+    private var begun: [UInt8] = []
+    /// Octets that the begun character still lacks.
+    private var missing = 0
+    /// A carriage return that is harmless if a line feed follows.
+    private var holdsReturn = false
+
+    init(keepsLines: Bool, readsUTF8: Bool = true) {
+        self.keepsLines = keepsLines
+        self.readsUTF8 = readsUTF8
+    }
+
+    /// Text of one line, as it may be shown.
+    static func line(_ text: String) -> String { shown(text, keepsLines: false) }
+
+    private static func shown(_ text: String, keepsLines: Bool) -> String {
+        var filter = TerminalFilter(keepsLines: keepsLines)
+        var result: [UInt8] = []
+        for octet in text.utf8 { filter.take(octet, into: &result) }
+        filter.finish(into: &result)
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    /// Whether a scalar is text to every terminal that reads UTF-8.
+    static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x09: true
+        case 0x00..<0x20, 0x7F...0x9F, 0x202A...0x202E, 0x2066...0x2069: false
+        default: true
+        }
+    }
+
+    /// Takes an octet, and gives what may be shown by now.
+    mutating func take(_ octet: UInt8, into result: inout [UInt8]) {
+        if holdsReturn {
+            holdsReturn = false
+            if octet == 0x0A {
+                result += [0x0D, 0x0A]
+                return
+            }
+            Self.show(0x0D, into: &result)
+        }
+        guard missing > 0 else { return begin(octet, into: &result) }
+        guard Self.goesOn(octet, behind: begun) else {
+            giveUp(into: &result)
+            return begin(octet, into: &result)
+        }
+        begun.append(octet)
+        missing -= 1
+        guard missing == 0 else { return }
+        let scalar = Self.scalar(begun)
+        let isForUs = readsUTF8 || !begun.contains { (0x80..<0xA0).contains($0) }
+        if Self.isHarmless(scalar), isForUs {
+            result += begun
+        } else {
+            Self.show(scalar.value, into: &result)
+        }
+        begun.removeAll(keepingCapacity: true)
+    }
+
+    /// Nothing follows what was taken so far.
+    mutating func finish(into result: inout [UInt8]) {
+        if holdsReturn { Self.show(0x0D, into: &result) }
+        holdsReturn = false
+        giveUp(into: &result)
+    }
+
+    private mutating func begin(_ octet: UInt8, into result: inout [UInt8]) {
+        switch octet {
+        case 0x0A where keepsLines, 0x09, 0x20..<0x7F: result.append(octet)
+        case 0x0D where keepsLines: holdsReturn = true
+        case 0x00..<0x80: Self.show(UInt32(octet), into: &result)
+        case 0xC2...0xDF: (begun, missing) = ([octet], 1)
+        case 0xE0...0xEF: (begun, missing) = ([octet], 2)
+        case 0xF0...0xF4: (begun, missing) = ([octet], 3)
+        default: showOctet(octet, into: &result)
+        }
+    }
+
+    /// What was begun is no character.
+    private mutating func giveUp(into result: inout [UInt8]) {
+        for octet in begun { showOctet(octet, into: &result) }
+        begun.removeAll(keepingCapacity: true)
+        missing = 0
+    }
+
+    /// Whether an octet goes on with a character (Unicode, table 3-7: no surrogates, nothing overlong).
+    private static func goesOn(_ octet: UInt8, behind begun: [UInt8]) -> Bool {
+        switch (begun.count, begun.first) {
+        case (1, 0xE0): (0xA0...0xBF).contains(octet)
+        case (1, 0xED): (0x80...0x9F).contains(octet)
+        case (1, 0xF0): (0x90...0xBF).contains(octet)
+        case (1, 0xF4): (0x80...0x8F).contains(octet)
+        default: (0x80...0xBF).contains(octet)
+        }
+    }
+
+    private static func scalar(_ octets: [UInt8]) -> Unicode.Scalar {
+        String(decoding: octets, as: UTF8.self).unicodeScalars.first ?? "\u{FFFD}"
+    }
+
+    private static func show(_ value: UInt32, into result: inout [UInt8]) {
+        result += Array("\\u{\(String(value, radix: 16))}".utf8)
+    }
+
+    /// An octet that is no character: for a terminal that reads no UTF-8 it is one, unless it is a command.
+    private func showOctet(_ octet: UInt8, into result: inout [UInt8]) {
+        if !readsUTF8, octet >= 0xA0 {
+            result.append(octet)
+        } else {
+            result += Array("\\x\(String(octet, radix: 16))".utf8)
+        }
+    }
+}

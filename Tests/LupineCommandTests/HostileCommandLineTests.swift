@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineTestKit
+import Testing
+
+@testable import LupineCommand
+
+/// `--to-curl` of hostile names, values, addresses and bodies, in the hands of a real shell.
+struct HostileCommandLineTests {
+    /// Texts that would mean something to a shell or to curl. None has a NUL in it.
+    static let texts = [
+        "plain", "$(touch pwned)", "`touch pwned`", "$HOME", "a\\", "\\\\", "a\\$b", "\\\"",
+        "\"; touch pwned; \"", "'; touch pwned; '", "'\u{301}; touch pwned; '\u{301}", "a\nb", "a\\\nb", "!x",
+        "*", "~", "a b", "#x", ";", "&", "|", "<x", ">x", "(x)", "{a,b}", "\u{1B}[2J", "\u{9B}2J", "\u{7F}",
+        "\u{2028}", "\r\n", "é", "😀", "@/etc/passwd", "-K/etc/passwd", "%00", "a=b", "=a",
+    ]
+
+    /// What a shell hands to curl for the line that the command prints.
+    private static func words(_ arguments: [String]) async throws -> [String] {
+        try await Shell.use { shell in
+            let result = await shell.run(["--to-curl"] + arguments)
+            #expect(result.code == 0, "\(result.errors)")
+            let path = shell.folder + "/words"
+            let end = try await CurlStandIn.run(result.output, writingTo: path)
+            #expect(end == .exited(0), "\(result.output)")
+            return try shell.read("words").split(separator: 0, omittingEmptySubsequences: false).dropLast()
+                .map { String(decoding: $0, as: UTF8.self) }
+        }
+    }
+
+    /// Whether two words stand behind each other, octet by octet.
+    private static func has(_ words: [String], _ first: String, _ second: String) -> Bool {
+        zip(words, words.dropFirst()).contains {
+            Array($0.utf8) == Array(first.utf8) && Array($1.utf8) == Array(second.utf8)
+        }
+    }
+
+    @Test(arguments: texts)
+    func fieldsComeThroughAShell(_ text: String) async throws {
+        let words = try await Self.words(["-H", "X-Value:\(text)", "-H", "X\(text)x:1", "http://h.test/"])
+        #expect(Self.has(words, "-H", "X-Value: \(text)"), "\(words)")
+        if !text.contains(":") { #expect(Self.has(words, "-H", "X\(text)x: 1"), "\(words)") }
+        #expect(words.last == "http://h.test/")
+    }
+
+    @Test(arguments: texts)
+    func bodiesComeThroughAShellAndAreNoFiles(_ text: String) async throws {
+        let words = try await Self.words(["--raw", text, "http://h.test/"])
+        #expect(Self.has(words, text.hasPrefix("@") ? "--data-raw" : "-d", text), "\(words)")
+    }
+
+    @Test(arguments: texts)
+    func usersCookiesAndNetworksComeThroughAShell(_ text: String) async throws {
+        let words = try await Self.words([
+            "--show-secrets", "-u", "u:\(text)", "-x", "http://p:\(text)@proxy.test:1", "--pass", text, "-o",
+            text,
+            "--interface", text, "http://h.test/",
+        ])
+        for (first, second) in [
+            ("-u", "u:\(text)"), ("-x", "http://p:\(text)@proxy.test:1"), ("--pass", text), ("-o", text),
+            ("--interface", text),
+        ] { #expect(Self.has(words, first, second), "\(words)") }
+    }
+
+    @Test(arguments: [
+        "$(touch%20pwned)", "`x`", "'x'", "\"x\"", "a;b", "?a=$HOME&b=c", "!x", "{a,b}", "[1-9]", "é",
+    ])
+    func addressesComeThroughAShell(_ text: String) async throws {
+        let url = try Address("http://h.test/\(text)").url().absoluteString
+        let words = try await Self.words(["http://h.test/\(text)"])
+        #expect(words.last == url, "\(words)")
+        // What curl would take for a range of addresses is one to us.
+        let isPattern = url.contains { "[]{}".contains($0) }
+        #expect(words.contains("-g") == isPattern, "\(words)")
+    }
+
+    @Test func aBodyThatIsNoTextIsNotShown() async throws {
+        try await Shell.use { shell in
+            try Data([0xFF, 0x00, 0x41]).write(to: URL(fileURLWithPath: shell.folder + "/blob"))
+            let result = await shell.run(["--to-curl", "--data-binary", "@blob", "http://h.test/"])
+            #expect(
+                result.output.hasSuffix(
+                    " http://h.test/ # the body is not shown: 3 bytes that are no text\n"),
+                "\(result.output)")
+            let end = try await CurlStandIn.run(result.output, writingTo: shell.folder + "/words")
+            #expect(end == .exited(0))
+            let words = String(decoding: try shell.read("words"), as: UTF8.self)
+            #expect(words.hasSuffix("http://h.test/\0"))
+        }
+    }
+
+    /// curl would read cookies from a file of that name.
+    @Test(arguments: [["-b", "@a=b"], ["-b", "@a=b", "--session", "me"]])
+    func aLoneCookieIsNoFile(_ switches: [String]) async throws {
+        let words = try await Self.words(["--show-secrets"] + switches + ["http://h.test/"])
+        #expect(Self.has(words, "-H", "Cookie: @a=b") && !words.contains("-b"), "\(words)")
+    }
+
+    @Test(arguments: [
+        ["-u", "me:s3cr3t"], ["-x", "http://me:s3cr3t@proxy.test:1"], ["-x", "me:s3cr3t@proxy.test:1"],
+        ["-x", "socks5://me:s3cr3t@proxy.test"], ["--pass", "s3cr3t"], ["--cert", "client.pem:s3cr3t"],
+        ["-H", "Authorization: Basic bWU6czNjcjN0"], ["-H", "Proxy-Authorization: s3cr3t"],
+        ["-b", "a=s3cr3t"], ["-H", "Cookie: a=s3cr3t"], ["--session", "me", "-b", "a=s3cr3t"],
+        ["-H", "X-Api-Key: s3cr3t"],
+    ])
+    func secretsAreStarsUnlessAskedFor(_ switches: [String]) async throws {
+        let hidden = try await Self.words(switches + ["http://h.test/"])
+        #expect(!hidden.contains { $0.contains("s3cr3t") || $0.contains("bWU6czNjcjN0") }, "\(hidden)")
+        #expect(hidden.contains { $0.hasSuffix("***") || $0.contains(":***@proxy.test") }, "\(hidden)")
+        let shown = try await Self.words(["--show-secrets"] + switches + ["http://h.test/"])
+        #expect(shown.contains { $0.contains("s3cr3t") || $0.contains("bWU6czNjcjN0") }, "\(shown)")
+    }
+}

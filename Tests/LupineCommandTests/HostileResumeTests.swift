@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineOrigin
+import Testing
+
+@testable import LupineCommand
+
+/// `-C -` against servers whose answer does not go with what is there: the file stays as it is, and the command says so.
+struct HostileResumeTests {
+    /// An answer to a request for what follows the five bytes of `begun`, of which the whole is `begunworld`, version `"v1"`.
+    struct Answer: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        var status = "206 Partial Content"
+        var fields = ["ETag: \"v1\"", "Content-Range: bytes 5-9/10"]
+        /// What frames the body; its length when nil.
+        var framing: String?
+        var body = "world"
+        /// What stands beside the file.
+        var mark: String? = "\"v1\"\n10\n"
+        var code = ExitCode.resume
+        /// What is said.
+        var says = "Cannot go on with the download"
+    }
+
+    static let refused: [Answer] = [
+        Answer(
+            testDescription: "another ETag", fields: ["ETag: \"v2\"", "Content-Range: bytes 5-9/10"],
+            says: "v2"),
+        Answer(testDescription: "a weak ETag", fields: ["ETag: W/\"v1\"", "Content-Range: bytes 5-9/10"]),
+        Answer(testDescription: "no ETag any more", fields: ["Content-Range: bytes 5-9/10"]),
+        Answer(
+            testDescription: "another date",
+            fields: [
+                "Last-Modified: Tue, 02 Jan 2024 00:00:00 GMT", "Content-Range: bytes 5-9/10",
+            ], mark: "Mon, 01 Jan 2024 00:00:00 GMT\n10\n"),
+        Answer(
+            testDescription: "an earlier part", fields: ["ETag: \"v1\"", "Content-Range: bytes 0-9/10"],
+            body: "begunworld"),
+        Answer(
+            testDescription: "a later part", fields: ["ETag: \"v1\"", "Content-Range: bytes 6-9/10"],
+            body: "orld"),
+        Answer(
+            testDescription: "a part that ends before it begins",
+            fields: ["ETag: \"v1\"", "Content-Range: bytes 5-4/10"], body: ""),
+        Answer(
+            testDescription: "a part behind the end",
+            fields: ["ETag: \"v1\"", "Content-Range: bytes 5-10/10"], body: "worlds"),
+        Answer(
+            testDescription: "a part of the rest", fields: ["ETag: \"v1\"", "Content-Range: bytes 5-7/10"],
+            body: "wor"),
+        Answer(
+            testDescription: "another total", fields: ["ETag: \"v1\"", "Content-Range: bytes 5-10/11"],
+            body: "worlds"),
+        Answer(testDescription: "no total", fields: ["ETag: \"v1\"", "Content-Range: bytes 5-9/*"]),
+        Answer(testDescription: "no range", fields: ["ETag: \"v1\""]),
+        Answer(
+            testDescription: "two ranges",
+            fields: ["ETag: \"v1\"", "Content-Range: bytes 5-9/10", "Content-Range: bytes 5-9/10"]),
+        Answer(
+            testDescription: "a range with a sign", fields: ["ETag: \"v1\"", "Content-Range: bytes +5-9/10"]),
+        Answer(
+            testDescription: "a range in another unit",
+            fields: ["ETag: \"v1\"", "Content-Range: lines 5-9/10"]),
+        Answer(
+            testDescription: "numbers that are too large",
+            fields: ["ETag: \"v1\"", "Content-Range: bytes 5-9223372036854775808/9223372036854775809"]),
+        Answer(
+            testDescription: "the largest numbers",
+            fields: [
+                "ETag: \"v1\"", "Content-Range: bytes 5-9223372036854775806/9223372036854775807",
+            ], mark: "\"v1\"\n"),
+        Answer(testDescription: "more than the range", body: "worldworldworldworld"),
+        Answer(testDescription: "less than the range", body: "wor"),
+        Answer(
+            testDescription: "more than the range, in chunks", framing: "Transfer-Encoding: chunked",
+            body: "5\r\nworld\r\n5\r\nworld\r\n0\r\n\r\n"),
+        Answer(
+            testDescription: "less than the range, in chunks", framing: "Transfer-Encoding: chunked",
+            body: "3\r\nwor\r\n0\r\n\r\n"),
+        Answer(
+            testDescription: "more than the range, up to the end", framing: "X-None: 1", body: "worldworld"),
+        Answer(
+            testDescription: "a coded part",
+            fields: ["ETag: \"v1\"", "Content-Range: bytes 5-9/10", "Content-Encoding: gzip"]),
+        Answer(testDescription: "the whole", status: "200 OK", fields: ["ETag: \"v2\""], body: "other"),
+        Answer(testDescription: "another success", status: "203 Fine", fields: ["ETag: \"v1\""]),
+        Answer(
+            testDescription: "the end of another version", status: "416 Range Not Satisfiable",
+            fields: ["ETag: \"v2\"", "Content-Range: bytes */5"], body: ""),
+        Answer(
+            testDescription: "an end that comes too early", status: "416 Range Not Satisfiable",
+            fields: ["ETag: \"v1\"", "Content-Range: bytes */5"], body: ""),
+        Answer(
+            testDescription: "no total where none was noted", fields: ["Content-Range: bytes 5-9/*"],
+            mark: nil),
+        Answer(
+            testDescription: "more than the range where none was noted", body: "worldworldworldworld",
+            mark: nil),
+    ]
+
+    static let taken: [Answer] = [
+        Answer(testDescription: "the rest"),
+        Answer(
+            testDescription: "the rest, in chunks", framing: "Transfer-Encoding: chunked",
+            body: "5\r\nworld\r\n0\r\n\r\n"),
+        Answer(testDescription: "the rest, up to the end", framing: "X-None: 1"),
+        Answer(
+            testDescription: "the rest of what nobody has noted", fields: ["Content-Range: bytes 5-9/10"],
+            mark: nil),
+        Answer(testDescription: "the rest where only the version is noted", mark: "\"v1\"\n"),
+        Answer(
+            testDescription: "the same date",
+            fields: [
+                "Last-Modified: Mon, 01 Jan 2024 00:00:00 GMT", "Content-Range: bytes 5-9/10",
+            ], mark: "Mon, 01 Jan 2024 00:00:00 GMT\n10\n"),
+        Answer(
+            testDescription: "no date", fields: ["Content-Range: bytes 5-9/10"],
+            mark: "Mon, 01 Jan 2024 00:00:00 GMT\n10\n"),
+    ]
+
+    private func resume(_ answer: Answer, _ body: (Shell.Result, Shell) throws -> Void) async throws {
+        try await withShell { shell, origin in
+            try shell.write("begun", to: "part")
+            if let mark = answer.mark { try shell.write(mark, to: "part.lupine-part") }
+            let framing = answer.framing ?? "Content-Length: \(answer.body.utf8.count)"
+            let head = (["HTTP/1.1 \(answer.status)", framing, "Connection: close"] + answer.fields)
+                .joined(separator: "\r\n")
+            origin.script(
+                "GET", "/x", ScriptPlan([Script([.send(head + "\r\n\r\n" + answer.body), .close])]))
+            let result = await shell.run("-s -S -C - -o part :\(origin.port)/x")
+            try body(result, shell)
+        }
+    }
+
+    @Test(arguments: refused)
+    func whatDoesNotFitLeavesTheFileAlone(_ answer: Answer) async throws {
+        try await resume(answer) { result, shell in
+            #expect(result.code == answer.code.rawValue, "\(result.errors)")
+            #expect(result.errors.replacing("\n", with: " ").contains(answer.says), "\(result.errors)")
+            let kept = String(decoding: try shell.read("part"), as: UTF8.self)
+            #expect(kept == "begun")
+            let mark = (try? shell.read("part.lupine-part")).map { String(decoding: $0, as: UTF8.self) }
+            #expect(mark == answer.mark)
+        }
+    }
+
+    @Test(arguments: taken)
+    func whatFitsIsPutBehindIt(_ answer: Answer) async throws {
+        try await resume(answer) { result, shell in
+            #expect(result.code == 0, "\(result.errors)")
+            let whole = String(decoding: try shell.read("part"), as: UTF8.self)
+            #expect(whole == "begunworld")
+            #expect(throws: (any Error).self) { try shell.read("part.lupine-part") }
+        }
+    }
+
+    /// What is said names both versions.
+    @Test func bothVersionsAreNamed() async throws {
+        try await resume(Self.refused[0]) { result, _ in
+            let text = result.errors.replacing("\n", with: " ")
+            #expect(text.contains("\"v1\"") && text.contains("\"v2\""), "\(result.errors)")
+        }
+    }
+
+    /// A file that is shorter than the place to go on at would get a hole.
+    @Test func aFileGetsNoHole() async throws {
+        try await withShell { shell, origin in
+            try shell.write("abc", to: "part")
+            let result = await shell.run("-s -S -C 10 -o part :\(origin.port)/range/20")
+            #expect(result.code == ExitCode.resume.rawValue, "\(result.errors)")
+            let kept = try shell.read("part")
+            #expect(kept == Data("abc".utf8))
+        }
+    }
+
+    /// What stood behind the place to go on at is not left behind the new end.
+    @Test func aFileHasTheLengthOfTheWhole() async throws {
+        try await withShell { shell, origin in
+            try shell.write("abcxxxxxxxxxxxxx", to: "part")
+            let result = await shell.run("-s -S -C 3 -o part :\(origin.port)/range/5")
+            #expect(result.code == 0, "\(result.errors)")
+            let kept = String(decoding: try shell.read("part"), as: UTF8.self)
+            #expect(kept == "abcde")
+        }
+    }
+
+    /// A cut in the middle of a part that fits is gone on with: what has come stays.
+    @Test func aCutPartIsGoneOnWith() async throws {
+        try await withShell { shell, origin in
+            try shell.write("begun", to: "part")
+            try shell.write("\"v1\"\n10\n", to: "part.lupine-part")
+            let head = "HTTP/1.1 206 Partial Content\r\nETag: \"v1\"\r\nConnection: close\r\n"
+            origin.script(
+                "GET", "/x",
+                ScriptPlan([
+                    Script([
+                        .send(head + "Content-Range: bytes 5-9/10\r\nContent-Length: 5\r\n\r\nwo"), .close,
+                    ]),
+                    Script([
+                        .send(head + "Content-Range: bytes 7-9/10\r\nContent-Length: 3\r\n\r\nrld"), .close,
+                    ]),
+                ]))
+            let cut = await shell.run("-s -S -C - -o part :\(origin.port)/x")
+            #expect(cut.code == ExitCode.lost.rawValue, "\(cut.errors)")
+            let whole = await shell.run("-s -S -C - -o part :\(origin.port)/x")
+            #expect(whole.code == 0, "\(whole.errors)")
+            let kept = String(decoding: try shell.read("part"), as: UTF8.self)
+            #expect(kept == "begunworld")
+        }
+    }
+
+    /// The length that the first answer gave is noted, and a part of another whole is refused by it.
+    @Test func aDownloadNotesItsVersionAndItsLength() async throws {
+        try await withShell { shell, origin in
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nConnection: close\r\n"
+            origin.script(
+                "GET", "/x",
+                ScriptPlan([
+                    Script([.send(head + "\r\nbegun"), .close]),
+                    Script([
+                        .send(
+                            "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 5-10/11\r\nContent-Length: 6\r\n\r\nworlds"
+                        ), .close,
+                    ]),
+                ]))
+            let cut = await shell.run("-s -S -o part :\(origin.port)/x")
+            #expect(cut.code == ExitCode.lost.rawValue, "\(cut.errors)")
+            let other = await shell.run("-s -S -C - -o part :\(origin.port)/x")
+            #expect(other.code == ExitCode.resume.rawValue, "\(other.errors)")
+            let kept = try shell.read("part")
+            #expect(kept == Data("begun".utf8))
+        }
+    }
+}

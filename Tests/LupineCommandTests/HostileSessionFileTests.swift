@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Lupine
+import LupineOrigin
+import Testing
+
+@testable import LupineCommand
+
+/// What `--session` and cookie files keep goes to the origin that it came from, whatever stands in the files.
+struct HostileSessionFileTests {
+    /// What would be sent to a URL under a session, as words; nothing is loaded.
+    private func line(_ shell: Shell, _ session: String, _ urls: [String]) async -> [String] {
+        let result = await shell.run(["--to-curl", "--show-secrets", "--session", session] + urls)
+        #expect(result.code == 0, "\(result.errors)")
+        return result.output.split(separator: "\n").map(String.init)
+    }
+
+    @Test(arguments: ["me", "./me.json"])
+    func aStoredAuthorizationStaysWithItsOrigin(_ session: String) async throws {
+        try await withShell { shell, origin in
+            let own = "http://localhost:\(origin.port)/headers"
+            let kept = await shell.run(["-s", "--session", session, own, "Authorization:s3cr3t", "X-Own:1"])
+            #expect(kept.code == 0, "\(kept.errors)")
+            for url in [own, "HTTP://LOCALHOST:\(origin.port)/x", "ws://localhost:\(origin.port)/x"] {
+                let lines = await line(shell, session, [url])
+                #expect(lines.first?.contains("s3cr3t") == true, "\(url): \(lines)")
+            }
+            for other in [
+                "https://localhost:\(origin.port)/", "http://localhost:\(origin.port ^ 1)/",
+                "http://localhost/",
+                "https://localhost/", "http://127.0.0.1:\(origin.port)/", "http://[::1]:\(origin.port)/",
+                "http://x.localhost:\(origin.port)/", "wss://localhost:\(origin.port)/",
+                "http://localhost.:\(origin.port)/", "file://localhost/etc/hostname",
+            ] {
+                let lines = await line(shell, session, [other])
+                #expect(lines.first?.contains("s3cr3t") == false, "\(other): \(lines)")
+                #expect(lines.first?.contains("X-Own") == false, "\(other): \(lines)")
+            }
+            let both = await line(shell, session, [own, "http://localhost:1/", "http://h.test/"])
+            #expect(both.map { $0.contains("s3cr3t") } == [true, false, false], "\(both)")
+        }
+    }
+
+    @Test(arguments: ["me", "./me.json"])
+    func storedCookiesStayWithTheirOrigin(_ session: String) async throws {
+        try await withShell { shell, origin in
+            let own = "http://localhost:\(origin.port)"
+            _ = await shell.run(["-s", "--session", session, own + "/cookies/set/a/s3cr3t"])
+            let lines = await line(shell, session, [own, "http://localhost:1/", "https://localhost/"])
+            #expect(lines.map { $0.contains("s3cr3t") } == [true, false, false], "\(lines)")
+            // An origin that is visited in between takes nothing along, and loses nothing.
+            let other = try LupineOrigin.Origin.start()
+            let visited = await shell.run([
+                "-s", "--session", session, "http://localhost:\(other.port)/headers", own + "/headers",
+            ])
+            await other.shutdown()
+            #expect(visited.output.components(separatedBy: "a=s3cr3t").count == 2, "\(visited.output)")
+            let after = await line(shell, session, [own, "http://localhost:\(other.port)/"])
+            #expect(after.map { $0.contains("s3cr3t") } == [true, false], "\(after)")
+        }
+    }
+
+    @Test func aFileNotesItsOrigin() async throws {
+        try await withShell { shell, origin in
+            _ = await shell.run("-s --session ./me.json http://localhost:\(origin.port)/headers X-Own:1")
+            let text = String(decoding: try shell.read("me.json"), as: UTF8.self)
+            #expect(text.contains("\"http://localhost:\(origin.port)\""), "\(text)")
+            let mode =
+                try FileManager.default.attributesOfItem(atPath: shell.folder + "/me.json")[.posixPermissions]
+                as? NSNumber
+            #expect(mode?.intValue == 0o600)
+        }
+    }
+
+    /// Two names are two sessions, however odd their letters are.
+    @Test(arguments: [("a@x", "a_x"), ("a!", "a?"), ("é", "e\u{301}é"), ("..", "__"), ("a%40x", "a@x")])
+    func twoNamesAreTwoSessions(_ first: String, _ second: String) async throws {
+        try await withShell { shell, origin in
+            let url = "http://localhost:\(origin.port)/headers"
+            _ = await shell.run(["-s", "--session", first, url, "Authorization:s3cr3t"])
+            let lines = await line(shell, second, [url])
+            #expect(lines.first?.contains("s3cr3t") == false, "\(lines)")
+            let own = await line(shell, first, [url])
+            #expect(own.first?.contains("s3cr3t") == true, "\(own)")
+        }
+    }
+
+    private static let old = """
+        {"cookies": [
+          {"name": "h", "value": "cookie-h", "domain": "h.test", "path": "/", "secure": false, "httpOnly": false},
+          {"name": "s", "value": "cookie-s", "domain": ".h.test", "path": "/", "secure": true, "httpOnly": true},
+          {"name": "o", "value": "cookie-o", "domain": "other.test", "path": "/", "secure": true, "httpOnly": false}
+        ], "headers": [{"name": "Authorization", "value": "s3cr3t"}]}
+        """
+
+    /// The first origin that asks has the fields of a file from before; cookies go to their hosts.
+    @Test(arguments: ["me", "./me.json"])
+    func anOldFileIsReadOnceAndSplit(_ session: String) async throws {
+        try await Shell.use { shell in
+            let path = session == "me" ? ".local/share/lupine/sessions/h.test/me.json" : "me.json"
+            try FileManager.default.createDirectory(
+                atPath: shell.folder + "/.local/share/lupine/sessions/h.test",
+                withIntermediateDirectories: true)
+            try shell.write(Self.old, to: path)
+            let first = await line(shell, session, ["https://h.test/"])
+            #expect(first.first?.contains("s3cr3t") == true, "\(first)")
+            #expect(
+                first.first?.contains("cookie-h") == true && first.first?.contains("cookie-s") == true,
+                "\(first)")
+            #expect(first.first?.contains("cookie-o") == false, "\(first)")
+            let again = await line(
+                shell, session, ["https://h.test/", "https://h.test:8443/", "http://h.test/"])
+            #expect(again.map { $0.contains("s3cr3t") } == [true, false, false], "\(again)")
+            #expect(again.map { $0.contains("cookie-h") } == [true, false, false], "\(again)")
+            let other = await line(shell, session, ["https://other.test/", "http://other.test/"])
+            #expect(other.map { $0.contains("cookie-o") } == [true, false], "\(other)")
+            #expect(!other.contains { $0.contains("s3cr3t") }, "\(other)")
+        }
+    }
+
+    /// Files that nobody wrote with this command. Each ends with a sentence, none with a trap, and none is written over.
+    @Test(arguments: [
+        "", "{", "[]", "null", "1", "{\"origins\": 1}", "{\"origins\": [{}]}",
+        String(repeating: "[", count: 100_000), String(repeating: "{\"origins\":", count: 20_000),
+        "{\"origins\": [{\"origin\": \"nonsense\", \"cookies\": [], \"headers\": []}]}",
+        "{\"cookies\": [], \"headers\": [{\"name\": 1}]}",
+        "{\"cookies\": [{\"name\": \"a\", \"value\": \"b\", \"domain\": \"d\", \"path\": \"/\", \"expires\": 1e999, \"secure\": false, \"httpOnly\": false}], \"headers\": []}",
+    ])
+    func aBrokenFileIsToldAndLeftAlone(_ text: String) async throws {
+        try await withShell { shell, origin in
+            try shell.write(text, to: "me.json")
+            let result = await shell.run("-s -S --session ./me.json http://localhost:\(origin.port)/headers")
+            #expect(result.code == ExitCode.read.rawValue, "\(result.errors)")
+            #expect(result.errors.contains("me.json"), "\(result.errors)")
+            #expect(result.output.isEmpty)
+            let left = String(decoding: try shell.read("me.json"), as: UTF8.self)
+            #expect(left == text)
+        }
+    }
+
+    /// Values that are JSON and still nonsense: nothing of them breaks a request apart, nothing traps.
+    @Test(arguments: [
+        ("\"name\": \"X-A\\r\\nX-Evil\", \"value\": \"1\"", "1e300"),
+        ("\"name\": \"X-A\", \"value\": \"1\\r\\nX-Evil: 1\"", "-1e300"),
+        ("\"name\": \"\", \"value\": \"\"", "0"), ("\"name\": \"X A\", \"value\": \"\\u0000\"", "1e18"),
+    ])
+    func nonsenseInAFileSplitsNothing(_ field: String, _ expires: String) async throws {
+        try await withShell { shell, origin in
+            let root = "http://localhost:\(origin.port)"
+            try shell.write(
+                """
+                {"origins": [{"origin": "\(root)", "headers": [{\(field)}], "cookies": [{"name": "a\\r\\n", \
+                "value": "b\\r\\nX-Evil: 1", "domain": "localhost", "path": "/", "secure": false, "httpOnly": false, \
+                "expires": \(expires)}, {"name": "c", "value": "d", "domain": "localhost", "path": "/", \
+                "secure": false, "httpOnly": false, "expires": \(expires)}]}]}
+                """, to: "me.json")
+            let result = await shell.run("-s --session ./me.json -c jar \(root)/headers")
+            #expect(!result.output.contains("X-Evil"), "\(result.output)")
+        }
+    }
+
+    @Test(arguments: [
+        "1e300", "inf", "nan", "-1e300", "1e18", "9223372036854775807", "9223372036854775808", "-1",
+    ])
+    func noExpiryOfACookieFileTraps(_ expiry: String) async throws {
+        try await withShell { shell, origin in
+            try shell.write("localhost\tFALSE\t/\tFALSE\t\(expiry)\ta\tb\n", to: "jar")
+            let result = await shell.run("-s -b jar -c written http://localhost:\(origin.port)/headers")
+            #expect(result.code == 0, "\(result.errors)")
+            let written = String(decoding: try shell.read("written"), as: UTF8.self)
+            #expect(written.hasPrefix("# Netscape HTTP Cookie File\n"))
+        }
+    }
+
+    /// A server's cookie is one line of a cookie file, and stays that server's.
+    @Test(arguments: ["\u{2028}", "\u{2029}", "\u{85}", "\t", "\u{B}"])
+    func aCookieCannotWriteOneForAnotherHost(_ end: String) async throws {
+        try await withShell { shell, origin in
+            let evil = "x\(end)bank.test\tFALSE\t/\tFALSE\t4102444800\tsession\tfixed"
+            origin.script(
+                "GET", "/evil",
+                ScriptPlan([
+                    Script([
+                        .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nSet-Cookie: a=\(evil)\r\n\r\n"),
+                        .close,
+                    ])
+                ]))
+            _ = await shell.run("-s -c jar http://localhost:\(origin.port)/evil")
+            let jar = (try? shell.read("jar")) ?? Data()
+            let cookies = NetscapeCookieFile.cookies(String(decoding: jar, as: UTF8.self))
+            #expect(cookies.allSatisfy { $0.domain == "localhost" }, "\(cookies)")
+            let sent = await shell.run("--to-curl --show-secrets -b jar http://bank.test/")
+            #expect(!sent.output.contains("fixed"), "\(sent.output)")
+        }
+    }
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Lupine
+import LupineOrigin
+import LupineTLS
+import Testing
+
+@testable import LupineCommand
+
+/// What somebody else wrote does not command the user's terminal, wherever it stands; a pipe and a file get it as it came.
+struct HostileTerminalTests {
+    /// What a terminal would obey.
+    static let commands: [String] = sequences + controls
+
+    private static let sequences = [
+        "\u{1B}]0;pwned\u{7}", "\u{1B}[8m", "\u{1B}[2J", "\u{1B}[31m", "\u{9B}2J", "\u{9D}0;x\u{9C}",
+        "\u{202E}",
+    ]
+
+    /// All of C0 but for tab and line feed, DEL, all of C1.
+    private static let controls: [String] = (UInt8(0)...0x9F).filter { number in
+        switch number {
+        case 0x09, 0x0A, 0x20..<0x7F: false
+        default: true
+        }
+    }.map { String(Unicode.Scalar($0)) }
+
+    /// The commands that are ours: inks, and what draws the bars. None of the above is among them.
+    private static var own: some RegexComponent {
+        /\u{1B}\[(36|32|33|35|2|1|1;32|1;33|1;31|0)m|\u{1B}\[[0-9]+A\r|\u{1B}\[K/
+    }
+
+    /// What of a text a terminal would obey, our own inks aside.
+    static func orders(_ text: String, whileDrawing: Bool = false) -> [String] {
+        var left = String.UnicodeScalarView()
+        for scalar in text.replacing(own, with: "").unicodeScalars { left.append(scalar) }
+        let following = Array(left.dropFirst()) + ["\n"]
+        return zip(left, following).filter { scalar, next in
+            switch scalar.value {
+            case 0x0A, 0x09: false
+            case 0x0D: !whileDrawing && next != "\n"
+            case 0x00..<0x20, 0x7F...0x9F, 0x202A...0x202E, 0x2066...0x2069: true
+            default: false
+            }
+        }.map { String($0.0.value, radix: 16) }
+    }
+
+    private func show(
+        _ arguments: [String], head: String = "", body: Data, type: String = "text/plain; charset=utf-8",
+        terminal: Bool = true
+    ) async throws -> Shell.Result {
+        try await withShell { shell, origin in
+            origin.script(
+                "GET", "/x",
+                ScriptPlan([
+                    Script([
+                        .send(
+                            "HTTP/1.1 200 OK\r\nContent-Type: \(type)\r\n\(head)Content-Length: \(body.count)\r\n\r\n"
+                        ), .send([UInt8](body)), .close,
+                    ])
+                ]))
+            var shell = shell
+            shell.isTerminal = terminal
+            return await shell.run(arguments + [":\(origin.port)/x"])
+        }
+    }
+
+    @Test(arguments: commands)
+    func textOnATerminalIsHarmless(_ command: String) async throws {
+        let body = Data("before \(command) after\r\nnext\n".utf8)
+        for arguments in [["--body"], ["--body", "--pretty", "none"], ["--body", "-N"], []] {
+            let result = try await show(arguments, body: body)
+            // A NUL makes it something that is no text, which is not shown at all.
+            if command != "\0" {
+                #expect(
+                    result.output.contains("before ") && result.output.contains(" after"), "\(result.output)")
+            }
+            #expect(Self.orders(result.output) == [], "\(arguments)")
+        }
+        let pipe = try await show([], body: body, terminal: false)
+        #expect(pipe.bytes == body)
+    }
+
+    /// A character that arrives in two pieces, and octets that are no UTF-8.
+    @Test func octetsOnATerminalAreHarmlessHoweverTheyAreCut() throws {
+        let all: [UInt8] =
+            Array("a\u{9B}2J\u{85}é😀b\u{1B}[2J".utf8) + [0x9B, 0x32, 0x4A, 0xC2] + Array("c\n".utf8) + [
+                0xE2, 0x80,
+            ]
+        var shown: Set<String> = []
+        for cut in 0...all.count {
+            let paper = Shell.Paper()
+            var presenter = BodyPresenter(
+                sink: Surroundings.Sink(isTerminal: true) { paper.write($0) }, manner: .verbatim,
+                style: Style(isOn: false), type: "text/plain")
+            for piece in [all[..<cut], all[cut...]] where !piece.isEmpty { try presenter.take(Data(piece)) }
+            try presenter.finish()
+            #expect(String(validating: paper.content, as: UTF8.self) != nil, "cut at \(cut)")
+            shown.insert(String(decoding: paper.content, as: UTF8.self))
+        }
+        #expect(shown == ["a\\u{9b}2J\\u{85}é😀b\\u{1b}[2J\\x9b2J\\xc2c\n\\xe2\\x80\n"])
+    }
+
+    /// An eight-bit terminal obeys the octets 80 to 9F, also those of a harmless character in UTF-8.
+    @Test func aTerminalThatReadsNoUTF8GetsNoneOfItsCommands() async throws {
+        try await withShell { shell, origin in
+            var shell = shell
+            shell.isTerminal = true
+            shell.environment["LANG"] = "en_US.ISO-8859-1"
+            let body = "{\"ě\": \"Û\", \"é\": 1}"
+            origin.route("GET", "/x") { _ throws(Refusal) in
+                try OriginResponse(200, "application/json", Array(body.utf8))
+            }
+            for arguments in [[], ["--pretty", "none"], ["-i"], ["-v"]] {
+                let result = await shell.run(arguments + [":\(origin.port)/x"])
+                #expect(!result.bytes.contains { (0x80..<0xA0).contains($0) }, "\(result.output)")
+                #expect(!result.errors.utf8.contains { (0x80..<0xA0).contains($0) })
+            }
+        }
+    }
+
+    @Test(arguments: commands)
+    func jsonOnATerminalIsHarmless(_ command: String) async throws {
+        for body in [
+            "{\"name \(command)\": 1}", "[\"value \(command)\"]", "[1, \(command) rest", "{}\(command)",
+        ] {
+            for arguments in [["--body"], ["--body", "-N"], ["--body", "--pretty", "colors"]] {
+                let result = try await show(arguments, body: Data(body.utf8), type: "application/json")
+                #expect(Self.orders(result.output) == [], "\(body) \(arguments): \(result.output)")
+            }
+        }
+    }
+
+    @Test(arguments: commands.filter { !$0.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F } })
+    func headsOnATerminalAreHarmless(_ command: String) async throws {
+        let field = "X-Field: before \(command) after"
+        for arguments in [["-i"], ["-v"], ["-D", "-"], ["-w", "%header{x-field}"], ["--print", "h"]] {
+            let result = try await show(arguments, head: field + "\r\n", body: Data("x\n".utf8))
+            #expect((result.output + result.errors).contains("before"), "\(result.output)\(result.errors)")
+            #expect(
+                Self.orders(result.output.replacing("\r\n", with: "\n")) == [],
+                "\(arguments): \(result.output)")
+            #expect(Self.orders(result.errors) == [], "\(arguments): \(result.errors)")
+        }
+        let pipe = try await show(["-i"], head: field + "\r\n", body: Data("x\n".utf8), terminal: false)
+        #expect(pipe.output.contains(field), "\(pipe.output)")
+        let file = try await withShell { shell, origin in
+            origin.script(
+                "GET", "/x",
+                ScriptPlan([
+                    Script([.send("HTTP/1.1 200 OK\r\n\(field)\r\nContent-Length: 0\r\n\r\n"), .close])
+                ]))
+            var shell = shell
+            shell.isTerminal = true
+            _ = await shell.run("-s -D heads :\(origin.port)/x")
+            return String(decoding: try shell.read("heads"), as: UTF8.self)
+        }
+        #expect(file.contains(field), "\(file)")
+    }
+
+    /// A reason that is no text, in every place that tells of it.
+    @Test(arguments: [["-v"], ["-f"], ["-i"], ["--events"], ["--timing"]])
+    func aReasonIsHarmless(_ arguments: [String]) async throws {
+        try await withShell { shell, origin in
+            origin.script(
+                "GET", "/x",
+                ScriptPlan([
+                    Script([.send("HTTP/1.1 404 gone \u{9B}2J\u{85}\r\nContent-Length: 0\r\n\r\n"), .close])
+                ]))
+            var shell = shell
+            shell.isTerminal = true
+            let result = await shell.run(arguments + [":\(origin.port)/x"])
+            #expect(Self.orders(result.output + result.errors) == [], "\(result.errors)")
+        }
+    }
+
+    /// Where a redirect leads to is told by a monitor, a waterfall and an error.
+    @Test(arguments: [
+        ["-L", "--events"], ["-L", "--timing"], ["-L", "-v"], ["-w", "%{redirect_url} %{url_effective}"],
+    ])
+    func anAddressIsHarmless(_ arguments: [String]) async throws {
+        try await withShell { shell, origin in
+            origin.script(
+                "GET", "/x",
+                ScriptPlan([
+                    Script([
+                        .send(
+                            "HTTP/1.1 302 Found\r\nLocation: http://h\u{9B}2J.invalid/\u{85}\u{9B}2J\r\nContent-Length: 0\r\n\r\n"
+                        ), .close,
+                    ])
+                ]))
+            var shell = shell
+            shell.isTerminal = true
+            let result = await shell.run(arguments + [":\(origin.port)/x"])
+            #expect(Self.orders(result.output + result.errors) == [], "\(result.errors)")
+        }
+    }
+
+    @Test(arguments: ["\u{1B}[2J", "\u{9B}2J", "\u{7F}", "\u{85}", "\n", "\r", "\u{202E}"])
+    func whatTheUserTypedIsHarmlessInWhatIsTold(_ command: String) async throws {
+        try await withShell { shell, origin in
+            var shell = shell
+            shell.isTerminal = true
+            let url = ":\(origin.port)/range/10"
+            for arguments in [
+                ["-o", "f\(command)f", url], ["-o", "none/f\(command)f", url], ["-T", "f\(command)f", url],
+                ["-b", "f\(command)f", url], ["--session", "./f\(command)/x", url], ["http://h\(command)h/"],
+                ["gopher\(command)://h/"], ["--f\(command)"], ["-d", "@f\(command)", url],
+                ["help", "x\(command)"],
+                ["--to-curl", "-H", "X: \(command)", url],
+                ["--cacert", "f\(command)", "https://localhost:1/"],
+                ["--cert", "f\(command)", "https://localhost:1/"], ["x\(command):=nonsense", url],
+                ["-D", "none/f\(command)", url],
+                ["--unix-socket", "f\(command)", url], ["-x", "h\(command)h", url],
+                ["--resolve", "h:1:\(command)", url], ["--interface", "x\(command)", url],
+            ] {
+                let result = await shell.run(arguments)
+                // Our own line ends are there; a line end of theirs is one only in what has lines: a body, a curl line.
+                #expect(
+                    Self.orders(result.output, whileDrawing: true) == [], "\(arguments): \(result.output)")
+                #expect(
+                    Self.orders(result.errors, whileDrawing: true) == [], "\(arguments): \(result.errors)")
+            }
+        }
+    }
+
+    /// A name that the server gives is made a file's without what a terminal would obey when it is listed.
+    @Test(arguments: ["a%1B%5B2Jb", "a%7Fb", "a%C2%9B2Jb", "a%0Ab", "a%E2%80%AEb", "a%0Db"])
+    func namesOfFilesAreHarmless(_ name: String) async throws {
+        try await withShell { shell, origin in
+            origin.route("GET", "/*") { _ throws(Refusal) in
+                var response = try OriginResponse(200, "text/plain", [UInt8]("x".utf8))
+                try response.add("Content-Disposition", "attachment; filename*=UTF-8''\(name)")
+                return response
+            }
+            var shell = shell
+            shell.isTerminal = true
+            for switches in [["-O"], ["-O", "-J"]] {
+                let result = await shell.run(switches + [":\(origin.port)/\(name)"])
+                #expect(Self.orders(result.errors, whileDrawing: true) == [], "\(result.errors)")
+                for file in try FileManager.default.contentsOfDirectory(atPath: shell.folder) {
+                    #expect(Self.orders(file) == [] && !file.contains("\n"), "\(file)")
+                    try FileManager.default.removeItem(atPath: shell.folder + "/" + file)
+                }
+            }
+        }
+    }
+
+    @Test(arguments: commands.filter { $0 != "\r" && $0 != "\0" })
+    func eventsOnATerminalAreHarmless(_ command: String) async throws {
+        let stream =
+            "event: kind\(command)\nid: 1\(command)\ndata: text\(command)\n\ndata: {\"a\(command)\": \"\(command)\"}\n\n"
+        try await withShell { shell, origin in
+            let head =
+                "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: \(stream.utf8.count)\r\n\r\n"
+            origin.script("GET", "/x", ScriptPlan([Script([.send(head + stream), .close])]))
+            var shell = shell
+            shell.isTerminal = true
+            let result = await shell.run("--sse :\(origin.port)/x")
+            #expect(result.output.contains("text"), "\(result.errors)")
+            #expect(Self.orders(result.output + result.errors) == [], "\(result.output)")
+        }
+    }
+
+    @Test(arguments: commands.filter { $0 != "\0" })
+    func messagesOnATerminalAreHarmless(_ command: String) async throws {
+        try await withShell { shell, origin in
+            var shell = shell
+            shell.isTerminal = true
+            shell.input = Data("text\(command)\n{\"a\(command)\": \"\(command)\"}\n".utf8)
+            let result = await shell.run(
+                "ws://127.0.0.1:\(origin.port)/websocket?close=4000&reason=x%C2%9B2J%1B%5B2J")
+            #expect(Self.orders(result.output + result.errors) == [], "\(result.output)\(result.errors)")
+        }
+    }
+
+    @Test(arguments: ["\u{1B}[2J", "\u{9B}2J1"])
+    func namesInCertificatesAreHarmless(_ command: String) throws {
+        var der = try ThrowawayIdentity.make().certificate.der
+        let name = Array("serve".utf8)
+        let replacement = Array((command + "!!!!!").utf8.prefix(name.count))
+        for start in der.indices where der[start...].starts(with: name) {
+            der.replaceSubrange(start..<(start + name.count), with: replacement)
+        }
+        let certificate = try #require(SecCertificateCreateWithData(nil, Data(der) as CFData))
+        let paper = Shell.Paper()
+        let sink = Surroundings.Sink(isTerminal: true) { paper.write($0) }
+        sink.say(CertificateReport.text([("h\(command)", [certificate])], style: Style(isOn: true)))
+        let text = String(decoding: paper.content, as: UTF8.self)
+        #expect(text.contains("subject") && text.contains("throw-away"), "\(text)")
+        #expect(Self.orders(text) == [], "\(text)")
+    }
+
+    @Test func progressLinesAreHarmless() {
+        let bar = ProgressBar(name: "a\u{1B}[2J\u{9B}2J\n\r\u{7F}b", count: 5, total: 10, elapsed: 1)
+        for isTerminal in [true, false] {
+            let paper = Shell.Paper()
+            let sink = Surroundings.Sink(isTerminal: isTerminal) { paper.write($0) }
+            sink.say(bar.line(columns: 80, unicode: true, style: Style(isOn: true)))
+            sink.say(bar.plain)
+            let text = String(decoding: paper.content, as: UTF8.self)
+            #expect(Self.orders(text) == [] && !text.contains("\n"), "\(text)")
+        }
+    }
+}
