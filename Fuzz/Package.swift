@@ -50,6 +50,10 @@ let package = Package(
         .target(
             name: "Lupine", dependencies: ["LupineLoading", "LupineCoding"], path: "House/Lupine",
             swiftSettings: pipelineRules),
+        // Its internals are lent to targets by `@testable`: it has no `package` names.
+        .target(
+            name: "LupineCommand", dependencies: ["Lupine", "LupineTransport"], path: "House/LupineCommand",
+            swiftSettings: houseRules + [.unsafeFlags(["-enable-testing"])]),
         .target(
             name: "CodingFuzzKit", dependencies: ["LupineCoding"], path: "Targets/CodingFuzzKit",
             swiftSettings: houseRules),
@@ -75,6 +79,10 @@ let package = Package(
         fuzzTarget("ResumeDataFuzz", "FuzzKit", "LupineLoading"),
         fuzzTarget("ServerSentEventsFuzz", "FuzzKit", "Lupine"),
         fuzzTarget("NDJSONFuzz", "FuzzKit", "Lupine"),
+        fuzzTarget("CookieFileFuzz", "FuzzKit", "Lupine", "LupineCommand"),
+        fuzzTarget("JSONPainterFuzz", "FuzzKit", "LupineCommand"),
+        fuzzTarget("NetrcFuzz", "FuzzKit", "LupineCommand"),
+        fuzzTarget("SessionFileFuzz", "FuzzKit", "Lupine", "LupineCommand"),
         .target(name: "FuzzKit", path: "Targets/FuzzKit", swiftSettings: houseRules),
         .target(
             name: "ReferenceKit", dependencies: ["LupineHTTP"], path: "Targets/ReferenceKit",

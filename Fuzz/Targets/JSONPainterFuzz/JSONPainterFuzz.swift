@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// Invariant: a terminal is shown the same however the content is cut, at most 70 times as much and 4 KiB, nothing that commands it but inks, and of JSON nothing else than what came.
+
+import Foundation
+import FuzzKit
+
+@testable import LupineCommand
+
+/// The input is how it is shown, where to cut, and the content.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    var input = unsafe FuzzInput(start, count)
+    let choice = input.octet()
+    let cuts = Cuts(&input)
+    let octets = input.rest()
+    let breaks = choice & 1 == 0
+    let manner: BodyPresenter.Manner =
+        choice & 2 == 0 ? .pretty(breaksLines: breaks) : .lines(breaksLines: breaks)
+    let isTerminal = choice & 4 == 0
+    let isColored = choice & 8 == 0
+    let whole = show(octets, .none, manner, isTerminal, isColored)
+    // What is no text is not shown on a terminal, which its first piece tells.
+    if !isTerminal || !BodyPresenter.isBinary(Data(octets)) {
+        let first = cuts.pieces(of: octets).first ?? []
+        if !isTerminal || !BodyPresenter.isBinary(Data(first)) {
+            require(whole == show(octets, cuts, manner, isTerminal, isColored), "shown otherwise when cut")
+        }
+    }
+    require(whole.count <= 70 * octets.count + 4096, "\(whole.count) octets for \(octets.count)")
+    if isTerminal { require(isHarmless(whole, isColored), "commands the terminal") }
+    if case .pretty = manner, !isTerminal, !isColored, JSONText.isValid(octets) {
+        require(JSONText.isValid(whole), "no JSON any more")
+        require(tight(whole) == tight(octets), "other JSON")
+    }
+    return 0
+}
+
+private func show(
+    _ octets: [UInt8], _ cuts: Cuts, _ manner: BodyPresenter.Manner, _ isTerminal: Bool, _ isColored: Bool
+) -> [UInt8] {
+    let paper = Guarded<[UInt8]>([])
+    let sink = Surroundings.Sink(isTerminal: isTerminal) { data in paper.withLock { $0 += data } }
+    var presenter = BodyPresenter(
+        sink: sink, manner: manner, style: Style(isOn: isColored), type: "application/json")
+    do {
+        for piece in cuts.pieces(of: octets) { try presenter.take(Data(piece)) }
+        try presenter.finish()
+    } catch { fatalError("a sink that takes all was refused: \(error)") }
+    return paper.withLock { $0 }
+}
+
+/// Whether a terminal is given text, line ends, tabs, and inks where there are any.
+private func isHarmless(_ shown: [UInt8], _ isColored: Bool) -> Bool {
+    guard let text = String(validating: shown, as: UTF8.self) else { return false }
+    var scalars = text.unicodeScalars[...]
+    while let scalar = scalars.popFirst() {
+        switch scalar.value {
+        case 0x09, 0x0A: break
+        case 0x0D: guard scalars.first == "\n" else { return false }
+        case 0x1B:
+            guard isColored, let inks = scalars.firstIndex(of: "m"),
+                ["[36", "[32", "[33", "[35", "[2", "[0"].contains(String(scalars[..<inks]))
+            else { return false }
+            scalars = scalars[scalars.index(after: inks)...]
+        case 0x00..<0x20, 0x7F...0x9F, 0x202A...0x202E, 0x2066...0x2069: return false
+        default: break
+        }
+    }
+    return true
+}
+
+/// JSON without the white space between its tokens.
+private func tight(_ json: [UInt8]) -> [UInt8] {
+    var scanner = JSONScanner()
+    return json.filter { scanner.take($0) != .blank }
+}
