@@ -196,6 +196,36 @@ import Testing
         }
     }
 
+    /// Answers half, and fails with an error of its own.
+    private final class Breaking: URLProtocol {
+        struct Broken: Error {}
+
+        override class func canInit(with request: URLRequest) -> Bool { request.url?.host == "breaking.test" }
+        override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+        override func startLoading() {
+            let fields = ["ETag": "\"v1\"", "Accept-Ranges": "bytes", "Content-Length": "10"]
+            guard let url = request.url,
+                let response = HTTPURLResponse(
+                    url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: fields)
+            else { return }
+            client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+            client?.urlProtocol(self, didLoad: Data("01234".utf8))
+            client?.urlProtocol(self, didFailWithError: Broken())
+        }
+
+        override func stopLoading() {}
+    }
+
+    @Test("[U-7.13] a part that no error can name is not kept") func unnamed() async throws {
+        try await HostileStage.with { configuration, _ in
+            configuration.protocolClasses = [Breaking.self]
+        } _: { stage in
+            let end = await stage.session.download("http://breaking.test/").answered()
+            #expect(end.error != nil && end.resumeData == nil)
+        }
+    }
+
     @Test("[S-30] a session that goes takes its files with it", arguments: [false, true])
     func letGo(_ isForm: Bool) async throws {
         try await HostileStage.with { stage in

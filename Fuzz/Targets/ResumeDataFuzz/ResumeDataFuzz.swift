@@ -13,7 +13,8 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     for data in [bytes, Data("lupine-download-1\n".utf8) + bytes] {
         guard let read = ResumeData(data) else { continue }
         require(read.received > 0 && read.file.hasPrefix("/"), "goes on from nowhere: \(read)")
-        require(read.version.total ?? read.received >= read.received, "a part of more than the whole: \(read)")
+        let total = read.version.total ?? read.received
+        require(total >= read.received, "a part of more than the whole: \(read)")
         let request = read.request
         require(
             request.value(forHTTPHeaderField: "Range") == "bytes=\(read.received)-", "asks for another part")

@@ -98,7 +98,7 @@ public final class HTTPCookie: NSObject, Sendable {
         return headerFields.filter { HeaderList.isSame($0.key, "Set-Cookie") }
             .sorted { $0.key < $1.key }
             .flatMap { SetCookieSyntax.lines(in: $0.value) }
-            .compactMap { SetCookieSyntax.cookie($0, from: origin, now: now) }
+            .compactMap { SetCookieSyntax.cookie(SetCookieSyntax.unfolded($0), from: origin, now: now) }
     }
 
     /// Whether the other is a cookie of the same properties.

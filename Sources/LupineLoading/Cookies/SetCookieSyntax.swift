@@ -26,15 +26,28 @@ enum SetCookieSyntax {
             let rest = scalars[index...].drop { $0.properties.isWhitespace }
             let name = rest.prefix { $0.isASCII && isTokenOctet(UInt8(truncatingIfNeeded: $0.value)) }
             guard !name.isEmpty, rest[name.endIndex...].first == "=" else { continue }
-            lines.append(unwrapped(scalars[start..<comma]))
+            lines.append(line(scalars[start..<comma]))
             start = index
         }
-        lines.append(unwrapped(scalars[start...]))
+        lines.append(line(scalars[start...]))
         return lines
     }
 
-    private static func unwrapped(_ line: Substring.UnicodeScalarView) -> String {
-        Substring(line).trimmingCharacters(in: .whitespacesAndNewlines)
+    private static func line(_ scalars: Substring.UnicodeScalarView) -> String {
+        Substring(scalars).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// The line without the line breaks that white space follows (obs-fold, RFC 9112 §5.2). Others stay, and make it no cookie.
+    static func unfolded(_ line: String) -> String {
+        var text = String.UnicodeScalarView()
+        var rest = line.unicodeScalars[...]
+        while let scalar = rest.first {
+            let behind = rest.drop { $0 == "\r" || $0 == "\n" }
+            let isFold = behind.startIndex != rest.startIndex && (behind.first == " " || behind.first == "\t")
+            if !isFold { text.append(scalar) }
+            rest = isFold ? behind : rest.dropFirst()
+        }
+        return String(text)
     }
 
     /// The cookie of one line; nil when it is none.

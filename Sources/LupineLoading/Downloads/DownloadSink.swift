@@ -136,7 +136,8 @@ final class DownloadSink: TaskSink {
         }
         // A download that was given up, or that the disk has no room for, leaves nothing behind, unless somebody asked for it.
         let loading = error as? URLError
-        let isLost = loading?.code == .cancelled || loading?.code == .cannotWriteToFile
+        // So does one whose error cannot say how to go on: nobody would find the part.
+        let isLost = loading.map { [.cancelled, .cannotWriteToFile].contains($0.code) } ?? true
         let data = store.stop(keepsPart: !isLost || !askers.isEmpty)
         for asker in askers { asker(data) }
         // An error of the program's own stays as it is (U-16.4).
