@@ -94,9 +94,13 @@ import Testing
                 #expect(await stage.session.download(url).answered().error != nil)
             case .cancelled:
                 let request = await running(stage)
-                async let end = request.answered()
-                request.cancel()
-                #expect(await end.error != nil)
+                let error = await withCheckedContinuation { continuation in
+                    request.response(queue: DispatchQueue(label: "end")) {
+                        continuation.resume(returning: $0.error)
+                    }
+                    request.cancel()
+                }
+                #expect(error?.isExplicitlyCancelledError == true)
             case .cancelledAndGivenUp:
                 let request = await running(stage)
                 let data = await withCheckedContinuation { continuation in
