@@ -14,9 +14,13 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let text = String(decoding: input.rest(), as: UTF8.self)
     if let name = suggested(text) { check(name) }
     let name = String(String.UnicodeScalarView(text.unicodeScalars.filter { !isControl($0) }))
-    let quoted = name.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(
-        of: "\"", with: "\\\"")
-    guard let read = suggested("attachment; filename=\"\(quoted)\"") else { return 0 }
+    // By scalars: a quotation mark that a combining one follows is still a quotation mark on the wire.
+    var quoted = String.UnicodeScalarView()
+    for scalar in name.unicodeScalars {
+        if scalar == "\\" || scalar == "\"" { quoted.append("\\") }
+        quoted.append(scalar)
+    }
+    guard let read = suggested("attachment; filename=\"\(String(quoted))\"") else { return 0 }
     check(read)
     let plain = String(String.UnicodeScalarView(name.unicodeScalars.map { $0 == "/" ? "_" : $0 }))
     require(

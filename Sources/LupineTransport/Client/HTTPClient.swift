@@ -143,6 +143,8 @@ extension HTTPClient {
         /// Whether an https origin may see a client's certificate.
         ///
         /// - Parameters:
+        ///   - host: The origin's host.
+        ///   - port: The origin's port.
         ///   - origins: Those that the configuration names; nil for the one that the program's request names.
         ///   - move: How far redirects have led away from that.
         package static func mayIdentify(

@@ -39,6 +39,8 @@ package enum RedirectMove: Int, Sendable, CaseIterable, Comparable {
     /// What becomes of a field that the program has set.
     ///
     /// - Parameters:
+    ///   - name: The field's name.
+    ///   - value: Its value.
     ///   - sensitive: The names that the configuration keeps within an origin, besides those that always are.
     package func fate(of name: FieldName, _ value: String, sensitive: Set<FieldName>) -> Fate {
         if self == .withinOrigin { return .kept }

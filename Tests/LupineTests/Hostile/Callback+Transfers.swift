@@ -34,7 +34,7 @@ extension Callback {
             stage.get().onURLSessionTaskCreation(on: stage.queue()) { _ in hook.call() }
         },
         Callback("handler of the curl command", holds: .itself) { stage, hook in
-            stage.get().cURLDescription(on: stage.queue()) { _ in hook.call() }
+            stage.get().cURLDescription(on: stage.queue(), calling: { _ in hook.call() })
         },
         Callback("destination") { stage, hook in
             stage.session.download(stage.url()) { temporary, _ in

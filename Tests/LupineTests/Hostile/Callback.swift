@@ -42,7 +42,14 @@ struct Callback: Sendable, CustomTestStringConvertible {
 
     init(
         _ name: String, holds: Holds = .session,
-        prepare: @escaping @Sendable (inout PipelineSetUp, Hook) -> Void = { _, _ in },
+        _ make: @escaping @Sendable (CallbackStage, Hook) -> Request
+    ) {
+        self.init(name, holds: holds, prepare: { _, _ in }, make)
+    }
+
+    init(
+        _ name: String, holds: Holds = .session,
+        prepare: @escaping @Sendable (inout PipelineSetUp, Hook) -> Void,
         _ make: @escaping @Sendable (CallbackStage, Hook) -> Request = { stage, _ in
             stage.session.request(stage.url())
         }
