@@ -67,6 +67,8 @@ struct RequestPlanTests {
             .h.test\tTRUE\t/\tFALSE\t0\ta\tb
             #HttpOnly_h.test\tFALSE\t/x\tTRUE\t4102444800\tc\td
             broken line
+            ..#h.test\tFALSE\t/\tFALSE\t0\tg\th
+            .#h.test\tFALSE\t/\tFALSE\t0\ti\tj
             h.test\tFALSE\t/\tFALSE\tsoon\te\tf
             """
         let cookies = NetscapeCookieFile.cookies(text)

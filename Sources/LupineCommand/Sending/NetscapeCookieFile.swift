@@ -22,6 +22,8 @@ enum NetscapeCookieFile {
             }
             let isWide = fields[1] == "TRUE"
             let host = fields[0].hasPrefix(".") ? String(fields[0].dropFirst()) : fields[0]
+            // No host begins so, and a line that did would be a comment or one for another domain.
+            if let first = host.unicodeScalars.first, first == "." || first == "#" { return nil }
             var properties: [HTTPCookiePropertyKey: Any] = [
                 .domain: isWide ? "." + host : host, .path: fields[2], .name: fields[5], .value: fields[6],
             ]

@@ -49,7 +49,7 @@ extension Callback {
             }
         },
         Callback("resume data") { stage, hook in
-            let request = stage.session.download(stage.url())
+            let request = stage.session.download(stage.url("/stall"))
             request.onURLSessionTaskCreation(on: stage.queue()) { [weak request] _ in
                 request?.cancel(byProducingResumeData: { _ in hook.call() })
             }

@@ -99,7 +99,12 @@ final class CallbackStage: Sendable {
         let request = callback.make(self, hook)
         held.write { $0.request = request }
         // In the queue's order: before anything happens to the request.
-        request.underlyingQueue.async { request.onFinish { ended.add(true) } }
+        request.underlyingQueue.async {
+            request.onFinish { [weak request] in
+                if let file = (request as? DownloadRequest)?.fileURL { try? FileManager.default.removeItem(at: file) }
+                ended.add(true)
+            }
+        }
         request.resume()
     }
 
