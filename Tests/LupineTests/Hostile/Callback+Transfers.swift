@@ -37,10 +37,12 @@ extension Callback {
             stage.get().cURLDescription(on: stage.queue(), calling: { _ in hook.call() })
         },
         Callback("destination") { stage, hook in
-            stage.session.download(stage.url()) { temporary, _ in
-                hook.call()
-                return (temporary, [])
-            }
+            stage.session.download(
+                stage.url(),
+                to: { temporary, _ in
+                    hook.call()
+                    return (temporary, [])
+                })
         },
         Callback("opener of a file") { stage, hook in
             stage.session.streamRequest(stage.url()).saveContent { _ in

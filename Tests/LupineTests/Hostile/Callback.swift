@@ -101,7 +101,9 @@ final class CallbackStage: Sendable {
         // In the queue's order: before anything happens to the request.
         request.underlyingQueue.async {
             request.onFinish { [weak request] in
-                if let file = (request as? DownloadRequest)?.fileURL { try? FileManager.default.removeItem(at: file) }
+                if let file = (request as? DownloadRequest)?.fileURL {
+                    try? FileManager.default.removeItem(at: file)
+                }
                 ended.add(true)
             }
         }

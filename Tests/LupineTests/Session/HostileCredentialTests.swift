@@ -446,6 +446,7 @@ import Testing
             let own = stage.session.download(resumingWith: try #require(data))
                 .authenticate(with: Self.credential("alice"))
             _ = await own.loaded()
+            for file in [bare.fileURL, own.fileURL] { try FileManager.default.removeItem(at: #require(file)) }
             #expect(Self.said(to: stage.origin) == ["-", "alice", "alice", "-", "alice"])
         }
     }
