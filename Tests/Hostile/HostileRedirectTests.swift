@@ -122,7 +122,9 @@ import Testing
             await client.shutdown()
         case .data: _ = await place.session.request(url, method: .post, headers: headers).answered()
         case .upload: _ = await place.session.upload(body, to: url, headers: headers).answered()
-        case .download: _ = await place.session.download(url, headers: headers).answered()
+        case .download:
+            let answer = await place.session.download(url, headers: headers).answered()
+            if let file = answer.fileURL { try FileManager.default.removeItem(at: file) }
         case .stream:
             await withCheckedContinuation { continuation in
                 place.session.streamRequest(url, method: .post, headers: headers).responseStream { stream in

@@ -210,8 +210,9 @@ struct ProgramErrorTests {
         },
         Row(testDescription: "a download's serializer") { stage in
             await called { answer in
-                stage.session.download(stage.url()).response(responseSerializer: BrokenSerializer()) {
-                    answer($0.error)
+                stage.session.download(stage.url()).response(responseSerializer: BrokenSerializer()) { response in
+                    if let file = response.fileURL { try? FileManager.default.removeItem(at: file) }
+                    answer(response.error)
                 }
             }
         } isOfStep: {
