@@ -210,7 +210,8 @@ struct ProgramErrorTests {
         },
         Row(testDescription: "a download's serializer") { stage in
             await called { answer in
-                stage.session.download(stage.url()).response(responseSerializer: BrokenSerializer()) { response in
+                stage.session.download(stage.url()).response(responseSerializer: BrokenSerializer()) {
+                    response in
                     if let file = response.fileURL { try? FileManager.default.removeItem(at: file) }
                     answer(response.error)
                 }
