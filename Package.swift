@@ -124,7 +124,7 @@ let package = Package(
             name: "LupineTests",
             dependencies: [
                 "Lupine", "LupineLoading", "LupineCoding", "LupineOrigin", "LupineTransport", "LupineTLS",
-                "LupineTestKit",
+                "LupineHTTP", "LupineTestKit",
                 "lupine-transfer-probe",
             ],
             swiftSettings: pipelineRules),
