@@ -124,7 +124,7 @@ let package = Package(
             name: "LupineTests",
             dependencies: [
                 "Lupine", "LupineLoading", "LupineCoding", "LupineOrigin", "LupineTransport", "LupineTLS",
-                "LupineTestKit",
+                "LupineHTTP", "LupineTestKit",
                 "lupine-transfer-probe",
             ],
             swiftSettings: pipelineRules),
@@ -225,7 +225,7 @@ let package = Package(
             name: "UserLayer6", dependencies: ["Lupine", "LupineOrigin"], swiftSettings: usersSwift6),
         .testTarget(
             name: "ArchitectureTests", dependencies: ["LupineOrigin"],
-            exclude: ["unsafe-files.txt", "shape-exempt.txt"],
+            exclude: ["unsafe-files.txt", "shape-exempt.txt", "consumers.txt"],
             swiftSettings: houseRules),
     ]
 )

@@ -5,8 +5,9 @@ public import Foundation
 /// The pieces of a stream as asynchronous sequences. Any thread.
 ///
 /// Each `streaming…` method is a handler of the request from the moment of its call: the request may start at once, and
-/// what comes is gathered for the sequence. Once it is iterated, an iteration that is slower than the server slows it down,
-/// as any handler does.
+/// what comes is gathered for the sequence: more than `configuration.lupine.collectedBodyLimit` fails the request with
+/// `URLError.dataLengthExceedsMaximum`. Once it is iterated, an iteration that is slower than the server slows it down, as any
+/// handler does, and nothing is too much.
 public struct DataStreamTask: Sendable {
     /// The events of a stream: its pieces, then its completion.
     public typealias Stream<Success, Failure: Error> = StreamOf<DataStreamRequest.Stream<Success, Failure>>
@@ -84,7 +85,10 @@ public struct DataStreamTask: Sendable {
         adding: (@escaping DataStreamRequest.Handler<Success, Failure>) -> Void
     ) -> Stream<Success, Failure> {
         let request = request
-        let gathered = GatheredBytes { [weak request] bytes in request?.weigh(bytes) }
+        let limit = request.collectedBodyLimit
+        let gathered = GatheredBytes(
+            upTo: limit.bytes, overflow: { [weak request] in request?.fail(limit) },
+            weigh: { [weak request] bytes in request?.weigh(bytes) })
         return StreamOf(bufferingPolicy: bufferingPolicy, gathered: gathered) {
             if shouldAutomaticallyCancel { request.cancelUnlessEnded() }
         } source: { source in

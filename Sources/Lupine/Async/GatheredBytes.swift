@@ -3,12 +3,13 @@
 /// How many bytes of a request's content wait in one asynchronous sequence to be taken out. Any thread.
 ///
 /// From when somebody iterates, the request counts them with what waits for its handlers: an iteration that is slower than
-/// the server slows it down. Before that nobody is slow, and what comes is gathered without a bound (C-45): a program may
-/// well iterate two sequences of a request one after the other.
+/// the server slows it down. Before that nobody is slow, and what comes is gathered (C-45), up to a limit beyond which the
+/// request fails: a program may well iterate two sequences of a request one after the other.
 final class GatheredBytes: Sendable {
     private enum Phase: Sendable {
-        case gathering  // → iterated, over
+        case gathering  // → iterated, overflown, over
         case iterated  // → over
+        case overflown  // → over
         case over
     }
 
@@ -31,26 +32,51 @@ final class GatheredBytes: Sendable {
         deinit { gathered.took(count) }
     }
 
+    private let limit: Int
+    private let overflow: @Sendable () -> Void
     private let weigh: @Sendable (Int) -> Void
     private let state = Protected(State())
 
-    /// - Parameter weigh: Tells the request by how many bytes its backlog changes.
-    init(weigh: @escaping @Sendable (Int) -> Void) { self.weigh = weigh }
+    /// - Parameters:
+    ///   - limit: How many bytes are gathered before somebody iterates.
+    ///   - overflow: Called once, by whoever brings more than that.
+    ///   - weigh: Tells the request by how many bytes its backlog changes.
+    init(
+        upTo limit: Int = .max, overflow: @escaping @Sendable () -> Void = {},
+        weigh: @escaping @Sendable (Int) -> Void
+    ) {
+        self.limit = limit
+        self.overflow = overflow
+        self.weigh = weigh
+    }
 
-    /// So many bytes are about to wait.
-    func receipt(for count: Int) -> Receipt {
+    /// So many bytes are about to wait. Says whether they may be too many: `judge` is to follow when they wait.
+    func receipt(for count: Int) -> (Receipt, isDoubtful: Bool) {
+        var isDoubtful = false
         change { state in
             switch state.phase {
             case .gathering:
                 state.count += count
+                isDoubtful = state.count > limit
                 return 0
             case .iterated:
                 state.count += count
                 return count
-            case .over: return 0
+            case .overflown, .over: return 0
             }
         }
-        return Receipt(self, count)
+        return (Receipt(self, count), isDoubtful)
+    }
+
+    /// Tells whoever wants to know that more waits than may. What the buffer had no room for, or what nobody can iterate any
+    /// more, does not.
+    func judge() {
+        let overflows = state.write { state in
+            guard case .gathering = state.phase, state.count > limit else { return false }
+            state.phase = .overflown
+            return true
+        }
+        if overflows { overflow() }
     }
 
     /// Somebody iterates.
@@ -60,7 +86,7 @@ final class GatheredBytes: Sendable {
             case .gathering:
                 state.phase = .iterated
                 return state.count
-            case .iterated, .over: return 0
+            case .iterated, .overflown, .over: return 0
             }
         }
     }
@@ -71,7 +97,7 @@ final class GatheredBytes: Sendable {
             defer { state = State(phase: .over) }
             switch state.phase {
             case .iterated: return -state.count
-            case .gathering, .over: return 0
+            case .gathering, .overflown, .over: return 0
             }
         }
     }
@@ -85,7 +111,7 @@ final class GatheredBytes: Sendable {
             case .iterated:
                 state.count -= count
                 return -count
-            case .over: return 0
+            case .overflown, .over: return 0
             }
         }
     }

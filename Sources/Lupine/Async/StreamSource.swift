@@ -18,8 +18,17 @@ struct StreamSource<Element>: Sendable {
 
     /// Adds an event that came with so many bytes. Nobody takes it out when the iteration has ended.
     func send(_ event: sending Element, weighing bytes: Int = 0) {
-        let receipt = bytes > 0 ? gathered?.receipt(for: bytes) : nil
+        if put(event, weighing: bytes) { gathered?.judge() }
+    }
+
+    /// Says whether too much may wait now. Nothing but the buffer has the receipt when it returns.
+    private func put(_ event: sending Element, weighing bytes: Int) -> Bool {
+        guard bytes > 0, let (receipt, isDoubtful) = gathered?.receipt(for: bytes) else {
+            continuation.yield(StreamOf<Element>.Entry(element: event, receipt: nil))
+            return false
+        }
         continuation.yield(StreamOf<Element>.Entry(element: event, receipt: receipt))
+        return isDoubtful
     }
 
     /// There are no more events; whoever iterates takes out what there is, and has not left early by that.

@@ -108,7 +108,10 @@ public struct WebSocketTask: Sendable {
         adding: (@escaping @Sendable (WebSocketRequest.Event<Success, Failure>) -> Void) -> Void
     ) -> StreamOf<Element> {
         let request = request
-        let gathered = GatheredBytes { [weak request] bytes in request?.weigh(bytes) }
+        let limit = request.collectedBodyLimit
+        let gathered = GatheredBytes(
+            upTo: limit.bytes, overflow: { [weak request] in request?.fail(limit) },
+            weigh: { [weak request] bytes in request?.weigh(bytes) })
         return StreamOf(bufferingPolicy: bufferingPolicy, gathered: gathered) {
             if shouldAutomaticallyCancel { request.cancelUnlessEnded() }
         } source: { source in

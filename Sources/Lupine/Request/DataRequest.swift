@@ -4,11 +4,14 @@ public import Dispatch
 public import Foundation
 public import LupineLoading
 
-/// A request whose content is gathered in memory.
+/// A request whose content is gathered in memory, as much as `configuration.lupine.collectedBodyLimit` says; more fails it with
+/// `URLError.dataLengthExceedsMaximum`.
 public class DataRequest: Request, @unchecked Sendable {
     /// What changes besides the state of any request.
     private struct DataState {
         var data: Data?
+        /// More has come than is collected: what comes now would stand behind a gap.
+        var isTooLong = false
         var gate: ResponseGate?
     }
 
@@ -40,25 +43,50 @@ public class DataRequest: Request, @unchecked Sendable {
 
     override func reset() {
         super.reset()
-        _ = dataState.write { $0.data.take() }
+        _ = dataState.write { state in
+            state.isTooLong = false
+            return state.data.take()
+        }
     }
 
     // MARK: what the task tells, on the root queue
 
     func didReceive(
-        _ response: HTTPURLResponse,
+        _ response: HTTPURLResponse, of task: URLSessionTask, upTo limit: CollectedBodyLimit,
         completion: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
+        if limit.isExceeded(by: response, to: task.currentRequest) {
+            dataState.write { $0.isTooLong = true }
+            fail(task, limit)
+        }
         ResponseGate.ask(dataState.read { $0.gate }, about: response, for: self, completion: completion)
     }
 
-    func didReceive(_ data: Data) {
-        let count = dataState.write { state in
+    func didReceive(_ data: Data, of task: URLSessionTask, upTo limit: CollectedBodyLimit) {
+        let (count, fails) = dataState.write { state -> (Int?, Bool) in
+            if state.isTooLong { return (nil, false) }
+            guard state.data?.count ?? 0 <= limit.bytes - data.count else {
+                state.isTooLong = true
+                return (nil, true)
+            }
             if state.data == nil { state.data = data } else { state.data?.append(data) }
-            return Int64(state.data?.count ?? 0)
+            return (state.data?.count, false)
         }
+        if fails { fail(task, limit) }
+        guard let count else { return }
         updateDownloadProgress(
-            completed: count, total: task?.response?.expectedContentLength ?? NSURLSessionTransferSizeUnknown)
+            completed: Int64(count),
+            total: task.response?.expectedContentLength ?? NSURLSessionTransferSizeUnknown)
+    }
+
+    /// The content is longer than it may be. The error is the request's at once: the task may have loaded everything, and
+    /// complete without one.
+    private func fail(_ task: URLSessionTask, _ limit: CollectedBodyLimit) {
+        if error == nil {
+            let cause = limit.error(of: task.currentRequest?.url)
+            didFailTask(task, earlyWithError: .sessionTaskFailed(error: cause))
+        }
+        task.fail(limit)
     }
 
     // MARK: the response's head

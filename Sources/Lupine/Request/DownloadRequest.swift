@@ -220,11 +220,15 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         on queue: DispatchQueue?, _ serializer: Serializer,
         _ completionHandler: @escaping @Sendable (AFDownloadResponse<Serializer.SerializedObject>) -> Void
     ) -> Self {
+        let limit = collectedBodyLimit
         appendSerializer(isForeign: true) { isOnRoot in
             assertNoLockIsHeld()
             let (result, duration) = AFResult.timed {
-                try serializer.serializeDownload(
-                    request: self.request, response: self.response, fileURL: self.fileURL, error: self.error)
+                try DownloadedContent.$limit.withValue(limit) {
+                    try serializer.serializeDownload(
+                        request: self.request, response: self.response, fileURL: self.fileURL,
+                        error: self.error)
+                }
             }
             self.onRoot(isOnRoot) { self.serialized(result, duration, on: queue, completionHandler) }
         }

@@ -95,7 +95,7 @@ extension Request {
         monitors?.request(self, didGatherMetrics: metrics)
     }
 
-    /// The server was refused; the task has still to end.
+    /// The server was refused, or its content is too long; the task has still to end.
     func didFailTask(_ task: URLSessionTask, earlyWithError error: AFError) {
         self.error = error
         monitors?.request(self, didFailTask: task, earlyWithError: error)

@@ -31,7 +31,7 @@ package struct NDJSONReader<T: Decodable & Sendable>: DataStreamReader {
             return .failure(StreamLimitError.lineTooLong(limit: serializer.maximumLineLength))
         case .line(let line):
             if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { return nil }
-            return Result { try serializer.serialize(line) }
+            return Result { try serializer.value(of: line) }
         }
     }
 }

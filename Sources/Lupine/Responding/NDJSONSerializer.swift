@@ -24,8 +24,16 @@ public struct NDJSONSerializer<T: Decodable & Sendable>: SpanningStreamSerialize
         self.maximumLineLength = maximumLineLength
     }
 
-    /// The value of one line.
+    /// The value of one line. Throws `StreamLimitError.lineTooLong` before it looks at one that is longer than the limit.
     public func serialize(_ data: Data) throws -> T {
+        guard data.count <= maximumLineLength else {
+            throw StreamLimitError.lineTooLong(limit: maximumLineLength)
+        }
+        return try value(of: data)
+    }
+
+    /// The value of a line whose length has been looked at.
+    func value(of data: Data) throws -> T {
         do { return try decoder.decode(T.self, from: data) } catch {
             throw AFError.responseSerializationFailed(reason: .decodingFailed(error: error))
         }

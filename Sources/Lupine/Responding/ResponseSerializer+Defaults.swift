@@ -59,14 +59,20 @@ extension ResponseSerializer {
 
 extension DownloadResponseSerializerProtocol where Self: DataResponseSerializerProtocol {
     /// Reads the whole file and serializes what it holds. A download without a file fails with `inputFileNil`, a file
-    /// that cannot be read with `inputFileReadFailed`; a file of no bytes is judged like a response without content.
+    /// that cannot be read with `inputFileReadFailed`, one that is longer than the session's `collectedBodyLimit` with
+    /// `customSerializationFailed(URLError.dataLengthExceedsMaximum)`, and stays where it is; a file of no bytes is judged like
+    /// a response without content.
     public func serializeDownload(
         request: URLRequest?, response: HTTPURLResponse?, fileURL: URL?, error: (any Error)?
     ) throws -> SerializedObject {
         if let error { throw error }
         guard let fileURL else { throw AFError.responseSerializationFailed(reason: .inputFileNil) }
         let data: Data
-        do { data = try Data(contentsOf: fileURL) } catch {
+        do {
+            data = try DownloadedContent.read(fileURL, of: response?.url)
+        } catch let error as URLError where error.code == .dataLengthExceedsMaximum {
+            throw AFError.responseSerializationFailed(reason: .customSerializationFailed(error: error))
+        } catch {
             throw AFError.responseSerializationFailed(reason: .inputFileReadFailed(at: fileURL))
         }
         return try serialize(request: request, response: response, data: data, error: nil)

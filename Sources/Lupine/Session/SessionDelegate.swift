@@ -250,7 +250,9 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         audience.eventMonitor?.urlSession(session, dataTask: dataTask, didReceive: response)
         guard let response = response as? HTTPURLResponse else { return completionHandler(.allow) }
         switch audience.request {
-        case let request as DataRequest: request.didReceive(response, completion: completionHandler)
+        case let request as DataRequest:
+            request.didReceive(
+                response, of: dataTask, upTo: session.collectedBodyLimit, completion: completionHandler)
         case let request as DataStreamRequest: request.didReceive(response, completion: completionHandler)
         default: completionHandler(.allow)
         }
@@ -261,7 +263,8 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         let audience = audience(of: dataTask)
         audience.eventMonitor?.urlSession(session, dataTask: dataTask, didReceive: data)
         switch audience.request {
-        case let request as DataRequest: request.didReceive(data)
+        case let request as DataRequest:
+            request.didReceive(data, of: dataTask, upTo: session.collectedBodyLimit)
         case let request as DataStreamRequest: request.didReceive(data)
         default: break
         }

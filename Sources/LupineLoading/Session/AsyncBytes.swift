@@ -61,11 +61,14 @@ extension URLSession {
 @usableFromInline
 final class ByteSource: Sendable {
     let task: URLSessionDataTask
+    /// How long a line may be.
+    let lines: CollectedBodyLimit
     private let sink: ByteSink
 
-    init(_ sink: ByteSink, _ task: URLSessionDataTask) {
+    init(_ sink: ByteSink, _ task: URLSessionDataTask, lines: CollectedBodyLimit) {
         self.sink = sink
         self.task = task
+        self.lines = lines
     }
 
     deinit { task.cancel() }

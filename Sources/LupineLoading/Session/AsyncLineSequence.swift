@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 
+private import Foundation
+
 /// Lines of text out of a sequence of bytes, read as UTF-8.
 ///
 /// A line ends with LF, CR, CR LF, VT, FF, NEL, LS or PS, which are not part of it. Lines without anything in them are
-/// left out, as Apple's sequence of this name does.
+/// left out, as Apple's sequence of this name does. A line is collected in memory: what has more bytes than the session's
+/// `collectedBodyLimit` (1 GiB for bytes of another origin) without an end ends the sequence with
+/// `URLError.dataLengthExceedsMaximum`.
 public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.Element == UInt8 {
     public typealias Element = String
 
@@ -12,7 +16,7 @@ public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.E
     init(_ base: Base) { self.base = base }
 
     /// An iterator over the lines.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base.makeAsyncIterator()) }
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base) }
 
     /// Collects bytes up to the end of a line.
     public struct AsyncIterator: AsyncIteratorProtocol {
@@ -21,18 +25,43 @@ public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.E
 
         private var bytes: Base.AsyncIterator
         private var line: [UInt8] = []
+        private let limit: CollectedBodyLimit
+        private let task: URLSessionDataTask?
+        private var isOver = false
 
-        init(_ bytes: Base.AsyncIterator) { self.bytes = bytes }
+        init(_ base: Base) {
+            bytes = base.makeAsyncIterator()
+            let source = (base as? URLSession.AsyncBytes)?.source
+            limit = source?.lines ?? .standard
+            task = source?.task
+        }
 
         /// The next line; nil at the end.
+        ///
+        /// - Throws: What the bytes throw, and `URLError.dataLengthExceedsMaximum` for a line that is too long, behind which
+        ///   there is nothing more.
         public mutating func next() async throws -> String? {
-            while let byte = try await bytes.next() {
+            while !isOver, let byte = try await bytes.next() {
                 line.append(byte)
-                guard let end = Self.lengthOfEnd(line) else { continue }
+                guard let end = Self.lengthOfEnd(line) else {
+                    if line.count - limit.bytes >= Self.longestEnd { try checkLength() }
+                    continue
+                }
                 line.removeLast(end)
+                try checkLength()
                 if let text = take() { return text }
             }
+            try checkLength()
             return take()
+        }
+
+        /// The most bytes that an end has. They do not count, and the last may still come.
+        private static var longestEnd: Int { 3 }
+
+        private mutating func checkLength() throws {
+            guard line.count > limit.bytes else { return }
+            (isOver, line) = (true, [])
+            throw limit.error(of: task?.currentRequest?.url)
         }
 
         private mutating func take() -> String? {

@@ -84,8 +84,12 @@ extension URLSessionConfiguration {
         public var decodesContent = true
         /// How far a body may grow while its content codings are undone.
         public var expansionLimit = ExpansionLimit.standard
-        /// The most bytes of a body that are collected in memory, for completion handlers and `data(for:)`; 1 GiB at first.
-        /// Bodies that are streamed or saved have no such limit.
+        /// The most bytes of a body that are collected in memory, by whomever; 1 GiB at first. A longer one fails with
+        /// `URLError.dataLengthExceedsMaximum`.
+        ///
+        /// It holds for completion handlers, `data(for:)` and a line of `bytes.lines`; for data and upload requests of a
+        /// `Session`, the downloads whose file is read into memory for a response, and what is gathered for a sequence of
+        /// events before somebody iterates it. Bodies that are streamed or saved have no such limit.
         public var collectedBodyLimit = 1 << 30
         /// From this many bytes on a request's body is announced by `Expect: 100-continue` and waits for the answer; nil
         /// never announces. A body of unknown length is always long enough.

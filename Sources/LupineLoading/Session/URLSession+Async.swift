@@ -37,7 +37,7 @@ extension URLSession {
         _ order: TaskOrder, _ delegate: (any URLSessionTaskDelegate)?
     ) async throws -> (Data, URLResponse) {
         let awaiter = TaskAwaiter<(Data, URLResponse)>()
-        let sink = AwaitedSink(limit: core.context.settings.lupine.collectedBodyLimit, awaiter)
+        let sink = AwaitedSink(limit: collectedBodyLimit, awaiter)
         let own = delegate.map { DelegateSet($0) }
         let task =
             order.kind == .upload
@@ -104,7 +104,7 @@ extension URLSession {
             TaskOrder(kind: .data, request: request, body: .request), sink,
             delegate: delegate.map { DelegateSet($0) })
         let response = try await awaiter.value(of: task)
-        return (AsyncBytes(ByteSource(sink, task)), response)
+        return (AsyncBytes(ByteSource(sink, task, lines: collectedBodyLimit)), response)
     }
 
     /// Loads content byte by byte. Returns when the response is there; reading stops while bytes wait to be taken.

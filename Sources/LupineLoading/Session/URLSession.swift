@@ -293,7 +293,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     private func collecting(
         _ handler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> any TaskSink {
-        CollectingSink(limit: core.context.settings.lupine.collectedBodyLimit, handler)
+        CollectingSink(limit: collectedBodyLimit, handler)
     }
 
     func data(

@@ -9,8 +9,8 @@ final class AwaitedSink: TaskSink {
     private let content: CollectedContent
     private let awaiter: TaskAwaiter<(Data, URLResponse)>
 
-    /// - Parameter limit: A body of more bytes fails the task.
-    init(limit: Int, _ awaiter: TaskAwaiter<(Data, URLResponse)>) {
+    /// - Parameter limit: A longer body fails the task.
+    init(limit: CollectedBodyLimit, _ awaiter: TaskAwaiter<(Data, URLResponse)>) {
         content = CollectedContent(limit: limit)
         self.awaiter = awaiter
     }
@@ -18,7 +18,7 @@ final class AwaitedSink: TaskSink {
     var completesAnywhere: Bool { true }
 
     func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
-        content.expect(response.expectedContentLength, task)
+        content.expect(response, task)
         return .deliver
     }
 

@@ -8,14 +8,16 @@ final class CollectingSink: TaskSink {
     private let content: CollectedContent
     private let handler: @Sendable (Data?, URLResponse?, (any Error)?) -> Void
 
-    /// - Parameter limit: A body of more bytes fails the task.
-    init(limit: Int, _ handler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void) {
+    /// - Parameter limit: A longer body fails the task.
+    init(
+        limit: CollectedBodyLimit, _ handler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) {
         content = CollectedContent(limit: limit)
         self.handler = handler
     }
 
     func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
-        content.expect(response.expectedContentLength, task)
+        content.expect(response, task)
         return .deliver
     }
 
@@ -34,24 +36,26 @@ final class CollectedContent: Sendable {
         var expected = 0
     }
 
-    private let limit: Int
+    private let limit: CollectedBodyLimit
     private let state = Lock(State())
 
     /// Room that is made for a body before it is there; what is longer grows as it comes.
     private static let mostReserved = 16 << 20
 
-    init(limit: Int) { self.limit = limit }
+    init(limit: CollectedBodyLimit) { self.limit = limit }
 
     /// A response says how long its body is; what will be too long fails the task at once.
-    func expect(_ length: Int64, _ task: TaskCore) {
-        if length > Int64(limit) { return task.fail(tooLong(task)) }
-        state.withLock { $0.expected = Int(max(0, length)) }
+    func expect(_ response: URLResponse, _ task: TaskCore) {
+        if limit.isExceeded(by: response, to: task.currentRequest) {
+            return task.fail(limit.error(of: task.currentRequest?.url))
+        }
+        state.withLock { $0.expected = Int(clamping: max(0, response.expectedContentLength)) }
     }
 
     /// The next piece. What comes in one is kept as it is.
     func add(_ data: Data, _ task: TaskCore) -> Demand {
         let fits = state.withLock { state in
-            guard state.data.count <= limit - data.count else { return false }
+            guard state.data.count <= limit.bytes - data.count else { return false }
             if state.data.isEmpty {
                 state.data = data
                 return true
@@ -64,14 +68,8 @@ final class CollectedContent: Sendable {
             return true
         }
         if fits { return .more }
-        task.fail(tooLong(task))
+        task.fail(limit.error(of: task.currentRequest?.url))
         return .enough
-    }
-
-    private func tooLong(_ task: TaskCore) -> URLError {
-        URLError.loading(
-            .dataLengthExceedsMaximum, url: task.currentRequest?.url,
-            reason: "The body is longer than \(limit) bytes.")
     }
 
     /// All of it, once.

@@ -83,19 +83,59 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
         case piece(PieceReader, Result<[UInt8]?, TransportError>, resumed: Exchange?)
     }
 
+    /// A content coding being undone.
+    private struct Decoding {
+        /// What came of a call.
+        struct Step: Sendable {
+            static let nothing = Step(piece: [], consumed: 0, isDone: true, error: nil)
+
+            var piece: [UInt8]
+            var consumed: Int
+            /// All was taken, and all that it decodes to is in the piece.
+            var isDone: Bool
+            var error: CodingError?
+        }
+
+        let stream: CodingStream
+        /// Coded bytes that wait to be taken; nil when the stream has given all it had.
+        var waiting: [UInt8]?
+        private var room: [UInt8] = []
+
+        init(_ stream: CodingStream) { self.stream = stream }
+
+        /// Decodes from the front of `bytes` as much as a piece holds.
+        mutating func step(_ bytes: Span<UInt8>) -> Step {
+            var room: [UInt8] = []
+            swap(&room, &self.room)
+            defer { swap(&room, &self.room) }
+            if room.isEmpty { room = [UInt8](repeating: 0, count: BodyInlet.decodedPiece) }
+            do throws(CodingError) {
+                var space = room.mutableSpan
+                let progress = try stream.decode(bytes, into: &space)
+                return Step(
+                    piece: Array(room.prefix(progress.produced)), consumed: progress.consumed,
+                    isDone: progress.status != .needsRoom, error: nil)
+            } catch { return Step(piece: [], consumed: bytes.count, isDone: true, error: error) }
+        }
+    }
+
     private let state = Lock(State())
     /// Undoes the content coding; only the loop looks at it.
-    private let decoder = Lock<CodingStream?>(nil)
+    private let decoding = Lock<Decoding?>(nil)
     private let decodes: Bool
+    private let expansionLimit: ExpansionLimit
     private let host: String
 
     /// Above it the connection pauses, at half of it the connection goes on.
     private static let highWater = 256 * 1024
     /// Pieces are merged up to this size.
     private static let mergedPiece = 16 * 1024
+    /// As much is decoded at once.
+    private static let decodedPiece = 64 * 1024
 
-    init(decodes: Bool, host: String) {
+    init(decodes: Bool, upTo expansionLimit: ExpansionLimit = .standard, host: String) {
         self.decodes = decodes
+        self.expansionLimit = expansionLimit
         self.host = host
     }
 
@@ -121,7 +161,7 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
     /// The next piece; nil at the end.
     func next() async throws(TransportError) -> [UInt8]? {
         if let (answer, resumed) = state.withLock({ $0.take() }) {
-            resumed?.resume()
+            resumed.map(goOn)
             return try answer.get()
         }
         let result = await withTaskCancellationHandler {
@@ -150,7 +190,7 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
         switch state.withLock({ $0.woken() }) {
         case .head(let reader, let head): reader.resume(returning: head)
         case .piece(let reader, let answer, let resumed):
-            resumed?.resume()
+            resumed.map(goOn)
             reader.resume(returning: answer)
         case nil: break
         }
@@ -201,25 +241,56 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
     private func prepareDecoder(_ head: ResponseHead) {
         let lines = head.fields.values(of: .contentEncoding)
         guard !lines.isEmpty, let codings = try? ContentCoding.list(lines), !codings.isEmpty else { return }
-        decoder.withLock { $0 = CodingStream(codings) }
+        decoding.withLock { $0 = Decoding(CodingStream(codings, limit: expansionLimit)) }
     }
 
     func receivedContent(_ bytes: Span<UInt8>) -> Demand {
-        guard decodes else { return deliver(bytes) }
-        var piece: [UInt8] = []
-        var isPlain = false
-        do throws(CodingError) {
-            try decoder.withLock { decoder throws(CodingError) in
-                isPlain = decoder == nil
-                try decoder?.push(bytes) { piece.append(span: $0) }
+        guard decodes, decoding.withLock({ $0 != nil }) else { return deliver(bytes) }
+        return decode(bytes)
+    }
+
+    /// Decodes piece by piece. What nobody takes now stays coded: what a small body grows to is never held as a whole.
+    private func decode(_ bytes: Span<UInt8>) -> Demand {
+        var start = 0
+        while true {
+            let rest = bytes.extracting(droppingFirst: start)
+            let step = decoding.withLock { $0?.step(rest) } ?? .nothing
+            start += step.consumed
+            let demand = deliver(step.piece.span)
+            if let error = step.error {
+                finish(.failure(.coding(host: host, error)))
+                return .enough
             }
-        } catch {
-            _ = deliver(piece.span)
-            finish(.failure(.coding(host: host, error)))
-            return .enough
+            if step.isDone { return demand }
+            if case .more = demand { continue }
+            var waiting: [UInt8] = []
+            waiting.append(span: bytes.extracting(droppingFirst: start))
+            let kept = waiting
+            decoding.withLock { $0?.waiting = kept }
+            return demand
         }
-        if isPlain { return deliver(bytes) }
-        return deliver(piece.span)
+    }
+
+    /// Goes on after a pause: with what waits coded, then with the connection. In a step of its own on the loop, where
+    /// whatever led to the pause is over.
+    private func goOn(_ exchange: Exchange) {
+        guard decodes, let loop = state.withLock({ $0.loop }) else { return exchange.resume() }
+        _ = loop.execute { self.goOnReading(exchange) }
+    }
+
+    private func goOnReading(_ exchange: Exchange) {
+        let waiting = decoding.withLock { decoding -> [UInt8]? in
+            defer { decoding?.waiting = nil }
+            return decoding?.waiting
+        }
+        if let waiting {
+            switch decode(waiting.span) {
+            case .more: break
+            case .pause: return
+            case .enough: return exchange.skip()
+            }
+        }
+        exchange.resumeNow()
     }
 
     private func deliver(_ bytes: Span<UInt8>) -> Demand {
@@ -255,7 +326,10 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
         var end = result.map { _ in }
         if decodes, case .success = result {
             do throws(CodingError) {
-                try decoder.withLock { decoder throws(CodingError) in try decoder?.finish() }
+                try decoding.withLock { decoding throws(CodingError) in
+                    // What nobody wanted any more is not judged.
+                    if decoding?.waiting == nil { try decoding?.stream.finish() }
+                }
             } catch { end = .failure(.coding(host: host, error)) }
         }
         state.withLock { $0.metrics = TransferMetrics(metrics, decoded: $0.delivered) }

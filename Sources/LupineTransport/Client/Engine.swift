@@ -80,7 +80,9 @@ final class Engine: Sendable {
     func send(
         _ request: HTTPRequest, _ configuration: HTTPClient.Configuration, after move: RedirectMove
     ) async throws(TransportError) -> HTTPResponse {
-        let inlet = BodyInlet(decodes: configuration.decodesContent, host: request.url.host)
+        let inlet = BodyInlet(
+            decodes: configuration.decodesContent, upTo: configuration.expansionLimit,
+            host: request.url.host)
         let exchange = try exchange(for: request, configuration, after: move, sink: inlet)
         let head = try await inlet.head(of: exchange, through: pool)
         return HTTPResponse(head: head, body: ResponseBody(inlet), url: request.url)

@@ -102,6 +102,9 @@ extension HTTPClient {
         public var sensitiveFields = RedirectMove.sensitiveByDefault
         /// Asks for compressed content and undoes the compression.
         public var decodesContent = false
+        /// How far a body may grow while its content codings are undone; beyond it the body ends with
+        /// `TransportError.coding`.
+        public var expansionLimit = ExpansionLimit.standard
         /// Addresses to use instead of a look-up.
         public var overrides: [HostAndPort: [SocketAddress]] = [:]
         /// A proxy for every request, or none.

@@ -114,7 +114,8 @@ extension TransportError: CustomStringConvertible {
         case .system(let error): "a system call failed: \(error)"
         case .timedOut(let host, let timeout): "timed out \(timeout) (\(host))"
         case .contentTooLong(let limit):
-            "the content is longer than \(limit) bytes, the most that was to be collected"
+            "the content is longer than \(limit) bytes, the most that was to be collected: collect more of it (upTo:), or take it "
+                + "piece by piece"
         case .tooManyRedirects(let limit): "more than \(limit) redirects"
         case .insecureRedirect(let host): "a redirect from https to http on \(host) is not followed"
         case .redirect(let error): "a redirect that cannot be followed: \(error)"

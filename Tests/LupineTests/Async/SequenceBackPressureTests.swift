@@ -15,23 +15,49 @@ struct SequenceBackPressureTests {
     func gatheredBytes() {
         let weight = Protected(0)
         let gathered = GatheredBytes { difference in weight.write { $0 += difference } }
-        var receipts = [gathered.receipt(for: 10), gathered.receipt(for: 20)]
+        var receipts = [gathered.receipt(for: 10).0, gathered.receipt(for: 20).0]
         #expect(weight.read { $0 } == 0)
         receipts.removeFirst()
         gathered.begin()
         #expect(weight.read { $0 } == 20)
         gathered.begin()
-        receipts.append(gathered.receipt(for: 5))
+        receipts.append(gathered.receipt(for: 5).0)
         #expect(weight.read { $0 } == 25)
         receipts.removeFirst()
         #expect(weight.read { $0 } == 5)
-        receipts.append(gathered.receipt(for: 7))
+        receipts.append(gathered.receipt(for: 7).0)
         gathered.end()
         #expect(weight.read { $0 } == 0)
-        receipts = [gathered.receipt(for: 3)]
+        receipts = [gathered.receipt(for: 3).0]
         receipts = []
         gathered.begin()
         #expect(weight.read { $0 } == 0)
+    }
+
+    @Test("[C-45] more than may be gathered is told once, and only while nobody iterates")
+    func tooMuch() {
+        let told = Protected(0)
+        func make() -> GatheredBytes {
+            GatheredBytes(upTo: 10, overflow: { told.write { $0 += 1 } }, weigh: { _ in })
+        }
+        var gathered = make()
+        var receipts = [gathered.receipt(for: 10)]
+        #expect(receipts[0].isDoubtful == false)
+        gathered.judge()
+        #expect(told.read { $0 } == 0)
+        do { #expect(gathered.receipt(for: 1).isDoubtful) }
+        gathered.judge()
+        #expect(told.read { $0 } == 0, "it was taken meanwhile")
+        for _ in 0..<2 {
+            receipts.append(gathered.receipt(for: 1))
+            gathered.judge()
+        }
+        #expect(told.read { $0 } == 1)
+        gathered = make()
+        gathered.begin()
+        receipts = [gathered.receipt(for: 11)]
+        gathered.judge()
+        #expect(!receipts[0].isDoubtful && told.read { $0 } == 1)
     }
 
     @Test("what a policy drops from the buffer weighs nothing any more")

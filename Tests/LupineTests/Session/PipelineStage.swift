@@ -112,7 +112,7 @@ struct PipelineStage {
 
     func letGo() { origin.gate("go").open() }
 
-    /// An iteration that has begun before any content of its request comes: what comes earlier is gathered without a bound (C-45).
+    /// An iteration that has begun before any content of its request comes: what comes earlier is gathered (C-45).
     func iterating<Element>(_ stream: () -> StreamOf<Element>) -> StreamOf<Element>.Iterator {
         session.rootQueue.suspend()
         defer { session.rootQueue.resume() }

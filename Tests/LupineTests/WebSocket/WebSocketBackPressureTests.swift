@@ -69,7 +69,7 @@ struct WebSocketBackPressureTests {
     func sequence() async throws {
         try await withPipeline(.narrow) { stage async throws in
             let request = stage.socket()
-            // What comes before somebody iterates is gathered without a bound (C-45).
+            // What comes before somebody iterates is gathered, and holds up nothing (C-45).
             var messages = request.webSocketTask().streamingMessages().makeAsyncIterator()
             sendAll(request)
             var count = 0

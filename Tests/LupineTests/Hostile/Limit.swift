@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineCoding
+import LupineHTTP
+import LupineLoading
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+/// What a peer sends too much of, and what comes of that.
+enum Limit: CaseIterable, CustomTestStringConvertible {
+    /// A body of as many bytes as are collected.
+    case fits
+    /// A body of one byte more, whose length is announced.
+    case announced
+    /// The same in chunks.
+    case chunked
+    /// The same, coded into fewer bytes.
+    case coded
+    /// The same as the body of an error.
+    case refusal
+    /// A head of too many bytes.
+    case head
+    /// A body that expands too far.
+    case ratio
+    /// A redirect too many.
+    case redirects
+
+    /// What is collected by the sessions of these tests.
+    static let collected = 1_000
+
+    var testDescription: String { "\(self)" }
+
+    var path: String { self == .redirects ? "/redirect/21" : "/limit/\(self)" }
+
+    /// What a transfer fails with; nil for none.
+    ///
+    /// - Parameter collects: Whether the consumer collects the body in memory.
+    func code(whoCollects collects: Bool) -> URLError.Code? {
+        switch self {
+        case .fits: nil
+        case .announced, .chunked, .coded, .refusal: collects ? .dataLengthExceedsMaximum : nil
+        case .head: .dataLengthExceedsMaximum
+        case .ratio: .cannotDecodeRawData
+        case .redirects: .httpTooManyRedirects
+        }
+    }
+
+    /// Whether it is `collectedBodyLimit`.
+    var isOfCollecting: Bool {
+        switch self {
+        case .announced, .chunked, .coded, .refusal: true
+        case .fits, .head, .ratio, .redirects: false
+        }
+    }
+
+    /// The limits, as small as a test wants them.
+    static func set(_ configuration: URLSessionConfiguration) {
+        configuration.lupine.collectedBodyLimit = collected
+        configuration.lupine.parserLimits.headBytes = 4 << 10
+        configuration.lupine.expansionLimit = ExpansionLimit(ratio: 4, ratioFloor: 500)
+    }
+
+    /// A JSON text of so many bytes, which no coding makes much shorter.
+    static func text(_ count: Int) -> [UInt8] {
+        var (number, text) = (UInt32(1), [UInt8(ascii: "\"")])
+        while text.count < count - 1 {
+            number = number &* 1_664_525 &+ 1_013_904_223
+            text.append(UInt8(ascii: "A") + UInt8(number >> 27))
+        }
+        return text.map { $0 == UInt8(ascii: "\\") ? UInt8(ascii: "a") : $0 } + [UInt8(ascii: "\"")]
+    }
+
+    /// The same, in gzip.
+    static func gzip(_ bytes: [UInt8]) throws -> [UInt8] {
+        let encoder = try DeflateEncoder(.gzip)
+        var room = [UInt8](repeating: 0, count: bytes.count + 1_000)
+        var output = room.mutableSpan
+        let step = encoder.encode(bytes.span, into: &output)
+        var rest = output._mutatingExtracting(droppingFirst: step.produced)
+        let last = encoder.finish(into: &rest)
+        return Array(room.prefix(step.produced + last.produced))
+    }
+
+    /// The answer at `path`, to any method.
+    func serve(at origin: LupineOrigin.Origin) throws {
+        let long = Self.text(Self.collected + 1)
+        switch self {
+        case .fits: answer(at: origin, Self.text(Self.collected))
+        case .announced: answer(at: origin, long)
+        case .chunked:
+            origin.route(nil, path) { _ throws(Refusal) in
+                var left = long[...]
+                var response = OriginResponse(
+                    body: .stream(length: nil) { piece, _ in
+                        piece += left.prefix(100)
+                        left = left.dropFirst(100)
+                        return left.isEmpty ? .end(trailers: .init()) : .more
+                    })
+                try response.add(.contentType, "application/json")
+                return response
+            }
+        case .coded: answer(at: origin, try Self.gzip(long), coding: "gzip")
+        case .refusal: answer(at: origin, long, status: 500)
+        case .head: answer(at: origin, Self.text(10), field: String(repeating: "a", count: 5 << 10))
+        case .ratio:
+            let zeros = [UInt8](repeating: UInt8(ascii: "a"), count: 100_000)
+            answer(at: origin, try Self.gzip(zeros), coding: "gzip")
+        case .redirects: break
+        }
+    }
+
+    private func answer(
+        at origin: LupineOrigin.Origin, _ body: [UInt8], status: Int = 200, coding: String? = nil,
+        field: String? = nil
+    ) {
+        origin.route(nil, path) { _ throws(Refusal) in
+            var response = try OriginResponse(status, "application/json", body)
+            if let coding { try response.add(.contentEncoding, coding) }
+            if let field { try response.add(.server, field) }
+            return response
+        }
+    }
+}
+
+/// The error of the loading system that lies in a request's.
+func loadingError(in error: (any Error)?) -> URLError? {
+    if let error = error as? URLError { return error }
+    return (error as? AFError)?.underlyingError.flatMap { loadingError(in: $0) }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+
+import Testing
+
+@testable import LupineTransport
+
+/// Somebody who takes the body of a client's response: by a public function, whose name it has.
+struct LimitBody: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    /// Whether the body is collected in memory.
+    let collects: Bool
+    /// Takes all, of which so many bytes at most are to be collected.
+    let take: @Sendable (ResponseBody, Int) async throws(TransportError) -> Int
+
+    init(
+        _ name: String, collects: Bool = true,
+        _ take: @escaping @Sendable (ResponseBody, Int) async throws(TransportError) -> Int
+    ) {
+        testDescription = name
+        self.collects = collects
+        self.take = take
+    }
+
+    static let all = [
+        LimitBody("ResponseBody.collect") { body, limit async throws(TransportError) in
+            try await body.collect(upTo: limit).count
+        },
+        LimitBody("ResponseBody.text") { body, limit async throws(TransportError) in
+            try await body.text(upTo: limit).utf8.count
+        },
+        LimitBody("ResponseBody.makeAsyncIterator", collects: false) { body, _ async throws(TransportError) in
+            var (pieces, count) = (body.makeAsyncIterator(), 0)
+            while let piece = try await pieces.next() { count += piece.count }
+            return count
+        },
+    ]
+}
