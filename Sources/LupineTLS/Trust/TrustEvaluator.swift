@@ -87,6 +87,11 @@ public struct TrustEvaluator: Sendable, Hashable {
         }
     }
 
+    /// Whether code of the program's is called.
+    package var asksProgram: Bool {
+        checks.contains { if case .custom = $0 { true } else { false } }
+    }
+
     /// Whether whoever passes has passed the default evaluation, too, under the roots of the configuration.
     package var includesDefault: Bool {
         for check in checks {
