@@ -60,7 +60,8 @@ final class CalloutThreads: Sendable {
         let needsThread = state.withLock { [limit] state in
             if state.isEnded { return false }
             state.queue.append(ticket, work)
-            guard state.queue.count > state.threads - state.running, state.threads < limit else { return false }
+            let free = state.threads - state.running
+            guard state.queue.count > free, state.threads < limit else { return false }
             state.threads += 1
             return true
         }

@@ -116,9 +116,8 @@ import Testing
     func waitingIsTimed() async throws {
         let clock = ManualClock()
         let (blockers, late) = ([Blocker(), Blocker()], [Blocker(), Blocker()])
-        try await withSecurePool(
-            dial: { $0.tlsHandshakeTimeout = .milliseconds(100) }, clock: clock, callouts: 2
-        ) { stage in
+        let times = { (dial: inout DialConfiguration) in dial.tlsHandshakeTimeout = .milliseconds(100) }
+        try await withSecurePool(dial: times, clock: clock, callouts: 2) { stage in
             var made: [RecordingSink] = []
             for (index, blocker) in (blockers + late).enumerated() {
                 let one = try stage.exchange("/get", profile: SecurePool.profile(trust: blocker.trust))
