@@ -135,7 +135,6 @@ extension TaskCore {
             }
             if let cast { stage = TaskStage(cast) }
             assertNoLockIsHeld()
-            assertNotOnLoop()
             switch turn {
             case .certain(let call): call()
             case .stop: return
@@ -181,7 +180,6 @@ extension TaskCore {
             stage.delegates.task?.urlSession(stage.session, task: stage.task, didFinishCollecting: metrics)
         }
         assertNoLockIsHeld()
-        assertNotOnLoop()
         sink.completed(stage, error)
         // The stage keeps both: nothing goes away under the lock.
         let isLast = state.withLock { state in
