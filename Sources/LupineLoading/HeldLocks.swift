@@ -17,7 +17,13 @@
 
     /// Stops the program if the calling thread holds a lock of the library's; see the transport's.
     package func assertNoLockIsHeld() { LupineTransport.assertNoLockIsHeld() }
+
+    /// Stops the program if the calling thread runs an event loop; see the transport's.
+    package func assertNotOnLoop() { LupineTransport.assertNotOnLoop() }
 #else
     /// Nothing but under `-D LUPINE_HELD_LOCKS`; see the transport's.
     @inlinable @inline(__always) package func assertNoLockIsHeld() {}
+
+    /// Nothing but under `-D LUPINE_HELD_LOCKS`; see the transport's.
+    @inlinable @inline(__always) package func assertNotOnLoop() {}
 #endif

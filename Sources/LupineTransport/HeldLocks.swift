@@ -21,9 +21,19 @@
     package func assertNoLockIsHeld() {
         precondition(HeldLocks.count == 0, "the program's code is called under a lock")
     }
+
+    /// Stops the program if the calling thread runs an event loop. Stands where code of the program's is called that may block:
+    /// it would hold up all connections of that loop (O-7).
+    package func assertNotOnLoop() {
+        precondition(!NativeThread.isLoop, "the program's code is called on an event loop")
+    }
 #else
     /// Nothing but under `-D LUPINE_HELD_LOCKS`: there it stops the program if the calling thread holds a lock of the
     /// library's. Stands wherever the program's code is called: under a lock, that code would stop the library as soon as it
     /// asked for anything (O-6).
     @inlinable @inline(__always) package func assertNoLockIsHeld() {}
+
+    /// Nothing but under `-D LUPINE_HELD_LOCKS`: there it stops the program if the calling thread runs an event loop. Stands
+    /// where code of the program's is called that may block: it would hold up all connections of that loop (O-7).
+    @inlinable @inline(__always) package func assertNotOnLoop() {}
 #endif

@@ -14,6 +14,7 @@ extension Array where Element == any ServerTrustEvaluating {
     /// Asks one evaluator after the other; the first that throws decides.
     public func evaluate(_ trust: SecTrust, forHost host: String) throws {
         assertNoLockIsHeld()
+        assertNotOnLoop()
         for evaluator in self { try evaluator.evaluate(trust, forHost: host) }
     }
 }

@@ -150,6 +150,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
                 return completionHandler(.performDefaultHandling, nil)
             }
             assertNoLockIsHeld()
+            assertNotOnLoop()
             try evaluator.evaluate(trust, forHost: space.host)
             completionHandler(.useCredential, URLCredential(trust: trust))
         } catch {

@@ -6,7 +6,8 @@ internal import LupineTransport
 
 extension NSNotification.Name {
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    /// The cookies of the storage that is the object have changed. Posted on the thread that changed them.
+    /// The cookies of the storage that is the object have changed. Posted on the thread of the program's that changed them; what
+    /// a response has changed is told on a queue of the system's, after the change.
     public static let NSHTTPCookieManagerCookiesChanged = NSNotification.Name(
         "NSHTTPCookieManagerCookiesChangedNotification")
     // swift-format-ignore: AlwaysUseLowerCamelCase
@@ -231,7 +232,13 @@ public final class HTTPCookieStorage: NSObject, Sendable {
 
     private func post(_ name: NSNotification.Name) {
         assertNoLockIsHeld()
-        NotificationCenter.default.post(name: name, object: self)
+        // Responses come on loops, and observers are the program's: they may block (O-7).
+        guard EventLoop.current != nil else {
+            return NotificationCenter.default.post(name: name, object: self)
+        }
+        DispatchQueue.global().async { [self] in
+            NotificationCenter.default.post(name: name, object: self)
+        }
     }
 
     private func scheduleWrite() {

@@ -92,6 +92,7 @@ final class BodyStreamSource: ContentSource {
 
     private func readPiece(_ reader: Reader) -> ContentPiece {
         assertNoLockIsHeld()
+        assertNotOnLoop()
         let stream = reader.stream
         if stream.value.streamStatus == .notOpen { stream.value.open() }
         do {

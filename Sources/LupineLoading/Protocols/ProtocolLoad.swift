@@ -58,6 +58,7 @@ final class ProtocolLoad: HopLoad {
             }
             guard isWanted else { return }
             assertNoLockIsHeld()
+            assertNotOnLoop()
             let voice = ProtocolVoice(self)
             let made = type.init(task: task, cachedResponse: nil, client: voice)
             made.settle(request, task)
@@ -98,6 +99,7 @@ final class ProtocolLoad: HopLoad {
                 (state.wasStarted, state.instance.take())
             }
             assertNoLockIsHeld()
+            assertNotOnLoop()
             if wasStarted { instance?.value.stopLoading() }
         }
     }
@@ -134,6 +136,7 @@ final class ProtocolLoad: HopLoad {
         _ credential: URLCredential?
     ) {
         assertNoLockIsHeld()
+        assertNotOnLoop()
         guard let sender = challenge.sender else { return }
         switch (disposition, credential) {
         case (.useCredential, let credential?): sender.use(credential, for: challenge)

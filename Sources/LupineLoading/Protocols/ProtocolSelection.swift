@@ -3,6 +3,7 @@
 internal import Foundation
 
 /// Finds what carries out a hop: a protocol of the program's, the network, or one of the other built-in places (U-17.1).
+/// The program's classes are asked on any thread but a loop's.
 enum ProtocolSelection {
     /// The load of a hop; nil when nothing takes it. May call the program's classes.
     ///
@@ -35,6 +36,7 @@ enum ProtocolSelection {
         client: any HopLoadClient
     ) -> ProtocolLoad? {
         assertNoLockIsHeld()
+        assertNotOnLoop()
         // Classes look at the task's current request.
         task.driverSends(hop.request)
         let face = task.driverTask

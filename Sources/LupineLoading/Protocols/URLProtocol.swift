@@ -6,7 +6,8 @@ public import Foundation
 ///
 /// A subclass says which requests it takes and answers them through `client`. It is made anew for each hop of a task;
 /// `startLoading` and `stopLoading` are called on one serial queue for each task, never two at once, and
-/// `stopLoading` once for each `startLoading`, also after success. Web socket and stream tasks never use one (U-17.1).
+/// `stopLoading` once for each `startLoading`, also after success. The class is asked where the task is resumed, and behind a
+/// redirect or an answer to a challenge on a queue of the library's; never on an event loop, so it may block. Web socket and stream tasks never use one (U-17.1).
 open class URLProtocol: NSObject {
     private var storedRequest: URLRequest
     private let storedResponse: CachedURLResponse?

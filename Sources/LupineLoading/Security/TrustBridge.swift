@@ -172,12 +172,15 @@ final class TrustBridge: Sendable {
     }
 
     private func profile(_ kind: Kind) -> TLSProfile {
-        state.withLock { [configuration, evaluator, revocation, witness] state in
-            if let known = state.profiles[kind] { return known }
+        // What makes room goes away outside of the lock: its evaluator may hold what is the program's.
+        let (profile, _) = state.withLock {
+            [configuration, evaluator, revocation, witness] state -> (TLSProfile, TLSProfile?) in
+            if let known = state.profiles[kind] { return (known, nil) }
+            var gone: TLSProfile?
             if kind.isOneOfMany {
                 state.many.append(kind)
                 if state.many.count > Self.profileLimit {
-                    state.profiles[state.many.removeFirst()] = nil
+                    gone = state.profiles.removeValue(forKey: state.many.removeFirst())
                 }
             }
             var own = configuration
@@ -203,8 +206,9 @@ final class TrustBridge: Sendable {
                     own, trust: evaluator, revocation: revocation, questions: questions,
                     refusalWitness: witness, label: kind)
             state.profiles[kind] = profile
-            return profile
+            return (profile, gone)
         }
+        return profile
     }
 }
 

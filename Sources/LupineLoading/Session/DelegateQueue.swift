@@ -85,6 +85,7 @@ final class DelegateQueue: Sendable {
             }
             if jobs.isEmpty { return }
             assertNoLockIsHeld()
+            assertNotOnLoop()
             for job in jobs { job.run() }
             count += jobs.count
             jobs.removeAll(keepingCapacity: jobs.count <= Self.turn)

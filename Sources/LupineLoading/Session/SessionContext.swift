@@ -57,17 +57,23 @@ struct HopSource: Sendable {
 
     /// Makes the hop; nil when nothing knows the scheme. Called on the thread that goes on with the load.
     let make: @Sendable (HopRequest, SessionContext, any TaskDriverClient, any HopLoadClient) -> Hop?
+    /// Whether `make` may call the program's code: then it is not called on a loop.
+    var asksProgram: @Sendable (SessionContext) -> Bool = { _ in false }
 
     /// The configuration's protocols, then the built-in places.
-    static let standard = HopSource { request, context, task, client in
-        ProtocolSelection.load(
-            request, classes: context.settings.protocolClasses ?? [], context: context, task: task,
-            client: client)
-    }
+    static let standard = HopSource(
+        make: { request, context, task, client in
+            ProtocolSelection.load(
+                request, classes: context.settings.protocolClasses ?? [], context: context, task: task,
+                client: client)
+        },
+        asksProgram: { $0.settings.protocolClasses?.isEmpty == false })
 
     /// The same for the shared session: all protocols that are registered at the moment.
-    static let shared = HopSource { request, context, task, client in
-        ProtocolSelection.load(
-            request, classes: ProtocolRegistry.classes, context: context, task: task, client: client)
-    }
+    static let shared = HopSource(
+        make: { request, context, task, client in
+            ProtocolSelection.load(
+                request, classes: ProtocolRegistry.classes, context: context, task: task, client: client)
+        },
+        asksProgram: { _ in !ProtocolRegistry.classes.isEmpty })
 }

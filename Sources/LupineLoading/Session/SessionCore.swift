@@ -157,6 +157,7 @@ final class SessionCore: Sendable {
         context.engine.finish {}
         queue.add { [self] in
             assertNoLockIsHeld()
+            assertNotOnLoop()
             delegates?.session.urlSession(session, didBecomeInvalidWithError: nil)
             _ = state.withLock { state -> DelegateSet? in
                 defer { state.delegates = nil }

@@ -20,8 +20,22 @@ extension TaskDriver {
         var authenticator: Rare<Authenticator>?
     }
 
-    /// The end of the preparation, which is the beginning of a hop.
+    /// Makes the next hop: here, or, where code of the program's has a say and a loop goes on with the load, elsewhere. Behind
+    /// a redirect or an answer to a challenge that loop is mostly the one of the hop before, and others wait for it (O-7).
     func prepare() {
+        guard EventLoop.current != nil, asksTheProgram else { return makePlan() }
+        handle(.ready, elsewhere: true) { state in
+            if state.machine.isPreparing { state.next = { self.makePlan() } }
+        }
+    }
+
+    /// Whether classes of the program's are asked about the hop, or a body stream of the program's how far it was read.
+    private var asksTheProgram: Bool {
+        context.loads.asksProgram(context) || state.withLock { !$0.streams.isEmpty }
+    }
+
+    /// The beginning of the preparation, whose end is the beginning of a hop.
+    private func makePlan() {
         let plan = state.withLock { state in
             state.request.makeAbsolute()
             return Plan(

@@ -63,6 +63,14 @@ public struct TrustEvaluator: Sendable, Hashable {
     public static let disabled = TrustEvaluator([])
 
     /// Whatever the closure replies, on whatever thread and once.
+    ///
+    /// The closure is called on one of a few threads that are there for this alone, never on an event loop, and may block: it
+    /// holds up the connection that it is asked about, and others with such a closure once all threads are taken. The time for the
+    /// handshake runs meanwhile. A connection that is given up before its turn comes is not asked about; a reply after that is
+    /// dropped. The shutdown of a client with event loops of its own waits until the closure has returned, so the closure must
+    /// not wait for that.
+    ///
+    /// - Parameter body: Gets the peer and the closure for the verdict. Never to reply, and to let go of the closure, is to refuse.
     public static func custom(
         _ body: @escaping @Sendable (PeerTrust, @escaping CustomTrustCheck.Reply) -> Void
     ) -> TrustEvaluator {
@@ -77,6 +85,11 @@ public struct TrustEvaluator: Sendable, Hashable {
             case .fetching, .custom: false
             }
         }
+    }
+
+    /// Whether code of the program's is called.
+    package var asksProgram: Bool {
+        checks.contains { if case .custom = $0 { true } else { false } }
     }
 
     /// Whether whoever passes has passed the default evaluation, too, under the roots of the configuration.

@@ -79,7 +79,7 @@ final class Dialer {
     }
 
     /// Begins; `report` is called once, unless `cancel` comes before. `claim` is called when the peer is to be asked about:
-    /// once at most, and only for an origin whose profile has questions.
+    /// once at most, and only for an origin whose profile has questions or an evaluator of the program's.
     func start(
         claiming claim: @escaping () -> PeerClaim = { .claimed(nil) }, _ report: @escaping (Outcome) -> Void
     ) {
@@ -405,7 +405,7 @@ final class Dialer {
         let handshake = TLSHandshake(with: peer, over: wire, established.registration, on: loop) { result in
             self.secured(result)
         }
-        if profile.questions != .none || profile.identitySource != nil {
+        if profile.questions != .none || profile.identitySource != nil || profile.trust.asksProgram {
             handshake.claim = { [weak self] in self?.claim() ?? .nobodyWaits }
             handshake.setAsking = { [weak self] isAsking in self?.handshakeAsks(isAsking) }
         }

@@ -13,6 +13,10 @@ internal import Synchronization
 /// `execute` refuses. Every channel hears `loopWillClose`, every timer `loopClosing`.
 package final class EventLoop: Sendable {
     let identity: LoopIdentity
+    /// Where code of the program's is called that may block: the group's.
+    let callouts: CalloutThreads
+    /// Whether they are the loop's own, which has no group.
+    private let ownsCallouts: Bool
     private let inbox: LoopInbox
     private let core: LoopBound<LoopCore>
     private let end = Lock<End>(.running([]))
@@ -26,17 +30,32 @@ package final class EventLoop: Sendable {
         case ended
     }
 
-    /// Starts a loop on a thread called `name`.
+    /// Starts a loop of no group on a thread called `name`.
     package static func start(
         name: String, clock: any TransportClock = MonotonicClock()
     ) throws(Errno) -> EventLoop {
-        let loop = try EventLoop(clock: clock)
+        try start(name: name, clock: clock, callouts: nil)
+    }
+
+    /// Starts a loop of a group that has these threads for the program's code.
+    static func start(
+        name: String, clock: any TransportClock, callouts: CalloutThreads?
+    ) throws(Errno) -> EventLoop {
+        let loop = try EventLoop(
+            clock: clock,
+            callouts: callouts
+                ?? CalloutThreads(limit: EventLoopGroup.calloutLimit, name: "\(name)-ask"),
+            ownsCallouts: callouts == nil)
         let handle = try NativeThread.start(name: name) { loop.run() }
         loop.thread.withLock { $0 = handle }
         return loop
     }
 
-    private init(clock: any TransportClock) throws(Errno) {
+    private init(
+        clock: any TransportClock, callouts: CalloutThreads, ownsCallouts: Bool
+    ) throws(Errno) {
+        self.callouts = callouts
+        self.ownsCallouts = ownsCallouts
         let wakeUp = try WakeUp()
         identity = LoopIdentity()
         inbox = LoopInbox(wakeUp: wakeUp)
@@ -229,6 +248,7 @@ package final class EventLoop: Sendable {
         }
         // The thread has nothing left but to return.
         join()
+        if ownsCallouts { await callouts.shutdown() }
     }
 
     /// Ends the loop and waits, blocking, until its thread is gone. Not on a loop.
@@ -236,6 +256,7 @@ package final class EventLoop: Sendable {
         precondition(!isOnLoop, "a loop cannot wait for its own end")
         beginShutdown()
         join()
+        if ownsCallouts { callouts.shutdownAndWait() }
     }
 
     private func join() {

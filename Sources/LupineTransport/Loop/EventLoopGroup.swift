@@ -12,6 +12,8 @@ package final class EventLoopGroup: Sendable {
     package let loops: [EventLoop]
     /// What the loops take the time from.
     let clock: any TransportClock
+    /// For code of the program's that may block.
+    let callouts: CalloutThreads
     private let sharing: Sharing
     private let turn = Atomic<Int>(0)
 
@@ -28,22 +30,29 @@ package final class EventLoopGroup: Sendable {
     /// The most connections of a loop that is still the first choice.
     package static let packedConnections = 256
 
-    /// Starts `count` loops, whose threads are called `name` and a number.
+    /// The most calls of the program's code that the loops of a group make at the same time, unless it is told otherwise.
+    package static let calloutLimit = 8
+
+    /// Starts `count` loops, whose threads are called `name` and a number. At most `callouts` threads more, called `name` and
+    /// `ask`, are started when code of the program's is to be called.
     package init(
         count: Int, name: String = "lupine-loop", sharing: Sharing = .even,
-        clock: any TransportClock = MonotonicClock()
+        clock: any TransportClock = MonotonicClock(), callouts limit: Int = EventLoopGroup.calloutLimit
     ) throws(Errno) {
         precondition(count > 0, "a group has at least one loop")
         var started: [EventLoop] = []
+        let callouts = CalloutThreads(limit: limit, name: "\(name)-ask")
         do {
             for index in 0..<count {
-                started.append(try EventLoop.start(name: "\(name)-\(index)", clock: clock))
+                started.append(
+                    try EventLoop.start(name: "\(name)-\(index)", clock: clock, callouts: callouts))
             }
         } catch {
             for loop in started { loop.shutdownAndWait() }
             throw error
         }
         loops = started
+        self.callouts = callouts
         self.sharing = sharing
         self.clock = clock
     }
@@ -75,15 +84,18 @@ package final class EventLoopGroup: Sendable {
         return best
     }
 
-    /// Ends all loops and returns when their threads are gone. Never for the default group.
+    /// Ends all loops and returns when their threads are gone, and those on which code of the program's was called: it waits for
+    /// calls that have not returned. Never for the default group.
     package func shutdown() async {
         for loop in loops { loop.beginShutdown() }
         for loop in loops { await loop.shutdown() }
+        await callouts.shutdown()
     }
 
     /// The same, blocking; not on a loop.
     package func shutdownAndWait() {
         for loop in loops { loop.beginShutdown() }
         for loop in loops { loop.shutdownAndWait() }
+        callouts.shutdownAndWait()
     }
 }

@@ -5,10 +5,10 @@
 /// `getaddrinfo` cannot be interrupted. A look-up that nobody waits for any more keeps its thread until it
 /// returns, and nothing waits for that thread: no shutdown and no exit. So that names which hang cannot
 /// pile threads up there are at most `limit`. One that hangs takes one; others go on until all hang, which
-/// is then said instead of waiting behind them. The process shares one pool for each kind of work. Any thread.
+/// is then said instead of waiting behind them. The process shares one pool for each kind of work. Code of the program's
+/// has `CalloutThreads`. Any thread.
 package final class WorkerPool: Sendable {
-    /// Names one piece of work.
-    typealias Ticket = UInt64
+    typealias Ticket = WorkQueue.Ticket
 
     /// What became of submitted work.
     enum Placement: Hashable, Sendable {
@@ -25,25 +25,7 @@ package final class WorkerPool: Sendable {
     private struct State {
         var nextTicket: Ticket = 0
         var started: [Ticket: Instant] = [:]
-        var waiting: [Ticket: @Sendable () -> Void] = [:]
-        /// Tickets in order; those withdrawn are no longer in `waiting`.
-        var order: [Ticket] = []
-        var head = 0
-
-        mutating func next() -> (Ticket, @Sendable () -> Void)? {
-            while head < order.count {
-                let ticket = order[head]
-                head += 1
-                if head > 64, head * 2 > order.count {
-                    order.removeFirst(head)
-                    head = 0
-                }
-                if let work = waiting.removeValue(forKey: ticket) { return (ticket, work) }
-            }
-            order.removeAll(keepingCapacity: true)
-            head = 0
-            return nil
-        }
+        var queue = WorkQueue()
     }
 
     /// The most threads there may be.
@@ -92,8 +74,7 @@ package final class WorkerPool: Sendable {
             }
             let hungAt = Self.hungAt(state, hungAfter)
             if hungAt <= now { return .allHung }
-            state.waiting[ticket] = work
-            state.order.append(ticket)
+            state.queue.append(ticket, work)
             return .queued(hungAt: hungAt)
         }
         guard placement == .running else { return placement }
@@ -118,7 +99,7 @@ package final class WorkerPool: Sendable {
     func placement(of ticket: Ticket) -> Placement {
         let now = clock.now()
         return state.withLock { [hungAfter] state in
-            guard state.waiting[ticket] != nil else { return .running }
+            guard state.queue.contains(ticket) else { return .running }
             let hungAt = Self.hungAt(state, hungAfter)
             return hungAt <= now ? .allHung : .queued(hungAt: hungAt)
         }
@@ -126,7 +107,7 @@ package final class WorkerPool: Sendable {
 
     /// Takes back work that has not begun; what runs goes on and is nobody's business any more.
     func withdraw(_ ticket: Ticket) {
-        _ = state.withLock { state in state.waiting.removeValue(forKey: ticket) }
+        _ = state.withLock { state in state.queue.remove(ticket) }
     }
 
     /// When the last of the busy threads will count as hung.
@@ -143,7 +124,7 @@ package final class WorkerPool: Sendable {
             let now = clock.now()
             let next = state.withLock { state -> (Ticket, @Sendable () -> Void)? in
                 state.started[done] = nil
-                guard let next = state.next() else { return nil }
+                guard let next = state.queue.next() else { return nil }
                 state.started[next.0] = now
                 return next
             }

@@ -134,6 +134,10 @@ final class TLSHandshake: LoopChannel {
     }
 
     private func inquire(about trust: PeerTrust, _ engine: TLSEngine) {
+        // The program is asked on behalf of an exchange: one that is cancelled before its turn takes the question along.
+        if peer.profile.trust.asksProgram, case .nobodyWaits = claimant() {
+            return end(.failure(.cancelled))
+        }
         let inquiry = TrustInquiry(peer.profile, trust, on: loop) { [weak self] verdict in
             guard let self, case .judging(let engine, _) = stage else { return }
             // Who wants to be asked wants to be asked every time (I-12.15).

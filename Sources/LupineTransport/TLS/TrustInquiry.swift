@@ -4,8 +4,8 @@ import LupineTLS
 
 /// Takes one peer through the checks of an evaluator, without keeping a loop waiting.
 ///
-/// What only computes runs on the loop; what fetches runs on a worker; whoever made up a check of his own answers when and
-/// where he likes. It belongs to its loop and reports once, perhaps before `start` returns, unless it is cancelled.
+/// What only computes runs on the loop; what fetches runs on a worker; a check of the program's own, which may block, is
+/// called on the threads that the group has for that, and answers when and where it likes. It belongs to its loop and reports once, perhaps before `start` returns, unless it is cancelled.
 final class TrustInquiry {
     typealias Verdict = Result<TrustVerdict, TrustFailure>
 
@@ -15,8 +15,14 @@ final class TrustInquiry {
     private var report: ((Verdict) -> Void)?
     /// Counts the questions put to others, so that an answer to an earlier one is known.
     private var questions = 0
-    /// Work on its way to a worker, to be withdrawn if nobody wants it any more.
-    private var ticket: WorkerPool.Ticket?
+    /// Work on its way to another thread, to be withdrawn if nobody wants it any more.
+    private var errand = Errand.none
+
+    private enum Errand {
+        case none
+        case worker(WorkerPool.Ticket)
+        case callout(CalloutThreads.Ticket)
+    }
 
     init(
         _ profile: TLSProfile, _ trust: PeerTrust, on loop: EventLoop, report: @escaping (Verdict) -> Void
@@ -33,8 +39,12 @@ final class TrustInquiry {
     /// Nobody waits for the verdict any more.
     func cancel() {
         report = nil
-        if let ticket { WorkerPool.trust.withdraw(ticket) }
-        ticket = nil
+        switch errand {
+        case .none: break
+        case .worker(let ticket): WorkerPool.trust.withdraw(ticket)
+        case .callout(let ticket): loop.callouts.withdraw(ticket)
+        }
+        errand = .none
     }
 
     private func follow(_ step: TrustEvaluation.Step) {
@@ -45,26 +55,40 @@ final class TrustInquiry {
             cancel()
             report?(verdict)
         case .needsWorker: goToWorker()
-        case .asks(let check, let trust):
-            let reply = reply(unanswered: Self.refused("the evaluation was given up")) { inquiry, answer in
-                inquiry.follow(
-                    inquiry.evaluation.answer(answer, revocation: .cached(inquiry.revocation.cache)))
-            }
-            check.ask(about: trust) { reply.give($0) }
+        case .asks(let check, let trust): ask(check, about: trust)
         }
+    }
+
+    /// Calls code of the program's, when a thread is free. Whoever waits for the connection has time-outs that run meanwhile.
+    private func ask(_ check: CustomTrustCheck, about trust: PeerTrust) {
+        let reply = reply(unanswered: Self.refused("the evaluation was given up")) { inquiry, answer in
+            inquiry.errand = .none
+            inquiry.follow(
+                inquiry.evaluation.answer(answer, revocation: .cached(inquiry.revocation.cache)))
+        }
+        let threads = loop.callouts
+        let ticket = threads.newTicket()
+        errand = .callout(ticket)
+        do throws(Errno) {
+            try threads.submit(ticket) {
+                assertNoLockIsHeld()
+                assertNotOnLoop()
+                check.ask(about: trust) { reply.give($0) }
+            }
+        } catch { reply.give(Self.refused("there is no thread to ask on: \(error)")) }
     }
 
     private func goToWorker() {
         typealias Step = (evaluation: TrustEvaluation?, step: TrustEvaluation.Step)
         func failed(_ reason: String) -> Step { (nil, .finished(Self.refused(reason))) }
         let reply = reply(unanswered: failed("the evaluation was given up")) { inquiry, answer in
-            inquiry.ticket = nil
+            inquiry.errand = .none
             if let evaluation = answer.evaluation { inquiry.evaluation = evaluation }
             inquiry.follow(answer.step)
         }
         let pool = WorkerPool.trust
         let ticket = pool.newTicket()
-        self.ticket = ticket
+        errand = .worker(ticket)
         let placement = pool.submit(ticket) { [evaluation, revocation] in
             var evaluation = evaluation
             let step = evaluation.resumeOnWorker(revocation: revocation.access)

@@ -92,10 +92,11 @@ func withSecureStack<Result>(
 /// The same one floor lower: a pool whose exchanges may have any profile.
 func withSecurePool<Result>(
     _ serving: OriginConfiguration? = nil, dial change: (inout DialConfiguration) -> Void = { _ in },
-    clock: any TransportClock = MonotonicClock(), _ body: (SecurePool) async throws -> Result
+    clock: any TransportClock = MonotonicClock(), callouts: Int = EventLoopGroup.calloutLimit,
+    name: String = "stage", _ body: (SecurePool) async throws -> Result
 ) async throws -> Result {
     let origin = try OriginServer.start(configuration: try serving ?? SecureStage.serving())
-    let group = try EventLoopGroup(count: 1, name: "stage", clock: clock)
+    let group = try EventLoopGroup(count: 1, name: name, clock: clock, callouts: callouts)
     var configuration = ConnectionPool.Configuration()
     change(&configuration.dial)
     var resolution = Resolver.Configuration()

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import LupineOrigin
+import LupineTransport
+import Testing
+
+@testable import LupineLoading
+
+/// Code of the program's that is called while a load goes on may block, and so is never called on an event loop.
+struct HostileProtocolTests {
+    /// Takes nothing, and does what a test has staged for a path.
+    private final class Onlooker: URLProtocol {
+        static let looks = Noted<[String: @Sendable () -> Void]>([:])
+
+        override class func canInit(with request: URLRequest) -> Bool {
+            guard let path = request.url?.path(percentEncoded: false) else { return false }
+            looks.value[path]?()
+            return false
+        }
+    }
+
+    /// A way on which a class is asked again on behalf of a task that is under way.
+    struct Way: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        /// Where the request goes.
+        let path: String
+        /// Where the class looks, how often in all.
+        let look: (path: String, count: Int)
+        var user = ""
+    }
+
+    private static let ways = [
+        Way(
+            testDescription: "behind a redirect", path: "/redirect-to?url=/anything/looked-at",
+            look: ("/anything/looked-at", 1)),
+        Way(
+            testDescription: "behind two redirects", path: "/redirect/2", look: ("/get", 1)),
+        Way(
+            testDescription: "behind an answer to a challenge", path: "/basic-auth/looked/at",
+            look: ("/basic-auth/looked/at", 2), user: "looked:at@"),
+    ]
+
+    /// All is loaded on one loop: what blocked that would wait for itself.
+    @Test("[O-7] a class that is asked may wait for another request", .serialized, arguments: ways)
+    func askedBehind(_ way: Way) async throws {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [Onlooker.self]
+        configuration.lupine.ownEventLoops = 1
+        try await withStage(configuration: configuration) { stage in
+            let looks = Noted<[Bool]>([])
+            let session = stage.session
+            let other = try stage.url("/bytes/1")
+            Onlooker.looks.update { all in
+                all[way.look.path] = {
+                    let answered = DispatchSemaphore(value: 0)
+                    session.dataTask(with: other) { _, _, _ in answered.signal() }.resume()
+                    answered.wait()
+                    looks.update { $0.append(EventLoop.current == nil) }
+                }
+            }
+            let url = try #require(
+                URL(string: "http://\(way.user)origin.test:\(stage.origin.port)\(way.path)"))
+            let ended = Gate()
+            let status = Noted<Int?>(nil)
+            session.dataTask(with: url) { _, response, _ in
+                status.set((response as? HTTPURLResponse)?.statusCode)
+                ended.open()
+            }.resume()
+            await ended.wait()
+            Onlooker.looks.update { $0[way.look.path] = nil }
+            #expect(status.value == 200)
+            #expect(looks.value == Array(repeating: true, count: way.look.count))
+        }
+    }
+
+    @Test("a request that is cancelled while a class thinks about its redirect ends once")
+    func cancelledBehindARedirect() async throws {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [Onlooker.self]
+        configuration.lupine.ownEventLoops = 1
+        try await withStage(configuration: configuration) { stage in
+            let path = "/anything/cancelled"
+            let (asked, release) = (Gate(), DispatchSemaphore(value: 0))
+            Onlooker.looks.update { all in
+                all[path] = {
+                    asked.open()
+                    release.wait()
+                }
+            }
+            let ends = Noted<[URLError.Code?]>([])
+            let ended = Gate()
+            let task = stage.session.dataTask(with: try stage.url("/redirect-to?url=\(path)")) {
+                _, _, error in
+                ends.update { $0.append((error as? URLError)?.code) }
+                ended.open()
+            }
+            task.resume()
+            await asked.wait()
+            task.cancel()
+            release.signal()
+            await ended.wait()
+            Onlooker.looks.update { $0[path] = nil }
+            // The session goes on.
+            #expect(try await stage.get("/get").status == 200)
+            #expect(ends.value == [.cancelled])
+            #expect(stage.origin.counts.requests == 2)
+        }
+    }
+
+    @Test("[O-7] observers of cookies may wait for another request")
+    func cookiesAreAnnouncedElsewhere() async throws {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.lupine.ownEventLoops = 1
+        let storage = try #require(configuration.httpCookieStorage)
+        try await withStage(configuration: configuration) { stage in
+            let (session, other) = (stage.session, try stage.url("/bytes/1"))
+            let told = Gate()
+            let isElsewhere = Noted<Bool?>(nil)
+            let observer = NotificationCenter.default.addObserver(
+                forName: .NSHTTPCookieManagerCookiesChanged, object: storage, queue: nil
+            ) { _ in
+                let answered = DispatchSemaphore(value: 0)
+                session.dataTask(with: other) { _, _, _ in answered.signal() }.resume()
+                answered.wait()
+                isElsewhere.set(EventLoop.current == nil)
+                told.open()
+            }
+            defer { NotificationCenter.default.removeObserver(observer) }
+            let ended = Gate()
+            session.dataTask(with: try stage.url("/cookies/set/a/1")) { _, _, _ in ended.open() }.resume()
+            await told.wait()
+            await ended.wait()
+            #expect(isElsewhere.value == true)
+        }
+    }
+}

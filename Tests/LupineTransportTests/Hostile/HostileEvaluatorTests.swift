@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import LupineHTTP
+import LupineOrigin
+import LupineTLS
+import LupineTestKit
+import Testing
+
+@testable import LupineTransport
+
+/// An evaluator of the program's own may block: it holds up its own connection, and others with such an evaluator at most.
+@Suite struct HostileEvaluatorTests {
+    /// An evaluator whose calls stay until they are let go.
+    private final class Blocker: Sendable {
+        let began = Gate()
+        let calls = Box(0)
+        private let release = DispatchSemaphore(value: 0)
+
+        var trust: TrustEvaluator {
+            .custom { [self] _, reply in
+                #expect(EventLoop.current == nil)
+                calls.update { $0 += 1 }
+                began.open()
+                release.wait()
+                reply(.success(()))
+            }
+        }
+
+        /// Lets one call go, also one that comes later.
+        func letGo() { release.signal() }
+    }
+
+    /// Returns when so much waits for a thread, and so many are taken.
+    private static func wait(_ stage: SecurePool, waiting: Int, running: Int) async {
+        while stage.group.callouts.load != (waiting, running) { await Task.yield() }
+    }
+
+    private static func names(_ prefix: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").compactMap {
+            try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8)
+        }.filter { $0.hasPrefix(prefix) }
+    }
+
+    // MARK: others go on
+
+    @Test("[O-7] a request on the same loop is answered while an evaluator waits for it")
+    func othersGoOn() async throws {
+        let plain = try OriginServer.start()
+        let blocker = Blocker()
+        try await withSecureStack(
+            settings: .with {
+                $0.trust = blocker.trust
+                $0.ownLoops = 1
+            }
+        ) { client, origin in
+            let url = SecureStage.url(origin, "/get")
+            async let secure = client.get(url).body.collect()
+            await blocker.began.wait()
+            let answer = try await client.get(plain.url + "/get")
+            _ = try await answer.body.collect()
+            #expect(answer.status.code == 200)
+            blocker.letGo()
+            _ = try await secure
+            #expect(blocker.calls.value == 1)
+        }
+        await plain.shutdown()
+    }
+
+    @Test("[O-7] the same for the evaluator of a proxy")
+    func othersGoOnBesideAProxy() async throws {
+        let plain = try OriginServer.start()
+        let blocker = Blocker()
+        let steps: [Script.Step] = [.expectHead, .reply("one"), .stall]
+        try await withSecureStack(
+            SecureStage.serving(["good"], ScriptPlan([Script(steps, on: .content)])),
+            settings: .with {
+                $0.proxyTrust = blocker.trust
+                $0.ownLoops = 1
+                $0.proxy = .url(
+                    "https://good.test:\($0.overrides.keys.first?.port ?? 0)", except: "127.0.0.1")
+            }
+        ) { client, origin in
+            async let proxied = client.get("http://far.test/").body.text()
+            await blocker.began.wait()
+            _ = try await client.get(plain.url + "/get").body.collect()
+            blocker.letGo()
+            let text = try await proxied
+            #expect(text == "one")
+        }
+        await plain.shutdown()
+    }
+
+    @Test("names are looked up while every thread for evaluators is taken")
+    func lookUpsGoOn() async throws {
+        let blocker = Blocker()
+        try await withSecurePool(callouts: 1) { stage in
+            let held = try stage.exchange(profile: SecurePool.profile(trust: blocker.trust))
+            stage.pool.submit(held.exchange)
+            await blocker.began.wait()
+            let loop = stage.group.loops[0]
+            let resolver = Resolver { _, _ throws(ResolutionError) in throw .nameNotFound }
+            let answered = Gate()
+            await loop.run { _ = resolver.lookUp("a.test", port: 1, on: loop) { _ in answered.open() } }
+            await answered.wait()
+            blocker.letGo()
+            await held.sink.ended.wait()
+            #expect(held.sink.failure == nil)
+        }
+    }
+
+    // MARK: more than there are threads for
+
+    @Test("evaluators that find no thread wait, and the time for the handshake ends them")
+    func waitingIsTimed() async throws {
+        let clock = ManualClock()
+        let (blockers, late) = ([Blocker(), Blocker()], [Blocker(), Blocker()])
+        let times = { (dial: inout DialConfiguration) in dial.tlsHandshakeTimeout = .milliseconds(100) }
+        try await withSecurePool(dial: times, clock: clock, callouts: 2) { stage in
+            var made: [RecordingSink] = []
+            for (index, blocker) in (blockers + late).enumerated() {
+                let one = try stage.exchange("/get", profile: SecurePool.profile(trust: blocker.trust))
+                stage.pool.submit(one.exchange)
+                made.append(one.sink)
+                await Self.wait(stage, waiting: max(0, index - 1), running: min(2, index + 1))
+            }
+            clock.advance(by: .milliseconds(100))
+            for sink in made {
+                await sink.ended.wait()
+                #expect(sink.failure == .timedOut(host: "good.test", .tlsHandshake))
+            }
+            #expect(stage.group.callouts.load == (0, 2))
+            for blocker in blockers { blocker.letGo() }
+            // Their threads serve others again; what has waited too long is not called.
+            let next = Blocker()
+            next.letGo()
+            let sink = try await stage.send(profile: SecurePool.profile(trust: next.trust))
+            #expect(sink.failure == nil)
+            #expect((blockers + late).map(\.calls.value) == [1, 1, 0, 0])
+            #expect(made.allSatisfy { $0.log.value.ends == 1 })
+        }
+    }
+
+    @Test("evaluators that wait get their turn in order")
+    func waitingEnds() async throws {
+        let order = Box<[Int]>([])
+        let first = Blocker()
+        try await withSecurePool(callouts: 1) { stage in
+            let held = try stage.exchange("/get", profile: SecurePool.profile(trust: first.trust))
+            stage.pool.submit(held.exchange)
+            await first.began.wait()
+            var sinks = [held.sink]
+            for number in 0..<3 {
+                let trust = TrustEvaluator.custom { _, reply in
+                    order.update { $0.append(number) }
+                    reply(.success(()))
+                }
+                let made = try stage.exchange("/get", profile: SecurePool.profile(trust: trust))
+                stage.pool.submit(made.exchange)
+                sinks.append(made.sink)
+                await Self.wait(stage, waiting: number + 1, running: 1)
+            }
+            first.letGo()
+            for sink in sinks {
+                await sink.ended.wait()
+                #expect(sink.failure == nil)
+            }
+        }
+        #expect(order.value == [0, 1, 2])
+    }
+
+    // MARK: cancellation
+
+    @Test("an evaluator whose request is cancelled while it waits is never called")
+    func cancelledWhileWaiting() async throws {
+        let (first, second, third) = (Blocker(), Blocker(), Blocker())
+        try await withSecurePool(callouts: 1) { stage in
+            func begin(_ blocker: Blocker) throws -> (exchange: Exchange, sink: RecordingSink) {
+                let made = try stage.exchange("/get", profile: SecurePool.profile(trust: blocker.trust))
+                stage.pool.submit(made.exchange)
+                return made
+            }
+            let held = try begin(first)
+            await first.began.wait()
+            let cancelled = try begin(second)
+            await Self.wait(stage, waiting: 1, running: 1)
+            let last = try begin(third)
+            await Self.wait(stage, waiting: 2, running: 1)
+            cancelled.exchange.cancel(.cancelled)
+            await cancelled.sink.ended.wait()
+            #expect(cancelled.sink.failure == .cancelled)
+            await Self.wait(stage, waiting: 1, running: 1)
+            first.letGo()
+            third.letGo()
+            for made in [held, last] {
+                await made.sink.ended.wait()
+                #expect(made.sink.failure == nil)
+            }
+            #expect([first, second, third].map(\.calls.value) == [1, 0, 1])
+        }
+    }
+
+    @Test("a request that is cancelled while its evaluator runs ends once, and the answer is nothing")
+    func cancelledWhileRunning() async throws {
+        let (first, second) = (Blocker(), Blocker())
+        try await withSecurePool(callouts: 1) { stage in
+            let made = try stage.exchange("/get", profile: SecurePool.profile(trust: first.trust))
+            stage.pool.submit(made.exchange)
+            await first.began.wait()
+            made.exchange.cancel(.cancelled)
+            await made.sink.ended.wait()
+            first.letGo()
+            // On the same thread, so behind the answer that nobody wants.
+            second.letGo()
+            let sink = try await stage.send(profile: SecurePool.profile(trust: second.trust))
+            #expect(sink.failure == nil)
+            #expect(made.sink.failure == .cancelled && made.sink.log.value.ends == 1)
+            #expect(stage.origin.counts.requests == 1)
+        }
+    }
+
+    @Test("an evaluator that is let go under the lock of its profiles would stop them")
+    func profilesLetGoOutsideOfTheirLock() {
+        final class Token: Sendable {
+            let profiles: TLSProfiles
+            init(_ profiles: TLSProfiles) { self.profiles = profiles }
+            deinit { _ = profiles.profile(TLSConfiguration(), trust: .disabled) }
+        }
+        let profiles = TLSProfiles(revocation: .none, limit: 1)
+        for _ in 0..<3 {
+            let token = Token(profiles)
+            let trust = TrustEvaluator.custom { _, reply in
+                _ = token
+                reply(.success(()))
+            }
+            _ = profiles.profile(TLSConfiguration(), trust: trust)
+        }
+        _ = profiles.profile(TLSConfiguration(), trust: .default)
+    }
+
+    // MARK: the end
+
+    @Test("no thread for evaluators is there before the first, and none is left when the group has ended")
+    func threadsEndWithTheGroup() async throws {
+        let (running, waiting) = (Blocker(), Blocker())
+        try await withSecurePool(callouts: 1, name: "evl-end") { stage in
+            let profile = SecurePool.profile(trust: running.trust)
+            #expect(try await stage.send(profile: SecurePool.profile()).failure == nil)
+            #expect(try Self.names("evl-end-ask").isEmpty)
+            running.letGo()
+            #expect(try await stage.send("/get", profile: profile).failure == nil)
+            #expect(try Self.names("evl-end-ask").count == 1)
+            // One that runs, and one behind it.
+            let made = try [running, waiting].map { blocker in
+                try stage.exchange("/get", profile: SecurePool.profile(trust: blocker.trust))
+            }
+            for (index, one) in made.enumerated() {
+                stage.pool.submit(one.exchange)
+                await Self.wait(stage, waiting: index, running: 1)
+            }
+            let group = stage.group
+            let end = Task { await group.shutdown() }
+            // Nobody waits for the program's code but the shutdown.
+            for one in made {
+                await one.sink.ended.wait()
+                #expect(one.sink.failure == .shutDown && one.sink.log.value.ends == 1)
+            }
+            running.letGo()
+            await end.value
+            #expect(running.calls.value == 2 && waiting.calls.value == 0)
+            // The kernel takes a thread off its list a moment after it lets go those who join it.
+            while try !Self.names("evl-end").isEmpty { await Task.yield() }
+        }
+    }
+
+    @Test("a client of its own loops ends in the same way, blocking or not", arguments: [true, false])
+    func groupsEnd(_ blocks: Bool) async throws {
+        let group = try EventLoopGroup(count: 2, name: "evl-two", callouts: 2)
+        let (began, release) = (Gate(), DispatchSemaphore(value: 0))
+        let done = Box(0)
+        for _ in 0..<3 {
+            try group.callouts.submit(group.callouts.newTicket()) {
+                began.open()
+                release.wait()
+                done.update { $0 += 1 }
+            }
+        }
+        await began.wait()
+        for _ in 0..<3 { release.signal() }
+        if blocks { group.shutdownAndWait() } else { await group.shutdown() }
+        // What had not begun may have been dropped; what had begun is done.
+        #expect((1...3).contains(done.value) && group.callouts.load == (0, 0))
+        // Behind the end nothing is called.
+        let calls = done.value
+        try group.callouts.submit(group.callouts.newTicket()) { done.update { $0 += 1 } }
+        await group.shutdown()
+        #expect(done.value == calls)
+    }
+}
