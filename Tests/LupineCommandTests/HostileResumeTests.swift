@@ -163,6 +163,20 @@ struct HostileResumeTests {
         }
     }
 
+    /// What comes from a file or out of its own address has no version and no range: it comes as a whole.
+    @Test(arguments: ["file", "data"])
+    func whatHasNoPartsLeavesTheFileAlone(_ scheme: String) async throws {
+        try await withShell { shell, _ in
+            try shell.write("begun", to: "part")
+            try shell.write("begunworld", to: "whole")
+            let address = scheme == "file" ? "file://\(shell.folder)/whole" : "data:,begunworld"
+            let result = await shell.run("-s -S -C - -o part \(address)")
+            #expect(result.code != 0)
+            let kept = String(decoding: try shell.read("part"), as: UTF8.self)
+            #expect(kept == "begun")
+        }
+    }
+
     /// A file that is shorter than the place to go on at would get a hole.
     @Test func aFileGetsNoHole() async throws {
         try await withShell { shell, origin in

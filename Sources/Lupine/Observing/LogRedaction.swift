@@ -81,7 +81,7 @@ enum LogRedaction {
     }
 
     private static func endsItem(_ scalar: Unicode.Scalar) -> Bool {
-        scalar == "&" || scalar == ";" || scalar == "#" || endsURL(scalar)
+        startsItem(scalar) || endsURL(scalar)
     }
 
     private static func endsAuthority(_ scalar: Unicode.Scalar) -> Bool {

@@ -143,6 +143,9 @@ struct Resumption: Sendable {
         return .goOn(count: count, isFramed: true)
     }
 
+    /// The whole comes, and nobody says of which version it is.
+    static var noParts: CommandFailure { failure("what is no answer of a server comes as a whole") }
+
     /// More or less has come than the range has.
     static func wrongLength(_ count: Int64) -> CommandFailure {
         failure("the server's part is not as long as its range, which has \(count) bytes")

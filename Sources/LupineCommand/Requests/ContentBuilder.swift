@@ -205,7 +205,9 @@ struct ContentBuilder {
             if form.contentLength < MultipartFormData.encodingMemoryThreshold {
                 content.body = .data(try form.encode())
             } else {
-                try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
+                // The users of a machine share the place: the folder is closed to others.
+                try FileManager.default.createDirectory(
+                    at: scratch, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
                 let file = scratch.appendingPathComponent("form-\(UUID().uuidString)")
                 try form.writeEncodedData(to: file)
                 let size = try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? NSNumber

@@ -264,6 +264,11 @@ final class Fetch: Sendable {
         try state.withLock { state in
             // What is no answer of HTTP, such as a file, has no head to judge.
             if case .undecided = state.verdict {
+                guard offset == 0 else {
+                    let failure = Resumption.noParts
+                    state.verdict = .refused(failure)
+                    throw failure
+                }
                 state.verdict = .taken
                 try open(nil, &state)
             }

@@ -56,7 +56,9 @@ final class EventFollower: Sendable {
 
     private func connect() async -> AFError? {
         let last = state.withLock { $0.lastID }
-        let sent = last.isEmpty ? plan : plan.adding([("Last-Event-ID", last)])
+        // One with control characters cannot stand in a field: the stream begins anew then.
+        let canStand = last.utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
+        let sent = last.isEmpty || !canStand ? plan : plan.adding([("Last-Event-ID", last)])
         let stream = session.streamRequest(sent.request, automaticallyCancelOnStreamError: true)
         let follows = invocation.followsRedirects
         stream.redirect(using: follows ? Redirector.follow : Redirector.doNotFollow)
@@ -91,14 +93,17 @@ final class EventFollower: Sendable {
     }
 
     private func print(_ event: ServerSentEvent) throws {
-        state.withLock { state in
+        let isNewID = state.withLock { state -> Bool in
+            let isNewID = state.lastID != event.lastEventID
             state.lastID = event.lastEventID
             state.events += 1
             if let wait = event.reconnectionTime { state.wait = min(max(wait, 0), 600) }
+            return isNewID
         }
         var writer = Surroundings.ContentWriter(surroundings.output)
         if surroundings.output.isTerminal || invocation.pretty != nil {
-            let name = event.type + (event.lastEventID.isEmpty ? "" : " \(event.lastEventID)")
+            // An id stands until the next one: said with each event, a long one would be many times what was sent.
+            let name = event.type + (isNewID && !event.lastEventID.isEmpty ? " \(event.lastEventID)" : "")
             if name != "message" { try writer.text(style.paint("[\(name)] ", .faint)) }
             try writer.painted(event.data, style)
         } else {

@@ -126,7 +126,8 @@ extension NetworkLoad: ExchangeSink {
     }
 
     private func deliver(_ piece: Data) -> Demand {
-        guard !isCancelled else { return .enough }
+        // What was decoded only in part is not held against its end then.
+        guard !isCancelled else { return heard(.enough) }
         let file = flow.withLock { flow -> FileTarget? in
             flow.delivered += Int64(piece.count)
             return flow.file
@@ -208,7 +209,8 @@ extension NetworkLoad: ExchangeSink {
         }
         var wantsMore = isWhole
         if let piece, !isCancelled, case .enough = deliver(piece) { wantsMore = false }
-        if wantsMore, case .success = result, let error = flow.withLock({ $0.finishDecoding() }) {
+        if wantsMore, !isCancelled, case .success = result, let error = flow.withLock({ $0.finishDecoding() })
+        {
             fail(error)
         }
         var exchanges = flow.withLock { $0.earlier.takeAll() }

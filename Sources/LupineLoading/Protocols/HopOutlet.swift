@@ -59,10 +59,12 @@ final class HopOutlet: Sendable {
             }
             isBusy = true
             isResumedAhead = false
-            let item = items[head]
+            // It leaves the array: what the program brought in goes away with who takes it, under no lock.
+            var item = Item.end(nil)
+            swap(&item, &items[head])
             head += 1
-            if head == items.count {
-                items.removeAll(keepingCapacity: true)
+            if head == items.count || head >= 64 && head > items.count / 2 {
+                items.removeFirst(head)
                 head = 0
             }
             return item

@@ -222,8 +222,9 @@ final class WebSocketCore: WebSocketOwner {
             if state.isClosing, isFull { return (.more, false) }
             state.messages.append(message)
             state.messageBytes += message.octets.count
+            // Also where somebody waits: the queue on which he gets it may be busy for long.
             state.isPaused =
-                !state.isClosing && (state.receivers.isEmpty || state.isWithheld)
+                !state.isClosing
                 && (state.messageBytes > Self.manyBytes || state.messages.count >= Self.manyMessages)
             return (state.isPaused ? .pause : .more, !state.receivers.isEmpty && !state.isWithheld)
         }
@@ -283,7 +284,9 @@ final class WebSocketCore: WebSocketOwner {
             guard state.isAnnounced, !state.isWithheld || state.closedError != nil else { return nil }
             let message = state.messages.removeFirst()
             state.messageBytes -= message.octets.count
-            if state.isPaused, state.messageBytes <= Self.manyBytes / 2 {
+            if state.isPaused, state.messageBytes <= Self.manyBytes / 2,
+                state.messages.count <= Self.manyMessages / 2
+            {
                 state.isPaused = false
                 state.orders.append(.resume)
                 resumes = true

@@ -155,6 +155,25 @@ import Testing
         }
     }
 
+    /// The load is cancelled while more of what has come is still to be decoded: it ends so, and nothing is missed in the coding.
+    @Test func cancelledBetweenTwoPieces() async throws {
+        let sent = try CodedBodies.gzip([UInt8](repeating: 0, count: 8 << 20))
+        try await withLoads(ScriptPlan(.expectHead, .reply(sent, "Content-Encoding: gzip\r\n"), .stall)) {
+            stage in
+            let box = Lock<NetworkLoad?>(nil)
+            let client = RecordingHopClient(demand: { _ in
+                box.withLock { $0 }?.cancel(.loading(.cancelled, url: nil))
+                return .more
+            })
+            let load = stage.load(HopRequest(request: try stage.request()), client)
+            box.withLock { $0 = load }
+            load.start()
+            let log = await client.end()
+            box.withLock { $0 = nil }
+            #expect(log.error?.code == .cancelled && log.ends == 1 && log.pieces.count == 1)
+        }
+    }
+
     @Test func aBombIsStopped() async throws {
         let sent = try CodedBodies.gzip([UInt8](repeating: 0, count: 8 << 20))
         try await withLoads(

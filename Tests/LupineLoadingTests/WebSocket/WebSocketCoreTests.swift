@@ -90,6 +90,25 @@ struct WebSocketCoreTests {
         }
     }
 
+    @Test(
+        "messages stop the reading when they are many, although somebody waits for one: the delegate queue is busy",
+        arguments: [(2, 600 << 10), (256, 1)])
+    func busyQueue(_ count: Int, _ length: Int) async throws {
+        try await withCore { core, jobs, log, loop in
+            core.open(Self.conversation(for: core), on: loop) {}
+            for _ in 0..<count { core.receive { _ in log.add("message") } }
+            let message = WebSocketMessage(.binary, [UInt8](repeating: 0, count: length))
+            for number in 1...count {
+                #expect(core.webSocketReceived(message) == (number == count ? .pause : .more))
+            }
+            jobs.runAll()
+            #expect(log.entries.count == count)
+            #expect(core.webSocketReceived(WebSocketMessage(.binary, [0])) == .more)
+            core.webSocketEnded(.lost, nil)
+            jobs.runAll()
+        }
+    }
+
     @Test("messages that are withheld wait, and stop the reading when they are many")
     func withheld() async throws {
         try await withCore { core, jobs, log, loop in

@@ -32,6 +32,10 @@ struct LogRedactionTests {
                 "/?access_token=[redacted]&API-Key=[redacted]&password=[redacted]&page=4&client_secret=[redacted]"
         ),
         Row(shows: "a name in escapes", text: "/?%74oken=abc&x=1", line: "/?%74oken=[redacted]&x=1"),
+        Row(shows: "a name behind a second question mark", text: "/?a?token=b", line: "/?a?token=[redacted]"),
+        Row(
+            shows: "a name that never ends", text: String(repeating: "?", count: 200_000),
+            line: String(repeating: "?", count: 200_000)),
         Row(shows: "in a fragment", text: "/#access_token=abc", line: "/#access_token=[redacted]"),
         Row(shows: "a value with a semicolon", text: "/?token=a;b&c=d", line: "/?token=[redacted]&c=d"),
         Row(shows: "an item behind a semicolon", text: "/?a=b;token=c", line: "/?a=b;token=[redacted]"),
