@@ -1,12 +1,24 @@
 // SPDX-License-Identifier: MIT
 
+internal import Foundation
+
 /// A curl that only tells what it was given: what a real shell makes of a line.
 package enum CurlStandIn {
     /// Has `sh -c` run `line`, in which `curl` writes each of its arguments and a NUL into the file at `path`. What else the
     /// line runs, it runs.
     package static func run(_ line: String, writingTo path: String) async throws -> Program.End {
-        let function = #"curl() { for word; do printf '%s\0' "$word"; done >> "$CURL_ARGUMENTS"; }"#
-        return try await Program.run(
-            "sh", ["-c", "\(function)\n\(line)"], variables: ["CURL_ARGUMENTS": path])
+        try await Program.run("sh", ["-c", "\(function)\n\(line)"], variables: ["CURL_ARGUMENTS": path])
     }
+
+    /// Has a bash that remembers its lines, as an interactive one does, read `line` from a file: `!` means an earlier line there.
+    package static func runWithHistory(_ line: String, writingTo path: String) async throws -> Program.End {
+        let script = "\(path).sh"
+        defer { try? FileManager.default.removeItem(atPath: script) }
+        try "\(function)\nset -o history -H\n: before\n\(line)\n".write(
+            toFile: script, atomically: false, encoding: .utf8)
+        return try await Program.run("bash", ["--norc", script], variables: ["CURL_ARGUMENTS": path])
+    }
+
+    private static let function =
+        #"curl() { for word; do printf '%s\0' "$word"; done >> "$CURL_ARGUMENTS"; }"#
 }

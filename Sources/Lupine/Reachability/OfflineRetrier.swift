@@ -19,8 +19,9 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
         return (error as? URLError).map { defaultURLErrorOfflineCodes.contains($0.code) } ?? false
     }
 
-    /// Where answers are given and monitors run, for all retriers.
-    private static let queue = DispatchQueue(label: "lupine.offline")
+    /// Where the closure that makes monitors is called, monitors run and answers are given: one for each retrier, since what is
+    /// called there is the program's and may block.
+    private let queue = DispatchQueue(label: "lupine.offline")
 
     private typealias Answer = @Sendable (RetryResult) -> Void
 
@@ -88,7 +89,7 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
     ) {
         assertNoLockIsHeld()
         guard isOfflineError(error) else { return completion(.doNotRetry) }
-        Self.queue.async { [self] in join(completion) }
+        queue.async { [self] in join(completion) }
     }
 
     /// On the queue.
@@ -100,14 +101,14 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
         guard !hasJoined else { return }
         assertNoLockIsHeld()
         let monitor = monitor()
-        let cancelTimeout = Self.queue.after(Duration(maximumWait)) { [weak self] in
+        let cancelTimeout = queue.after(Duration(maximumWait)) { [weak self] in
             self?.end(.doNotRetry, of: monitor)
         }
         monitor.pathUpdateHandler = { [weak self, weak monitor] path in
             if let monitor, path.status != .unsatisfied { self?.end(.retry, of: monitor) }
         }
         wait.write(Wait(monitor: monitor, cancelTimeout: cancelTimeout, answers: [answer]))
-        monitor.start(queue: Self.queue)
+        monitor.start(queue: queue)
     }
 
     /// Ends the wait that has this monitor, or the present one.
@@ -120,7 +121,7 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
         guard let ended else { return }
         ended.cancelTimeout()
         ended.monitor.cancel()
-        Self.queue.async { for answer in ended.answers { answer(result) } }
+        queue.async { for answer in ended.answers { answer(result) } }
     }
 }
 

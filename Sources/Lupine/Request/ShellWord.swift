@@ -6,8 +6,9 @@
 /// quoting for a shell.
 enum ShellWord {
     /// The text in double quotes. What would take effect there is escaped: the quote itself, `$`, the backtick, and a
-    /// backslash in front of any of these, of another backslash, of a newline or of the closing quote. A newline stands as it
-    /// is, since a backslash in front would delete it.
+    /// backslash in front of any of these, of another backslash, of a newline or of a closing quote. A newline stands as it
+    /// is, since a backslash in front would delete it. A `!` stands in single quotes of its own: interactive shells replace it
+    /// and what follows by a line of their history, in double quotes too.
     static func quoted(_ text: String) -> String {
         let scalars = Array(text.unicodeScalars)
         var word = "\""
@@ -15,7 +16,11 @@ enum ShellWord {
             if needsBackslash(scalar, before: index + 1 < scalars.count ? scalars[index + 1] : nil) {
                 word.unicodeScalars.append("\\")
             }
-            word.unicodeScalars.append(scalar)
+            if scalar == "!" {
+                word += "\"'!'\""
+            } else {
+                word.unicodeScalars.append(scalar)
+            }
         }
         return word + "\""
     }
@@ -25,7 +30,7 @@ enum ShellWord {
         case "\"", "$", "`": return true
         case "\\":
             guard let next else { return true }
-            return ["\"", "$", "`", "\\", "\n"].contains(next)
+            return ["\"", "$", "`", "\\", "\n", "!"].contains(next)
         default: return false
         }
     }

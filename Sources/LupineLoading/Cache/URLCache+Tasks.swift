@@ -18,10 +18,10 @@ extension URLCache {
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
         let request = Self.request(of: dataTask)
+        // Behind what is to be stored. The storage queue is the whole process's: a program's code, an override of
+        // `cachedResponse(for:)` too, may stay longer than it has time for.
         StorageQueue.run { [self] in
-            let response = request.flatMap(cachedResponse)
-            // The storage queue is the whole process's: a program's code may stay longer than it has time for.
-            DispatchQueue.global().async { completionHandler(response) }
+            DispatchQueue.global().async { completionHandler(request.flatMap(self.cachedResponse)) }
         }
     }
 

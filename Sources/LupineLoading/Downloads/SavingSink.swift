@@ -39,6 +39,7 @@ final class SavingSink: TaskSink {
         _ disposition: URLSession.ResponseDisposition, _ task: TaskCore, _ response: URLResponse,
         _ answer: (URLSession.ResponseDisposition) -> Void
     ) {
+        assertNoLockIsHeld()
         guard case .allow = disposition, let handle = open(response) else { return answer(disposition) }
         do throws(Errno) {
             let target = FileTarget(try Descriptor.sharing(handle.fileDescriptor))

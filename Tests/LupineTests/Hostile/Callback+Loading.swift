@@ -139,6 +139,60 @@ extension Callback {
             reach("didReceiveData")
             super.urlSession(session, dataTask: dataTask, didReceive: data)
         }
+
+        override func urlSession(
+            _ session: URLSession, dataTask: URLSessionDataTask,
+            willCacheResponse proposedResponse: CachedURLResponse,
+            completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+        ) {
+            reach("willCacheResponse")
+            super.urlSession(
+                session, dataTask: dataTask, willCacheResponse: proposedResponse,
+                completionHandler: completionHandler)
+        }
+
+        override func urlSession(
+            _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64,
+            totalBytesSent: Int64, totalBytesExpectedToSend: Int64
+        ) {
+            reach("didSendBodyData")
+            super.urlSession(
+                session, task: task, didSendBodyData: bytesSent, totalBytesSent: totalBytesSent,
+                totalBytesExpectedToSend: totalBytesExpectedToSend)
+        }
+
+        override func urlSession(
+            _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
+            totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
+        ) {
+            reach("didWriteData")
+            super.urlSession(
+                session, downloadTask: downloadTask, didWriteData: bytesWritten,
+                totalBytesWritten: totalBytesWritten, totalBytesExpectedToWrite: totalBytesExpectedToWrite)
+        }
+
+        override func urlSession(
+            _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
+        ) {
+            reach("didFinishDownloading")
+            super.urlSession(session, downloadTask: downloadTask, didFinishDownloadingTo: location)
+        }
+
+        override func urlSession(
+            _ session: URLSession, webSocketTask: URLSessionWebSocketTask,
+            didOpenWithProtocol protocol: String?
+        ) {
+            reach("didOpen")
+            super.urlSession(session, webSocketTask: webSocketTask, didOpenWithProtocol: `protocol`)
+        }
+
+        override func urlSession(
+            _ session: URLSession, webSocketTask: URLSessionWebSocketTask,
+            didCloseWith closeCode: URLSessionWebSocketTask.CloseCode, reason: Data?
+        ) {
+            reach("didClose")
+            super.urlSession(session, webSocketTask: webSocketTask, didCloseWith: closeCode, reason: reason)
+        }
     }
 
     private static func calling(_ method: String) -> @Sendable (inout PipelineSetUp, Hook) -> Void {
@@ -158,6 +212,32 @@ extension Callback {
         ofDelegate("didCreateTask"), ofDelegate("didReceiveChallenge", to: "/basic-auth/user/password"),
         ofDelegate("willPerformHTTPRedirection", to: "/redirect/1"), ofDelegate("didReceiveResponse"),
         ofDelegate("didReceiveData"), ofDelegate("didFinishCollecting"), ofDelegate("didCompleteWithError"),
+        Callback(
+            "delegate's willCacheResponse",
+            prepare: { setUp, hook in
+                calling("willCacheResponse")(&setUp, hook)
+                setUp.configure = { $0.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0) }
+            }
+        ) { stage, _ in stage.get("/cache/60") },
+        Callback("delegate's didSendBodyData", prepare: calling("didSendBodyData")) { stage, _ in
+            stage.session.upload(Data(count: 4096), to: stage.url("/post"))
+        },
+        Callback("delegate's didWriteData", prepare: calling("didWriteData")) { stage, _ in
+            stage.session.download(stage.url())
+        },
+        Callback("delegate's didFinishDownloading", prepare: calling("didFinishDownloading")) { stage, _ in
+            stage.session.download(stage.url())
+        },
+        Callback("delegate's didOpen", prepare: calling("didOpen")) { stage, _ in
+            stage.session.webSocketRequest(to: stage.socketURL())
+        },
+        Callback("delegate's didClose", prepare: calling("didClose")) { stage, _ in
+            let request = stage.session.webSocketRequest(to: stage.socketURL())
+            request.streamMessageEvents(on: stage.queue()) { [weak request] event in
+                if case .connected = event.kind { request?.close(sending: .normalClosure) }
+            }
+            return request
+        },
         Callback(
             "delegate's needNewBodyStream",
             prepare: calling("needNewBodyStream")

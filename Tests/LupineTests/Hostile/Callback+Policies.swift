@@ -124,6 +124,14 @@ extension Callback {
                     return false
                 }))
         },
+        Callback("watch of the way back online", holds: .itself) { stage, hook in
+            stage.get("/status/500").validate().retry(
+                using: OfflineRetrier(
+                    monitor: {
+                        hook.call()
+                        return NWPathMonitor(requiredInterfaceType: .cellular)
+                    }(), maximumWait: .milliseconds(1), isOfflineError: { _ in true }))
+        },
         authenticated("requiresRefresh"), authenticated("apply"), authenticated("didRequest"),
         authenticated("isRequest"), authenticated("refresh", holds: .itself),
         Callback("redirect handler") { stage, hook in

@@ -19,11 +19,12 @@ struct HostileCommandLineTests {
     ]
 
     /// What a shell hands to curl for a line.
-    private static func words(_ line: String) async throws -> [String] {
+    private static func words(_ line: String, withHistory: Bool = false) async throws -> [String] {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("words-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: path) }
         let start = try #require(line.hasPrefix("$ ") ? line.dropFirst(2) : nil)
-        let end = try await CurlStandIn.run(String(start), writingTo: path.path)
+        let run = withHistory ? CurlStandIn.runWithHistory : CurlStandIn.run
+        let end = try await run(String(start), path.path)
         #expect(end == .exited(0), "\(line)")
         let octets = try Data(contentsOf: path)
         return octets.split(separator: 0, omittingEmptySubsequences: false).dropLast()
@@ -63,6 +64,21 @@ struct HostileCommandLineTests {
         let words = try await Self.words(line)
         let option = text.hasPrefix("@") ? "--data-raw" : "-d"
         #expect(Self.equal(words, ["-v", "-X", "POST", option, text] + Self.last), "\(line)")
+    }
+
+    @Test(
+        "[R-85] nothing in a line is taken for a line of an interactive shell's history",
+        arguments: [
+            "!x", "a!: b", "!!", "a\\!", "\\\\!", "!\"", "!-1", "!$", "a !# b", "!{x}", "!\n", "!?before",
+        ])
+    func history(_ text: String) async throws {
+        let line = try Self.command(method: "POST") {
+            $0.add(HTTPHeader(name: "X-Value", value: text))
+            $0.add(body: Data(text.utf8))
+        }
+        let words = try await Self.words(line, withHistory: true)
+        let expected = ["-v", "-X", "POST", "-H", "X-Value: \(text)", "-d", text] + Self.last
+        #expect(Self.equal(words, expected), "\(line)")
     }
 
     @Test("[R-85] methods, names and passwords come through a shell as they are", arguments: texts)

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// The callbacks of the public interface, against `callbacks.txt`, which says where each is called and which test calls
+/// everything back from it.
+///
+/// A callback is a requirement of a public protocol, a public parameter, variable or payload of an enum that is a closure, and
+/// an `open` method of an `open` class, which a subclass may override. So a new one has to be thought about: its place asserts
+/// that no lock is held, and it has a row in `Tests/LupineTests/Hostile/Callback*.swift` or a suite of its own.
+struct CallbackRule {
+    static let listPath = "Tests/ArchitectureTests/callbacks.txt"
+
+    /// The type aliases of function types in a file, for parameters that are written with them.
+    static func aliases(in file: SourceFile) -> Set<String> {
+        var found: Set<String> = []
+        for index in file.tokens.indices where file.token(index) == "typealias" {
+            let line = file.tokens[index].line
+            var last = index + 1
+            while last < file.tokens.count, file.tokens[last].line <= line + 1 {
+                if arrow(at: last, in: file) {
+                    found.insert(file.token(index + 1))
+                    break
+                }
+                if last > index + 1, declarators.contains(file.token(last)) { break }
+                last += 1
+            }
+        }
+        return found
+    }
+
+    /// The callbacks of one file: `Protocol.requirement(labels:)`, `Type.function(label of the closure:)`, `Type.variable`,
+    /// `Type.case`, and `open Type.method(labels:)`.
+    static func callbacks(in file: SourceFile, aliases: Set<String>) -> Set<String> {
+        var scan = Scan(file: file, aliases: aliases)
+        return scan.callbacks()
+    }
+
+    /// What is missing on either side.
+    ///
+    /// - Parameters:
+    ///   - callbacks: What the public interface has.
+    ///   - rows: The names of the tests' table.
+    ///   - asserting: The files that assert that no lock is held, from `Sources`.
+    ///   - suites: The names of test suites.
+    ///   - list: Lines of `callback | files that call it | rows of the table, or suites`; its head says what else may stand there.
+    static func differences(
+        _ callbacks: Set<String>, rows: Set<String>, asserting: Set<String>, suites: Set<String>, list: String
+    ) -> [String] {
+        var found: [String] = []
+        var (named, places, tested) = (Set<String>(), Set<String>(), Set<String>())
+        for line in list.split(separator: "\n") where !line.hasPrefix("#") {
+            let fields = line.components(separatedBy: " | ")
+            guard fields.count == 3, fields.allSatisfy({ !$0.isEmpty }) else {
+                found.append("\(line): a line is `callback | files | rows, suites or reason`")
+                continue
+            }
+            let matches =
+                fields[0].hasSuffix("*")
+                ? callbacks.filter { $0.hasPrefix(fields[0].dropLast()) }
+                : callbacks.intersection([fields[0]])
+            if matches.isEmpty { found.append("\(fields[0]) is no callback of the public interface") }
+            named.formUnion(matches)
+            if fields[1] == "-" { continue }
+            if fields[1] != "queue" { places.formUnion(fields[1].components(separatedBy: ", ")) }
+            for test in fields[2].components(separatedBy: ", ") {
+                if rows.contains(test) {
+                    tested.insert(test)
+                } else if !suites.contains(test) {
+                    found.append(
+                        "\(fields[0]): \(test) is neither a row of the table of callbacks nor a suite")
+                }
+            }
+        }
+        found += callbacks.subtracting(named).map { "\($0) stands not in \(listPath)" }
+        found += places.subtracting(asserting).map { "\($0) calls the program's code and asserts nothing" }
+        found += asserting.subtracting(places).map { "\($0) asserts for a callback that \(listPath) has not" }
+        found += rows.subtracting(tested).map { "the row \"\($0)\" stands for no callback of \(listPath)" }
+        return found.sorted()
+    }
+
+    /// The names of the rows in the text of a table of callbacks; a name with an interpolation is cut before it.
+    static func rows(in text: String) -> Set<String> {
+        let opening = "Callback("
+        return text.components(separatedBy: opening).dropFirst().reduce(into: []) { found, part in
+            let behind = part.drop { $0.isWhitespace }
+            guard behind.first == "\"" else { return }
+            let name = behind.dropFirst().prefix { $0 != "\"" && $0 != "\\" }
+            found.insert(name.trimmingCharacters(in: .whitespaces))
+        }
+    }
+
+    private static let declarators: Set<String> = [
+        "func", "var", "let", "init", "typealias", "public", "open", "package", "static", "case", "struct",
+        "enum",
+        "class", "protocol", "extension", "{", "}",
+    ]
+
+    private static func arrow(at index: Int, in file: SourceFile) -> Bool {
+        file.token(index) == "-" && file.token(index + 1) == ">"
+    }
+
+    /// One pass over a file: which types are open, and what is declared in them.
+    private struct Scan {
+        private struct Level {
+            /// Nil for a body that is no type's.
+            var type: String?
+            var isPublicProtocol = false
+            var isPublicEnum = false
+            var isOpenClass = false
+        }
+
+        private let file: SourceFile
+        private let aliases: Set<String>
+        private var levels: [Level] = []
+        private var next: Level?
+        private var found: Set<String> = []
+
+        init(file: SourceFile, aliases: Set<String>) {
+            self.file = file
+            self.aliases = aliases
+        }
+
+        mutating func callbacks() -> Set<String> {
+            var index = 0
+            while index < file.tokens.count {
+                index = step(at: index)
+            }
+            return found
+        }
+
+        /// Looks at the token at `index`, and says which one to look at next.
+        private mutating func step(at index: Int) -> Int {
+            switch file.token(index) {
+            case "class" where ["func", "var", "subscript"].contains(file.token(index + 1)): break
+            case "class", "struct", "enum", "extension", "protocol", "actor": openType(at: index)
+            case "{":
+                levels.append(next ?? Level())
+                next = nil
+            case "}": _ = levels.popLast()
+            case "func", "init": return function(at: index)
+            case "var", "let": variable(at: index)
+            case "case": payload(at: index)
+            default: break
+            }
+            return index + 1
+        }
+
+        private mutating func openType(at index: Int) {
+            guard isWord(file.token(index + 1)), file.token(index - 1) != ":", file.token(index - 1) != "."
+            else {
+                return
+            }
+            var (last, name) = (index + 1, file.token(index + 1))
+            while file.token(last + 1) == "." {
+                last += 2
+                name += "." + file.token(last)
+            }
+            let access = access(at: index)
+            next = Level(
+                type: name,
+                isPublicProtocol: file.token(index) == "protocol" && access != nil,
+                isPublicEnum: file.token(index) == "enum" && access != nil,
+                isOpenClass: file.token(index) == "class" && access == "open")
+        }
+
+        /// `public` or `open` where a declaration has it.
+        private func access(at index: Int) -> String? {
+            let modifiers: Set<String> = [
+                "static", "class", "final", "override", "mutating", "nonisolated", "convenience", "indirect",
+                "required", "unsafe", "weak", "consuming", "borrowing",
+            ]
+            var before = index - 1
+            while modifiers.contains(file.token(before)) { before -= 1 }
+            return ["public", "open"].contains(file.token(before)) ? file.token(before) : nil
+        }
+
+        private var type: String? {
+            let names = levels.map(\.type)
+            return names.isEmpty || names.contains(nil) ? nil : names.compactMap { $0 }.joined(separator: ".")
+        }
+
+        /// A function: past its parameters, so that closures' own do not count.
+        private mutating func function(at index: Int) -> Int {
+            guard let type, let level = levels.last, file.token(index - 1) != "." else { return index + 1 }
+            var start = index + 1
+            while start < file.tokens.count, file.token(start) != "(" {
+                if ["{", "}", "func", "="].contains(file.token(start)) { return index + 1 }
+                start += 1
+            }
+            let (parameters, end) = parameters(from: start)
+            let name = file.token(index) == "init" ? "init" : file.token(index + 1)
+            let labels = "(\(parameters.map { "\($0.label):" }.joined()))"
+            if level.isPublicProtocol {
+                found.insert("\(type).\(name)\(labels)")
+            } else if let access = access(at: index) {
+                for parameter in parameters where parameter.isClosure {
+                    found.insert("\(type).\(name)(\(parameter.name):)")
+                }
+                if level.isOpenClass, access == "open", name != "init" {
+                    found.insert("open \(type).\(name)\(labels)")
+                }
+            }
+            return end
+        }
+
+        private struct Parameter {
+            let label: String
+            let name: String
+            let isClosure: Bool
+        }
+
+        /// The parameters between the parenthesis at `start` and its like, and the token behind it.
+        private func parameters(from start: Int) -> ([Parameter], Int) {
+            var (all, words, isClosure, depth, index) = ([Parameter](), [String](), false, 0, start)
+            var isNamed = false
+            func closed() {
+                guard let label = words.first else { return }
+                let name = label == "_" ? words.dropFirst().first ?? label : label
+                all.append(Parameter(label: label, name: name, isClosure: isClosure))
+            }
+            while index < file.tokens.count {
+                let token = file.token(index)
+                switch token {
+                case "(", "[", "{": depth += 1
+                case ")", "]", "}":
+                    depth -= 1
+                    if depth == 0 {
+                        closed()
+                        return (all, index + 1)
+                    }
+                case "," where depth == 1:
+                    closed()
+                    (words, isClosure, isNamed) = ([], false, false)
+                case ":" where depth == 1: isNamed = true
+                case "=" where depth == 1: isNamed = true
+                default:
+                    if isNamed {
+                        if CallbackRule.arrow(at: index, in: file) || aliases.contains(token) {
+                            isClosure = true
+                        }
+                    } else if depth == 1, isWord(token) {
+                        words.append(token)
+                    }
+                }
+                index += 1
+            }
+            return (all, index)
+        }
+
+        /// A variable whose type is a function's, on its own line.
+        private mutating func variable(at index: Int) {
+            guard let type, access(at: index) != nil, file.token(index + 2) == ":" else { return }
+            var last = index + 3
+            let line = file.tokens[index].line
+            while last < file.tokens.count, file.tokens[last].line == line,
+                !["{", "="].contains(file.token(last))
+            {
+                if CallbackRule.arrow(at: last, in: file) || aliases.contains(file.token(last)) {
+                    found.insert("\(type).\(file.token(index + 1))")
+                    return
+                }
+                last += 1
+            }
+        }
+
+        /// A case of a public enum that holds a closure.
+        private mutating func payload(at index: Int) {
+            guard let type, levels.last?.isPublicEnum == true, file.token(index + 2) == "(" else { return }
+            var (depth, last) = (0, index + 2)
+            while last < file.tokens.count {
+                if file.token(last) == "(" { depth += 1 }
+                if file.token(last) == ")" { depth -= 1 }
+                if depth == 0 { return }
+                if CallbackRule.arrow(at: last, in: file) || aliases.contains(file.token(last)) {
+                    found.insert("\(type).\(file.token(index + 1))")
+                    return
+                }
+                last += 1
+            }
+        }
+
+        private func isWord(_ token: String) -> Bool {
+            token.first.map { $0.isLetter || $0 == "_" } == true
+        }
+    }
+}
