@@ -112,17 +112,25 @@ extension Request {
     }
 
     func updateUploadProgress(completed: Int64, total: Int64) {
-        mutableState.write { $0.upload.update(completed: completed, total: total) }?.show()
+        show(mutableState.write { $0.upload.update(completed: completed, total: total) })
     }
 
     func updateDownloadProgress(completed: Int64, total: Int64) {
-        mutableState.write { $0.download.update(completed: completed, total: total) }?.show()
+        show(mutableState.write { $0.download.update(completed: completed, total: total) })
     }
 
     /// Adds to what has come of the content.
     func updateDownloadProgress(addingBytes count: Int64, total: Int64) {
-        mutableState.write { state in
-            state.download.update(completed: state.download.completed + count, total: total)
-        }?.show()
+        show(
+            mutableState.write { state in
+                state.download.update(completed: state.download.completed + count, total: total)
+            })
+    }
+
+    /// Shows new numbers, and notes where handlers of responses have to wait for that.
+    private func show(_ change: TransferProgress.Change?) {
+        guard let change else { return }
+        if change.handler?.queue === underlyingQueue { mutableState.write { $0.hasProgressOnRoot = true } }
+        change.show()
     }
 }

@@ -152,19 +152,21 @@ extension Request {
         ending end: @escaping @Sendable (URLSessionTask) -> Void = { $0.cancel() }
     ) -> RequestMachine.Action {
         let (action, _, begun) = receive(RequestMachine.Event.cancel) { action, task, state in
+            // In one step with the state: whoever sees the request cancelled sees why.
+            if action != .ignore, state.error == nil { state.error = error }
             switch action {
             case .cancelTask:
                 guard let task else { break }
                 Self.add(
                     {
-                        self.didCancel(with: error)
+                        self.didCancel(asFailure: error != nil)
                         if tells { self.didCancelTask(task) }
                     }, to: &state)
                 return .end(task, by: end)
             case .arrive:
                 Self.add(
                     {
-                        self.didCancel(with: error)
+                        self.didCancel(asFailure: error != nil)
                         self.cancellationArrived()
                     }, to: &state)
             default: break
@@ -225,12 +227,21 @@ extension Request {
 
     /// Takes the next step of the pass. On the root queue.
     private func runSerializers() {
-        let (step, _) = mutableState.write { state -> (SerializerChain.Step?, SerializerChain?) in
+        let (step, waits, _) = mutableState.write {
+            state -> (SerializerChain.Step?, Bool, SerializerChain?) in
             let step = state.chain.next()
-            guard case .deliver = step else { return (state.machine.phase == .finishing ? step : nil, nil) }
-            guard state.machine.receive(.serialized) == .proceed else { return (nil, nil) }
-            return (step, state.chain.takeAll())
+            guard case .deliver = step else {
+                return (state.machine.phase == .finishing ? step : nil, false, nil)
+            }
+            if state.hasProgressOnRoot {
+                state.hasProgressOnRoot = false
+                return (nil, true, nil)
+            }
+            guard state.machine.receive(.serialized) == .proceed else { return (nil, false, nil) }
+            return (step, false, state.chain.takeAll())
         }
+        // The handlers of progress that wait on this queue are called before those of responses are put on theirs.
+        if waits { return underlyingQueue.async { self.runSerializers() } }
         switch step {
         case .run(let serializer):
             if serializer.isForeign {
@@ -349,16 +360,15 @@ extension Request {
     func didSuspendTask(_ task: URLSessionTask) { monitors?.request(self, didSuspendTask: task) }
     func didCancelTask(_ task: URLSessionTask) { monitors?.request(self, didCancelTask: task) }
 
-    private func didCancel(with error: AFError?) {
-        _ = mutableState.write { state -> AFError? in
-            if let error {
-                if state.error == nil { state.error = error }
-            } else if case .sessionTaskFailed(let cause) = state.error,
-                (cause as? URLError)?.code == .cancelled
-            {
+    /// Tells of the cancellation. One that is no failure forgets an error that says no more than that the task was cancelled.
+    private func didCancel(asFailure isFailure: Bool) {
+        if !isFailure {
+            _ = mutableState.write { state -> AFError? in
+                guard case .sessionTaskFailed(let cause) = state.error,
+                    (cause as? URLError)?.code == .cancelled
+                else { return nil }
                 return state.error.take()
             }
-            return nil
         }
         monitors?.requestDidCancel(self)
     }

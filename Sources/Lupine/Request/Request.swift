@@ -54,6 +54,8 @@ public class Request: @unchecked Sendable {
         var validators: [Validator] = []
         var upload = TransferProgress()
         var download = TransferProgress()
+        /// Whether a handler of progress may wait to be called on the root queue.
+        var hasProgressOnRoot = false
         var credential: URLCredential?
         var redirectHandler: (any RedirectHandler)?
         var cachedResponseHandler: (any CachedResponseHandler)?

@@ -8,9 +8,30 @@ internal import LupineLoading
 /// two numbers. A value; `Request` keeps it under its lock.
 struct TransferProgress {
     /// A handler and where it is called.
-    struct Handler: Sendable {
+    final class Handler: Sendable {
         let queue: DispatchQueue
         let closure: Request.ProgressHandler
+        /// Whether a call waits on the queue.
+        private let isWaiting = Protected(false)
+
+        init(queue: DispatchQueue, closure: @escaping Request.ProgressHandler) {
+            self.queue = queue
+            self.closure = closure
+        }
+
+        /// Has the handler called with the object, unless a call waits already: that one finds the newest numbers.
+        fileprivate func tell(_ object: Progress) {
+            let waits = isWaiting.write { isWaiting in
+                defer { isWaiting = true }
+                return isWaiting
+            }
+            if waits { return }
+            queue.deliver { [self] in
+                // Before the call, which may miss what changes from here on.
+                isWaiting.write(false)
+                closure(object)
+            }
+        }
     }
 
     /// What is to be done outside of the lock about new numbers.
@@ -32,9 +53,7 @@ struct TransferProgress {
                 object.completedUnitCount = completed
                 object.totalUnitCount = total
             }
-            guard let handler else { return }
-            let object = object
-            handler.queue.deliver { handler.closure(object) }
+            handler?.tell(object)
         }
     }
 

@@ -55,7 +55,7 @@ struct HostileHandlerTests {
             stage.session.downloadTask(with: try stage.url("/get")) { _, _, _ in call() }
         },
         Handler("resume data of a download") { stage, call in
-            let task = stage.session.downloadTask(with: try stage.url("/stall"))
+            let task = stage.session.downloadTask(with: try stage.url("/delay/600"))
             task.cancel { _ in call() }
             return task
         },

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import LupineLoading
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+/// How far a request is, is told before its response is, wherever the handlers are called.
+struct ProgressOrderTests {
+    /// Where a handler of progress is called.
+    enum Place: CaseIterable {
+        case main, root, serial, concurrent, sameAsResponse
+
+        func queue(_ stage: PipelineStage, _ response: DispatchQueue) -> DispatchQueue {
+            switch self {
+            case .main: .main
+            case .root: stage.session.rootQueue
+            case .serial: DispatchQueue(label: "progress")
+            case .concurrent: DispatchQueue(label: "progress", attributes: .concurrent)
+            case .sameAsResponse: response
+            }
+        }
+
+        /// Whether a handler there has run when the response's begins.
+        var isBefore: Bool { self == .root || self == .sameAsResponse }
+    }
+
+    /// A kind of request and of its progress.
+    struct Kind: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        /// Begins a request: which hears of progress on the first queue, and of its end on the second.
+        let begin:
+            @Sendable (
+                PipelineStage, DispatchQueue, DispatchQueue, @escaping @Sendable (Progress) -> Void,
+                @escaping @Sendable () -> Void
+            ) -> Request
+    }
+
+    private static let body = Data(count: 256 << 10)
+
+    private static let kinds = [
+        Kind(testDescription: "small data") { stage, progress, end, tell, done in
+            stage.session.request(stage.url("/bytes/10")).downloadProgress(queue: progress, closure: tell)
+                .response(queue: end) { _ in done() }
+        },
+        Kind(testDescription: "data") { stage, progress, end, tell, done in
+            stage.session.request(stage.url("/bytes/262144")).downloadProgress(queue: progress, closure: tell)
+                .responseData(queue: end) { _ in done() }
+        },
+        Kind(testDescription: "download") { stage, progress, end, tell, done in
+            stage.session.download(stage.url("/bytes/262144")).downloadProgress(
+                queue: progress, closure: tell
+            )
+            .response(queue: end) { response in
+                if let file = response.fileURL { try? FileManager.default.removeItem(at: file) }
+                done()
+            }
+        },
+        Kind(testDescription: "upload") { stage, progress, end, tell, done in
+            stage.session.upload(body, to: stage.url("/post")).uploadProgress(queue: progress, closure: tell)
+                .response(queue: end) { _ in done() }
+        },
+        Kind(testDescription: "upload of a stream") { stage, progress, end, tell, done in
+            var request = URLRequest(url: stage.url("/post"))
+            request.httpMethod = "POST"
+            request.setValue("\(body.count)", forHTTPHeaderField: "Content-Length")
+            return stage.session.upload(InputStream(data: body), with: request)
+                .uploadProgress(queue: progress, closure: tell).response(queue: end) { _ in done() }
+        },
+        Kind(testDescription: "body of a stream's request") { stage, progress, end, tell, done in
+            var request = URLRequest(url: stage.url("/post"))
+            request.httpMethod = "POST"
+            request.httpBody = Data(count: 4096)
+            return stage.session.streamRequest(request).uploadProgress(queue: progress, closure: tell)
+                .responseStream(on: end) { if case .complete = $0.event { done() } }
+        },
+    ]
+
+    private enum Event: Equatable {
+        case progress(Int64, of: Int64)
+        case response
+    }
+
+    @Test(
+        "[R-61, DR-3, UP-9] progress comes to its end, and is told before the response", arguments: kinds,
+        Place.allCases)
+    func order(_ kind: Kind, _ place: Place) async throws {
+        try await withPipeline { stage in
+            for _ in 0..<10 {
+                let response = DispatchQueue(label: "response")
+                let (events, whole, ended) = (Heard<Event>(), Heard<Bool>(), Heard<Bool>())
+                let request = kind.begin(
+                    stage, place.queue(stage, response), response,
+                    { progress in
+                        events.add(.progress(progress.completedUnitCount, of: progress.totalUnitCount))
+                        if progress.isFinished { whole.add(true) }
+                    },
+                    {
+                        events.add(.response)
+                        ended.add(true)
+                    })
+                await ended.wait(for: 1)
+                await whole.wait(for: 1)
+                withExtendedLifetime(request) {}
+                let all = events.all
+                let last = try #require(all.last { $0 != .response })
+                guard case .progress(let completed, let total) = last else { continue }
+                // Calls on a concurrent queue overtake each other.
+                if place != .concurrent { #expect(completed == total && total > 0) }
+                if place.isBefore { #expect(all.last == .response, "\(all)") }
+            }
+        }
+    }
+
+    @Test("[R-61] a response does not wait for a queue of the program's", arguments: kinds)
+    func heldQueue(_ kind: Kind) async throws {
+        try await withPipeline { stage in
+            let progress = DispatchQueue(label: "progress")
+            progress.suspend()
+            let (told, ended) = (Heard<Double>(), Heard<Bool>())
+            let request = kind.begin(
+                stage, progress, DispatchQueue(label: "response"), { told.add($0.fractionCompleted) },
+                { ended.add(true) })
+            await ended.wait(for: 1)
+            #expect(told.all.isEmpty)
+            progress.resume()
+            await told.wait(for: 1)
+            await withCheckedContinuation { waiting in progress.async { waiting.resume() } }
+            // One call waited for all.
+            #expect(told.all == [1])
+            withExtendedLifetime(request) {}
+        }
+    }
+
+    @Test("[R-61] the first progress is told at once")
+    func first() async throws {
+        try await withPipeline { stage in
+            stage.origin.script(
+                "GET", "/two",
+                ScriptPlan(
+                    .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na"), .waitForSignal("told"),
+                    .send("b"),
+                    .close))
+            let told = Heard<Int64>()
+            let origin = stage.origin
+            let response = await stage.session.request(stage.url("/two")).downloadProgress(
+                queue: DispatchQueue(label: "progress")
+            ) {
+                told.add($0.completedUnitCount)
+                origin.gate("told").open()
+            }.answered()
+            #expect(response.data == Data("ab".utf8))
+            let all = await told.wait(for: 2)
+            #expect(all == [1, 2])
+        }
+    }
+}

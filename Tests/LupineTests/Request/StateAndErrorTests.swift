@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import LupineLoading
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+/// State and error change in one step: whoever sees a request cancelled sees why, on any thread, and before its root queue has
+/// come to it.
+struct StateAndErrorTests {
+    /// A kind of request, to an address that does not answer.
+    struct Kind: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let make: @Sendable (PipelineStage) -> Request
+
+        init(_ name: String, _ make: @escaping @Sendable (PipelineStage) -> Request) {
+            testDescription = name
+            self.make = make
+        }
+    }
+
+    private static let kinds = [
+        Kind("data") { $0.session.request($0.url("/stall")) },
+        Kind("download") { $0.session.download($0.url("/stall")) },
+        Kind("upload") { $0.session.upload(Data("a".utf8), to: $0.url("/stall")) },
+        Kind("stream") { $0.session.streamRequest($0.url("/stall")) },
+        Kind("web socket") { $0.session.webSocketRequest(to: $0.url("/stall")) },
+    ]
+
+    /// Runs `body` while nothing can happen on the session's root queue.
+    private static func whileRootStandsStill(_ stage: PipelineStage, _ body: () -> Void) {
+        let (begun, go) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        stage.session.rootQueue.async {
+            begun.signal()
+            go.wait()
+        }
+        begun.wait()
+        body()
+        go.signal()
+    }
+
+    @Test("[R-4] a cancelled request has its error at once", arguments: kinds, [false, true])
+    func cancelled(_ kind: Kind, withTask hasTask: Bool) async throws {
+        try await withPipeline(PipelineSetUp(startsImmediately: false)) { stage in
+            for method in ["GET", "POST"] { stage.origin.script(method, "/stall", ScriptPlan(.stall)) }
+            let request = kind.make(stage)
+            if hasTask {
+                let made = Heard<Bool>()
+                request.onURLSessionTaskCreation(on: DispatchQueue(label: "made")) { _ in made.add(true) }
+                request.resume()
+                await made.wait(for: 1)
+            }
+            Self.whileRootStandsStill(stage) {
+                request.cancel()
+                #expect(request.isCancelled)
+                #expect(request.error?.isExplicitlyCancelledError == true)
+            }
+            let ended = Heard<Bool>()
+            stage.session.rootQueue.async { request.onFinish { ended.add(true) } }
+            await ended.wait(for: 1)
+            #expect(request.isCancelled)
+            #expect(request.error?.isExplicitlyCancelledError == true)
+        }
+    }
+
+    @Test("[R-4] another thread that sees the request cancelled sees why")
+    func seenElsewhere() async throws {
+        try await withPipeline(PipelineSetUp(startsImmediately: false)) { stage in
+            for _ in 0..<200 {
+                let request = stage.session.request(stage.url("/get"))
+                async let error = called { done in
+                    DispatchQueue.global().async {
+                        while !request.isCancelled {}
+                        done(request.error)
+                    }
+                }
+                request.cancel()
+                #expect(await error?.isExplicitlyCancelledError == true)
+            }
+        }
+    }
+
+    @Test("[R-4, R-56] a request that has failed keeps its error when it is cancelled")
+    func failedBefore() async throws {
+        try await withPipeline { stage in
+            let failure = Heard<AFError?>()
+            let request = stage.session.request(stage.url("/status/500")).validate()
+            let response = await request.response(queue: DispatchQueue(label: "handler")) {
+                [weak request] _ in
+                request?.cancel()
+                failure.add(request?.error)
+            }.answered()
+            #expect(response.error?.responseCode == 500)
+            let seen = await failure.wait(for: 1)
+            #expect(seen.first??.responseCode == 500)
+        }
+    }
+
+    @Test("[R-4] a web socket that is closed with a code has no error, from the first moment on")
+    func closed() async throws {
+        try await withPipeline { stage in
+            let request = stage.session.webSocketRequest(to: stage.url("/websocket"))
+            let (connected, ended) = (Heard<Bool>(), Heard<Bool>())
+            request.streamMessageEvents(on: DispatchQueue(label: "events")) { event in
+                if case .connected = event.kind { connected.add(true) }
+            }
+            await connected.wait(for: 1)
+            Self.whileRootStandsStill(stage) {
+                request.close(sending: .normalClosure)
+                #expect(request.isCancelled && request.error == nil)
+            }
+            stage.session.rootQueue.async { request.onFinish { ended.add(true) } }
+            await ended.wait(for: 1)
+            #expect(request.isCancelled && request.error == nil)
+        }
+    }
+
+    @Test("[T-3] a callback that tells of a response finds it in the request")
+    func responses() async throws {
+        try await withPipeline { stage in
+            let seen = Heard<Int?>()
+            let queue = DispatchQueue(label: "seen")
+            let data = stage.session.request(stage.url("/get"))
+            data.onHTTPResponse(on: queue) { [weak data] _ in seen.add(data?.response?.statusCode) }
+            data.validate { [weak data] _, _, _ in
+                seen.add(data?.response?.statusCode)
+                return .success(())
+            }
+            _ = await data.answered()
+            let download = Protected<DownloadRequest?>(nil)
+            let request = stage.session.download(
+                stage.url("/get"),
+                to: { temporary, _ in
+                    seen.add(download.read { $0?.response?.statusCode })
+                    return (temporary, [])
+                })
+            download.write(request)
+            let file = await request.serializingDownloadedFileURL().response.fileURL
+            download.write(nil)
+            if let file { try? FileManager.default.removeItem(at: file) }
+            let stream = stage.session.streamRequest(stage.url("/get"))
+            stream.onHTTPResponse(on: queue) { [weak stream] _ in seen.add(stream?.response?.statusCode) }
+            let complete = Heard<Bool>()
+            stream.responseStream(on: queue) { if case .complete = $0.event { complete.add(true) } }
+            await complete.wait(for: 1)
+            #expect(seen.all == [200, 200, 200, 200])
+        }
+    }
+}
