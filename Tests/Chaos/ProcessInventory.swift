@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 internal import Foundation
-internal import Glibc
 
 /// What a process has at the moment that it would have to give back.
 package struct ProcessInventory: Hashable, Sendable {
@@ -11,7 +10,7 @@ package struct ProcessInventory: Hashable, Sendable {
     package var ownThreads: [String]
     /// All threads, those of the system's libraries too.
     package var threads: Int
-    /// The names in the temporary folder and below it, but for those of the folders that the library keeps its forms in.
+    /// The names in the temporary folder and below it.
     package var temporary: [String]
     /// Resident memory in KiB: told, not judged.
     package var resident = 0
@@ -66,9 +65,7 @@ package struct ProcessInventory: Hashable, Sendable {
 
     private static func temporaryNames() -> [String] {
         let folder = FileManager.default.temporaryDirectory
-        let forms = "org.alamofire.manager.\(geteuid())"
-        return ((try? FileManager.default.subpathsOfDirectory(atPath: folder.path)) ?? [])
-            .filter { $0 != forms && $0 != forms + "/multipart.form.data" }.sorted()
+        return ((try? FileManager.default.subpathsOfDirectory(atPath: folder.path)) ?? []).sorted()
     }
 
     private static func entries(_ folder: String) -> [String] {

@@ -110,6 +110,7 @@ extension InjectionPlace {
         InjectionPlace(testDescription: name) { stage, text in
             let part = NSTemporaryDirectory() + "part-" + UUID().uuidString
             try Data("abc".utf8).write(to: URL(fileURLWithPath: part))
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: part)
             defer { try? FileManager.default.removeItem(atPath: part) }
             guard let url = URL(string: stage.url("/range/100")), let data = make(url, part, text).data else {
                 return

@@ -78,7 +78,7 @@ import Testing
             let notes = try String(contentsOf: folder.appendingPathComponent("notes"), encoding: .utf8)
             let files = notes.split(separator: "\n").filter { $0.hasPrefix("file ") }
             // There was a file of each kind to look at.
-            for kind in ["cached/", "cookies", "tmp/", "multipart.form.data/"] {
+            for kind in ["cached/", "cookies", "tmp/", "LupineForm-"] {
                 #expect(files.contains { $0.contains(kind) }, "\(kind) in\n\(notes)")
             }
             #expect(files.filter { !$0.hasPrefix("file 600 ") } == [])

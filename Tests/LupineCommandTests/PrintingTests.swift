@@ -90,6 +90,8 @@ struct PrintingTests {
                 }
             }
         }
+        bars.append(ProgressBar(name: "a", offset: .max, count: 500, total: .max, elapsed: 2))
+        bars.append(ProgressBar(name: "a", offset: .max - 1, count: .max, elapsed: 2))
         for bar in bars {
             for unicode in [true, false] {
                 let line = bar.line(columns: columns, unicode: unicode).plain

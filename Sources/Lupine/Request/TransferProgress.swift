@@ -44,15 +44,7 @@ struct TransferProgress {
         /// Shows the numbers to whoever holds the object, then to the handler.
         func show() {
             assertNoLockIsHeld()
-            if object.totalUnitCount == total {
-                object.completedUnitCount = completed
-            } else {
-                // Foundation stops the program when a total becomes none, or meets some fractions of large ones; not when it
-                // was unknown before.
-                object.totalUnitCount = NSURLSessionTransferSizeUnknown
-                object.completedUnitCount = completed
-                object.totalUnitCount = total
-            }
+            object.show(completed: completed, of: total)
             handler?.tell(object)
         }
     }

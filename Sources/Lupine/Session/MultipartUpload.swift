@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 internal import Foundation
-internal import Glibc
 internal import LupineLoading
 
 /// The upload of a form: it is encoded when it is to be sent, once, and the result, be it an error, serves every attempt.
@@ -68,12 +67,12 @@ final class MultipartUpload: UploadConvertible, @unchecked Sendable {
     private func encoded(_ form: MultipartFormData) throws -> UploadRequest.Uploadable {
         if form.contentLength < encodingMemoryThreshold { return .data(try form.encode()) }
         let fileManager = form.fileManager
-        let folder = (folder ?? fileManager.temporaryDirectory)
-            .appendingPathComponent("org.alamofire.manager.\(geteuid())/multipart.form.data")
-        // A form may hold secrets, and the users of a machine share this place: each has a folder that is closed to others.
+        let folder = folder ?? fileManager.temporaryDirectory
         try fileManager.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        let file = folder.appendingPathComponent(UUID().uuidString)
+        // A form may hold secrets, and the users of a machine share this place. A folder for all forms would have a name that
+        // somebody else can make first; the name of the file nobody knows before, and the file is closed to others.
+        let file = folder.appendingPathComponent("LupineForm-\(UUID().uuidString).tmp")
         do {
             try form.writePrivately(to: file)
         } catch {

@@ -14,26 +14,32 @@ struct ProgressBar: Hashable, Sendable {
     /// How it ended; nil while it lasts.
     var end: String?
 
+    /// Bytes that are there, whatever a server has announced.
+    private var done: Int64 {
+        let (sum, overflows) = offset.addingReportingOverflow(count)
+        return overflows ? .max : sum
+    }
+
     /// Bytes per second.
     var rate: Double { count > 0 ? Double(count) / max(elapsed, 0.001) : 0 }
 
     /// Seconds that are left; nil when that cannot be said.
     var remaining: Double? {
         guard let total, rate > 0 else { return nil }
-        return Double(max(0, total - offset - count)) / rate
+        return Double(max(0, total - done)) / rate
     }
 
     /// The share that is done, from 0 to 1.
     var share: Double? {
         guard let total, total > 0 else { return nil }
-        return min(1, Double(offset + count) / Double(total))
+        return min(1, Double(done) / Double(total))
     }
 
     /// The line for a terminal of that width; never wider.
     func line(columns: Int, unicode: Bool, style: Style = Style(isOn: false)) -> TerminalText {
         let width = max(10, columns - 1)
-        let speed = "\(ByteText.size(Int64(rate)))/s"
-        let amount = ByteText.size(offset + count)
+        let speed = "\(ByteText.size(Int64(min(rate, 1e18))))/s"
+        let amount = ByteText.size(done)
         let tail: String
         if let end {
             tail = "\(amount)  \(speed)  \(end)"
@@ -72,6 +78,6 @@ struct ProgressBar: Hashable, Sendable {
         let percent = share.map { " (\(Int($0 * 100))%)" } ?? ""
         let left = end == nil ? remaining.map { ", \(ByteText.clock($0)) left" } ?? "" : ", \(end ?? "")"
         return
-            "\(name): \(ByteText.size(offset + count))\(percent), \(ByteText.size(Int64(rate)))/s\(left)"
+            "\(name): \(ByteText.size(done))\(percent), \(ByteText.size(Int64(min(rate, 1e18))))/s\(left)"
     }
 }

@@ -241,7 +241,7 @@ final class Fetch: Sendable {
             board?.update(bar) {
                 $0.offset = offset
                 $0.count = 0
-                $0.total = length >= 0 ? offset + length : nil
+                $0.total = length >= 0 && length <= .max - offset ? offset + length : nil
             }
         }
     }

@@ -18,7 +18,8 @@ extension CacheEntry {
         by answer: HTTPURLResponse, for request: URLRequest, requestTime: Date, responseTime: Date,
         provenance: CacheProvenance, identifying: IdentifyingFields?
     ) -> CacheEntry {
-        guard let stored = httpResponse, (100...999).contains(stored.statusCode), let url = stored.url else {
+        guard let stored = httpResponse, HTTPURLResponse.isPossible(stored.statusCode), let url = stored.url
+        else {
             return self
         }
         let fields = CacheRule.refreshed(Self.fields(of: stored), by: Self.fields(of: answer))

@@ -26,6 +26,9 @@ package struct CacheEntry: Sendable {
     let provenance: CacheProvenance
     /// The response's `userInfo` as far as it can be written: taken at once, because a program may change what is in it.
     let writtenInfo: StorableValue?
+    /// What the entry counts for in memory: its content and the text of its head. Taken at once: the response may be of a class
+    /// of the program's, which is not asked under the store's lock, and may say something else each time.
+    package let size: Int
 
     private static let hash = KeyedHash(key: SecretKeyFile.random())
 
@@ -83,6 +86,7 @@ package struct CacheEntry: Sendable {
         self.identifying = identifying
         self.provenance = provenance
         self.writtenInfo = writtenInfo
+        size = Self.size(of: response)
     }
 
     /// The same with its secrets concealed in another way. The request has to be one that the entry answers, its users told
@@ -115,20 +119,19 @@ package struct CacheEntry: Sendable {
         httpResponse.map { Freshness($0, asked: requestTime, arrival: responseTime) }
     }
 
-    /// What the entry counts for in memory: its content and the text of its head.
-    package var size: Int {
+    private static func size(of response: CachedURLResponse) -> Int {
         let address = response.response.url?.absoluteString.utf8.count ?? 0
-        return response.data.count + address + headSize
+        return response.data.count + address + headSize(of: response.response as? HTTPURLResponse)
     }
 
-    private var headSize: Int {
-        guard let httpResponse else { return 0 }
-        if let fields = httpResponse.fields {
+    private static func headSize(of response: HTTPURLResponse?) -> Int {
+        guard let response else { return 0 }
+        if let fields = response.fields {
             return (0..<fields.count).reduce(0) { sum, index in
                 sum + fields.name(at: index).utf8.count + fields.withValue(at: index) { $0.count }
             }
         }
-        return httpResponse.allHeaderFields.reduce(0) { sum, field in
+        return response.allHeaderFields.reduce(0) { sum, field in
             sum + String(describing: field.key).utf8.count + String(describing: field.value).utf8.count
         }
     }

@@ -136,7 +136,8 @@ package enum CacheEntryFile {
     private static func write(_ response: URLResponse, to writer: inout OctetWriter) -> Bool {
         guard let url = response.url?.absoluteString else { return false }
         if let response = response as? HTTPURLResponse {
-            guard type(of: response) == HTTPURLResponse.self else { return false }
+            guard type(of: response) == HTTPURLResponse.self, HTTPURLResponse.isPossible(response.statusCode)
+            else { return false }
             guard let fields = response.fields else {
                 writer.write(octet: Kind.dictionary.rawValue)
                 writer.write(url)
@@ -306,6 +307,13 @@ package enum CacheEntryFile {
         return digest
     }
 
+    private static func readStatus(_ reader: inout OctetReader) throws(OctetReader.Damage) -> Int {
+        guard let status = Int(exactly: try reader.signedNumber()), HTTPURLResponse.isPossible(status) else {
+            throw OctetReader.Damage()
+        }
+        return status
+    }
+
     private static func readResponse(_ reader: inout OctetReader) throws(OctetReader.Damage) -> URLResponse {
         guard let kind = Kind(rawValue: try reader.octet()) else { throw OctetReader.Damage() }
         let text = try reader.text()
@@ -318,9 +326,7 @@ package enum CacheEntryFile {
                 url: url, mimeType: mimeType, expectedContentLength: length,
                 textEncodingName: try reader.optionalText())
         case .lines:
-            guard let status = Int(exactly: try reader.signedNumber()), (100...999).contains(status) else {
-                throw OctetReader.Damage()
-            }
+            let status = try readStatus(&reader)
             let isDecoded = try reader.flag()
             var fields = Fields()
             for _ in 0..<(try reader.number()) {
@@ -331,7 +337,7 @@ package enum CacheEntryFile {
             let head = ResponseHead(status: Status(status), fields: fields)
             return HTTPURLResponse(url: url, head: head, isDecoded: isDecoded)
         case .dictionary:
-            guard let status = Int(exactly: try reader.signedNumber()) else { throw OctetReader.Damage() }
+            let status = try readStatus(&reader)
             var named: [String: String] = [:]
             for _ in 0..<(try reader.number()) {
                 let name = try reader.text()

@@ -96,10 +96,10 @@ extension CacheStore.State {
     }
 
     /// Notes what is to be done about a file, in place of what was to be done. Gives back its number, nil when nothing is,
-    /// and the entry that is not to be written any more.
+    /// and what is not to be done any more.
     mutating func change(
         _ name: CacheFileName, _ change: CacheStore.Pending.Change
-    ) -> (number: UInt64?, voided: CacheEntry?) {
+    ) -> (number: UInt64?, voided: CacheStore.Pending?) {
         number += 1
         let isUntouched = pending[name] == nil
         let voided = takePending(name)
@@ -113,11 +113,12 @@ extension CacheStore.State {
         return (number, voided)
     }
 
-    /// Takes out what was to be done about a file, and gives back the entry that was to be written.
-    mutating func takePending(_ name: CacheFileName) -> CacheEntry? {
-        guard let taken = pending.removeValue(forKey: name), let entry = taken.entry else { return nil }
-        pendingSize -= entry.size
-        return entry
+    /// Takes out what was to be done about a file, and gives it back: the request of what was to be written is the program's,
+    /// as the response is.
+    mutating func takePending(_ name: CacheFileName) -> CacheStore.Pending? {
+        guard let taken = pending.removeValue(forKey: name) else { return nil }
+        pendingSize -= taken.entry?.size ?? 0
+        return taken
     }
 
     /// Takes over what was found in the folder: what is known keeps its turn, what is new counts as used just now.

@@ -57,6 +57,17 @@ final class CacheStore: Sendable {
         }
     }
 
+    /// What a change has thrown out. It goes away when the lock has been left: what is the program's in it does what it likes
+    /// then.
+    private struct Gone: Sendable {
+        var held: [Held]
+        private var pending: [Pending] = []
+
+        init(_ held: Held?) { self.held = held.map { [$0] } ?? [] }
+
+        mutating func add(_ voided: Pending?) { if let voided { pending.append(voided) } }
+    }
+
     private let state: Lock<State>
     private let folder: CacheFolder
     private let folderHash = Lock<KeyedHash?>(nil)
@@ -114,10 +125,10 @@ final class CacheStore: Sendable {
             policy == .allowed && entry.provenance.mayBeWritten
             && !CacheRule.forbidsStoring(entry.response.response, for: request)
         let (number, _) = state.withLock { state in
-            var gone = state.memory.remove(key).map { [$0] } ?? []
+            var gone = Gone(state.memory.remove(key))
             if entry.size <= admission.limit(state.memoryCapacity) {
                 state.memory.insert(Held(entry: entry, name: name), for: key, cost: entry.size)
-                gone += state.evict()
+                gone.held += state.evict()
             }
             guard let name else { return (UInt64?.none, gone) }
             // A disk that does not keep up must not make memory the place of what it cannot take.
@@ -126,7 +137,7 @@ final class CacheStore: Sendable {
                 && entry.size <= state.diskCapacity - state.pendingSize
             let change: Pending.Change = isTaken ? .write(entry, request, admission) : .remove
             let (number, voided) = state.change(name, change)
-            if let voided { gone.append(Held(entry: voided)) }
+            gone.add(voided)
             return (number, gone)
         }
         if let number, let name { StorageQueue.run { self.perform(number, on: name) } }
@@ -140,16 +151,16 @@ final class CacheStore: Sendable {
     func remove(_ address: String) {
         let plain = diskCapacity > 0 ? fileName(CacheKey(address: address, party: nil)) : nil
         let (numbers, isSearched, _) = state.withLock { state in
-            var gone = state.memory.remove(CacheKey(address: address, party: nil)).map { [$0] } ?? []
+            var gone = Gone(state.memory.remove(CacheKey(address: address, party: nil)))
             for key in state.memory.others(of: address) {
-                if let held = state.memory.remove(key) { gone.append(held) }
+                if let held = state.memory.remove(key) { gone.held.append(held) }
             }
             guard let plain else { return ([(UInt64, CacheFileName)](), false, gone) }
             var numbers: [(UInt64, CacheFileName)] = []
             for name in state.names(of: plain) {
                 let (number, voided) = state.change(name, .remove)
                 if let number { numbers.append((number, name)) }
-                if let voided { gone.append(Held(entry: voided)) }
+                gone.add(voided)
             }
             return (numbers, state.hideUnknown(plain.address), gone)
         }
@@ -162,10 +173,10 @@ final class CacheStore: Sendable {
         let key = CacheKey(address: address, party: party)
         let name = diskCapacity > 0 ? fileName(key) : nil
         let (number, _) = state.withLock { state in
-            var gone = state.memory.remove(key).map { [$0] } ?? []
+            var gone = Gone(state.memory.remove(key))
             guard let name else { return (UInt64?.none, gone) }
             let (number, voided) = state.change(name, .remove)
-            if let voided { gone.append(Held(entry: voided)) }
+            gone.add(voided)
             return (number, gone)
         }
         if let number, let name { StorageQueue.run { self.perform(number, on: name) } }
@@ -365,7 +376,7 @@ final class CacheStore: Sendable {
         let size = write(pending.change, name, capacity)
         if size == nil { folder.remove(name) }
         let (isFull, _) = state.withLock { state in
-            var done: CacheEntry?
+            var done: Pending?
             if state.pending[name]?.number == number {
                 done = state.takePending(name)
                 state.files.remove(name)

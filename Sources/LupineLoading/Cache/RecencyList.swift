@@ -22,8 +22,10 @@ struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private var oldest: Int?
     private var newest: Int?
 
-    /// What all values cost together.
-    private(set) var cost = 0
+    /// What all values cost together, wide enough for any sum: a cost may be the length of a file that anybody has made.
+    private var sum: Int128 = 0
+    /// The same, or the largest number where it is more than that.
+    var cost: Int { Int(clamping: sum) }
 
     /// No values.
     init() {}
@@ -57,7 +59,7 @@ struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             nodes.append(node)
         }
         places[key] = place
-        self.cost += cost
+        sum += Int128(cost)
         link(place)
     }
 
@@ -69,7 +71,7 @@ struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         let node = nodes[place]
         nodes[place] = nil
         freePlaces.append(place)
-        cost -= node?.cost ?? 0
+        sum -= Int128(node?.cost ?? 0)
         return node?.value
     }
 

@@ -224,7 +224,11 @@ public final class HTTPCookieStorage: NSObject, Sendable {
     // MARK: changes
 
     private func change(isWritten: Bool = true, _ body: (inout State) -> Bool) {
-        let hasChanged = state.withLock { body(&$0) }
+        // Judges go away outside of the lock: an evaluator may be the program's.
+        let (hasChanged, _) = state.withLock { state in
+            let judges = state.apart.map(\.judge)
+            return (body(&state), judges)
+        }
         guard hasChanged else { return }
         if isWritten { scheduleWrite() }
         post(.NSHTTPCookieManagerCookiesChanged)

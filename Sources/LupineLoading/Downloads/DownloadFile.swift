@@ -33,13 +33,12 @@ struct DownloadFile: Sendable {
         DownloadFile(path: path, target: FileTarget(try Descriptor.continuing(path: path, at: offset)))
     }
 
-    /// Whether the file has at least so many bytes and can be gone on with.
+    /// Whether the file has at least so many bytes, and can be gone on with: a download has made it, and nobody else.
     static func holds(_ count: Int64, at path: String) -> Bool {
-        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
-            attributes[.type] as? FileAttributeType == .typeRegular,
-            let size = attributes[.size] as? NSNumber
-        else { return false }
-        return size.int64Value >= count && FileManager.default.isWritableFile(atPath: path)
+        do throws(Errno) {
+            _ = try Descriptor.made(path: path, holding: count)
+            return true
+        } catch { return false }
     }
 
     /// The place as a program gets it.

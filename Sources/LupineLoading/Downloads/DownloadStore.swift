@@ -119,11 +119,13 @@ final class DownloadStore: Sendable {
                 if let http { discardPart(after: http) }
                 AbandonedParts.sweep(folder)
                 let file = try DownloadFile.new(in: folder)
+                let validator = http.flatMap {
+                    ResumeRule.validator(of: $0, to: request, isDecoded: isDecoded)
+                }
+                let version = http.map(DownloadVersion.init(of:))
                 begin(file, Count(written: 0, expected: response.expectedContentLength)) { state in
-                    state.validator = http.flatMap {
-                        ResumeRule.validator(of: $0, to: request, isDecoded: isDecoded)
-                    }
-                    state.version = http.map(DownloadVersion.init(of:))
+                    state.validator = validator
+                    state.version = version
                 }
                 return .store(file.target, resumed: nil)
             }
@@ -200,7 +202,7 @@ final class DownloadStore: Sendable {
         return hadResponse ? nil : resuming?.data
     }
 
-    /// - Parameter update: What else is known with the file.
+    /// - Parameter update: Notes what else is known with the file. Under the lock: no response is asked there.
     private func begin(_ file: DownloadFile, _ count: Count, _ update: (inout State) -> Void = { _ in }) {
         let late = state.withLock { state -> Bool in
             if state.isOver { return true }

@@ -92,9 +92,23 @@ package enum ResumeRule {
         guard !CacheControl(field: field("Cache-Control"), pragma: field("Pragma")).noStore else {
             return nil
         }
-        if let tag = field("ETag"), tag.hasPrefix("\""), tag.count > 1, tag.hasSuffix("\"") {
-            return .entityTag(tag)
+        if let tag = field("ETag") {
+            let isStrong = tag.hasPrefix("\"") && tag.count > 1 && tag.hasSuffix("\"")
+            return isStrong ? .entityTag(tag) : nil
         }
-        return field("Last-Modified").map { .lastModified($0) }
+        guard let changed = field("Last-Modified"), let sent = field("Date"), isStrong(changed, sent: sent)
+        else {
+            return nil
+        }
+        return .lastModified(changed)
+    }
+
+    /// Whether a date of the last change tells two versions apart: not when the resource may have changed again in the second
+    /// in which the response was sent (RFC 9110 §8.8.2.2). `If-Range` must not have another (§13.1.5).
+    private static func isStrong(_ changed: String, sent: String) -> Bool {
+        guard let changed = HTTPDate.moment(of: changed), let sent = HTTPDate.moment(of: sent) else {
+            return false
+        }
+        return sent.timeIntervalSince(changed) >= 1
     }
 }

@@ -73,8 +73,9 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     public required init?(coder: NSCoder) {
         guard coder.allowsKeyedCoding, coder.containsValue(forKey: "statusCode") else { return nil }
         let stored = coder.decodeObject(of: [NSDictionary.self, NSString.self], forKey: "headerFields")
-        guard let fields = stored as? [String: String] else { return nil }
-        status = coder.decodeInteger(forKey: "statusCode")
+        let code = coder.decodeInteger(forKey: "statusCode")
+        guard let fields = stored as? [String: String], Self.isPossible(code) else { return nil }
+        status = code
         header = .dictionary(fields)
         firstLine = nil
         proposedFilename = fields["Content-Disposition"].flatMap(SuggestedFilename.proposed)
@@ -89,11 +90,11 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     }
 
     /// The status.
-    open var statusCode: Int { status }
+    open var statusCode: Int { asked(status) }
 
     /// The header fields by canonical name, as strings; lines of one name are joined by a comma and a blank.
     open var allHeaderFields: [AnyHashable: Any] {
-        Dictionary(uniqueKeysWithValues: dictionary.map { (AnyHashable($0.key), $0.value as Any) })
+        asked(Dictionary(uniqueKeysWithValues: dictionary.map { (AnyHashable($0.key), $0.value as Any) }))
     }
 
     /// The header fields as they came, one by one; nil for a response that a program made.
@@ -112,11 +113,12 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
             }
         return Wire(
             version: "\(firstLine?.version ?? .http11)",
-            reason: firstLine?.reason ?? (Status(status).standardReason), fields: lines)
+            reason: firstLine?.reason ?? Self.standardReason(of: status), fields: lines)
     }
 
     /// The value of a header field, its name in any mix of cases; lines of one name are joined by a comma and a blank.
     open func value(forHTTPHeaderField field: String) -> String? {
+        assertNoLockIsHeld()
         switch header {
         case .lines(let fields):
             guard let name = try? FieldName(field) else { return nil }
@@ -133,13 +135,18 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         proposedFilename.map(SuggestedFilename.sanitised) ?? super.suggestedFilename
     }
 
+    /// Whether a server can send a status: a program may make a response of any.
+    static func isPossible(_ status: Int) -> Bool { (100...999).contains(status) }
+
+    private static func standardReason(of status: Int) -> String {
+        isPossible(status) ? Status(status).standardReason : ""
+    }
+
     /// What a status means, in a few words for a reader; never empty.
     open class func localizedString(forStatusCode statusCode: Int) -> String {
         if statusCode == 200 { return "no error" }
-        if (100...999).contains(statusCode) {
-            let reason = Status(statusCode).standardReason
-            if !reason.isEmpty { return reason.lowercased() }
-        }
+        let reason = standardReason(of: statusCode)
+        if !reason.isEmpty { return reason.lowercased() }
         switch statusCode {
         case 100...199: return "informational"
         case 200...299: return "success"

@@ -56,19 +56,25 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
     open class var supportsSecureCoding: Bool { true }
 
     /// Where the content came from, after all redirects.
-    open var url: URL? { contents.url }
+    open var url: URL? { asked(contents.url) }
 
     /// The type of the content in small letters, without parameters; nil when it was not said.
-    open var mimeType: String? { contents.mimeType }
+    open var mimeType: String? { asked(contents.mimeType) }
 
     /// How many bytes of content there will be; -1 when that is not known.
-    open var expectedContentLength: Int64 { contents.expectedContentLength }
+    open var expectedContentLength: Int64 { asked(contents.expectedContentLength) }
 
     /// The encoding of text content in small letters; nil when it was not said.
-    open var textEncodingName: String? { contents.textEncodingName }
+    open var textEncodingName: String? { asked(contents.textEncodingName) }
 
     /// A name for a file of the content: one component of a path, without control characters.
-    open var suggestedFilename: String? { SuggestedFilename.from(url: url, mimeType: mimeType) }
+    open var suggestedFilename: String? { asked(SuggestedFilename.from(url: url, mimeType: mimeType)) }
+
+    /// What a program's class may answer in place of this one: it is asked under no lock (O-6), and so is this one.
+    @inline(__always) final func asked<Value>(_ value: @autoclosure () -> Value) -> Value {
+        assertNoLockIsHeld()
+        return value()
+    }
 
     /// The response itself: it is immutable.
     open override func copy() -> Any { self }

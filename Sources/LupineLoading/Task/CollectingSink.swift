@@ -49,7 +49,8 @@ final class CollectedContent: Sendable {
         if limit.isExceeded(by: response, to: task.currentRequest) {
             return task.fail(limit.error(of: task.currentRequest?.url))
         }
-        state.withLock { $0.expected = Int(clamping: max(0, response.expectedContentLength)) }
+        let length = Int(clamping: max(0, response.expectedContentLength))
+        state.withLock { $0.expected = length }
     }
 
     /// The next piece. What comes in one is kept as it is.

@@ -115,10 +115,11 @@ extension TaskCore {
     }
 
     private func timeIsUp(_ error: URLError) {
-        let ((abandoned, needsTurn), _) = state.withLock { state in
+        // The error before may be the program's, and goes away outside of the lock, too.
+        let ((abandoned, needsTurn), _, _) = state.withLock { state in
+            let before = (state.delivery, state.outcome?.cause)
             if state.delivery.asks { state.outcome?.cause = error }
-            let before = state.delivery
-            return (state.delivery.expire(), before)
+            return (state.delivery.expire(), before.0, before.1)
         }
         for question in abandoned { question.abandon() }
         if needsTurn { askForTurn() }

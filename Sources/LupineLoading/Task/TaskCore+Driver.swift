@@ -114,11 +114,12 @@ extension TaskCore: TaskDriverClient {
     }
 
     func driverResponse(_ response: URLResponse) -> HopPlan {
+        // A response may be of a class of the program's, and is not asked under the lock.
+        let length = response.expectedContentLength
         var shown: URLResponse? = response
         let (sink, progress) = state.withLock { state in
             swap(&state.response, &shown)
-            state.counts.expectedToReceive =
-                state.currentRequest?.httpMethod == "HEAD" ? 0 : response.expectedContentLength
+            state.counts.expectedToReceive = state.currentRequest?.httpMethod == "HEAD" ? 0 : length
             return (state.sink, Self.shown(state.progress, state.counts))
         }
         progress?.show()

@@ -124,12 +124,13 @@ extension TaskDriver {
     /// Hands on what the cache has, as if the network had it (U-12.15).
     func answerFromCache() {
         let now = Date()
-        let (response, request) = state.withLock { state in
+        let (response, request, _) = state.withLock { state in
             state.answersSince = now
+            let before = state.response
             state.response = state.cache.answer?.response.response
             // The client may say that it can take more before it has said that it cannot.
             state.isPaused = true
-            return (state.response, state.announced)
+            return (state.response, state.announced, before)
         }
         guard let response else { return handle(.answered) }
         client.driverSends(request)

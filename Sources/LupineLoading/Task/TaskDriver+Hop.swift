@@ -291,10 +291,11 @@ extension TaskDriver: HopLoadClient {
         let isAllowed = count < RedirectRule.limit
         let judgement: HopMachine.Judgement =
             isAllowed ? .ask : .fail(.loading(.httpTooManyRedirects, url: response.url ?? request.url))
+        var (shown, question): (URLResponse?, Question?) = (response, .protocolRedirect(response, request))
         handle(.judged(judgement)) { state in
             guard state.hop === hop, state.machine.awaitsResponse else { return }
-            state.response = response
-            state.question = .protocolRedirect(response, request)
+            swap(&state.response, &shown)
+            swap(&state.question, &question)
         }
     }
 

@@ -10,11 +10,19 @@ extension TaskCore {
         let progress: Progress
         let counts: Counts
 
-        /// Sent and received together; not known where either is not.
+        /// Sent and received together; not known where either is not, or where no number holds what is announced.
         func show() {
+            assertNoLockIsHeld()
             let isKnown = counts.expectedToSend >= 0 && counts.expectedToReceive >= 0
-            progress.totalUnitCount = isKnown ? counts.expectedToSend + counts.expectedToReceive : -1
-            progress.completedUnitCount = counts.sent + counts.received
+            let total = isKnown ? Self.sum(counts.expectedToSend, counts.expectedToReceive) : nil
+            progress.show(
+                completed: Self.sum(counts.sent, counts.received) ?? .max,
+                of: total ?? NSURLSessionTransferSizeUnknown)
+        }
+
+        private static func sum(_ sent: Int64, _ received: Int64) -> Int64? {
+            let (sum, overflows) = sent.addingReportingOverflow(received)
+            return overflows ? nil : sum
         }
     }
 

@@ -12,15 +12,22 @@ extension Descriptor {
                 path, flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode: 0o600))
     }
 
-    /// Opens a file to write on from `offset`; what stands behind it is cut off.
+    /// Opens a file of at least `count` bytes that `creating` has made.
     ///
-    /// Throws `EINVAL` where the path is no regular file, or one that is shorter than `offset`. A link is not followed.
-    package static func continuing(path: String, at offset: Int64) throws(Errno) -> Descriptor {
+    /// Throws `EINVAL` where the path is no regular file, or one that is shorter, and where the file is not its user's alone:
+    /// in a folder that users share, somebody else may have put it there. A link is not followed.
+    package static func made(path: String, holding count: Int64) throws(Errno) -> Descriptor {
         let file = Descriptor(
             adopting: try Syscalls.open(path, flags: O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, mode: 0))
-        guard try Syscalls.isRegularFile(file.rawValue), try file.fileSize() >= offset, offset >= 0 else {
+        guard try Syscalls.isPrivateFile(file.rawValue), try file.fileSize() >= count, count >= 0 else {
             throw .invalidArgument
         }
+        return file
+    }
+
+    /// Opens such a file to write on from `offset`; what stands behind it is cut off.
+    package static func continuing(path: String, at offset: Int64) throws(Errno) -> Descriptor {
+        let file = try made(path: path, holding: offset)
         try Syscalls.truncate(file.rawValue, to: offset)
         try Syscalls.seek(file.rawValue, to: offset)
         return file

@@ -182,10 +182,12 @@ enum Syscalls {
         return Int64(information.st_size)
     }
 
-    static func isRegularFile(_ descriptor: Int32) throws(Errno) -> Bool {
+    /// Whether it is a regular file that is this process' user's, has one name, and is closed to all others.
+    static func isPrivateFile(_ descriptor: Int32) throws(Errno) -> Bool {
         var information = stat()
         _ = try make(.size) { unsafe Int(fstat(descriptor, &information)) }
-        return information.st_mode & S_IFMT == S_IFREG
+        return information.st_mode & S_IFMT == S_IFREG && information.st_mode & 0o077 == 0
+            && information.st_uid == geteuid() && information.st_nlink == 1
     }
 
     static func truncate(_ descriptor: Int32, to size: Int64) throws(Errno) {

@@ -45,7 +45,7 @@ struct CacheEntryFileTests {
                 "made by a program",
                 try #require(
                     HTTPURLResponse(
-                        url: url, statusCode: -7, httpVersion: nil,
+                        url: url, statusCode: 299, httpVersion: nil,
                         headerFields: ["Content-Type": "a/b", "x-y": "é\n"]))
             ),
             (
@@ -122,6 +122,33 @@ struct CacheEntryFileTests {
                 _ = read(changed)
             }
         }
+    }
+
+    @Test(
+        "a status that no server can send is not written, and no entry",
+        arguments: [Int.min, -7, 0, 99, 1000, .max])
+    func impossibleStatus(_ status: Int) throws {
+        let url = try #require(URL(string: "http://h/a"))
+        let response = try #require(
+            HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil))
+        #expect(CacheEntryFile.octets(of: try Self.entry(response), digest: Self.digest) == nil)
+        let possible = try #require(
+            HTTPURLResponse(url: url, statusCode: 299, httpVersion: nil, headerFields: nil))
+        let octets = try #require(CacheEntryFile.octets(of: try Self.entry(possible), digest: Self.digest))
+        var metadata = Array(octets[CacheEntryFile.headCount..<(octets.count - 5)])
+        // Behind two times, the kind and the address with its length.
+        let place = 8 + 8 + 1 + 8 + url.absoluteString.utf8.count
+        func number(_ status: Int) -> [UInt8] {
+            var writer = OctetWriter()
+            writer.write(Int64(status))
+            return writer.octets
+        }
+        #expect(Array(metadata[place..<place + 8]) == number(299))
+        metadata.replaceSubrange(place..<place + 8, with: number(status))
+        let sealed = CacheEntryFile.sealed(
+            metadata: metadata, content: Array("hello".utf8), digest: Self.digest.bytes, storedTime: Self.time
+        )
+        #expect(CacheEntryFile.entry(sealed, digest: Self.digest) == nil)
     }
 
     @Test func whatOnlyItsProgramCanMakeAgainIsNotWritten() throws {

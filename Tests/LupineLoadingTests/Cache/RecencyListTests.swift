@@ -53,4 +53,16 @@ struct RecencyListTests {
         list.removeAll()
         #expect(list.count == 0 && list.cost == 0 && list.removeLeastRecent() == nil)
     }
+
+    @Test("costs that are together more than a number holds are summed up all the same")
+    func largeCosts() {
+        var list = RecencyList<Int, Int>()
+        for key in 0..<4 { list.insert(key, for: key, cost: .max - key) }
+        #expect(list.cost == .max)
+        list.insert(0, for: 0, cost: 5)
+        for key in 1..<3 { list.remove(key) }
+        #expect(list.cost == .max, "the last large one and five")
+        list.remove(3)
+        #expect(list.cost == 5)
+    }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import Glibc
 import LupineTestKit
 import LupineTransport
 import Testing
@@ -107,7 +108,7 @@ struct DownloadStoreTests {
     @Test("[U-7.14] bytes that were written after the part was counted are cut off") func longerPart() throws
     {
         let path = folder.url.appendingPathComponent("part").path
-        try Data("01234garbage".utf8).write(to: URL(fileURLWithPath: path))
+        try Self.keep("01234garbage", at: path)
         let part = ResumeData(
             url: try #require(request.url), fields: [], validator: .entityTag("\"v1\""), received: 5,
             file: path)
@@ -119,7 +120,7 @@ struct DownloadStoreTests {
 
     @Test("[U-7.14] another version starts over, and the old part is gone") func anotherVersion() throws {
         let path = folder.url.appendingPathComponent("part").path
-        try Data("01234".utf8).write(to: URL(fileURLWithPath: path))
+        try Self.keep("01234", at: path)
         let part = ResumeData(
             url: try #require(request.url), fields: [], validator: .entityTag("\"v1\""), received: 5,
             file: path)
@@ -136,7 +137,7 @@ struct DownloadStoreTests {
 
     @Test("[U-7.14] 416 for a part that is the whole: done") func wholePart() throws {
         let path = folder.url.appendingPathComponent("part").path
-        try Data("01234".utf8).write(to: URL(fileURLWithPath: path))
+        try Self.keep("01234", at: path)
         let part = ResumeData(
             url: try #require(request.url), fields: [], validator: .entityTag("\"v1\""), received: 5,
             file: path)
@@ -149,17 +150,39 @@ struct DownloadStoreTests {
         #expect(try Data(contentsOf: try sink.finish().get().url) == Data("01234".utf8))
     }
 
+    /// Writes a part as a download leaves it.
+    private static func keep(_ text: String, at path: String) throws {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+    }
+
     @Test(
-        "[U-7.14] a part that is gone, too short, a folder or a link is not gone on with",
-        arguments: ["missing", "short", "folder", "link"])
+        "[U-7.14] a part that is gone, too short, a folder, a link or not its user's alone is not gone on with",
+        arguments: [
+            "missing", "short", "folder", "link", "written by all", "read by the group", "of two names",
+            "of another user",
+        ])
     func uselessPart(_ kind: String) throws {
         let place = folder.url.appendingPathComponent("part")
         switch kind {
-        case "short": try Data("0".utf8).write(to: place)
+        case "short": try Self.keep("0", at: place.path)
+        case "written by all", "read by the group":
+            try Self.keep("0123456789", at: place.path)
+            try FileManager.default.setAttributes(
+                [.posixPermissions: kind == "written by all" ? 0o666 : 0o640], ofItemAtPath: place.path)
+        case "of two names":
+            try Self.keep("0123456789", at: place.path)
+            try FileManager.default.linkItem(
+                at: place, to: folder.url.appendingPathComponent("second name"))
+        case "of another user":
+            // Only root can give a file away.
+            guard geteuid() == 0 else { return }
+            try Self.keep("0123456789", at: place.path)
+            try FileManager.default.setAttributes([.ownerAccountID: 65534], ofItemAtPath: place.path)
         case "folder": try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
         case "link":
             let real = folder.url.appendingPathComponent("real")
-            try Data("0123456789".utf8).write(to: real)
+            try Self.keep("0123456789", at: real.path)
             try FileManager.default.createSymbolicLink(at: place, withDestinationURL: real)
         default: break
         }

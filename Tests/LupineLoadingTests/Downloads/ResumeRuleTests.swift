@@ -104,6 +104,12 @@ struct ResumeRuleTests {
         var testDescription: String { name }
     }
 
+    private static func dates(_ changed: String, sent: String?) -> [String: String] {
+        var fields = ["Accept-Ranges": "bytes", "Last-Modified": changed]
+        fields["Date"] = sent
+        return fields
+    }
+
     static let cases = [
         Case(name: "[U-7.12] a strong tag", validator: .entityTag("\"v1\"")),
         Case(
@@ -111,9 +117,23 @@ struct ResumeRuleTests {
             fields: ["Accept-Ranges": "none, Bytes", "ETag": "\"v1\"", "Last-Modified": "yesterday"],
             validator: .entityTag("\"v1\"")),
         Case(
-            name: "[U-7.14] a date, word for word, even if it is none",
-            fields: ["Accept-Ranges": "bytes", "ETag": "W/\"v1\"", "Last-Modified": "yesterday"],
-            validator: .lastModified("yesterday")),
+            name: "[U-7.14] a date, word for word",
+            fields: dates("Sunday, 06-Nov-94 08:49:37 GMT", sent: "Sun, 06 Nov 1994 08:49:38 GMT"),
+            validator: .lastModified("Sunday, 06-Nov-94 08:49:37 GMT")),
+        Case(
+            name: "[U-7.12] a date of the second in which it was sent",
+            fields: dates("Sun, 06 Nov 1994 08:49:37 GMT", sent: "Sun, 06 Nov 1994 08:49:37 GMT")),
+        Case(
+            name: "[U-7.12] a date that is to come",
+            fields: dates("Sun, 06 Nov 1994 08:49:37 GMT", sent: "Sat, 05 Nov 1994 08:49:37 GMT")),
+        Case(
+            name: "[U-7.12] a date, and none of when it was sent",
+            fields: dates("Sun, 06 Nov 1994 08:49:37 GMT", sent: nil)),
+        Case(name: "[U-7.12] a date that is none", fields: dates("yesterday", sent: "today")),
+        Case(
+            name: "[U-7.12] a date beside a weak tag",
+            fields: dates("Sun, 06 Nov 1994 08:49:37 GMT", sent: "Mon, 07 Nov 1994 08:49:37 GMT")
+                .merging(["ETag": "W/\"v1\""]) { $1 }),
         Case(name: "[U-7.12] a weak tag alone", fields: ["Accept-Ranges": "bytes", "ETag": "W/\"v1\""]),
         Case(name: "[U-7.12] neither tag nor date", fields: ["Accept-Ranges": "bytes"]),
         Case(name: "[U-7.12] no ranges", fields: ["ETag": "\"v1\""]),

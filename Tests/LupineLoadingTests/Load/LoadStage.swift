@@ -180,7 +180,8 @@ final class RecordingHopClient: HopLoadClient {
     }
 
     func hopInterim(_ hop: any HopLoad, _ response: HTTPURLResponse) {
-        note("interim", { $0.interim.append(response.statusCode) }, {})
+        let status = response.statusCode
+        note("interim", { $0.interim.append(status) }, {})
     }
 
     func hopResponse(

@@ -116,6 +116,17 @@ struct ArchiveTests {
         try check(try coded.example())
     }
 
+    @Test(
+        "[U-2.5] an archive with a status that no server can send is no response, and has no words for it",
+        arguments: [Int.min, -7, 0, 99, 1000, .max])
+    func impossibleStatus(_ status: Int) throws {
+        let response = try #require(
+            HTTPURLResponse(url: Self.url, statusCode: status, httpVersion: nil, headerFields: nil))
+        #expect(response.lupine.reason == "" && response.statusCode == status)
+        #expect(!HTTPURLResponse.localizedString(forStatusCode: status).isEmpty)
+        #expect(Self.read(HTTPURLResponse.self, try Self.archive(response)) == nil)
+    }
+
     // MARK: requests
 
     @Test("[U-1.9] all of a request is archived")

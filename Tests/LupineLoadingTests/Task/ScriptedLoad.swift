@@ -17,6 +17,7 @@ final class ScriptedLoad: TaskLoad {
     private let state = Lock(State())
     private let started = Moment()
     private let resumed = Moment()
+    private let timer = Lock<(@Sendable (URLError) -> Void)?>(nil)
     private let script: @Sendable (ScriptedLoad) -> Void
 
     /// - Parameter script: What it does when it is started.
@@ -51,6 +52,14 @@ final class ScriptedLoad: TaskLoad {
     }
     func setSuspended(_ isSuspended: Bool) { note("suspended \(isSuspended)") }
     func setPriority(_ priority: Float) { note("priority \(priority)") }
+
+    func whenTimeIsUp(_ ring: @escaping @Sendable (URLError) -> Void) -> LoadClock.Cancel {
+        timer.withLock { $0 = ring }
+        return {}
+    }
+
+    /// The time for the whole is over, if the task has it watched.
+    func ring() { timer.withLock { $0.take() }?(URLError(.timedOut)) }
 
     /// Waits until the task has started it.
     func hasStarted() async { await started.wait() }

@@ -23,7 +23,7 @@ struct MultipartUploadTests {
         override var temporaryDirectory: URL { folder }
 
         var forms: [String] {
-            names(in: folder.appendingPathComponent("org.alamofire.manager.\(geteuid())/multipart.form.data"))
+            names(in: folder).filter { $0.hasPrefix("LupineForm-") && $0.hasSuffix(".tmp") }
         }
     }
 
@@ -146,10 +146,40 @@ struct MultipartUploadTests {
                 case .data: #expect(!isFile && during.all == [[]])
                 case .file(let file, shouldRemove: true):
                     #expect(isFile && during.all == [[file.lastPathComponent]])
-                    #expect(UUID(uuidString: file.lastPathComponent) != nil)
+                    #expect(file.deletingLastPathComponent().path == folder.path)
                 default: Issue.record("\(String(describing: request.uploadable))")
                 }
                 #expect(manager.forms.isEmpty)
+            }
+        }
+    }
+
+    @Test("[E-8.4] a form is written into nothing that somebody else may have put there before")
+    func madeAnew() async throws {
+        try await withPlace { folder async throws in
+            let (temporary, foreign) = (
+                folder.appendingPathComponent("temporary"), folder.appendingPathComponent("foreign")
+            )
+            let trap = temporary.appendingPathComponent("org.alamofire.manager.\(geteuid())")
+            for place in [trap, foreign] {
+                try FileManager.default.createDirectory(
+                    at: place, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o777])
+            }
+            try FileManager.default.createSymbolicLink(
+                at: trap.appendingPathComponent("multipart.form.data"), withDestinationURL: foreign)
+            try await withPipeline { stage async throws in
+                let during = Heard<[String]>()
+                stage.origin.route("POST", "/take") { _ throws(Refusal) in
+                    during.add(names(in: foreign))
+                    return OriginResponse()
+                }
+                let request = stage.session.upload(
+                    multipartFormData: { $0.append(Data("secret".utf8), withName: "a") },
+                    to: stage.url("/take"), usingThreshold: 0, fileManager: PlacedManager(temporary))
+                #expect(await request.parsed().response?.statusCode == 200)
+                await stage.settle()
+                #expect(during.all == [[]])
+                #expect(names(in: temporary) == [trap.lastPathComponent])
             }
         }
     }

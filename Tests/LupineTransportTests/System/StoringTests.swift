@@ -16,6 +16,12 @@ struct StoringTests {
         folder = url.path
     }
 
+    /// Writes a file that is its owner's alone.
+    private func keep(_ text: String, at path: String, mode: Int = 0o600) throws {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+    }
+
     private func clean() { try? FileManager.default.removeItem(atPath: folder) }
 
     @Test func aFileThatIsThereIsNotTakenOver() throws {
@@ -34,7 +40,7 @@ struct StoringTests {
     @Test func aFileIsGoneOnWithBehindItsFirstBytes() throws {
         defer { clean() }
         let path = folder + "/part"
-        try Data("0123456789".utf8).write(to: URL(fileURLWithPath: path))
+        try keep("0123456789", at: path)
         do {
             let target = FileTarget(try Descriptor.continuing(path: path, at: 4))
             try target.write(Array("xy".utf8).span)
@@ -45,7 +51,7 @@ struct StoringTests {
 
     @Test func whatIsNoSuchFileIsNotGoneOnWith() throws {
         defer { clean() }
-        try Data("0123".utf8).write(to: URL(fileURLWithPath: folder + "/short"))
+        try keep("0123", at: folder + "/short")
         try FileManager.default.createSymbolicLink(
             atPath: folder + "/link", withDestinationPath: folder + "/short")
         for (name, error) in [
@@ -57,6 +63,23 @@ struct StoringTests {
             }
         }
         #expect(try Data(contentsOf: URL(fileURLWithPath: folder + "/short")) == Data("0123".utf8))
+    }
+
+    @Test("a file that others can change, read or name otherwise is not gone on with, and not cut off")
+    func aFileOfOthersIsNotGoneOnWith() throws {
+        defer { clean() }
+        for mode in [0o602, 0o620, 0o666, 0o604, 0o640] {
+            try keep("0123456789", at: folder + "/\(mode)", mode: mode)
+        }
+        try keep("0123456789", at: folder + "/first")
+        try FileManager.default.linkItem(atPath: folder + "/first", toPath: folder + "/second")
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
+            let path = folder + "/" + name
+            #expect(throws: Errno.invalidArgument, "\(name)") {
+                _ = try Descriptor.continuing(path: path, at: 5).rawValue
+            }
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("0123456789".utf8))
+        }
     }
 
     @Test func aFileSystemThatCouldNotKeepItSaysSo() throws {

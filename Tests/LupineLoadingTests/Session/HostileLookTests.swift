@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import LupineTLS
+import Testing
+
+@testable import LupineLoading
+
+/// What is the program's is asked, and let go of, under no lock of what loads: it may look at all of that meanwhile.
+struct HostileLookTests {
+    /// Looks around when it goes away: under a lock of the library's it would never come back.
+    private final class Parting: NSObject, Sendable {
+        private let look: @Sendable () -> Void
+
+        init(_ look: @escaping @Sendable () -> Void) { self.look = look }
+
+        deinit {
+            assertNoLockIsHeld()
+            look()
+        }
+    }
+
+    // MARK: responses
+
+    /// A response that looks around whenever it is asked.
+    private final class CuriousResponse: HTTPURLResponse, @unchecked Sendable {
+        private let look: @Sendable () -> Void
+
+        init?(url: URL, _ fields: [String: String], _ look: @escaping @Sendable () -> Void) {
+            self.look = look
+            super.init(url: url, statusCode: 200, httpVersion: nil, headerFields: fields)
+        }
+
+        required init?(coder: NSCoder) { nil }
+
+        private func looking<Value>(_ value: Value) -> Value {
+            assertNoLockIsHeld()
+            look()
+            return value
+        }
+
+        override var url: URL? { looking(super.url) }
+        override var mimeType: String? { looking(super.mimeType) }
+        override var expectedContentLength: Int64 { looking(super.expectedContentLength) }
+        override var suggestedFilename: String? { looking(super.suggestedFilename) }
+        override var statusCode: Int { looking(super.statusCode) }
+        override var allHeaderFields: [AnyHashable: Any] { looking(super.allHeaderFields) }
+        override func value(forHTTPHeaderField field: String) -> String? {
+            looking(super.value(forHTTPHeaderField: field))
+        }
+    }
+
+    /// How a program takes what its own protocol loads.
+    enum Way: CaseIterable, Sendable {
+        case handler, delegate, download, bytes, saved
+
+        func task(
+            _ request: URLRequest, in session: URLSession, _ done: @escaping @Sendable () -> Void
+        ) -> URLSessionTask {
+            switch self {
+            case .handler: session.dataTask(with: request) { _, _, _ in done() }
+            case .download: session.downloadTask(with: request) { _, _, _ in done() }
+            case .delegate, .bytes: session.dataTask(with: request)
+            case .saved: session.dataTask(with: request, savingInto: { _ in nil })
+            }
+        }
+    }
+
+    private final class Ending: NSObject, URLSessionTaskDelegate, Sendable {
+        let done: @Sendable () -> Void
+
+        init(_ done: @escaping @Sendable () -> Void) { self.done = done }
+
+        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
+        { done() }
+    }
+
+    @Test(
+        "[O-6] a response of the program's may ask its task and the cache while it is asked",
+        arguments: Way.allCases)
+    func curiousResponse(_ way: Way) async throws {
+        let stage = CacheStage()
+        let cache = stage.cache()
+        let looks = Noted(0)
+        let known = Noted<[URLSessionTask]>([])
+        let look: @Sendable () -> Void = {
+            looks.update { $0 += 1 }
+            for task in known.value {
+                _ = (task.state, task.response, task.currentRequest, task.countOfBytesReceived, task.progress)
+            }
+            _ = (cache.currentMemoryUsage, cache.memoryCapacity)
+        }
+        let (host, _) = EchoProtocol.stage { loading in
+            guard let url = loading.request.url,
+                let response = CuriousResponse(
+                    url: url,
+                    [
+                        "Content-Length": "5", "Cache-Control": "max-age=100", "ETag": "\"v1\"",
+                        "Accept-Ranges": "bytes",
+                    ], look)
+            else { return }
+            loading.client?.urlProtocol(loading, didReceive: response, cacheStoragePolicy: .allowed)
+            loading.load("01234")
+            loading.finish()
+        }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [EchoProtocol.self]
+        configuration.urlCache = cache
+        let (ends, end) = AsyncStream<Void>.makeStream()
+        let session = URLSession(
+            configuration: configuration, delegate: Ending { end.finish() }, delegateQueue: nil)
+        let request = URLRequest(url: try #require(URL(string: "http://\(host)/")))
+        if way == .bytes {
+            let (bytes, response) = try await session.bytes(for: request)
+            known.update { $0.append(bytes.task) }
+            #expect((response as? HTTPURLResponse)?.statusCode == 200)
+            #expect(try await bytes.reduce(0) { count, _ in count + 1 } == 5)
+        } else {
+            let task = way.task(request, in: session) { end.finish() }
+            _ = task.progress
+            known.update { $0.append(task) }
+            task.resume()
+            for await _ in ends {}
+            #expect(task.error == nil)
+        }
+        #expect(looks.value > 0)
+        known.set([])
+        session.invalidateAndCancel()
+    }
+
+    @Test(
+        "[O-6] a response that a program stores may ask the cache while it is asked", arguments: [0, 1 << 20])
+    func storedResponse(disk: Int) async throws {
+        let stage = CacheStage()
+        let cache = stage.cache(memory: 4000, disk: disk)
+        let looks = Noted(0)
+        let request = try CacheStage.request()
+        let look: @Sendable () -> Void = {
+            looks.update { $0 += 1 }
+            _ = (cache.currentMemoryUsage, cache.memoryCapacity)
+        }
+        let url = try #require(request.url)
+        for count in 0..<8 {
+            let response = try #require(CuriousResponse(url: url, ["X": "y"], look))
+            let other = try CacheStage.request("http://h/\(count % 4)")
+            cache.storeCachedResponse(
+                CachedURLResponse(response: response, data: Data(count: 900)), for: other)
+        }
+        await cache.flush()
+        _ = cache.cachedResponse(for: try CacheStage.request("http://h/3"))
+        cache.memoryCapacity = 10
+        #expect(cache.currentMemoryUsage == 0)
+        #expect(looks.value > 0)
+    }
+
+    // MARK: what goes away
+
+    @Test("[O-6] a request whose response is not to be written any more may ask the cache when it goes away")
+    func voidedWrite() async throws {
+        let stage = CacheStage()
+        let cache = stage.cache()
+        let ends = Noted(0)
+        let gate = DispatchSemaphore(value: 0)
+        StorageQueue.run { gate.wait() }
+        let stored = try CacheStage.loaded("a")
+        do {
+            let request = NSMutableURLRequest(url: try #require(URL(string: "http://h/a")))
+            let parting = Parting {
+                _ = cache.currentMemoryUsage
+                ends.update { $0 += 1 }
+            }
+            URLProtocol.setProperty(parting, forKey: "parting", in: request)
+            cache.storeCachedResponse(stored, for: request as URLRequest)
+        }
+        #expect(ends.value == 0, "it is to be written")
+        cache.storeCachedResponse(stored, for: try CacheStage.request())
+        #expect(ends.value == 1)
+        gate.signal()
+        await cache.flush()
+    }
+
+    @Test("[O-6] a request whose response has been written may ask the cache when it goes away")
+    func finishedWrite() async throws {
+        let stage = CacheStage()
+        let cache = stage.cache()
+        let ends = Noted(0)
+        do {
+            let request = NSMutableURLRequest(url: try #require(URL(string: "http://h/a")))
+            let parting = Parting {
+                _ = cache.currentMemoryUsage
+                ends.update { $0 += 1 }
+            }
+            URLProtocol.setProperty(parting, forKey: "parting", in: request)
+            cache.storeCachedResponse(try CacheStage.loaded("a"), for: request as URLRequest)
+        }
+        await cache.flush()
+        await cache.flush()
+        #expect(ends.value == 1)
+    }
+
+    private final class PartingError: Error, Sendable {
+        private let parting: Parting
+
+        init(_ look: @escaping @Sendable () -> Void) { parting = Parting(look) }
+    }
+
+    @Test("[O-6] an error that the end of the time takes the place of may ask the task when it goes away")
+    func replacedError() async throws {
+        let stand = LoadStand()
+        let delegate = NotingDelegate(onResponse: { _, _ in })
+        let session = stand.session(delegate)
+        let task = session.dataTask(with: someURL())
+        task.resume()
+        let load = await stand.load()
+        load.respond()
+        await delegate.log.has("response 200")
+        let ends = Noted(0)
+        load.client.driverEnded(
+            PartingError { [unowned task] in
+                _ = (task.state, task.error)
+                ends.update { $0 += 1 }
+            }, .none)
+        #expect(ends.value == 0, "the delegate has not answered")
+        load.ring()
+        #expect(ends.value == 1)
+        await delegate.log.has("complete -1001")
+        session.invalidateAndCancel()
+    }
+
+    /// How a storage of cookies forgets an evaluator.
+    enum Forgetting: CaseIterable, Sendable { case crowded, emptied, cleared }
+
+    @Test(
+        "[O-6] an evaluator whose cookies go may ask the storage when it goes away",
+        arguments: Forgetting.allCases)
+    func forgottenEvaluator(_ forgetting: Forgetting) throws {
+        let storage = HTTPCookieStorage(file: nil)
+        let ends = Noted(0)
+        let url = try #require(URL(string: "https://h.example/"))
+        func cookie(_ name: String) throws -> HTTPCookie {
+            try #require(
+                HTTPCookie(properties: [
+                    .name: name, .value: "1", .domain: "h.example", .path: "/",
+                    .expires: Date(timeIntervalSinceNow: 1000),
+                ]))
+        }
+        func judge(_ look: @escaping @Sendable () -> Void) -> TrustJudge {
+            let parting = Parting(look)
+            return TrustJudge(
+                objects: [],
+                evaluator: .custom { _, _ in withExtendedLifetime(parting) {} }, roots: "r")
+        }
+        func store(_ name: String, _ look: @escaping @Sendable () -> Void) throws {
+            storage.store(
+                [try cookie(name)], from: url, mainDocumentURL: nil, policy: .always, apartFor: judge(look))
+        }
+        try store("first") { [unowned storage] in
+            _ = storage.cookies
+            ends.update { $0 += 1 }
+        }
+        #expect(storage.hasSomeApart && ends.value == 0)
+        switch forgetting {
+        case .crowded: for number in 0..<16 { try store("n\(number)") {} }
+        case .emptied: storage.deleteCookie(try cookie("first"))
+        case .cleared: storage.removeCookies(since: .distantPast)
+        }
+        #expect(ends.value == 1)
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineOrigin
+import Testing
+
+@testable import LupineLoading
+
+/// Lengths that a server only announces are numbers like any other: no sum of them stops the program.
+struct HostileCountTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        /// How many bytes are sent.
+        var sent = 10
+        /// What is announced.
+        let length: Int64
+        /// What the progress counts to before the task ends; -1 where nobody knows.
+        let total: Int64
+    }
+
+    static let rows = [
+        Row(testDescription: "more than a number holds, with what was sent", length: .max, total: -1),
+        Row(testDescription: "one more than a number holds", length: .max - 9, total: -1),
+        Row(testDescription: "as much as a number holds", length: .max - 10, total: .max),
+        Row(testDescription: "as much as a number holds, for nothing", sent: 0, length: .max, total: .max),
+        Row(testDescription: "nothing", sent: 0, length: 0, total: 0),
+    ]
+
+    @Test(
+        "[U-6.8] a progress whose total is more than a number holds is indeterminate, also as part of another",
+        arguments: rows, [false, true])
+    func announced(_ row: Row, isPart: Bool) async throws {
+        let stand = LoadStand()
+        let session = stand.session()
+        let task = session.uploadTask(with: URLRequest(url: someURL()), from: Data(count: row.sent))
+        let whole = Progress(totalUnitCount: 3)
+        if isPart { whole.addChild(task.progress, withPendingUnitCount: 1) }
+        #expect(task.progress.isIndeterminate)
+        task.resume()
+        let load = await stand.load()
+        load.client.driverSent(total: Int64(row.sent), expected: Int64(row.sent))
+        load.respond(["Content-Length": "\(row.length)"])
+        #expect(task.progress.totalUnitCount == row.total)
+        #expect(row.total >= 0 || task.progress.isIndeterminate)
+        if row.length > 0 { load.send("abc") }
+        #expect(task.progress.completedUnitCount == Int64(row.sent) + min(row.length, 3))
+        // Another attempt: what was known is not known any more, and is then something else.
+        load.client.driverSent(total: 0, expected: -1)
+        #expect(task.progress.totalUnitCount == -1)
+        load.client.driverSent(total: 4, expected: 4)
+        load.respond(["Content-Length": "0"])
+        #expect(task.progress.totalUnitCount == 4)
+        load.end()
+        session.invalidateAndCancel()
+    }
+
+    @Test("[U-6.8] a server that announces the longest body does not stop the program that sends to it")
+    func wholeStack() async throws {
+        let plan = ScriptPlan(
+            .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775807\r\n\r\nabc"), .close)
+        try await withStage(plan) { stage in
+            var request = URLRequest(url: try stage.url("/"))
+            request.httpMethod = "POST"
+            let (ends, end) = AsyncStream<URLError.Code?>.makeStream()
+            let task = stage.session.uploadTask(with: request, from: Data("0123456789".utf8)) { _, _, error in
+                end.yield((error as? URLError)?.code)
+                end.finish()
+            }
+            let progress = task.progress
+            task.resume()
+            for await code in ends { #expect(code == .dataLengthExceedsMaximum) }
+            #expect(progress.totalUnitCount == progress.completedUnitCount)
+            #expect(progress.totalUnitCount < 1 << 20)
+        }
+    }
+}
