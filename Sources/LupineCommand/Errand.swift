@@ -15,9 +15,13 @@ struct Errand: Sendable {
     }
 
     func run() async -> ExitCode {
-        let scratch = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "lupine-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: scratch) }
+        let scratch = surroundings.temporaryFolder.appendingPathComponent("lupine-\(UUID().uuidString)")
+        let remove = { @Sendable () -> Void in try? FileManager.default.removeItem(at: scratch) }
+        let leaving = surroundings.interruption.beforeLeaving(remove)
+        defer {
+            surroundings.interruption.forget(leaving)
+            remove()
+        }
         do {
             return try await load(scratch)
         } catch let error as UsageError {
@@ -36,12 +40,12 @@ struct Errand: Sendable {
         let invocation = try withPassword()
         let content = try ContentBuilder(invocation: invocation, surroundings: surroundings, scratch: scratch)
             .build()
-        let memory = try CookieMemory(invocation, surroundings)
+        var memory = try CookieMemory(invocation, surroundings)
         let planner = RequestPlanner(
             invocation: invocation, surroundings: surroundings, content: content, remembered: memory.headers,
             sendsCookiesAsField: !memory.keepsCookies)
         let plans = try invocation.urls.map(planner.plan)
-        for plan in plans { memory.setGivenCookies(for: plan.url) }
+        memory.setGivenCookies(for: plans.map(\.url))
         if invocation.printsCurl {
             for plan in plans {
                 let cookies = memory.storage(for: plan.url)?.cookies(for: plan.url) ?? []
@@ -52,7 +56,10 @@ struct Errand: Sendable {
         }
         let needsJudge = invocation.isInsecure || !invocation.pins.isEmpty || invocation.listsCertificates
         let judge =
-            needsJudge ? try TrustJudge(pins: invocation.pins, isInsecure: invocation.isInsecure) : nil
+            needsJudge
+            ? try TrustJudge(
+                pins: invocation.pins, isInsecure: invocation.isInsecure,
+                keepsChains: invocation.listsCertificates) : nil
         let monitors: [any EventMonitor] =
             invocation.tellsEvents
             ? [
