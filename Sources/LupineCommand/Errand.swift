@@ -129,6 +129,7 @@ struct Errand: Sendable {
         defer { board?.close() }
         // One session for all, or one for the cookies of each origin.
         var sessions: [ObjectIdentifier?: Session] = [:]
+        let files = SavedFiles()
         let fetches = try plans.enumerated().map { index, plan in
             let destination = destination(index)
             let cookies = memory.storage(for: plan.url)
@@ -138,8 +139,7 @@ struct Errand: Sendable {
             return Fetch(
                 plan, invocation, surroundings, session: session,
                 output: OutputPlan(invocation, surroundings, saves: destination != nil),
-                destination: destination,
-                board: board)
+                destination: destination, board: board, files: files, number: index)
         }
         if saves, fetches.count > 1 { return await together(fetches) }
         var reports: [FetchReport] = []
@@ -212,8 +212,13 @@ struct Errand: Sendable {
         guard !invocation.isSilent || invocation.showsErrors else { return }
         var text = failure.description
         if let report, report.resumable, let file = report.file {
-            let line = "lupine -C - -o \(CurlLine.quoted(file)) \(CurlLine.quoted(report.plan.typed))"
-            text += " What has come is in \(file); go on with it by: \(line)"
+            let start = "lupine -C - -o \(CurlLine.quoted(file))"
+            let typed = report.plan.typed
+            // What may be a secret is not told, and the user has it.
+            text +=
+                ShownAddress.text(typed) == typed
+                ? " What has come is in \(file); go on with it by: \(start) \(CurlLine.quoted(typed))"
+                : " What has come is in \(file); go on with it by \(start) and the same address."
         }
         let columns = surroundings.errors.isTerminal ? surroundings.errors.columns() : 10_000
         let paragraph = HelpPage.wrapped(
