@@ -15,9 +15,13 @@ struct Errand: Sendable {
     }
 
     func run() async -> ExitCode {
-        let scratch = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "lupine-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: scratch) }
+        let scratch = surroundings.temporaryFolder.appendingPathComponent("lupine-\(UUID().uuidString)")
+        let remove = { @Sendable () -> Void in try? FileManager.default.removeItem(at: scratch) }
+        let leaving = surroundings.interruption.beforeLeaving(remove)
+        defer {
+            surroundings.interruption.forget(leaving)
+            remove()
+        }
         do {
             return try await load(scratch)
         } catch let error as UsageError {
@@ -36,12 +40,12 @@ struct Errand: Sendable {
         let invocation = try withPassword()
         let content = try ContentBuilder(invocation: invocation, surroundings: surroundings, scratch: scratch)
             .build()
-        let memory = try CookieMemory(invocation, surroundings)
+        var memory = try CookieMemory(invocation, surroundings)
         let planner = RequestPlanner(
             invocation: invocation, surroundings: surroundings, content: content, remembered: memory.headers,
             sendsCookiesAsField: !memory.keepsCookies)
         let plans = try invocation.urls.map(planner.plan)
-        for plan in plans { memory.setGivenCookies(for: plan.url) }
+        memory.setGivenCookies(for: plans.map(\.url))
         if invocation.printsCurl {
             for plan in plans {
                 let cookies = memory.storage(for: plan.url)?.cookies(for: plan.url) ?? []
@@ -52,7 +56,10 @@ struct Errand: Sendable {
         }
         let needsJudge = invocation.isInsecure || !invocation.pins.isEmpty || invocation.listsCertificates
         let judge =
-            needsJudge ? try TrustJudge(pins: invocation.pins, isInsecure: invocation.isInsecure) : nil
+            needsJudge
+            ? try TrustJudge(
+                pins: invocation.pins, isInsecure: invocation.isInsecure,
+                keepsChains: invocation.listsCertificates) : nil
         let monitors: [any EventMonitor] =
             invocation.tellsEvents
             ? [
@@ -122,6 +129,7 @@ struct Errand: Sendable {
         defer { board?.close() }
         // One session for all, or one for the cookies of each origin.
         var sessions: [ObjectIdentifier?: Session] = [:]
+        let files = SavedFiles()
         let fetches = try plans.enumerated().map { index, plan in
             let destination = destination(index)
             let cookies = memory.storage(for: plan.url)
@@ -131,8 +139,7 @@ struct Errand: Sendable {
             return Fetch(
                 plan, invocation, surroundings, session: session,
                 output: OutputPlan(invocation, surroundings, saves: destination != nil),
-                destination: destination,
-                board: board)
+                destination: destination, board: board, files: files, number: index)
         }
         if saves, fetches.count > 1 { return await together(fetches) }
         var reports: [FetchReport] = []
@@ -205,8 +212,13 @@ struct Errand: Sendable {
         guard !invocation.isSilent || invocation.showsErrors else { return }
         var text = failure.description
         if let report, report.resumable, let file = report.file {
-            let line = "lupine -C - -o \(CurlLine.quoted(file)) \(CurlLine.quoted(report.plan.typed))"
-            text += " What has come is in \(file); go on with it by: \(line)"
+            let start = "lupine -C - -o \(CurlLine.quoted(file))"
+            let typed = report.plan.typed
+            // What may be a secret is not told, and the user has it.
+            text +=
+                ShownAddress.text(typed) == typed
+                ? " What has come is in \(file); go on with it by: \(start) \(CurlLine.quoted(typed))"
+                : " What has come is in \(file); go on with it by \(start) and the same address."
         }
         let columns = surroundings.errors.isTerminal ? surroundings.errors.columns() : 10_000
         let paragraph = HelpPage.wrapped(

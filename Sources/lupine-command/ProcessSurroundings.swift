@@ -35,7 +35,9 @@ enum ProcessSurroundings {
 
     /// Before anything is loaded nobody hears of it, and the second time nobody is waited for.
     private static func interrupt(_ interruption: Interruption, status: Int32) {
-        if interruption.hasCome || !interruption.interrupt() { Terminal.exit(status) }
+        guard interruption.hasCome || !interruption.interrupt() else { return }
+        interruption.leave()
+        Terminal.exit(status)
     }
 
     private static func sink(_ number: Int32) -> Surroundings.Sink {

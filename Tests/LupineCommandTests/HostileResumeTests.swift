@@ -246,4 +246,95 @@ struct HostileResumeTests {
             #expect(kept == Data("begun".utf8))
         }
     }
+
+    // MARK: heads, codings, dates
+
+    /// What begins with a head is no part of what the server has.
+    @Test func aHeadInTheFileIsNotGoneOnWith() async throws {
+        try await withShell { shell, origin in
+            let head = "HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: 10\r\n\r\n"
+            origin.script("GET", "/x", ScriptPlan([Script([.send(head + "begun"), .close])]))
+            let cut = await shell.run("-S -i -o part :\(origin.port)/x")
+            #expect(cut.code == ExitCode.lost.rawValue, "\(cut.errors)")
+            #expect(!cut.errors.contains("-C -"), "\(cut.errors)")
+            #expect(throws: (any Error).self) { try shell.read("part.lupine-part") }
+            let before = try shell.read("part")
+            for switches in ["-i -C -", "-C 5 -i", "-I -C -"] {
+                let refused = await shell.run("\(switches) -o part :\(origin.port)/x")
+                #expect(refused.code == ExitCode.usage.rawValue, "\(switches): \(refused.errors)")
+                #expect(refused.errors.contains("-C"), "\(refused.errors)")
+            }
+            let after = try shell.read("part")
+            #expect(after == before)
+        }
+    }
+
+    /// A file that is begun in one coding is gone on with in that one: how both attempts take it, what codings they are answered in, and
+    /// whether they fit.
+    @Test(arguments: [
+        ("--raw-encoding", "gzip", "", "", false), ("--raw-encoding", "gzip", "--raw-encoding", "", false),
+        ("", "", "--raw-encoding", "gzip", false), ("--raw-encoding", "", "", "", true),
+        ("--raw-encoding", "gzip", "--raw-encoding", "gzip", true),
+        ("--raw-encoding", "gzip", "--raw-encoding", "br", false),
+        ("--raw-encoding", "", "--raw-encoding", "identity", true),
+    ])
+    func aCodingIsGoneOnWithInItself(
+        _ first: String, _ began: String, _ second: String, _ goesOn: String, _ fits: Bool
+    ) async throws {
+        try await withShell { shell, origin in
+            let coding = { (name: String) in name.isEmpty ? "" : "Content-Encoding: \(name)\r\n" }
+            let begun = "HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: 10\r\n" + coding(began)
+            let rest =
+                "HTTP/1.1 206 Partial Content\r\nETag: \"v1\"\r\nContent-Range: bytes 5-9/10\r\nContent-Length: 5\r\n"
+                + coding(goesOn)
+            origin.script(
+                "GET", "/x",
+                ScriptPlan([
+                    Script([.send(begun + "\r\nbegun"), .close]),
+                    Script([.send(rest + "\r\nworld"), .close]),
+                ]))
+            let cut = await shell.run("-s -S \(first) -o part :\(origin.port)/x")
+            #expect(cut.code == ExitCode.lost.rawValue, "\(cut.errors)")
+            let result = await shell.run("-s -S \(second) -C - -o part :\(origin.port)/x")
+            #expect(result.code == (fits ? .success : ExitCode.resume).rawValue, "\(result.errors)")
+            let kept = String(decoding: try shell.read("part"), as: UTF8.self)
+            #expect(kept == (fits ? "begunworld" : "begun"))
+        }
+    }
+
+    /// A date names a version only if the answer was made a second later at least (RFC 9110 §8.8.2.2).
+    @Test(arguments: [
+        ("Mon, 01 Jan 2024 00:00:01 GMT", true), ("Mon, 01 Jan 2024 01:00:00 GMT", true),
+        ("Mon, 01 Jan 2024 00:00:00 GMT", false), ("Sun, 31 Dec 2023 23:59:59 GMT", false), (nil, false),
+        ("soon", false),
+    ])
+    func aDateIsAVersionOnlyWhenItIsOld(_ date: String?, _ counts: Bool) async throws {
+        try await withShell { shell, origin in
+            let field = date.map { "Date: \($0)\r\n" } ?? ""
+            let head =
+                "HTTP/1.1 200 OK\r\n\(field)Last-Modified: Mon, 01 Jan 2024 00:00:00 GMT\r\nContent-Length: 10\r\n\r\n"
+            origin.script("GET", "/x", ScriptPlan([Script([.send(head + "begun"), .close])]))
+            let cut = await shell.run("-s -S -o part :\(origin.port)/x")
+            #expect(cut.code == ExitCode.lost.rawValue, "\(cut.errors)")
+            let mark = PartialMark.read(of: shell.folder + "/part")
+            #expect(mark?.validator == (counts ? "Mon, 01 Jan 2024 00:00:00 GMT" : nil))
+            #expect(mark?.total == 10)
+        }
+    }
+
+    /// Of what nobody has noted the version is not known: the command says so, and goes on as curl does.
+    @Test(arguments: [nil, "\n10\n", "\"v1\"\n10\n"])
+    func whatCannotBeCheckedIsSaid(_ mark: String?) async throws {
+        try await withShell { shell, origin in
+            try shell.write("begun", to: "part")
+            if let mark { try shell.write(mark, to: "part.lupine-part") }
+            let rest =
+                "HTTP/1.1 206 Partial Content\r\nETag: \"v1\"\r\nContent-Range: bytes 5-9/10\r\nContent-Length: 5\r\n"
+            origin.script("GET", "/x", ScriptPlan([Script([.send(rest + "\r\nworld"), .close])]))
+            let result = await shell.run("-C - -o part :\(origin.port)/x")
+            #expect(result.code == 0, "\(result.errors)")
+            #expect(
+                result.errors.contains("version") == (mark?.hasPrefix("\"") != true), "\(result.errors)")
+        }
+    }
 }

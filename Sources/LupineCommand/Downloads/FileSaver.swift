@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import Foundation
+internal import Glibc
 
 /// Writes a body into a file, from the beginning or behind what is there already. Used by one transfer.
 struct FileSaver {
@@ -8,39 +9,59 @@ struct FileSaver {
     let path: String
     /// How the user calls it.
     let shown: String
-    /// Whether it is a file, and no device or pipe.
-    let isRegular: Bool
     /// What it is open on; content may be put there by others too.
-    let handle: FileHandle
+    var handle: FileHandle { file.handle }
+    /// Whether it is a file, and no device or pipe.
+    var isRegular: Bool { file.isRegular }
     private(set) var written: Int64 = 0
+    private let file: OpenFile
     private let offset: Int64
     /// So many bytes belong behind `offset`; nil for a file that is begun.
     let expected: Int64?
 
-    /// Opens the file. From `offset` 0 on what it holds is given up.
-    init(path: String, shown: String, offset: Int64, expected: Int64? = nil) throws {
+    /// Opens the file for `number` alone. From `offset` 0 on what it holds is given up. One that has to be new (`isNew`) must not be
+    /// there, as a link neither.
+    init(
+        path: String, shown: String, offset: Int64, expected: Int64? = nil, isNew: Bool = false,
+        in files: SavedFiles = SavedFiles(), for number: Int = 0
+    ) throws {
         self.path = path
         self.shown = shown
         self.offset = offset
         self.expected = expected
         do {
-            if offset == 0, !FileManager.default.fileExists(atPath: path) {
-                guard FileManager.default.createFile(atPath: path, contents: nil) else {
-                    throw CommandFailure.unwritable(shown, nil)
-                }
+            file = try OpenFile(path, O_WRONLY | O_CREAT | (isNew ? O_EXCL | O_NOFOLLOW : 0))
+            guard !file.isRegular || files.take(file.identity, for: number) else {
+                throw CommandFailure(
+                    .write,
+                    "Will not write over \(shown), in which another address of this line is saved. Give each a name of its own with -o."
+                )
             }
-            handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
             if offset == 0 {
-                // A device such as /dev/null has no length to cut.
-                try? handle.truncate(atOffset: 0)
+                try empty()
             } else {
-                try handle.seek(toOffset: UInt64(offset))
+                try file.handle.seek(toOffset: UInt64(offset))
             }
-            let kind = try FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
-            isRegular = kind == .typeRegular
         } catch let failure as CommandFailure {
             throw failure
+        } catch let error as POSIXError where isNew && error.code == .EEXIST {
+            throw CommandFailure(
+                .write,
+                "Will not write over \(shown), a name that the server gave (-J). Remove the file, or name it with -o."
+            )
         } catch { throw CommandFailure.unwritable(shown, error) }
+    }
+
+    /// A device such as /dev/null has no length to cut.
+    private func empty() throws {
+        guard file.isRegular else { return }
+        try file.handle.truncate(atOffset: 0)
+    }
+
+    /// Gives up what was written, for another attempt that begins the same file.
+    mutating func beginAgain() throws {
+        do { try empty() } catch { throw CommandFailure.unwritable(shown, error) }
+        written = 0
     }
 
     /// Writes a piece. What is more than belongs there is not written, and the file is as it was before.
@@ -73,37 +94,4 @@ struct FileSaver {
     func close() throws {
         do { try handle.close() } catch { throw CommandFailure.unwritable(shown, error) }
     }
-}
-
-/// What a partial file is a part of, kept beside it until it is whole, so that no two files are put together: a line with the
-/// validator of its version, and one with the length of the whole, each empty when it is not known.
-struct PartialMark: Hashable, Sendable {
-    /// An ETag that is strong, or a date.
-    var validator: String?
-    var total: Int64?
-
-    private static func path(_ file: String) -> String { file + ".lupine-part" }
-
-    /// What was kept; nil when nothing was.
-    static func read(of file: String) -> PartialMark? {
-        guard let data = try? PrivateFile.read(path(file)), data.count < 4096 else { return nil }
-        let lines = String(decoding: data, as: UTF8.self).split(
-            separator: "\n", omittingEmptySubsequences: false)
-        let mark = PartialMark(
-            validator: lines.first.flatMap { $0.isEmpty ? nil : String($0) },
-            total: lines.count > 1 ? Int64(lines[1]) : nil)
-        return mark == PartialMark() ? nil : mark
-    }
-
-    /// Keeps it. A weak validator proves nothing.
-    func keep(of file: String) {
-        var mark = self
-        if validator?.hasPrefix("W/") == true { mark.validator = nil }
-        guard mark != PartialMark() else { return Self.remove(file) }
-        let lines = [mark.validator ?? "", mark.total.map { "\($0)" } ?? ""]
-        try? Data((lines.joined(separator: "\n") + "\n").utf8).write(
-            to: URL(fileURLWithPath: Self.path(file)))
-    }
-
-    static func remove(_ file: String) { try? FileManager.default.removeItem(atPath: path(file)) }
 }

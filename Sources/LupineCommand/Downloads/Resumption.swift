@@ -27,13 +27,7 @@ struct Resumption: Sendable {
         _ plan: RequestPlan, _ invocation: Invocation, _ surroundings: Surroundings,
         _ destination: Invocation.Destination?
     ) {
-        let name: String? =
-            switch destination {
-            case .file(let name): name
-            case .remoteName: RemoteName.of(plan.url)
-            case nil: nil
-            }
-        let path = name.map(surroundings.path)
+        let path = destination.map { SavedPlace($0, nil, plan.url, surroundings).path }
         let values = path.flatMap { try? FileManager.default.attributesOfItem(atPath: $0) }
         let size = (values?[.size] as? NSNumber)?.int64Value ?? 0
         switch (invocation.resumption, path) {
@@ -49,15 +43,23 @@ struct Resumption: Sendable {
         mark = PartialMark.read(of: path)
         // A part of a coded body is no part of the body.
         var fields = [
-            (name: "Range", value: "bytes=\(offset)-"), (name: "Accept-Encoding", value: "identity"),
+            (name: "Range", value: "bytes=\(offset)-"),
+            (name: "Accept-Encoding", value: mark?.coding ?? "identity"),
         ]
         if let validator = mark?.validator { fields.append(("If-Range", validator)) }
         self.fields = fields
         let isDevice = values.map { $0[.type] as? FileAttributeType != .typeRegular } ?? false
         if size < offset, !isDevice {
             failure = Self.failure("there are \(size) bytes here, and \(offset) would have to be", advice: "")
+        } else if let coding = mark?.coding, !invocation.keepsEncoding {
+            failure = Self.failure(
+                "what is here is in a coding, \(coding)",
+                advice: " Go on with --raw-encoding, which has begun it.")
         }
     }
+
+    /// Whether it is known of which version the part is.
+    var knowsVersion: Bool { mark?.validator != nil }
 
     private static func failure(
         _ why: String, advice: String = " Remove the file and begin anew.", code: ExitCode = .resume
@@ -128,10 +130,11 @@ struct Resumption: Sendable {
             return .refuse(
                 Self.failure("the server sent bytes \(offset) to \(end) of \(total), and not the rest"))
         }
-        if decodes, let coding = response.value(forHTTPHeaderField: "Content-Encoding"),
-            coding.lowercased() != "identity"
-        {
-            return .refuse(Self.failure("the server sent a part of it in a coding, \(coding)"))
+        let coding = PartialMark.coding(of: response)
+        guard coding == mark?.coding || (mark == nil && !decodes) else {
+            let ours = mark?.coding ?? "none"
+            return .refuse(
+                Self.failure("the server sent a part in the coding \(coding ?? "none"), and \(ours) is here"))
         }
         let count = total - offset
         guard let length = response.value(forHTTPHeaderField: "Content-Length") else {
@@ -183,29 +186,6 @@ struct ReceivedRange: Hashable {
     /// Digits alone: no sign, no blank.
     private static func number(_ text: Substring) -> Int64? {
         text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(text) : nil
-    }
-}
-
-/// The name that -O gives: the last part of the path, made safe.
-enum RemoteName {
-    /// A name that a server gave, without the dots that would hide the file.
-    static func unhidden(_ name: String) -> String {
-        let shown = safe(name).drop(while: { $0 == "." })
-        return shown.isEmpty ? "download" : String(shown)
-    }
-
-    static func of(_ url: URL) -> String {
-        let name = safe(url.lastPathComponent.filter { $0 != "/" && $0 != "\0" && !$0.isNewline })
-        return name.isEmpty || name == "." || name == ".." ? "index.html" : String(name.prefix(200))
-    }
-
-    /// The name without what a terminal would obey when it is listed.
-    private static func safe(_ name: String) -> String {
-        var result = String.UnicodeScalarView()
-        for scalar in name.unicodeScalars {
-            result.append(TerminalFilter.isHarmless(scalar) && scalar != "\t" ? scalar : "_")
-        }
-        return String(result)
     }
 }
 

@@ -58,7 +58,8 @@ struct HelpTopic: Sendable {
             What was interrupted is gone on with by the same line and -C -. What is in
             the file stays; the rest is asked for with Range, and with If-Range where the
             server has named the version. Where version, range or length of the answer do
-            not go with what is there the command ends with 33 and touches nothing.
+            not go with what is there the command ends with 33 and touches nothing. Where
+            no version is known, the command says so and puts the rest behind it.
             """)
 
     private static let sockets = HelpTopic(

@@ -116,6 +116,8 @@ struct Invocation: Hashable, Sendable {
     var takesServersName = false
     var resumption: Resumption?
     var showsProgress = true
+    /// Whether a file that content is saved to begins with the head.
+    var savesHead: Bool { includesHead || asksForHead }
 
     // MARK: what else is told
 

@@ -30,6 +30,21 @@ enum InvocationCheck {
         if invocation.resumption != nil {
             if destinations == 0 { throw UsageError("-C goes on with a file: name it with -o FILE or -O") }
             if !bodies.isEmpty { throw UsageError("-C goes on with a download: it cannot have a body") }
+            if invocation.takesServersName {
+                throw UsageError(
+                    "-C goes on with a file that is known, and -J lets the server name it: name it with -o FILE"
+                )
+            }
+            if invocation.savesHead {
+                throw UsageError(
+                    "-C goes on with content, and \(invocation.asksForHead ? "-I" : "-i") saves a head: leave one of them away"
+                )
+            }
+        }
+        if let file = invocation.headFile, !file.hasPrefix("/dev/"), destinations > 0,
+            invocation.destinations.contains(.file(file))
+        {
+            throw UsageError("-D and -o would write to one file, \(file): give each its own, or use -i")
         }
         if invocation.takesServersName, !invocation.destinations.contains(.remoteName) {
             throw UsageError("-J is for the name of a file that -O saves: add -O")

@@ -81,10 +81,11 @@ enum OptionTable {
             "Or from the file that NETRC names. Without this switch the file is not read."),
         Option(
             .cookie, "b", ["cookie"], .value("DATA|FILE"), .identity, "cookies to send: a=b; c=d, or a file",
-            "What has no equals sign is a file in Netscape's format; cookies that come are kept for this run then."
+            "What has no equals sign is a file in Netscape's format; cookies that come are kept for this run then. What is given as a=b goes to the scheme, host and port of the URL alone, and no -c or --session writes it down."
         ),
         Option(
-            .cookieJar, "c", ["cookie-jar"], .file("FILE"), .identity, "write the cookies there at the end"),
+            .cookieJar, "c", ["cookie-jar"], .file("FILE"), .identity, "write the cookies there at the end",
+            "With -k those that came over https are for this run and are not written."),
         Option(
             .session, nil, ["session"], .value("NAME"), .identity, "keep cookies and headers under this name",
             "They are kept for the scheme, host and port of the URL and sent nowhere else; read before and written after, in $XDG_DATA_HOME/lupine/sessions/SCHEME_HOST_PORT/NAME.json, which nobody else can read (mode 0600). A NAME with a slash is the path of a file, in which the origins are noted. Header fields whose name begins with Content- or If- are not kept."
@@ -133,7 +134,8 @@ enum OptionTable {
     private static let security: [Option] = [
         Option(
             .insecure, "k", ["insecure"], .none, .security, "take any certificate",
-            "Whoever sits on the line can read and change everything. --pin still decides."),
+            "Whoever sits on the line can read and change everything. --pin still decides. Cookies that come so are used in this run and written nowhere."
+        ),
         Option(.authorities, nil, ["cacert"], .file("FILE"), .security, "trust these roots, and no others"),
         Option(
             .certificate, "E", ["cert"], .file("FILE"), .security, "our certificate, PEM or PKCS #12",
@@ -180,15 +182,16 @@ enum OptionTable {
             .output, "o", ["output"], .file("FILE"), .output, "save to this file; - is the standard output"),
         Option(
             .remoteName, "O", ["remote-name", "download"], .none, .output, "save under the name of the URL",
-            "Several URLs are loaded at the same time, each with a bar of its own."),
+            "Several URLs are loaded at the same time, each with a bar of its own and into a file of its own: of two with one name the second fails."
+        ),
         Option(
             .remoteHeaderName, "J", ["remote-header-name"], .none, .output,
             "with -O: under the name that the server gives",
-            "An existing file is not overwritten by it."),
+            "An existing file is not overwritten by it, nor is a link followed. It does not go with -C."),
         Option(
             .continueAt, "C", ["continue-at", "continue"], .value("OFFSET"), .output,
             "go on with a download; -C - finds out where",
-            "What is there stays, the rest is asked for with Range. It fails, and leaves the file as it is, when the server has no ranges, or when version, range or length of what it sends do not go with what is there."
+            "What is there stays, the rest is asked for with Range. It fails, and leaves the file as it is, when the server has no ranges, or when version, range or length of what it sends do not go with what is there. It goes with neither -J nor -i."
         ),
         Option(.noProgress, nil, ["no-progress-meter", "no-progress"], .none, .output, "no progress bar"),
     ]

@@ -28,7 +28,7 @@ final class EventTeller: EventMonitor {
 
     private func address(_ request: URLRequest?) -> String {
         guard let request, let url = request.url else { return "" }
-        let text = showsSecrets ? url.absoluteString : String(url.absoluteString.prefix { $0 != "?" })
+        let text = showsSecrets ? url.absoluteString : ShownAddress.text(url)
         return "\(request.httpMethod ?? "GET") \(text)"
     }
 

@@ -146,7 +146,7 @@ extension Waterfall.Row {
     init(_ metrics: URLSessionTaskTransactionMetrics, since origin: Date) {
         func time(_ date: Date?) -> Double? { date.map { max(0, $0.timeIntervalSince(origin)) } }
         method = metrics.request.httpMethod ?? "GET"
-        url = metrics.request.url.map { String($0.absoluteString.prefix { $0 != "?" }) } ?? ""
+        url = metrics.request.url.map(ShownAddress.text) ?? ""
         status = (metrics.response as? HTTPURLResponse)?.statusCode
         isReused = metrics.isReusedConnection
         remote = metrics.remoteAddress.map { host in

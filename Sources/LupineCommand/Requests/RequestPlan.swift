@@ -157,7 +157,7 @@ struct Address: Sendable {
             guard ["http", "https", "ws", "wss", "file"].contains(scheme) else {
                 throw CommandFailure(
                     .malformedURL,
-                    "Cannot load \(typed): there is nothing here that speaks \(scheme). Use an http, https, ws, wss or file URL."
+                    "Cannot load \(ShownAddress.text(typed)): there is nothing here that speaks \(scheme). Use an http, https, ws, wss or file URL."
                 )
             }
         } else if !typed.lowercased().hasPrefix("data:") {
@@ -209,7 +209,7 @@ struct Address: Sendable {
         else {
             throw CommandFailure(
                 .malformedURL,
-                "Cannot read \(text) as a URL. Check for blanks and odd characters in the host; quote the URL for the shell."
+                "Cannot read \(ShownAddress.text(text)) as a URL. Check for blanks and odd characters in the host; quote the URL for the shell."
             )
         }
         return url

@@ -9,7 +9,7 @@ enum Complaint {
     /// What is told about the failure of a load of `url`.
     static func failure(of error: AFError, url: URL, invocation: Invocation) -> CommandFailure {
         if let report = error.pinningReport { return pinning(report) }
-        let place = shown(url)
+        let place = ShownAddress.text(url)
         if case .serverTrustEvaluationFailed = error {
             let said = reason(error)
             return CommandFailure(
@@ -30,7 +30,8 @@ enum Complaint {
             )
         }
         let transport = loading.userInfo[NSUnderlyingErrorKey] as? TransportError
-        let (code, advice) = transport.flatMap(verdict) ?? verdict(of: loading, invocation)
+        let (code, advice) =
+            transport.flatMap { verdict(of: $0, invocation) } ?? verdict(of: loading, invocation)
         let said = transport.map(words) ?? text(loading)
         return CommandFailure(
             code, "Cannot load \(place): \(said).\(advice.isEmpty ? "" : " \(advice)")")
@@ -63,12 +64,6 @@ enum Complaint {
         return said.hasSuffix(".") ? String(said.dropLast()) : said
     }
 
-    /// The URL as it may be told: without a query, which may hold secrets.
-    private static func shown(_ url: URL) -> String {
-        let text = url.absoluteString
-        return text.firstIndex(of: "?").map { String(text[..<$0]) } ?? text
-    }
-
     /// What the transport says, and for a refused tunnel the status alone.
     private static func words(_ error: TransportError) -> String {
         switch error {
@@ -80,7 +75,12 @@ enum Complaint {
         }
     }
 
-    private static func verdict(of error: TransportError) -> (ExitCode, String)? {
+    /// What begins with a head cannot be gone on with.
+    private static func goingOn(_ link: String, _ invocation: Invocation) -> String {
+        invocation.savesHead ? "" : "\(link)-C - goes on with a download"
+    }
+
+    private static func verdict(of error: TransportError, _ invocation: Invocation) -> (ExitCode, String)? {
         switch error {
         case .url, .unsupported: (.malformedURL, "")
         case .resolution:
@@ -96,9 +96,9 @@ enum Complaint {
         case .tunnel, .socks, .proxy:
             (.proxy, "Check -x, or the variables https_proxy and no_proxy; --noproxy '*' goes without.")
         case .tls(_, _, let error): verdict(of: error)
-        case .connectionLost: (.lost, "Try again; --retry N does that, and -C - goes on with a download.")
+        case .connectionLost: (.lost, "Try again; --retry N does that\(goingOn(", and ", invocation)).")
         case .http(_, .truncated):
-            (.lost, "The content is not complete. Try again; -C - goes on with a download.")
+            (.lost, "The content is not complete. Try again\(goingOn("; ", invocation)).")
         case .http(_, .limitExceeded): (.tooLarge, "")
         case .http: (.notHTTP, "Check the port and the scheme: what answers there does not speak HTTP/1.1.")
         case .coding: (.coding, "--raw-encoding takes the content as it comes.")

@@ -43,6 +43,10 @@ final class Fetch: Sendable {
     private let output: OutputPlan
     private let destination: Invocation.Destination?
     private let board: ProgressBoard?
+    /// The files that addresses of the line are saved to, and the number of this one.
+    private let files: SavedFiles
+    private let number: Int
+    private let teller: FetchTeller
     private let state: Guarded<State>
     private let resumption: Resumption
     /// Where the saved part ends, of a download that is gone on with.
@@ -51,7 +55,8 @@ final class Fetch: Sendable {
 
     init(
         _ plan: RequestPlan, _ invocation: Invocation, _ surroundings: Surroundings, session: Session,
-        output: OutputPlan, destination: Invocation.Destination?, board: ProgressBoard?
+        output: OutputPlan, destination: Invocation.Destination?, board: ProgressBoard?,
+        files: SavedFiles, number: Int
     ) {
         self.invocation = invocation
         self.surroundings = surroundings
@@ -59,8 +64,14 @@ final class Fetch: Sendable {
         self.output = output
         self.destination = destination
         self.board = board
+        self.files = files
+        self.number = number
         resumption = Resumption(plan, invocation, surroundings, destination)
         self.plan = plan.adding(resumption.fields)
+        teller = FetchTeller(
+            invocation: invocation, surroundings: surroundings, output: output,
+            asksForCodings: !invocation.keepsEncoding && resumption.offset == 0
+                && !plan.omitted.contains { $0.lowercased() == "accept-encoding" })
         var state = State(report: FetchReport(plan: plan))
         // Rows stand in the order of the URLs, whichever is loaded first.
         state.bar = board?.add(Self.barName(plan, invocation, destination))
@@ -88,7 +99,7 @@ final class Fetch: Sendable {
                 wait = schedule.next(retryAfter: nil)
             }
             guard let wait, !surroundings.interruption.hasCome else { return finish(failure) }
-            tellRetry(after: wait, of: failure, completion.response, left: schedule.left)
+            teller.retry(after: wait, of: failure, completion.response, left: schedule.left)
             await surroundings.interruption.pause(wait)
             if surroundings.interruption.hasCome { return finish(interrupted) }
         }
@@ -131,7 +142,7 @@ final class Fetch: Sendable {
                 self?.sent(progress.completedUnitCount, of: progress.totalUnitCount)
             }
         }
-        tellRequest(plan.request)
+        teller.request(plan.request)
         if let file = plan.bodyFile { stream.sendContent(of: file) }
         stream.saveContent { [weak self, weak stream] _ in self?.place(for: stream?.task) }
         let listener = surroundings.interruption.listen { stream.cancel() }
@@ -174,7 +185,7 @@ final class Fetch: Sendable {
             state.verdict = .again(RetrySchedule.retryAfter(response))
             return false
         }
-        tellResponse(response)
+        teller.response(response)
         if invocation.fails, status >= 400 {
             try printHead(response, &state)
             state.verdict = .refused(Self.refusal(response, plan.url))
@@ -200,7 +211,7 @@ final class Fetch: Sendable {
     private static func refusal(_ response: HTTPURLResponse, _ url: URL) -> CommandFailure {
         let status = response.statusCode
         let reason = response.lupine.reason
-        let address = url.absoluteString.split(separator: "?").first.map(String.init) ?? ""
+        let address = ShownAddress.text(url)
         return CommandFailure(
             status < 500 ? .clientError : .serverError,
             "The server answered \(status)\(reason.isEmpty ? "" : " \(reason)") for \(address), which --fail makes a failure. Leave -f away to see its body."
@@ -214,28 +225,27 @@ final class Fetch: Sendable {
                 type: response?.mimeTypeField)
             return
         }
-        let name: String
-        switch destination {
-        case .file(let file): name = file
-        case .remoteName:
-            let given =
-                invocation.takesServersName
-                && response?.value(forHTTPHeaderField: "Content-Disposition") != nil
-            let proposed = given ? response?.suggestedFilename.map(RemoteName.unhidden) : nil
-            name = proposed ?? RemoteName.of(plan.url)
-            // One that an earlier attempt has begun is its own.
-            let path = surroundings.path(name)
-            if given, offset == 0, state.saver?.path != path, FileManager.default.fileExists(atPath: path) {
-                throw CommandFailure(
-                    .write,
-                    "Will not write over \(name), a name that the server gave (-J). Remove the file, or name it with -o."
-                )
-            }
+        let given =
+            destination == .remoteName && invocation.takesServersName && offset == 0
+            && response?.value(forHTTPHeaderField: "Content-Disposition") != nil
+        let proposed = given ? response?.suggestedFilename.map(RemoteName.unhidden) : nil
+        // What is gone on with is the file that was looked at, whatever an answer calls it.
+        let place = SavedPlace(destination, proposed, plan.url, surroundings)
+        state.report.file = place.name
+        if state.saver?.path == place.path, offset == 0 {
+            // An earlier attempt has begun it.
+            try state.saver?.beginAgain()
+        } else {
+            state.saver = try FileSaver(
+                path: place.path, shown: place.name, offset: offset, expected: state.rest?.count,
+                isNew: given, in: files, for: number)
         }
-        let path = surroundings.path(name)
-        state.report.file = name
-        state.saver = try FileSaver(path: path, shown: name, offset: offset, expected: state.rest?.count)
-        if let response, offset == 0, state.saver?.isRegular == true { Self.mark(path, response) }
+        if let response, offset == 0, state.saver?.isRegular == true {
+            mark(place.path, response)
+        } else if offset > 0, !resumption.knowsVersion, !invocation.isSilent {
+            surroundings.errors.say(
+                "lupine: nothing says of which version \(place.name) is; what comes is put behind it\n")
+        }
         if let bar = state.bar {
             let length = response?.expectedContentLength ?? -1
             board?.update(bar) {
@@ -246,18 +256,10 @@ final class Fetch: Sendable {
         }
     }
 
-    /// Keeps what the file that begins here is a part of.
-    private static func mark(_ path: String, _ response: HTTPURLResponse) {
-        guard response.statusCode == 200,
-            response.value(forHTTPHeaderField: "Accept-Ranges")?.lowercased() != "none"
-        else { return PartialMark.remove(path) }
-        let isCoded = response.value(forHTTPHeaderField: "Content-Encoding") != nil
-        let length =
-            isCoded ? nil : response.value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }
-        PartialMark(
-            validator: response.value(forHTTPHeaderField: "ETag")
-                ?? response.value(forHTTPHeaderField: "Last-Modified"), total: length
-        ).keep(of: path)
+    /// Keeps what the file that begins here is a part of. One that begins with a head is none.
+    private func mark(_ path: String, _ response: HTTPURLResponse) {
+        let mark = invocation.savesHead ? nil : PartialMark(response, decodes: !invocation.keepsEncoding)
+        if let mark { mark.keep(of: path) } else { PartialMark.remove(path) }
     }
 
     private func piece(_ data: Data) throws {
@@ -337,7 +339,7 @@ final class Fetch: Sendable {
             if let limit = invocation.redirectLimit, state.redirects >= limit {
                 state.redirectFailure = CommandFailure(
                     .redirects,
-                    "Cannot load \(plan.url.absoluteString): more than \(limit) redirects. Look at them with -v, or allow more with --max-redirs."
+                    "Cannot load \(ShownAddress.text(plan.url)): more than \(limit) redirects. Look at them with -v, or allow more with --max-redirs."
                 )
                 return false
             }
@@ -345,11 +347,11 @@ final class Fetch: Sendable {
             return true
         }
         guard goesOn else { return false }
-        tellResponse(response)
+        teller.response(response)
         if output.showsHops {
             state.withLock { try? printHead(response, &$0) }
         }
-        tellRequest(request)
+        teller.request(request)
         return true
     }
 
@@ -386,10 +388,11 @@ final class Fetch: Sendable {
                 if failure == nil { PartialMark.remove(saver.path) }
                 state.report.resumable =
                     failure != nil && failure?.code != .resume && offset + saver.written > 0
+                    && saver.isRegular && !invocation.savesHead
                 state.report.file = saver.shown
             }
-            if case .complete = state.verdict, case .file(let name)? = destination {
-                PartialMark.remove(surroundings.path(name))
+            if case .complete = state.verdict, let destination {
+                PartialMark.remove(SavedPlace(destination, nil, plan.url, surroundings).path)
             }
             state.report.failure = failure
             if let bar = state.bar {
@@ -407,75 +410,14 @@ final class Fetch: Sendable {
     // MARK: what is told
 
     private func printHead(_ response: HTTPURLResponse, _ state: inout State) throws {
-        if let file = invocation.headFile {
-            let text = HeadText(style: Style(isOn: false), lineEnd: "\r\n").response(response)
-            if file == "-" {
-                try surroundings.output.print(text)
-            } else {
-                try HeadFile.append(text.plain, to: surroundings.path(file), shown: file)
-            }
-        }
+        try teller.keep(response)
         guard output.parts.contains(.responseHead) else { return }
-        let isForPeople = surroundings.output.isTerminal
-        let text = HeadText(style: output.outputStyle, lineEnd: isForPeople ? "\n" : "\r\n").response(
-            response)
-        if state.saver != nil, offset == 0, invocation.includesHead || invocation.asksForHead {
+        let text = teller.head(response)
+        if state.saver != nil, invocation.savesHead {
             try state.saver?.write(Data(text.plain.utf8))
         } else if state.saver == nil || invocation.print != nil {
             try surroundings.output.print(text)
         }
-    }
-
-    private var margins: HeadText {
-        HeadText(
-            style: output.errorStyle,
-            hides: invocation.showsSecrets ? [] : HeadText.secrets.subtracting(["cookie", "set-cookie"]))
-    }
-
-    private func tellRequest(_ request: URLRequest) {
-        var text = TerminalText()
-        if invocation.isVerbose {
-            var head = margins
-            head.margin = "> "
-            surroundings.errors.say(head.request(request, asksForCodings: asksForCodings))
-        }
-        if output.parts.contains(.requestHead) {
-            text += HeadText(style: output.outputStyle).request(request, asksForCodings: asksForCodings)
-        }
-        if output.parts.contains(.requestBody), let body = request.httpBody {
-            let type = request.value(forHTTPHeaderField: "Content-Type")
-            try? surroundings.output.print(text)
-            text = TerminalText()
-            var presenter = BodyPresenter(
-                sink: surroundings.output, manner: output.manner, style: output.outputStyle, type: type)
-            try? presenter.take(body)
-            try? presenter.finish()
-            try? surroundings.output.print("\n\n")
-        }
-        if !text.isEmpty { try? surroundings.output.print(text) }
-    }
-
-    private var asksForCodings: Bool {
-        !invocation.keepsEncoding && !plan.omitted.contains { $0.lowercased() == "accept-encoding" }
-            && offset == 0
-    }
-
-    private func tellResponse(_ response: HTTPURLResponse) {
-        guard invocation.isVerbose else { return }
-        var head = margins
-        head.margin = "< "
-        surroundings.errors.say(head.response(response))
-    }
-
-    private func tellRetry(
-        after wait: Double, of failure: CommandFailure?, _ response: HTTPURLResponse?, left: Int
-    ) {
-        guard !invocation.isSilent else { return }
-        let reason =
-            failure.map { $0.code.meaning } ?? response.map { "the status is \($0.statusCode)" }
-            ?? "no answer"
-        surroundings.errors.say(
-            "lupine: \(reason); trying again in \(ByteText.duration(wait)) (\(left) more after that)\n")
     }
 }
 

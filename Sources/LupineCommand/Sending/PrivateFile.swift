@@ -8,26 +8,34 @@ enum PrivateFile {
     /// A file that is longer is none of ours.
     static let mostBytes = 16 << 20
 
-    /// What a file holds that the user's secrets are kept in.
+    /// What a file holds that the user's secrets are kept in. It may be a pipe, as a shell makes one for `<(...)`.
     static func read(_ path: String) throws -> Data {
         let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
         defer { try? handle.close() }
+        return try content(of: handle)
+    }
+
+    /// What a file holds that this command has written: a regular file of the user's, at its own place.
+    static func readOwn(_ path: String) throws -> Data {
+        let file = try OpenFile(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+        defer { try? file.handle.close() }
+        guard file.isRegular, file.owner == geteuid() else { throw CocoaError(.fileReadNoPermission) }
+        return try content(of: file.handle)
+    }
+
+    private static func content(of handle: FileHandle) throws -> Data {
         let data = try handle.read(upToCount: mostBytes + 1) ?? Data()
         guard data.count <= mostBytes else { throw CocoaError(.fileReadTooLarge) }
         return data
     }
 
-    /// Replaces the file as a whole.
+    /// Replaces the file as a whole; a link is replaced, and not followed.
     static func write(_ data: Data, to path: String) throws {
         let temporary = path + ".\(UUID().uuidString.prefix(8))"
-        guard
-            FileManager.default.createFile(
-                atPath: temporary, contents: nil, attributes: [.posixPermissions: 0o600])
-        else { throw CocoaError(.fileWriteNoPermission) }
+        let file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
         do {
-            let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: temporary))
-            try handle.write(contentsOf: data)
-            try handle.close()
+            try file.handle.write(contentsOf: data)
+            try file.handle.close()
             // The one call that replaces a file in one step.
             guard unsafe rename(temporary, path) == 0 else { throw CocoaError(.fileWriteUnknown) }
         } catch {

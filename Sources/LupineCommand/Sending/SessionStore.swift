@@ -31,8 +31,8 @@ struct SessionStore: Sendable {
         self.surroundings = surroundings
     }
 
-    /// What is kept for an origin. A file from before origins were noted is split when the first one asks, and that one is given
-    /// its header fields; `tell` hears of it.
+    /// What is kept for an origin. A file from before origins were noted is split when the first one asks; `tell` hears
+    /// of it, and of the header fields that are given up.
     func session(for origin: SessionOrigin, tell: (TerminalText) -> Void) throws -> UserSession {
         let path = path(for: origin)
         switch try Self.read(path) {
@@ -60,9 +60,9 @@ struct SessionStore: Sendable {
     private func split(
         _ old: UserSession, at path: String, for origin: SessionOrigin, _ tell: (TerminalText) -> Void
     ) throws -> UserSession {
-        let parts = old.split(for: origin)
+        let split = old.split(for: origin)
         var new: [SessionOrigin: UserSession] = [:]
-        for (part, session) in parts {
+        for (part, session) in split.sessions {
             // What an origin has kept since is its own.
             if case .sessions(let before) = try Self.read(self.path(for: part)), before[part] != nil {
                 continue
@@ -79,7 +79,12 @@ struct SessionStore: Sendable {
         }
         tell(
             "lupine: sessions belong to a scheme, a host and a port now: \(name) is that of \(origin.text)\n")
-        return parts[origin] ?? UserSession()
+        if !split.dropped.isEmpty {
+            tell(
+                "lupine: nobody knows for whom these fields of \(name) were meant, and they are given up; give them once more: \(split.dropped.joined(separator: ", "))\n"
+            )
+        }
+        return split.sessions[origin] ?? UserSession()
     }
 
     // MARK: places
@@ -141,7 +146,7 @@ struct SessionStore: Sendable {
         switch try found(in: data) {
         case .nothing: [:]
         case .sessions(let sessions): sessions
-        case .old(let session): session.split(for: origin)
+        case .old(let session): session.split(for: origin).sessions
         }
     }
 

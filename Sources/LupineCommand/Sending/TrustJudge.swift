@@ -2,14 +2,17 @@
 
 internal import Lupine
 
-/// Judges every server as the switches say, and keeps the chains that it was shown. On the session's root queue.
+/// Judges every server as the switches say, and keeps the chains that it was shown where they are to be listed. On the session's
+/// root queue.
 final class TrustJudge: ServerTrustEvaluating {
     private let pins: PublicKeyPinsTrustEvaluator?
     private let isInsecure: Bool
-    private let chains = Guarded<[(host: String, certificates: [SecCertificate])]>([])
+    private let keepsChains: Bool
+    private let shown = Guarded<[(host: String, trust: SecTrust)]>([])
 
-    init(pins: [String], isInsecure: Bool) throws {
+    init(pins: [String], isInsecure: Bool, keepsChains: Bool) throws {
         self.isInsecure = isInsecure
+        self.keepsChains = keepsChains
         do {
             self.pins =
                 pins.isEmpty
@@ -23,20 +26,25 @@ final class TrustJudge: ServerTrustEvaluating {
     }
 
     func evaluate(_ trust: SecTrust, forHost host: String) throws {
-        let certificates = trust.af.certificates
-        chains.withLock { chains in
-            if !chains.contains(where: { $0.host == host && $0.certificates == certificates }) {
-                chains.append((host, certificates))
-            }
-        }
+        if keepsChains { shown.withLock { $0.append((host, trust)) } }
         if let pins { return try pins.evaluate(trust, forHost: host) }
         if isInsecure { return }
         try trust.af.performDefaultValidation(forHost: host)
         try trust.af.performValidation(forHost: host)
     }
 
-    /// The chains in the order in which they came.
-    var presented: [(host: String, certificates: [SecCertificate])] { chains.withLock { $0 } }
+    /// The chains in the order in which they came, each once. They are read here and not while a server is judged: under `-k` its
+    /// chain stays unseen then, and its cookies apart.
+    var presented: [(host: String, certificates: [SecCertificate])] {
+        var chains: [(host: String, certificates: [SecCertificate])] = []
+        for (host, trust) in shown.withLock({ $0 }) {
+            let certificates = trust.af.certificates
+            if !chains.contains(where: { $0.host == host && $0.certificates == certificates }) {
+                chains.append((host, certificates))
+            }
+        }
+        return chains
+    }
 }
 
 /// Has one judge for all hosts, whichever a redirect leads to.

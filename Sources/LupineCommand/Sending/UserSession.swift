@@ -23,10 +23,21 @@ struct UserSession: Codable, Hashable, Sendable {
     var cookies: [Cookie] = []
     var headers: [Field] = []
 
-    /// The sessions that one of an origin that nobody noted is split into. Header fields are those of the origin that asks; cookies
-    /// go to it where they are for its host, else to the origins that their domain has by its scheme.
-    func split(for origin: SessionOrigin) -> [SessionOrigin: UserSession] {
-        var sessions = [origin: UserSession(cookies: [], headers: headers)]
+    /// Fields that hold no secret; any other may, whatever its name is.
+    private static let harmlessFields: Set = ["accept", "accept-language", "user-agent"]
+
+    /// What a session of an origin that nobody noted is split into.
+    struct Split {
+        var sessions: [SessionOrigin: UserSession]
+        /// The names of the fields that are given up: nobody knows for whom they were meant.
+        var dropped: [String]
+    }
+
+    /// Splits a session of an origin that nobody noted. Harmless fields are those of the origin that asks; cookies go to it where
+    /// they are for its host, else to the origins that their domain has by its scheme.
+    func split(for origin: SessionOrigin) -> Split {
+        let isHarmless = { (field: Field) in Self.harmlessFields.contains(field.name.lowercased()) }
+        var sessions = [origin: UserSession(cookies: [], headers: headers.filter(isHarmless))]
         for cookie in cookies {
             var owners = [origin]
             if !origin.isWithin(cookie.domain) || (cookie.secure && origin.scheme != "https") {
@@ -37,7 +48,7 @@ struct UserSession: Codable, Hashable, Sendable {
             }
             for owner in owners { sessions[owner, default: UserSession()].cookies.append(cookie) }
         }
-        return sessions
+        return Split(sessions: sessions, dropped: headers.filter { !isHarmless($0) }.map(\.name))
     }
 
     var storedCookies: [HTTPCookie] {

@@ -84,7 +84,7 @@ final class EventFollower: Sendable {
             state.withLock {
                 $0.refusal = CommandFailure(
                     code,
-                    "Cannot follow events of \(plan.url.absoluteString): the server answered \(response.statusCode). Events come with 200; follow a redirect with -L."
+                    "Cannot follow events of \(ShownAddress.text(plan.url)): the server answered \(response.statusCode). Events come with 200; follow a redirect with -L."
                 )
             }
             return false

@@ -5,6 +5,8 @@ public final class Interruption: Sendable {
     private struct State {
         var hasCome = false
         var listeners: [Int: @Sendable () -> Void] = [:]
+        /// What is to be done before the process ends at once.
+        var duties: [Int: @Sendable () -> Void] = [:]
         var next = 0
     }
 
@@ -41,6 +43,24 @@ public final class Interruption: Sendable {
         return number
     }
 
+    /// Has `duty` called before the process ends without waiting for those at work. Gives the number to forget it by.
+    func beforeLeaving(_ duty: @escaping @Sendable () -> Void) -> Int {
+        state.withLock { state in
+            state.next += 1
+            state.duties[state.next] = duty
+            return state.next
+        }
+    }
+
+    /// The process ends at once: what is to be done before that is done.
+    public func leave() {
+        let duties = state.withLock { state in
+            defer { state.duties = [:] }
+            return state.duties.sorted { $0.key < $1.key }.map(\.value)
+        }
+        for duty in duties { duty() }
+    }
+
     /// Waits so many seconds, or until it comes.
     func pause(_ seconds: Double) async {
         let listener = listen {}
@@ -52,9 +72,12 @@ public final class Interruption: Sendable {
         }
     }
 
-    /// Forgets a listener.
+    /// Forgets a listener, or what is to be done before leaving.
     public func forget(_ number: Int?) {
         guard let number else { return }
-        state.withLock { $0.listeners[number] = nil }
+        state.withLock { state in
+            state.listeners[number] = nil
+            state.duties[number] = nil
+        }
     }
 }

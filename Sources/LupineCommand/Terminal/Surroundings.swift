@@ -74,6 +74,12 @@ public struct Surroundings: Sendable {
         return folder + "/" + typed
     }
 
+    /// Where files are made that are gone at the end.
+    var temporaryFolder: URL {
+        environment["TMPDIR"].flatMap { $0.hasPrefix("/") ? URL(fileURLWithPath: $0) : nil }
+            ?? FileManager.default.temporaryDirectory
+    }
+
     /// The user's folder.
     var home: String { environment["HOME"] ?? "/" }
 

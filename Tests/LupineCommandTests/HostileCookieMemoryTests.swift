@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineOrigin
+import LupineTLS
+import LupineTestKit
+import Testing
+
+@testable import LupineCommand
+
+/// What `-b`, `-c` and `--session` write down, and where it goes: no cookie of a server that nobody has checked, and none that was
+/// given on the command line.
+@Suite(.timeLimit(.minutes(2))) struct HostileCookieMemoryTests {
+    /// A shell with the root of an origin that sets two cookies at `/evil`, over TLS.
+    private func withSecureShell(_ body: (Shell, String) async throws -> Void) async throws {
+        let identity = try ThrowawayIdentity.make()
+        var configuration = OriginConfiguration()
+        configuration.tls = TLSServerConfiguration(identities: [TLSServerIdentity(identity)])
+        try await withShell(configuration) { shell, origin in
+            let lines = Data(identity.certificate.der).base64EncodedString(options: .lineLength64Characters)
+            try shell.write(
+                "-----BEGIN CERTIFICATE-----\n\(lines)\n-----END CERTIFICATE-----\n", to: "root.pem")
+            origin.route("GET", "/evil") { _ throws(Refusal) in
+                var response = try OriginResponse(200, "text/plain", [])
+                try response.add("Set-Cookie", "__Host-sid=ATTACKER; Secure; Path=/")
+                try response.add("Set-Cookie", "plain=ATTACKER; Max-Age=1000")
+                return response
+            }
+            try await body(shell, "https://localhost:\(origin.port)")
+        }
+    }
+
+    private static let own = "localhost\tFALSE\t/\tTRUE\t4102444800\tplain\tmine\n"
+
+    @Test(arguments: ["-k", "-k --certs", "-k -v"], ["-c jar -b jar", "--session ./me.json"])
+    func whatNobodyHasCheckedIsNotKept(_ switches: String, _ place: String) async throws {
+        try await withSecureShell { shell, root in
+            try shell.write(Self.own, to: "jar")
+            let result = await shell.run("\(switches) \(place) \(root)/evil")
+            #expect(result.code == 0, "\(result.errors)")
+            #expect(
+                result.errors.components(separatedBy: "nobody has checked").count == 2, "\(result.errors)")
+            let file = place.contains("jar") ? "jar" : "me.json"
+            let kept = String(decoding: try shell.read(file), as: UTF8.self)
+            #expect(!kept.contains("ATTACKER"), "\(kept)")
+            #expect(file != "jar" || kept.contains("\tplain\tmine"), "\(kept)")
+            let sent = await shell.run("--cacert root.pem \(place) \(root)/cookies")
+            #expect(sent.code == 0 && !sent.output.contains("ATTACKER"), "\(sent.output)\(sent.errors)")
+        }
+    }
+
+    /// In the run that takes them they are cookies like others, and nothing is said where none has come.
+    @Test func whatNobodyHasCheckedServesTheRun() async throws {
+        try await withSecureShell { shell, root in
+            let used = await shell.run("-k -c jar -L \(root)/cookies/set/a/b")
+            #expect(used.output.contains("\"a\": \"b\""), "\(used.output)\(used.errors)")
+            let silent = await shell.run("-s -k -c jar \(root)/evil")
+            #expect(silent.errors.isEmpty, "\(silent.errors)")
+            let none = await shell.run("-k -c jar \(root)/get")
+            #expect(none.errors.isEmpty, "\(none.errors)")
+        }
+    }
+
+    @Test func whatWasCheckedIsKept() async throws {
+        try await withSecureShell { shell, root in
+            let result = await shell.run("--cacert root.pem --certs -c jar \(root)/evil")
+            #expect(result.code == 0, "\(result.errors)")
+            let kept = String(decoding: try shell.read("jar"), as: UTF8.self)
+            #expect(kept.contains("__Host-sid\tATTACKER") && kept.contains("plain\tATTACKER"), "\(kept)")
+        }
+    }
+
+    /// Without TLS there is nothing that -k leaves out.
+    @Test func inTheClearNothingChanges() async throws {
+        try await withShell { shell, origin in
+            let result = await shell.run("-k -c jar :\(origin.port)/cookies/set/a/b")
+            #expect(result.errors.isEmpty, "\(result.errors)")
+            let kept = String(decoding: try shell.read("jar"), as: UTF8.self)
+            #expect(kept.contains("\ta\tb\n"), "\(kept)")
+        }
+    }
+
+    // MARK: cookies that were given
+
+    @Test(arguments: ["-c jar", "-b jar -c jar", "--session ./jar"])
+    func aGivenCookieIsNotWrittenDown(_ place: String) async throws {
+        try await withShell { shell, origin in
+            if place.contains("-b") { try shell.write("", to: "jar") }
+            let result = await shell.run("-b a=s3cr3t \(place) :\(origin.port)/cookies")
+            #expect(result.output.contains("\"a\": \"s3cr3t\""), "\(result.output)\(result.errors)")
+            let kept = String(decoding: try shell.read("jar"), as: UTF8.self)
+            #expect(!kept.contains("s3cr3t"), "\(kept)")
+        }
+    }
+
+    /// What the file has under the same name stays in it, unless the server says otherwise.
+    @Test(arguments: [("/cookies", "old"), ("/cookies/set/a/new", "new"), ("/cookies/delete?a=", nil)])
+    func aGivenCookieHidesWhatIsKept(_ path: String, _ value: String?) async throws {
+        var recording = OriginConfiguration()
+        recording.recordedBytes = 1 << 16
+        try await withShell(recording) { shell, origin in
+            try shell.write("localhost\tFALSE\t/\tFALSE\t4102444800\ta\told\n", to: "jar")
+            let result = await shell.run("-b jar -b a=s3cr3t -c jar :\(origin.port)\(path)")
+            #expect(result.code == 0, "\(result.errors)")
+            let wire = String(decoding: origin.received(on: 0), as: UTF8.self)
+            #expect(wire.contains("Cookie: a=s3cr3t\r\n"), "\(wire)")
+            let kept = String(decoding: try shell.read("jar"), as: UTF8.self)
+            #expect(kept.contains("\ta\t") == (value != nil), "\(kept)")
+            if let value { #expect(kept.contains("\ta\t\(value)\n"), "\(kept)") }
+        }
+    }
+
+    /// A redirect to another port, or from https to http on the same host.
+    @Test(arguments: [false, true])
+    func aGivenCookieStaysWithItsOrigin(_ isSecure: Bool) async throws {
+        var recording = OriginConfiguration()
+        recording.recordedBytes = 1 << 16
+        let elsewhere = try LupineOrigin.Origin.start(configuration: recording)
+        let target = "http://localhost:\(elsewhere.port)/cookies"
+        let follow = { (shell: Shell, root: String) in
+            let result = await shell.run(
+                "-k -L -b a=s3cr3t -c jar \(root)/redirect-to?url=\(target)")
+            #expect(result.code == 0 && !result.output.contains("s3cr3t"), "\(result.output)\(result.errors)")
+        }
+        if isSecure {
+            try await withSecureShell { shell, root in await follow(shell, root) }
+        } else {
+            try await withShell { shell, origin in await follow(shell, "http://localhost:\(origin.port)") }
+        }
+        let wire = (0..<elsewhere.counts.connectionsAccepted).flatMap { elsewhere.received(on: $0) }
+        #expect(!wire.isEmpty && !String(decoding: wire, as: UTF8.self).contains("s3cr3t"))
+        await elsewhere.shutdown()
+    }
+
+    /// All addresses of the line are given it, whatever their ports are.
+    @Test func aGivenCookieGoesToAllAddressesOfTheLine() async throws {
+        let other = try LupineOrigin.Origin.start()
+        try await withShell { shell, origin in
+            let result = await shell.run(
+                "-b a=given -c jar http://localhost:\(origin.port)/cookies http://localhost:\(other.port)/cookies"
+            )
+            #expect(result.output.components(separatedBy: "\"given\"").count == 3, "\(result.output)")
+        }
+        await other.shutdown()
+    }
+}

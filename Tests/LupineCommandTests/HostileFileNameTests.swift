@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineOrigin
+import LupineTestKit
+import Testing
+
+@testable import LupineCommand
+
+/// Which file a download is written to, when the address, the server or somebody with the same folder would have it another one.
+@Suite(.timeLimit(.minutes(2))) struct HostileFileNameTests {
+    private static let offered =
+        "Content-Disposition: attachment; filename=\"victim\"\r\nETag: \"v1\"\r\nConnection: close\r\n"
+
+    private func link(_ name: String, to target: String, in shell: Shell) throws {
+        try FileManager.default.createSymbolicLink(
+            atPath: shell.folder + "/" + name, withDestinationPath: shell.folder + "/" + target)
+    }
+
+    private func expect(
+        _ name: String, in shell: Shell, _ text: String, at place: SourceLocation = #_sourceLocation
+    ) throws {
+        let kept = String(decoding: try shell.read(name), as: UTF8.self)
+        #expect(kept == text, sourceLocation: place)
+    }
+
+    private func serveRest(_ origin: LupineOrigin.Origin) {
+        let head = "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 5-9/10\r\nContent-Length: 5\r\n"
+        origin.script("GET", "/x", ScriptPlan([Script([.send(head + Self.offered + "\r\nworld"), .close])]))
+    }
+
+    @Test(arguments: ["-O -J -C -", "-J -C 5 -O"])
+    func aServersNameIsNoFileToGoOnWith(_ switches: String) async throws {
+        try await withShell { shell, origin in
+            serveRest(origin)
+            try shell.write("begun", to: "x")
+            try shell.write("somebody's own", to: "victim")
+            let result = await shell.run("-s -S \(switches) :\(origin.port)/x")
+            #expect(result.code == ExitCode.usage.rawValue, "\(result.errors)")
+            #expect(result.errors.contains("-J") && result.errors.contains("-C"), "\(result.errors)")
+            try expect("victim", in: shell, "somebody's own")
+            try expect("x", in: shell, "begun")
+        }
+    }
+
+    /// What is gone on with is the file that was measured, also where nobody has looked at the switches.
+    @Test func whatIsGoneOnWithIsWhatWasMeasured() async throws {
+        try await withShell { shell, origin in
+            serveRest(origin)
+            try shell.write("begun", to: "x")
+            try shell.write("somebody's own", to: "victim")
+            guard
+                case .fetch(var invocation) = try CommandLineReader.read([
+                    "-s", "-O", "-C", "-", ":\(origin.port)/x",
+                ])
+            else { return }
+            invocation.takesServersName = true
+            let nowhere = Surroundings.Sink { _ in }
+            let surroundings = Surroundings(
+                environment: shell.environment, folder: shell.folder,
+                input: Surroundings.Input(kind: .other), output: nowhere, errors: nowhere)
+            _ = await Errand(invocation, surroundings).run()
+            try expect("victim", in: shell, "somebody's own")
+            try expect("x", in: shell, "begunworld")
+        }
+    }
+
+    @Test func aServersNameIsNoLink() async throws {
+        try await withShell { shell, origin in
+            try link("victim", to: "elsewhere", in: shell)
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n"
+            origin.script(
+                "GET", "/x", ScriptPlan([Script([.send(head + Self.offered + "\r\nworld"), .close])]))
+            let result = await shell.run("-s -S -O -J :\(origin.port)/x")
+            #expect(result.code == ExitCode.write.rawValue, "\(result.errors)")
+            #expect(result.errors.contains("victim"), "\(result.errors)")
+            #expect(throws: (any Error).self) { try shell.read("elsewhere") }
+        }
+    }
+
+    /// Another attempt goes on with the file that the first one has made.
+    @Test func aServersNameIsTakenAgain() async throws {
+        try await withShell { shell, origin in
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n" + Self.offered + "\r\n"
+            origin.script(
+                "GET", "/x",
+                ScriptPlan([Script([.send(head), .close]), Script([.send(head + "world"), .close])]))
+            let result = await shell.run("-s -S --retry 1 -O -J :\(origin.port)/x")
+            #expect(result.code == 0, "\(result.errors)")
+            try expect("victim", in: shell, "world")
+        }
+    }
+
+    @Test(arguments: [
+        "http://h.test/..%2F%CC%81x", "http://h.test/%2F%CC%81x", "http://h.test/%2F", "http://h.test/..",
+        "http://h.test/a%00%CC%81b", "http://h.test/a%0A%CC%81b", "http://h.test/a%E2%80%A8b",
+        "http://h.test/long", "http://h.test/a/long",
+    ])
+    func theNameOfAnAddressIsOnePart(_ short: String) throws {
+        let (sign, mark) = (
+            String(repeating: "%E2%82%AC", count: 200), String(repeating: "%CC%81", count: 300)
+        )
+        let address = short.replacing("a/long", with: "a" + mark).replacing("long", with: sign)
+        let name = RemoteName.of(try #require(URL(string: address)))
+        #expect(!name.isEmpty && name != "." && name != ".." && name.utf8.count <= 200, "\(name.utf8.count)")
+        let odd = name.unicodeScalars.filter { $0 == "/" || $0.value < 0x20 || $0.properties.isWhitespace }
+        #expect(odd.isEmpty, "\(name.unicodeScalars.map(\.value))")
+    }
+
+    @Test(arguments: [".\u{301}x", "..\u{301}", "...", ".bashrc", ".\u{200D}a", "/\u{301}etc", "\u{301}"])
+    func theNameOfAServerHidesNothing(_ given: String) {
+        let name = RemoteName.unhidden(given)
+        #expect(
+            name.utf8.first != UInt8(ascii: ".") && !name.utf8.contains(UInt8(ascii: "/")) && !name.isEmpty)
+    }
+
+    /// `~` in a name that somebody else gave is a letter.
+    @Test(arguments: ["~", "-"])
+    func theNameOfAnAddressIsAFileHere(_ name: String) async throws {
+        try await withShell { shell, origin in
+            origin.route("GET", "/\(name)") { _ throws(Refusal) in
+                try OriginResponse(200, "text/plain", [UInt8]("body".utf8))
+            }
+            let result = await shell.run("-s -S -O :\(origin.port)/\(name)")
+            #expect(result.code == 0, "\(result.errors)")
+            try expect(name, in: shell, "body")
+        }
+    }
+
+    // MARK: one file for two
+
+    @Test(arguments: [
+        "-o same -o same", "-o same -o ./same", "-o same -o link", "-O -O", "-o same -o same --retry 2",
+    ])
+    func twoAddressesAreNotSavedToOneFile(_ switches: String) async throws {
+        try await withShell { shell, origin in
+            try link("link", to: "same", in: shell)
+            for (path, letter) in [("/a/same", UInt8(ascii: "a")), ("/b/same", UInt8(ascii: "b"))] {
+                origin.route("GET", path) { _ throws(Refusal) in
+                    try OriginResponse(200, "text/plain", [UInt8](repeating: letter, count: 300_000))
+                }
+            }
+            let result = await shell.run(
+                "-s -S \(switches) :\(origin.port)/a/same http://localhost:\(origin.port)/b/same")
+            #expect(result.code == ExitCode.write.rawValue, "\(result.errors)")
+            #expect(result.errors.contains("same") || result.errors.contains("link"), "\(result.errors)")
+            let kept = try shell.read("same")
+            #expect(kept.count == 300_000 && Set(kept).count == 1)
+        }
+    }
+
+    @Test func headsAndContentAreNotWrittenToOneFile() async throws {
+        try await withShell { shell, origin in
+            let refused = await shell.run("-D same -o same :\(origin.port)/get")
+            #expect(refused.code == ExitCode.usage.rawValue && refused.errors.contains("-D"))
+            let taken = await shell.run("-s -S -D /dev/null -o /dev/null :\(origin.port)/get")
+            #expect(taken.code == 0, "\(taken.errors)")
+        }
+    }
+
+    @Test func aDeviceTakesAsManyAsOneLikes() async throws {
+        try await withShell { shell, origin in
+            let url = "http://localhost:\(origin.port)/get"
+            let result = await shell.run("-s -S -o /dev/null -o /dev/null \(url) \(url)")
+            #expect(result.code == 0, "\(result.errors)")
+        }
+    }
+
+    // MARK: the note beside a file
+
+    @Test func theNoteIsWrittenThroughNoLink() async throws {
+        try await withShell { shell, origin in
+            try shell.write("somebody's own", to: "victim")
+            try link("part.lupine-part", to: "victim", in: shell)
+            origin.script(
+                "GET", "/x",
+                ScriptPlan([
+                    Script([
+                        .send("HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: 10\r\n\r\nbegun"), .close,
+                    ])
+                ]))
+            let cut = await shell.run("-s -S -o part :\(origin.port)/x")
+            #expect(cut.code == ExitCode.lost.rawValue, "\(cut.errors)")
+            try expect("victim", in: shell, "somebody's own")
+            let path = shell.folder + "/part.lupine-part"
+            let values = try FileManager.default.attributesOfItem(atPath: path)
+            #expect(values[.type] as? FileAttributeType == .typeRegular)
+            #expect((values[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+        }
+    }
+
+    /// A link, a pipe or a folder is no note.
+    @Test(arguments: ["link", "pipe", "folder"])
+    func theNoteIsAFile(_ kind: String) async throws {
+        try await withShell { shell, origin in
+            try shell.write("\"v2\"\n10\n", to: "other")
+            let path = shell.folder + "/part.lupine-part"
+            switch kind {
+            case "link": try link("part.lupine-part", to: "other", in: shell)
+            case "pipe":
+                let end = try await Program.run("mkfifo", [path], variables: [:])
+                #expect(end == .exited(0))
+            default:
+                try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+            }
+            #expect(PartialMark.read(of: shell.folder + "/part") == nil)
+        }
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineOrigin
+import Testing
+
+@testable import LupineCommand
+
+/// What is told about a transfer has no query and no password in it: logs are kept, and read by others.
+@Suite(.timeLimit(.minutes(2))) struct HostileSecretTests {
+    /// Lines in which `@` is the origin with a name and a password, and `?` is followed by a secret.
+    @Test(arguments: [
+        "-L --max-redirs 0 @/redirect/2?s3cr3t", "-L --max-redirs 1 @/redirect/2?s3cr3t",
+        "--sse @/status/404?s3cr3t", "--sse @/status/503?s3cr3t", "-f @/status/404?s3cr3t",
+        "-o part @/cut?s3cr3t", "@/cut?s3cr3t", "ftp://me:s3cr3t@h.test/?s3cr3t",
+        "http://me:s3cr3t@h:x/?s3cr3t", "ws://me:s3cr3t@127.0.0.1:1/?s3cr3t",
+        "-m 0.001 @/delay/5?s3cr3t", "--events -L @/away?s3cr3t", "--timing -L @/away?s3cr3t",
+        "--timing=json -L @/away?s3cr3t", "-C 7 -o part @/get?s3cr3t",
+    ])
+    func whatIsToldHasNoSecret(_ line: String) async throws {
+        try await withShell { shell, origin in
+            origin.script(
+                "GET", "/cut",
+                ScriptPlan([Script([.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nbegun"), .close])]))
+            origin.route("GET", "/away") { _ throws(Refusal) in
+                var response = try OriginResponse(302, "text/plain", [])
+                try response.add("Location", "http://you:s3cr3t@localhost:\(origin.port)/get?s3cr3t#s3cr3t")
+                return response
+            }
+            let root = "http://me:s3cr3t@localhost:\(origin.port)"
+            let result = await shell.run(line.replacing("@/", with: root + "/"))
+            #expect(!result.errors.isEmpty)
+            #expect(!result.errors.contains("s3cr3t"), "\(result.errors)")
+        }
+    }
+
+    /// Where the line has no secret it stands there, to be pasted.
+    @Test func aLineWithoutSecretsIsThereToBePasted() async throws {
+        try await withShell { shell, origin in
+            origin.script(
+                "GET", "/cut",
+                ScriptPlan([Script([.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nbegun"), .close])]))
+            let result = await shell.run("-o part :\(origin.port)/cut")
+            #expect(result.errors.contains("lupine -C - -o part :\(origin.port)/cut"), "\(result.errors)")
+        }
+    }
+}
