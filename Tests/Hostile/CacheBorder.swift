@@ -28,8 +28,16 @@ struct CacheBorder {
         case pinsGood
         /// A pipeline that pins another key.
         case pinsOther
+        /// A pipeline that pins the key of the leaf `untrusted`, and asks for nothing else.
+        case pinsUntrusted
+        /// A pipeline whose evaluator reads the chain, and accepts everybody.
+        case reading
+        /// A pipeline that asks about revocation, and about nothing else.
+        case revocation
         /// A delegate that accepts everybody.
         case accepting
+        /// A delegate that has the chain evaluated, and accepts everybody.
+        case ignoring
         /// A delegate that judges as without it.
         case asking
         /// A subclass of the pipeline's delegate.
@@ -110,19 +118,21 @@ struct CacheBorder {
         case .listening:
             return .plain(
                 URLSession(configuration: configuration, delegate: Listening(), delegateQueue: nil))
-        case .accepting:
+        case .accepting, .asking, .ignoring:
             return .plain(
-                URLSession(
-                    configuration: configuration, delegate: Answering(accepts: true), delegateQueue: nil))
-        case .asking:
-            return .plain(
-                URLSession(
-                    configuration: configuration, delegate: Answering(accepts: false), delegateQueue: nil))
+                URLSession(configuration: configuration, delegate: Answering(policy), delegateQueue: nil))
         case .pipeline: return .pipeline(Session(configuration: configuration))
         case .subclass: return .pipeline(Session(configuration: configuration, delegate: OwnDelegate()))
         case .disabled: return try pipeline(configuration, DisabledTrustEvaluator())
         case .pinsGood: return try pipeline(configuration, Self.pins("good"))
         case .pinsOther: return try pipeline(configuration, Self.pins("untrusted"))
+        case .pinsUntrusted: return try pipeline(configuration, Self.pins("untrusted", validates: false))
+        case .reading: return try pipeline(configuration, Reading())
+        case .revocation:
+            return try pipeline(
+                configuration,
+                RevocationTrustEvaluator(
+                    performDefaultValidation: false, validateHost: false, options: .networkAccessDisabled))
         }
     }
 
@@ -135,10 +145,13 @@ struct CacheBorder {
                 serverTrustManager: ServerTrustManager(evaluators: ["localhost": evaluator])))
     }
 
-    private static func pins(_ leaf: String) throws -> PublicKeyPinsTrustEvaluator {
+    private static func pins(
+        _ leaf: String, validates: Bool = true
+    ) throws -> PublicKeyPinsTrustEvaluator {
         let certificate = try #require(try Certificate.pem(PKI.text("\(leaf).pem")).first)
         return try PublicKeyPinsTrustEvaluator(
-            pins: [try #require(certificate.publicKey).pin.description])
+            pins: [try #require(certificate.publicKey).pin.description], performDefaultValidation: validates,
+            validateHost: validates)
     }
 
     /// Asks for something in a session of that policy that is made for it and goes away.
@@ -158,10 +171,18 @@ struct CacheBorder {
 
     private final class OwnDelegate: SessionDelegate, @unchecked Sendable {}
 
-    private final class Answering: NSObject, URLSessionTaskDelegate {
-        private let accepts: Bool
+    private struct Reading: ServerTrustEvaluating {
+        func evaluate(_ trust: SecTrust, forHost host: String) throws {
+            if trust.af.certificates.isEmpty || SecTrustCopyKey(trust) == nil {
+                throw AFError.serverTrustEvaluationFailed(reason: .noCertificatesFound)
+            }
+        }
+    }
 
-        init(accepts: Bool) { self.accepts = accepts }
+    private final class Answering: NSObject, URLSessionTaskDelegate {
+        private let policy: Policy
+
+        init(_ policy: Policy) { self.policy = policy }
 
         func urlSession(
             _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
@@ -169,9 +190,10 @@ struct CacheBorder {
                 @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) ->
                 Void
         ) {
-            guard accepts, let trust = challenge.protectionSpace.serverTrust else {
+            guard policy != .asking, let trust = challenge.protectionSpace.serverTrust else {
                 return completionHandler(.performDefaultHandling, nil)
             }
+            if policy == .ignoring { _ = SecTrustEvaluateWithError(trust, nil) }
             completionHandler(.useCredential, URLCredential(trust: trust))
         }
     }

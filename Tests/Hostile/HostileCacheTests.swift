@@ -17,9 +17,10 @@ import Testing
     /// How a session of each policy ends that asks a server whose chain nobody vouches for.
     private static func ownEnd(_ policy: Policy, at leaf: String) -> CacheBorder.End {
         switch (policy, leaf) {
-        case (.disabled, _), (.accepting, _): .answer(2)
+        case (.disabled, _), (.accepting, _), (.reading, _), (.ignoring, _): .answer(2)
         case (.standard, "good"), (.listening, "good"), (.pipeline, "good"), (.asking, "good"),
-            (.subclass, "good"), (.pinsGood, "good"), (.otherRoots, "untrusted"):
+            (.subclass, "good"), (.pinsGood, "good"), (.otherRoots, "untrusted"),
+            (.revocation, "good"), (.pinsUntrusted, "untrusted"):
             .answer(2)
         default: .refused
         }
@@ -27,7 +28,7 @@ import Testing
 
     @Test(
         "[U-12.2] what came over a connection that nobody checked is not given to who would have refused it",
-        arguments: [Policy.disabled, .accepting], Policy.allCases)
+        arguments: [Policy.disabled, .accepting, .reading], Policy.allCases)
     func unchecked(writer: Policy, reader: Policy) async throws {
         try await CacheBorder.with(leaf: "untrusted") { border in
             #expect(await border.ask(writer) == .answer(1))
@@ -55,6 +56,7 @@ import Testing
         for (leaf, policy, isWritten) in [
             ("untrusted", Policy.disabled, false), ("untrusted", .accepting, false),
             ("good", .disabled, false),
+            ("good", .reading, false), ("good", .revocation, false), ("good", .ignoring, true),
             ("good", .standard, true), ("good", .pinsGood, true), ("good", .asking, true),
         ] {
             try await Self.withFolder { folder in
@@ -227,6 +229,40 @@ import Testing
                 configuration.lupine.addressOverrides = [:]
             }
             #expect(await border.ask(.standard, "/a/1", [:], led) == .answer(4))
+        }
+    }
+
+    @Test("[U-12.2] what a proxy that knew one user brought is not given to another, and not written")
+    func usersOfProxies() async throws {
+        try await Self.withFolder { folder in
+            try await CacheBorder.with(leaf: nil, cache: Self.cache(folder)) { border in
+                let visits: [(user: String?, number: Int)] = [
+                    ("alice:one", 1), ("alice:one", 1), ("bob:two", 2), ("bob:guessed", 3), (nil, 4),
+                    (nil, 4),
+                ]
+                for (user, number) in visits {
+                    let session = try border.session(.standard) { configuration in
+                        let name = user.map { "\($0)@" } ?? ""
+                        configuration.lupine.proxies = [
+                            "http_proxy": "http://\(name)127.0.0.1:\(border.origin.port)"
+                        ]
+                    }
+                    #expect(await session.ask(try border.url()) == .answer(number), "\(user ?? "nobody")")
+                    await session.flush()
+                    session.end()
+                    #expect(Self.files(folder).isEmpty == (user != nil))
+                }
+            }
+        }
+    }
+
+    @Test("[U-12.4] what depends on a field for proxies is not stored")
+    func variesByProxy() async throws {
+        try await CacheBorder.with(
+            leaf: nil, [("Cache-Control", "max-age=1000"), ("Vary", "Accept, proxy-authorization")]
+        ) { border in
+            #expect(await border.ask(.standard) == .answer(1))
+            #expect(await border.ask(.standard) == .answer(2))
         }
     }
 

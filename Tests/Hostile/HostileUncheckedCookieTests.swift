@@ -35,7 +35,7 @@ import Testing
 
     @Test(
         "[U-13.17] they are for whom has accepted the connection, and leave those of others alone",
-        arguments: lines, [CacheBorder.Policy.disabled, .accepting])
+        arguments: lines, [CacheBorder.Policy.disabled, .accepting, .reading, .ignoring])
     func apart(line: String, policy: CacheBorder.Policy) async throws {
         for hasRight in [false, true] {
             let storage = try #require(URLSessionConfiguration.ephemeral.httpCookieStorage)
@@ -64,6 +64,19 @@ import Testing
                 }
                 #expect(storage.cookies?.count == 0 || hasRight)
             }
+        }
+    }
+
+    @Test("[U-13.17] what came from a server with a pin that is wanted is everybody's")
+    func pinned() async throws {
+        let storage = try #require(URLSessionConfiguration.ephemeral.httpCookieStorage)
+        let sharing = { (configuration: URLSessionConfiguration) in
+            configuration.httpCookieStorage = storage
+            configuration.urlCache = nil
+        }
+        try await Self.server("untrusted", sets: "sid=right; Secure; Path=/") { server in
+            #expect(await server.ask(.pinsUntrusted, "/set", [:], sharing) == .answer(9))
+            #expect(await server.ask(.accepting, "/seen", [:], sharing) == .answer(2))
         }
     }
 

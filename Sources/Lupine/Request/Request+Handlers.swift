@@ -101,7 +101,7 @@ extension Request {
 
     // MARK: credentials
 
-    /// Answers the challenges of the server and of proxies with a name and a password. No header field is sent before one
+    /// Answers the challenges of the server, and of some proxies on the way there, with a name and a password. No header field is sent before one
     /// comes, and no other server is answered that a redirect leads to. Nothing that others have brought answers for the
     /// request any more, and what it brings answers for nobody else: with `.forSession` and `.permanent` the session
     /// remembers where it was good, for requests with the same name and password, as long as the session lives.
@@ -112,7 +112,7 @@ extension Request {
         authenticate(with: URLCredential(user: username, password: password, persistence: persistence))
     }
 
-    /// Answers the challenges of the server and of proxies with a credential, on the same terms. A later call replaces it.
+    /// Answers the challenges of the server with a credential, on the same terms. A later call replaces it.
     @discardableResult
     public func authenticate(with credential: URLCredential) -> Self {
         // The task is handed it under the lock: of two threads the last one counts there too.

@@ -117,7 +117,7 @@ open class Session: @unchecked Sendable {
         self.cachedResponseHandler = cachedResponseHandler
         RootBurst.begin(on: rootQueue)
         eventMonitor = CompositeEventMonitor(queue: rootQueue, monitors: eventMonitors)
-        delegate.serve(self, telling: eventMonitor)
+        delegate.serve(self, telling: eventMonitor, judging: serverTrustManager)
     }
 
     /// A session with a `URLSession` of its own.

@@ -16,6 +16,8 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     private struct State {
         weak var provider: (any SessionStateProvider)?
         var eventMonitor: CompositeEventMonitor?
+        /// The session's: connections that it has accepted outlive the session.
+        var serverTrustManager: ServerTrustManager?
         /// What is done when the `URLSession` of a session that has gone has become invalid.
         var ending: Request.Job?
         var isInvalid = false
@@ -31,10 +33,14 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     }
 
     /// Serves that session, without keeping it alive.
-    func serve(_ provider: any SessionStateProvider, telling eventMonitor: CompositeEventMonitor) {
-        _ = state.write { state -> CompositeEventMonitor? in
-            let old = state.eventMonitor
+    func serve(
+        _ provider: any SessionStateProvider, telling eventMonitor: CompositeEventMonitor,
+        judging serverTrustManager: ServerTrustManager?
+    ) {
+        _ = state.write { state -> (CompositeEventMonitor?, ServerTrustManager?) in
+            let old = (state.eventMonitor, state.serverTrustManager)
             (state.provider, state.eventMonitor) = (provider, eventMonitor)
+            state.serverTrustManager = serverTrustManager
             return old
         }
     }
@@ -142,7 +148,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         _ space: URLProtectionSpace, of task: URLSessionTask, _ audience: Audience,
         _ completionHandler: (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        guard let trust = space.serverTrust, let manager = audience.provider?.serverTrustManager else {
+        guard let trust = space.serverTrust, let manager = state.read({ $0.serverTrustManager }) else {
             return completionHandler(.performDefaultHandling, nil)
         }
         do {
@@ -391,10 +397,10 @@ extension SessionDelegate: SelectiveDelegate {
     /// A subclass may have overridden the method.
     package var hearsOfNewTasks: Bool { isSubclass }
 
-    /// The session's evaluators. A subclass may have overridden the methods for challenges: nobody can tell, so it counts as
+    /// The session's evaluators, also when the session has gone. A subclass may have overridden the methods for challenges: nobody can tell, so it counts as
     /// if it had.
     package var trustJudge: (any AnyObject & Sendable)? {
-        isSubclass ? self : state.read { $0.provider }?.serverTrustManager
+        isSubclass ? self : state.read { $0.serverTrustManager }
     }
 
     private var isSubclass: Bool { type(of: self) != SessionDelegate.self }

@@ -4,7 +4,6 @@ internal import LupineLoading
 
 /// What a `SessionDelegate` needs of its session. Called on the root queue.
 protocol SessionStateProvider: AnyObject, Sendable {
-    var serverTrustManager: ServerTrustManager? { get }
     var redirectHandler: (any RedirectHandler)? { get }
     var cachedResponseHandler: (any CachedResponseHandler)? { get }
 
@@ -42,9 +41,11 @@ extension Session: SessionStateProvider {
 
     func credential(for task: URLSessionTask, in space: URLProtectionSpace) -> URLCredential? {
         // The request's own is for the server that the program named, not for whomever a redirect leads to.
-        let isMeant = space.isProxy() || space.isOfServer(at: task.originalRequest?.url)
-        if isMeant, let own = request(for: task)?.credential { return own }
-        // Names and passwords of the storage are the loading system's to take, which knows whether the task has its own.
+        if space.isOfServer(at: task.originalRequest?.url), let own = request(for: task)?.credential {
+            return own
+        }
+        // Names and passwords of the storage are the loading system's to take, which knows whether the task has its own, and
+        // which proxies are answered with that.
         guard space.authenticationMethod == NSURLAuthenticationMethodClientCertificate else { return nil }
         return session.configuration.urlCredentialStorage?.defaultCredential(for: space)
     }

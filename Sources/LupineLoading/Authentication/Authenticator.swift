@@ -134,6 +134,11 @@ struct Authenticator: Sendable {
         proxy.asker = asker
         proxy.sent = .nothing
         guard let place = message.proxy else { return }
+        if !isResending, let current = proxy.current,
+            credentials.isWithheld(current.credential, from: current.space, at: message.url)
+        {
+            proxy.current = nil
+        }
         let content = place.isTunnelled ? .none : message.content
         if let current = proxy.current {
             if Self.canAnswer(current, content) { proxy.sent = .asked(current) }
@@ -157,6 +162,9 @@ struct Authenticator: Sendable {
         return functions.isEmpty
             ? nil : ContentHash(functions: Array(functions), content: message.content)
     }
+
+    /// What goes out to the proxy with this transmission, beside the configuration's Basic; nil for nothing.
+    var proxyCredential: URLCredential? { proxy.sent.answer?.credential }
 
     /// Whether anything goes out with the request.
     private var sendsAnswers: Bool { server.sent.answer != nil || proxy.sent.answer != nil }

@@ -36,7 +36,7 @@ package struct CacheEntry: Sendable {
     static let conceal: @Sendable (String) -> String = { hash.text(for: $0) }
 
     /// The entry of a response that a program stores: nothing is known about who else may have it, so everybody may, unless
-    /// the request names a user.
+    /// the request names a user in one of the usual fields.
     ///
     /// - Parameters:
     ///   - response: The response with its whole content.
@@ -46,7 +46,7 @@ package struct CacheEntry: Sendable {
     package init(
         response: CachedURLResponse, for request: URLRequest, requestTime: Date, responseTime: Date
     ) {
-        let namesUser = request.value(forHTTPHeaderField: "Cookie") != nil
+        let namesUser = IdentifyingFields.usual.text(of: request) != nil
         self.init(
             response: response, for: request, requestTime: requestTime, responseTime: responseTime,
             provenance: .program, identifying: namesUser ? .usual : nil)

@@ -110,9 +110,9 @@ package enum CacheEntryFile {
         switch provenance.source {
         case .program: writer.write(octet: SourceKind.program.rawValue)
         case .plain(let way):
-            guard (way?.utf8.count ?? 0) <= longestText else { return false }
+            guard (way?.path.utf8.count ?? 0) <= longestText else { return false }
             writer.write(octet: SourceKind.plain.rawValue)
-            writer.write(way)
+            writer.write(way?.path)
         case .secure(let connection):
             guard connection.keys.count <= longestPath, (connection.roots?.utf8.count ?? 0) <= longestText
             else { return false }
@@ -273,7 +273,7 @@ package enum CacheEntryFile {
     ) throws(OctetReader.Damage) -> CacheProvenance {
         switch SourceKind(rawValue: try reader.octet()) {
         case .program?: return .program
-        case .plain?: return CacheProvenance(.plain(way: try readShortText(&reader)))
+        case .plain?: return CacheProvenance(.plain(way: try readShortText(&reader).map { CacheWay($0) }))
         case .secure?:
             let identity: PeerEvidence.ClientIdentity
             switch IdentityKind(rawValue: try reader.octet()) {

@@ -8,8 +8,8 @@ final class CacheProvenance: Hashable, Sendable {
     enum Source: Hashable, Sendable {
         /// The program: it stored the answer, or a protocol of its gave it.
         case program
-        /// A connection without TLS. The way is nil for the plain one (`SessionEngine.way`).
-        case plain(way: String?)
+        /// A connection without TLS. The way is nil for the plain one.
+        case plain(way: CacheWay?)
         case secure(Connection)
     }
 
@@ -23,7 +23,7 @@ final class CacheProvenance: Hashable, Sendable {
         var keys: Set<SHA256Digest>
         /// Under whom it was accepted; nil for the default policy, and for what was read from a disk.
         var judge: TrustJudge?
-        /// Whether anybody has looked at the chain to accept it.
+        /// Whether the chain has passed a check of whoever accepted it.
         var wasChecked: Bool
     }
 
@@ -47,8 +47,12 @@ final class CacheProvenance: Hashable, Sendable {
 
     /// Whether it may be on the disk: what nobody has checked may not, and what only this process could ask for need not.
     var mayBeWritten: Bool {
-        guard case .secure(let connection) = source else { return true }
-        return connection.wasChecked && (connection.roots != nil || connection.judge == nil)
+        switch source {
+        case .program: return true
+        case .plain(let way): return way?.user == nil
+        case .secure(let connection):
+            return connection.wasChecked && (connection.roots != nil || connection.judge == nil)
+        }
     }
 
     /// What is noted of an entry that a 304 of another provenance has updated: what holds for its content and for its fields.

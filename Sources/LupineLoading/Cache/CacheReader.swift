@@ -19,12 +19,12 @@ final class CacheReader: Hashable, Sendable {
     /// The certificate that it would show, as far as that is known before connecting.
     let client: SHA256Digest?
     /// The way of a request without TLS; nil for the plain one.
-    let way: String?
+    let way: CacheWay?
     /// The fields that tell its users apart.
     let identifyingFields: IdentifyingFields
 
     init(
-        policy: Policy, client: SHA256Digest? = nil, way: String? = nil,
+        policy: Policy, client: SHA256Digest? = nil, way: CacheWay? = nil,
         identifyingFields: IdentifyingFields = .usual
     ) {
         self.policy = policy

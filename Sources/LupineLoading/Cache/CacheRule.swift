@@ -5,9 +5,10 @@ internal import LupineHTTP
 
 /// What may be stored, under which key, and what makes it void (RFC 9111 §3, §4.3, §4.4). Pure.
 enum CacheRule {
-    /// The key of an address: all of it but the fragment (U-12.2).
+    /// The key of an address: all of it but the fragment, and but the user whom it names (U-12.2). A key names a file, so it has no
+    /// secret in it; `VaryKey` tells the users apart.
     static func key(of url: URL) -> String {
-        let text = url.absoluteString
+        let text = url.partedFromUserInfo.address
         return text.firstIndex(of: "#").map { String(text[..<$0]) } ?? text
     }
 
@@ -17,8 +18,8 @@ enum CacheRule {
             request.value(forHTTPHeaderField: "Range") == nil
         else { return false }
         if forbidsStoring(response, for: request) { return false }
-        let vary = response.value(forHTTPHeaderField: "Vary")
-        return !(vary.map { ListSyntax.contains("*", in: Array($0.utf8).span) } ?? false)
+        return !VaryKey.names(in: response.value(forHTTPHeaderField: "Vary")).contains(
+            where: VaryKey.isUnknown)
     }
 
     /// Whether the server or the caller said `no-store`: then nothing of it reaches a disk, whoever asks.

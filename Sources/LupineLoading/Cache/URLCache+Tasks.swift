@@ -31,7 +31,8 @@ extension URLCache {
         removeCachedResponse(for: request)
     }
 
+    /// With the `Authorization` that went out: who may have the answer depends on it (U-12.5).
     private static func request(of task: URLSessionDataTask) -> URLRequest? {
-        task.currentRequest ?? task.originalRequest
+        task.core.sentRequest ?? task.currentRequest ?? task.originalRequest
     }
 }

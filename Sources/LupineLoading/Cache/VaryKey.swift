@@ -3,7 +3,8 @@
 internal import Foundation
 
 /// What of a request its stored answer depends on: the fields that `Vary` names, `Authorization` always, and, of an answer that
-/// is not everybody's, those that tell users apart (RFC 9111 §4.1; U-12.5, U-12.11).
+/// is not everybody's, those that tell users apart (RFC 9111 §4.1; U-12.5, U-12.11). While a request has no `Authorization`, the
+/// user whom its address names stands for it: a protocol of the program's may have answered that user.
 ///
 /// A key goes to the disk, so values that are secrets are kept as what `conceal` makes of them: a keyed hash.
 package struct VaryKey: Hashable, Sendable {
@@ -47,10 +48,7 @@ package struct VaryKey: Hashable, Sendable {
     init(
         vary: String?, identifying: IdentifyingFields? = nil, request: URLRequest, conceal: (String) -> String
     ) {
-        var names = Set(
-            (vary ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() })
-        names.remove("")
-        names.insert("authorization")
+        let names = Self.names(in: vary).union(["authorization"])
         var values: [String: Value] = [:]
         for name in names {
             let isSecret = Self.secrets.contains(name) || (identifying ?? .usual).contains(name)
@@ -61,14 +59,25 @@ package struct VaryKey: Hashable, Sendable {
             audience: identifying.map { Audience(fields: $0.name, user: $0.text(of: request).map(conceal)) })
     }
 
+    /// The names that a `Vary` lists, in small letters.
+    static func names(in vary: String?) -> Set<String> {
+        guard let vary else { return [] }
+        return Set(vary.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() })
+            .subtracting([""])
+    }
+
+    /// Whether nobody can say what another request has there: more than its fields, or what goes to a proxy on the way and is
+    /// added there.
+    static func isUnknown(_ name: String) -> Bool { name == "*" || name.hasPrefix("proxy-") }
+
     /// Whether another request gets the same answer; none does when the answer depends on more than its fields, or when it
     /// is for one of users who were told apart by other fields.
     func matches(
         _ request: URLRequest, identifying: IdentifyingFields = .usual, conceal: (String) -> String
     ) -> Bool {
         let hasSameFields = values.allSatisfy { name, stored in
-            if name == "*" { return false }
-            guard let value = request.value(forHTTPHeaderField: name).map(Self.normalised) else {
+            if Self.isUnknown(name) { return false }
+            guard let value = Self.text(of: name, in: request) else {
                 return stored == .absent
             }
             return switch stored {
@@ -90,8 +99,13 @@ package struct VaryKey: Hashable, Sendable {
     private static func value(
         of name: String, in request: URLRequest, isSecret: Bool, _ conceal: (String) -> String
     ) -> Value {
-        guard let value = request.value(forHTTPHeaderField: name).map(normalised) else { return .absent }
+        guard let value = text(of: name, in: request) else { return .absent }
         return isSecret ? .concealed(conceal(value)) : .plain(value)
+    }
+
+    private static func text(of name: String, in request: URLRequest) -> String? {
+        if let value = request.value(forHTTPHeaderField: name) { return normalised(value) }
+        return name == "authorization" ? request.url?.partedFromUserInfo.userInfo.map { "user \($0)" } : nil
     }
 
     /// A value without the blanks that do not count: around commas, at the ends, and more than one.

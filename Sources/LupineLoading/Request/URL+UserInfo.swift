@@ -3,6 +3,23 @@
 package import Foundation
 
 extension URL {
+    /// The address as text in two parts: without name and password, and those as they are written in it; the second is nil where
+    /// it names nobody.
+    var partedFromUserInfo: (address: String, userInfo: String?) {
+        let text = absoluteString
+        // Most addresses cannot name anybody.
+        guard text.utf8.contains(UInt8(ascii: "@")), let colon = text.firstIndex(of: ":") else {
+            return (text, nil)
+        }
+        let rest = text[text.index(after: colon)...]
+        guard rest.hasPrefix("//") else { return (text, nil) }
+        let authority = rest.dropFirst(2).prefix { !"/?#".contains($0) }
+        guard let end = authority.lastIndex(of: "@") else { return (text, nil) }
+        let userInfo = authority[..<end]
+        let address = text[..<authority.startIndex] + text[text.index(after: end)...]
+        return (String(address), userInfo.isEmpty ? nil : String(userInfo))
+    }
+
     /// The address without name and password: as it may be said to others, who need it to know which resource is meant.
     package var withoutUserInfo: URL {
         guard user(percentEncoded: true) != nil || password(percentEncoded: true) != nil,

@@ -27,9 +27,8 @@ enum ChallengeMethods {
     }
 
     /// Whether no challenge reaches code of the program's in such an object.
-    static func areMissing(in type: any Any.Type, takesTaskCalls: Bool) -> Bool {
-        let type = ObjectIdentifier(type)
-        return lacks.withLock { lacks in
+    static func areMissing(in type: ObjectIdentifier, takesTaskCalls: Bool) -> Bool {
+        lacks.withLock { lacks in
             lacks.contains(Lack(type: type, method: .session))
                 && (!takesTaskCalls || lacks.contains(Lack(type: type, method: .task)))
         }

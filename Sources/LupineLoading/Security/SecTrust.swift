@@ -50,7 +50,10 @@ public final class SecTrust: Sendable {
         var store: TrustStore?
         var chain: [SecCertificate]?
         var result = SecTrustResultType.invalid
-        var wasLookedAt = false
+        /// The chain has passed what it was last evaluated under, some policy about the chain among it.
+        var hasPassed = false
+        /// The chain has one of the pins of an evaluator of the library's.
+        var isPinned = false
         /// Counts the changes, so that an evaluation knows whether what it judged is still what is set.
         var version = 0
     }
@@ -92,6 +95,7 @@ public final class SecTrust: Sendable {
             if !keepsPath {
                 state.store = nil
                 state.chain = nil
+                state.hasPassed = false
             }
             state.result = .invalid
             state.version += 1
@@ -101,15 +105,16 @@ public final class SecTrust: Sendable {
     /// What the last evaluation came to, if nothing has been changed since.
     var result: SecTrustResultType { state.withLock { $0.result } }
 
-    /// Whether anybody has had it judged, or has seen its chain.
-    var wasLookedAt: Bool { state.withLock { $0.wasLookedAt } }
+    /// Whether the chain has passed an evaluation, or a pin of the library's evaluators. To read it is no check, for what somebody
+    /// has made of it cannot be known; nor is an evaluation that was refused, or that asked about revocation alone.
+    var wasChecked: Bool { state.withLock { $0.hasPassed || $0.isPinned } }
+
+    /// The chain has a pin that is wanted.
+    package func notePinned() { state.withLock { $0.isPinned = true } }
 
     /// The leaf and the issuers that could be linked (I-12.5); built when it is first asked for.
     var chain: [SecCertificate] {
-        let (settings, known, version) = state.withLock { state in
-            state.wasLookedAt = true
-            return (state.settings, state.chain, state.version)
-        }
+        let (settings, known, version) = state.withLock { ($0.settings, $0.chain, $0.version) }
         if let known { return known }
         let chain = peer(settings, version).chain().map(SecCertificate.init)
         state.withLock { if $0.version == version { $0.chain = chain } }
@@ -117,23 +122,15 @@ public final class SecTrust: Sendable {
     }
 
     /// The certificate that it is about.
-    var leaf: SecCertificate? {
-        state.withLock { state in
-            state.wasLookedAt = true
-            return state.settings.certificates.first
-        }
-    }
+    var leaf: SecCertificate? { state.withLock { $0.settings.certificates.first } }
 
     /// Judges. Blocks while answers about revocation are fetched, which happens only if a policy asks for them, fetching is
     /// allowed, and the thread is no loop's.
     func evaluate(mayFetch: Bool = true) -> Verdict {
-        let (settings, version) = state.withLock { state in
-            state.wasLookedAt = true
-            return (state.settings, state.version)
-        }
+        let (settings, version) = state.withLock { ($0.settings, $0.version) }
         let policies = settings.policies.map(\.policy)
         // What the process shares has loops: nobody makes it who does not ask about revocation.
-        let asks = policies.contains { if case .revocation = $0 { true } else { false } }
+        let asks = policies.contains { $0.isRevocation }
         let support = surroundings.revocation ?? (asks ? .shared : .none)
         let time = settings.verifyDate.map { UnixTime(seconds: Int64(clamping: $0)) } ?? .now
         let report = peer(settings, version).report(
@@ -146,6 +143,11 @@ public final class SecTrust: Sendable {
             guard state.version == version else { return }
             state.result = result
             state.chain = chain
+            if report.failure != nil {
+                state.hasPassed = false
+            } else if !policies.allSatisfy({ $0.isRevocation }) {
+                state.hasPassed = true
+            }
         }
         let subject = settings.certificates.first?.certificate.subject.description ?? ""
         return Verdict(failure: report.failure, result: result, subject: subject)
@@ -177,6 +179,11 @@ public final class SecTrust: Sendable {
 extension SecTrust: Hashable {
     public static func == (left: SecTrust, right: SecTrust) -> Bool { left === right }
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+extension TrustPolicy {
+    /// Whether it asks about revocation, and not about the chain itself.
+    fileprivate var isRevocation: Bool { if case .revocation = self { true } else { false } }
 }
 
 extension Int64 {

@@ -32,8 +32,18 @@ final class TaskTrust: PeerAsker {
         var trusts: [Place: SecTrust] = [:]
     }
 
-    /// The delegate of the task's own: what it is known by, and its type.
-    private let own: (party: TrustParty, type: ObjectIdentifier)?
+    /// The delegate of the task's own.
+    private struct Own: Sendable {
+        /// What it is known by.
+        let party: TrustParty
+        let type: ObjectIdentifier
+        let takesTaskCalls: Bool
+
+        /// Whether its class has no method that could answer.
+        var isMute: Bool { ChallengeMethods.areMissing(in: type, takesTaskCalls: takesTaskCalls) }
+    }
+
+    private let own: Own?
     private let bridge: TrustBridge
     private let state: Lock<State>
 
@@ -41,7 +51,9 @@ final class TaskTrust: PeerAsker {
     init(asking asker: any ServerTrustAsker, of bridge: TrustBridge) {
         state = Lock(State(asker: asker))
         own = asker.ownDelegate.map {
-            (.delegate(ObjectToken(of: $0)), ObjectIdentifier(type(of: $0)))
+            Own(
+                party: .delegate(ObjectToken(of: $0)), type: ObjectIdentifier(type(of: $0)),
+                takesTaskCalls: $0 is any URLSessionTaskDelegate)
         }
         self.bridge = bridge
     }
@@ -52,11 +64,11 @@ final class TaskTrust: PeerAsker {
         _ = state.withLock { $0.asker.take() }
     }
 
-    /// Who is asked about the task's connections first, as far as is known: its own delegate, unless those of its type have
-    /// always left such questions to the session. That there is a delegate does not say that it judges; not to ask one that
-    /// does would be to decide for it.
+    /// Who is asked about the task's connections first: its own delegate, unless its class is known to have no method for it.
+    /// That there is a delegate does not say that it judges; not to ask one that does would be to decide for it. What it, or
+    /// another of its class, has passed on before says nothing: it may have asked a third.
     var party: TrustParty {
-        guard let own, !bridge.passesOn(own.type) else { return .session }
+        guard let own, !own.isMute else { return .session }
         return own.party
     }
 
@@ -121,7 +133,6 @@ final class TaskTrust: PeerAsker {
     private func party(behind answer: ChallengeAnswer) -> TrustParty? {
         guard let speaker = answer.speaker else { return nil }
         guard let own else { return .session }
-        bridge.note(own.type, passesOn: speaker == .session)
         return speaker == .session ? .session : own.party
     }
 
@@ -138,7 +149,7 @@ final class TaskTrust: PeerAsker {
     ) -> PeerJudgement {
         switch disposition {
         case .useCredential:
-            credential?.trust.map { $0.wasLookedAt ? .accepted : .acceptedUnseen } ?? .byDefault
+            credential?.trust.map { $0.wasChecked ? .accepted : .acceptedUnchecked } ?? .byDefault
         case .performDefaultHandling: .byDefault
         case .cancelAuthenticationChallenge: .cancelled
         case .rejectProtectionSpace: .refused(.refused("the protection space was rejected"))

@@ -47,8 +47,6 @@ final class TrustBridge: Sendable {
         var profiles: [Kind: TLSProfile]
         /// Those of single delegates and chosen identities, in the order in which they were made.
         var many: [Kind] = []
-        /// Types of tasks' own delegates, and whether all of them that were asked have left the question to the session.
-        var types: [ObjectIdentifier: Bool] = [:]
     }
 
     /// How many delegates and chosen identities keep their connections to share; one more makes the first forgotten.
@@ -146,16 +144,7 @@ final class TrustBridge: Sendable {
         return self.profile(Kind(party: party, face: kind.face))
     }
 
-    // MARK: delegates that do not judge
-
-    /// Whether delegates of this type leave what is asked about connections to the session. A delegate that lacks the methods
-    /// shares the session's connections; which one does is only seen when one of its type is asked.
-    func passesOn(_ type: ObjectIdentifier) -> Bool { state.withLock { $0.types[type] ?? false } }
-
-    /// One of this type was asked. Who once answered is asked ever after.
-    func note(_ type: ObjectIdentifier, passesOn: Bool) {
-        state.withLock { $0.types[type] = passesOn && $0.types[type] ?? true }
-    }
+    // MARK: refused peers
 
     /// What belongs into the `userInfo` of the `URLError` for `error`: the trust of a refused peer, under
     /// `NSURLErrorFailingURLPeerTrustErrorKey` (U-11.19).

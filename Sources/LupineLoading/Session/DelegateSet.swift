@@ -26,7 +26,8 @@ final class DelegateSet: Sendable {
         if let selective = session as? any SelectiveDelegate {
             return selective.trustJudge.map { ObjectToken(of: $0) }
         }
-        return ChallengeMethods.areMissing(in: type(of: session), takesTaskCalls: task != nil)
+        return ChallengeMethods.areMissing(
+            in: ObjectIdentifier(type(of: session)), takesTaskCalls: task != nil)
             ? nil : ObjectToken(of: session)
     }
 }

@@ -5,13 +5,20 @@ import LupineTLS
 import LupineTransport
 
 extension SessionEngine {
-    /// What an answer to an `http` request depends on beside its address, for nothing proves who gave it: the proxy and
-    /// whatever else leads the connection elsewhere. Nil for the plain way.
-    func way(to url: URL) -> String? {
+    /// The way of an `http` request; nil for the plain one.
+    ///
+    /// - Parameter credential: What answers the proxy, where it has asked; the configuration's does unless there is one.
+    func way(to url: URL, as credential: URLCredential?) -> CacheWay? {
         let proxy = proxy(for: url, isWebSocket: false)
         if proxy == nil, detour == nil { return nil }
         let named = proxy.map { "\($0.kind) \($0.host):\($0.port)" }
-        return [named, detour].compactMap(\.self).joined(separator: " ")
+        let path = [named, detour].compactMap(\.self).joined(separator: " ")
+        guard let proxy else { return CacheWay(path) }
+        let answered = credential.map { "\($0.user ?? ""):\($0.password ?? "")" }
+        let configured = proxy.credentials.map {
+            String(decoding: $0.user + [UInt8(ascii: ":")] + $0.password, as: UTF8.self)
+        }
+        return CacheWay(path, user: (answered ?? configured).map(CacheEntry.conceal))
     }
 
     /// What leads all connections of a session elsewhere than to where their addresses say; nil for nothing.

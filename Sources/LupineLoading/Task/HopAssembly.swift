@@ -14,8 +14,8 @@ struct HopAssembly: Sendable {
     /// The farthest that redirects have led: what was left behind then is not added again (U-10.5).
     let move: RedirectMove
     let settings: SessionSettings
-    /// Under whom the hop's connection is accepted; asked for only where cookies are kept apart.
-    var judge: @Sendable () -> TrustJudge? = { nil }
+    /// Under whom the hop's connection is accepted; nil where no cookies are kept apart.
+    var judge: TrustJudge?
 
     /// The request, if it can be sent at all.
     func assembled() throws(URLError) -> URLRequest {
@@ -56,7 +56,7 @@ struct HopAssembly: Sendable {
         else { return nil }
         let cookies = storage.cookies(
             for: url, mainDocumentURL: request.mainDocumentURL, method: request.httpMethod ?? "GET",
-            of: storage.hasSomeApart ? judge() : nil)
+            of: storage.hasSomeApart ? judge : nil)
         if cookies.isEmpty { return nil }
         return HTTPCookie.requestHeaderFields(with: cookies)["Cookie"]
     }
@@ -65,7 +65,7 @@ struct HopAssembly: Sendable {
 
     /// Stores what a response sets, line by line (U-13.1, U-13.13).
     ///
-    /// - Parameter judge: Who has accepted the connection without a look at its peer, if that is so (U-13.13).
+    /// - Parameter judge: Who has accepted the connection without a check that its peer has passed, if that is so (U-13.17).
     static func storeCookies(
         of response: HTTPURLResponse, to request: URLRequest, _ settings: SessionSettings,
         apartFor judge: () -> TrustJudge? = { nil }

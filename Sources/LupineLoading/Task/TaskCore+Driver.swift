@@ -19,9 +19,20 @@ extension TaskCore: TaskDriverClient {
 
     /// The request before it goes away outside of the lock, here and with responses below: its body, and what was attached to
     /// it, are the program's.
-    func driverSends(_ request: URLRequest) {
+    func driverSends(_ request: URLRequest, authorization: String?) {
         var request: URLRequest? = request
-        state.withLock { swap(&$0.currentRequest, &request) }
+        state.withLock { state in
+            swap(&state.currentRequest, &request)
+            state.sentAuthorization = authorization
+        }
+    }
+
+    /// The current request as it went out: with the answer to a challenge, which `currentRequest` does not show.
+    var sentRequest: URLRequest? {
+        let (request, authorization) = state.withLock { ($0.currentRequest, $0.sentAuthorization) }
+        guard var request, let authorization else { return request }
+        request.setValue(authorization, forHTTPHeaderField: "Authorization")
+        return request
     }
 
     func driverWaitsForConnectivity() {

@@ -40,6 +40,8 @@ final class TaskCore: Sendable {
         var making: Making?
         var load: (any TaskLoad)?
         var currentRequest: URLRequest?
+        /// What went out with it in `Authorization` as the answer to a challenge.
+        var sentAuthorization: String?
         var response: URLResponse?
         var error: (any Error)?
         var own: DelegateSet?

@@ -124,16 +124,16 @@ extension TaskDriver {
     /// Hands on what the cache has, as if the network had it (U-12.15).
     func answerFromCache() {
         let now = Date()
-        let (response, request, _) = state.withLock { state in
+        let (response, request, authorization, _) = state.withLock { state in
             state.answersSince = now
             let before = state.response
             state.response = state.cache.answer?.response.response
             // The client may say that it can take more before it has said that it cannot.
             state.isPaused = true
-            return (state.response, state.announced, before)
+            return (state.response, state.announced, state.authorization, before)
         }
         guard let response else { return handle(.answered) }
-        client.driverSends(request)
+        client.driverSends(request, authorization: authorization)
         switch client.driverResponse(response) {
         case .deliver, .splice: state.withLock { $0.isPaused = false }
         case .pause: break

@@ -58,6 +58,7 @@ extension TaskDriver: HopLoadClient {
         let fetchStart: Date
         let redirectCount: Int
         let isTransaction: Bool
+        let judge: TrustJudge?
         /// Where an answer to a challenge went out, or a challenge comes in.
         let authenticator: Rare<Authenticator>?
     }
@@ -82,7 +83,7 @@ extension TaskDriver: HopLoadClient {
             let isAsked = state.isTransaction && (state.hasAnswered || status == 401 || status == 407)
             return Situation(
                 request: state.request, cache: state.cache, fetchStart: state.fetchStart,
-                redirectCount: state.redirectCount, isTransaction: state.isTransaction,
+                redirectCount: state.redirectCount, isTransaction: state.isTransaction, judge: state.judge,
                 authenticator: isAsked ? authenticator(for: state).map { .value($0) } : nil)
         }
         guard let situation else { return .skip }
@@ -148,7 +149,7 @@ extension TaskDriver: HopLoadClient {
             // Before anything is decided: the next hop is to have them (U-10.6).
             HopAssembly.storeCookies(of: response, to: situation.request, context.settings) {
                 guard let evidence = hop.evidence, evidence.isUnproven(at: .now) else { return nil }
-                return judge
+                return situation.judge ?? judge
             }
             judgeChallenge(response, situation, &verdict)
             if case .deliver = verdict.judgement { judgeRedirect(response, situation, &verdict) }

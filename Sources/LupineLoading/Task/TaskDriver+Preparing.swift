@@ -18,6 +18,8 @@ extension TaskDriver {
         var isSuspended: Bool
         var distrustsStored: Bool
         var authenticator: Rare<Authenticator>?
+        /// Under whom the hop's connection is accepted.
+        var judge: TrustJudge?
     }
 
     /// Makes the next hop: here, or, where code of the program's has a say and a loop goes on with the load, elsewhere. Behind
@@ -36,7 +38,7 @@ extension TaskDriver {
 
     /// The beginning of the preparation, whose end is the beginning of a hop.
     private func makePlan() {
-        let plan = state.withLock { state in
+        var plan = state.withLock { state in
             state.request.makeAbsolute()
             return Plan(
                 request: state.request, body: state.body, move: state.move,
@@ -49,12 +51,23 @@ extension TaskDriver {
         if let stream = Self.spentStream(plan) {
             return fail(.loading(.requestBodyStreamExhausted, url: plan.request.url, reason: stream))
         }
+        // Found once: who judges now may be gone when the response comes, and what it sets would be filed as somebody else's.
+        if mayBeJudged(plan.request) { plan.judge = judge }
         let assembly = HopAssembly(
             request: plan.request, kind: order.kind, body: plan.body, move: plan.move,
-            settings: context.settings, judge: { [self] in judge })
+            settings: context.settings, judge: plan.judge)
         do throws(URLError) {
             authorize(try assembly.assembled(), plan)
         } catch { fail(error) }
+    }
+
+    /// Whether it matters for the request who judges: what comes over TLS is kept for them, and what they have brought is sent.
+    private func mayBeJudged(_ request: URLRequest) -> Bool {
+        switch request.contents.value.scheme {
+        case .https, .wss: true
+        case .http, .ws: context.settings.cookieStorage?.hasSomeApart ?? false
+        default: false
+        }
     }
 
     /// Goes on when what was waited for is there, unless the load has ended meanwhile.
@@ -162,11 +175,12 @@ extension TaskDriver {
         }
         let fields = shared.identifyingFields
         if request.contents.value.scheme == .http {
-            guard let way = context.engine.way(to: url) else { return shared }
+            let user = plan.authenticator?.value.proxyCredential
+            guard let way = context.engine.way(to: url, as: user) else { return shared }
             return CacheReader(
                 policy: shared.policy, client: shared.client, way: way, identifyingFields: fields)
         }
-        let judge = judge
+        let judge = plan.judge ?? judge
         let mayIdentify = context.settings.mayIdentify(to: url, after: plan.move)
         let client = mayIdentify ? chosenClient(at: url) ?? shared.client : nil
         if judge.objects.isEmpty, client == shared.client { return shared }
@@ -226,11 +240,13 @@ extension TaskDriver {
         switch CacheDecision(for: hop.sent, configuration: policy, entry: entry, at: Date()) {
         case .use(let entry):
             var (sent, announced, cache) = (hop.announced, hop.announced, CacheUse(answer: entry))
+            let authorization = hop.fields.authorization
             handle(.prepared(.answer), elsewhere: true) { state in
                 guard state.machine.isPreparing else { return }
                 swap(&state.sent, &sent)
                 swap(&state.announced, &announced)
                 swap(&state.cache, &cache)
+                state.authorization = authorization
             }
         case .fail:
             fail(.loading(.resourceUnavailable, url: hop.sent.url, reason: "the cache has no answer"))
@@ -291,8 +307,10 @@ extension TaskDriver {
             swap(&state.sent, &sent)
             swap(&state.announced, &announced)
             state.hasAnswered = hasAnswered
+            state.authorization = hop.fields.authorization
             swap(&state.cache, &cache)
             state.authenticator = plan.authenticator
+            state.judge = plan.judge
             swap(&state.response, &response)
             state.fetchStart = now
             if let sentStream { state.streams.insert(sentStream) }
@@ -332,8 +350,8 @@ extension TaskDriver {
 
     /// The request that goes out is the task's current one.
     func announce() {
-        let request = state.withLock { $0.announced }
-        client.driverSends(request)
+        let (request, authorization) = state.withLock { ($0.announced, $0.authorization) }
+        client.driverSends(request, authorization: authorization)
     }
 
     // MARK: the network

@@ -51,6 +51,11 @@ final class TaskDriver: Sendable {
         var authenticator: Rare<Authenticator>?
         /// Whether an answer to a challenge went out with the hop.
         var hasAnswered = false
+        /// What of that was for the server.
+        var authorization: String?
+
+        /// Under whom the hop's connection is accepted, where that matters.
+        var judge: TrustJudge?
 
         var question: Question?
         var questions = 0

@@ -46,7 +46,9 @@ protocol TaskDriverClient: AnyObject, Sendable {
     /// What the task was handed to answer challenges with; nil for nothing. It may be replaced at any time.
     var driverCredential: URLCredential? { get }
     /// A hop begins: the request that is sent is the task's current one from here on.
-    func driverSends(_ request: URLRequest)
+    ///
+    /// - Parameter authorization: What goes out in `Authorization` as the answer to a challenge, which the request does not show.
+    func driverSends(_ request: URLRequest, authorization: String?)
     /// There is no way to the network yet; asked for once.
     func driverWaitsForConnectivity()
     /// A redirect: the proposed request, or what the program makes of it; nil delivers the redirect itself.
@@ -77,6 +79,9 @@ protocol TaskDriverClient: AnyObject, Sendable {
 }
 
 extension TaskDriverClient {
+    /// A hop begins that answers no challenge.
+    func driverSends(_ request: URLRequest) { driverSends(request, authorization: nil) }
+
     /// Nothing: only a task is handed any.
     var driverCredential: URLCredential? { nil }
 }

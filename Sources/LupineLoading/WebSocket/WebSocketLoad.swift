@@ -82,7 +82,9 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
     var driverAsker: (any ServerTrustAsker)? { client.driverAsker }
     var driverJudges: [ObjectToken] { client.driverJudges }
     var driverCredential: URLCredential? { client.driverCredential }
-    func driverSends(_ request: URLRequest) { client.driverSends(request) }
+    func driverSends(_ request: URLRequest, authorization: String?) {
+        client.driverSends(request, authorization: authorization)
+    }
     func driverWaitsForConnectivity() { client.driverWaitsForConnectivity() }
     func driverRedirects(
         _ response: HTTPURLResponse, to request: URLRequest, reply: @escaping @Sendable (URLRequest?) -> Void

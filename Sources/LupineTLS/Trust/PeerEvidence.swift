@@ -23,7 +23,7 @@ package final class PeerEvidence: Sendable {
         case standard
         /// By another one, or by whoever was asked.
         case otherwise
-        /// Nobody has looked at it.
+        /// By whoever accepts it without a check that it has passed.
         case unchecked
     }
 
@@ -55,7 +55,7 @@ package final class PeerEvidence: Sendable {
         self.identity = identity
     }
 
-    /// Whether nobody has looked at the chain, and the default evaluation, which is run then, refuses it.
+    /// Whether the chain has passed no check, and the default evaluation, which is run then, refuses it.
     package func isUnproven(at time: UnixTime) -> Bool {
         acceptance == .unchecked && !standing(at: time).passesDefault
     }

@@ -31,8 +31,8 @@ package protocol PeerAsker: AnyObject, Sendable {
 package enum PeerJudgement: Hashable, Sendable {
     /// It is trusted, whatever its chain says.
     case accepted
-    /// The same, by somebody who has not looked at its chain.
-    case acceptedUnseen
+    /// The same, by somebody whose checks, if there were any, its chain has not passed.
+    case acceptedUnchecked
     /// It is not.
     case refused(TrustFailure)
     /// What the profile's evaluator says.

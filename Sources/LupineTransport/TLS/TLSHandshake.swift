@@ -165,7 +165,7 @@ final class TLSHandshake: LoopChannel {
         if let profile { self.profile = profile }
         switch judgement {
         case .accepted: judged(trust, .success(()), engine, how: .otherwise)
-        case .acceptedUnseen: judged(trust, .success(()), engine, how: .unchecked)
+        case .acceptedUnchecked: judged(trust, .success(()), engine, how: .unchecked)
         case .refused(let failure): judged(trust, .failure(failure), engine, how: .otherwise)
         case .byDefault: inquire(about: trust, engine)
         case .cancelled: end(.failure(.cancelled))

@@ -228,6 +228,36 @@ import Testing
         }
     }
 
+    @Test("[U-12.2, U-12.5] what a program stores for a task is for the user who was answered")
+    func storedForTask() async throws {
+        try await Self.withMembers { stage in
+            let cache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
+            let url = try stage.url("/members/page")
+            let task = await withCheckedContinuation { continuation in
+                let made = Noted<URLSessionDataTask?>(nil)
+                let task = stage.session.dataTask(with: url) { data, response, _ in
+                    if let response, let data, let task = made.value {
+                        cache.storeCachedResponse(
+                            CachedURLResponse(response: response, data: data), for: task)
+                    }
+                    continuation.resume(returning: made.value)
+                }
+                made.set(task)
+                task.ownCredential = Self.credential("alice")
+                task.resume()
+            }
+            // What a program sees of a request has no answer to a challenge in it.
+            #expect(task?.currentRequest?.value(forHTTPHeaderField: "Authorization") == nil)
+            var request = URLRequest(url: url)
+            #expect(cache.cachedResponse(for: request)?.data == Data("alice".utf8))
+            #expect(await cache.lookUp(request) == nil)
+            request.setValue(
+                BasicResponse.field(user: "alice", password: "secret-alice"),
+                forHTTPHeaderField: "Authorization")
+            #expect(await cache.lookUp(request)?.content == "alice")
+        }
+    }
+
     // MARK: redirects
 
     @Test("[U-10.5, U-11.4] what a task was handed is its server's, also when it comes home again")

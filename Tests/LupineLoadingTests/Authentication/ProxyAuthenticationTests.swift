@@ -59,8 +59,9 @@ struct ProxyAuthenticationTests {
         #expect(try scene.receive(200) == "deliver")
         #expect(storage.allCredentials.isEmpty)
         // Another task of the same user says it unasked, to any origin behind that proxy.
-        var other = Scene(memory, own: Scene.credential)
-        let elsewhere = try other.send(try Scene.request("http://else.test/"), proxy: proxy)
+        let next = try Scene.request("http://else.test/")
+        var other = Scene(memory, own: Scene.credential, for: next)
+        let elsewhere = try other.send(next, proxy: proxy)
         #expect(try DigestTests.parameters(elsewhere.proxyAuthorization)["nc"] == "00000003")
         #expect(elsewhere.authorization == nil)
     }
@@ -165,6 +166,80 @@ struct ProxyAuthenticationTests {
         try other.send(request, proxy: proxy)
         #expect(try Self.refuse(&other, [Scene.digest("m")]) == "ask")
         #expect(other.answer(.use(Scene.credential)) == "resend")
+    }
+
+    /// Who is asked on the way of a task for the first address, at the second.
+    struct Asked: CustomTestStringConvertible, Sendable {
+        let made: String
+        let hop: String
+        let isBasic: Bool
+        /// Whether what the task was handed goes out.
+        let isAnswered: Bool
+        var testDescription: String { "\(made), at \(hop), \(isBasic ? "Basic" : "Digest")" }
+
+        init(_ made: String, _ hop: String, basic: Bool, digest: Bool, isBasic: Bool) {
+            (self.made, self.hop, self.isBasic) = (made, hop, isBasic)
+            isAnswered = isBasic ? basic : digest
+        }
+
+        static let all = [true, false].flatMap { isBasic in
+            [
+                ("http://a.test/1", "http://a.test/2", true, true),
+                ("https://a.test/1", "https://a.test/2", false, true),
+                ("http://a.test/1", "http://b.test/2", false, false),
+                ("http://a.test/1", "http://a.test:81/2", false, false),
+                ("http://a.test/1", "https://a.test/2", false, false),
+                ("https://a.test/1", "http://a.test/2", false, false),
+                ("https://a.test/1", "https://b.test/2", false, false),
+            ].map { Asked($0.0, $0.1, basic: $0.2, digest: $0.3, isBasic: isBasic) }
+        }
+    }
+
+    @Test(
+        "[U-11.4, U-11.17] where a proxy is answered with what the task was handed", arguments: Asked.all)
+    func handed(_ row: Asked) throws {
+        let memory = AuthenticationMemory()
+        let storage = URLCredentialStorage()
+        let proxy = try Self.proxy(ProxyServerFixture.plain, row.hop)
+        let lines = [row.isBasic ? Scene.basic : Scene.digest()]
+        let refuse = proxy.isTunnelled ? Self.refuseTunnel : Self.refuse
+        let space = URLProtectionSpace(
+            proxyHost: "proxy.test", port: 3128,
+            type: proxy.isTunnelled ? NSURLProtectionSpaceHTTPSProxy : NSURLProtectionSpaceHTTPProxy,
+            realm: "r",
+            authenticationMethod: row.isBasic
+                ? NSURLAuthenticationMethodHTTPBasic : NSURLAuthenticationMethodHTTPDigest)
+        storage.setDefaultCredential(
+            URLCredential(user: "service", password: "s", persistence: .forSession), for: space)
+        func scene() throws -> Scene {
+            Scene(memory, storage: storage, own: Scene.credential, for: try Scene.request(row.made))
+        }
+        var first = try scene()
+        try first.send(try Scene.request(row.hop), proxy: proxy)
+        #expect(try refuse(&first, lines) == "ask")
+        #expect(first.lastChallenge?.proposedCredential == (row.isAnswered ? Scene.credential : nil))
+        #expect(first.answer(.performDefault) == (row.isAnswered ? "resend" : "deliver"))
+        // Nor does it go out unasked where a task of the same user has learnt that it is good, or was told so on its way.
+        var user = Scene(memory)
+        try user.send(try Scene.request(row.hop), proxy: proxy)
+        #expect(try refuse(&user, lines) == "ask")
+        #expect(user.answer(.use(Scene.credential)) == "resend")
+        try user.send(try Scene.request(row.hop), proxy: proxy)
+        #expect(try user.receive(200) == "deliver")
+        var second = try scene()
+        let sent = try second.send(try Scene.request(row.hop), proxy: proxy)
+        #expect((sent.proxyAuthorization != nil || sent.tunnelAuthorizer != nil) == row.isAnswered)
+    }
+
+    @Test("[U-11.17] what a delegate says to a proxy goes out, also where the task was handed the same")
+    func delegateSaysTheSame() throws {
+        let request = try Scene.request("https://a.test/")
+        let proxy = try Self.proxy(ProxyServerFixture.plain, "https://a.test/")
+        var scene = Scene(own: Scene.credential, for: request)
+        try scene.send(request, proxy: proxy)
+        #expect(try Self.refuseTunnel(&scene, [Scene.basic]) == "ask")
+        #expect(scene.answer(.use(Scene.credential)) == "resend")
+        #expect(try scene.send(request, proxy: proxy).tunnelAuthorizer != nil)
     }
 
     @Test("[U-11.17] a 407 of an origin is an ordinary response")

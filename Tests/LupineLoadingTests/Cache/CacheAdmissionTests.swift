@@ -33,7 +33,9 @@ import Testing
     }
 
     static let entries: [(name: String, provenance: CacheProvenance)] = [
-        ("program", .program), ("http", .plain), ("proxied", CacheProvenance(.plain(way: "http p:1"))),
+        ("program", .program), ("http", .plain),
+        ("proxied", CacheProvenance(.plain(way: CacheWay("http p:1")))),
+        ("aliceProxied", CacheProvenance(.plain(way: CacheWay("http p:1", user: "alice")))),
         ("proven", secure()), ("otherRoots", secure(roots: "mine")), ("keyB", secure(keys: [keyB])),
         ("unproven", secure(roots: nil)), ("unprovenB", secure(roots: nil, keys: [keyB])),
         ("judged1", secure(roots: nil, judge: judge(1))), ("judged2", secure(roots: nil, judge: judge(2))),
@@ -53,11 +55,17 @@ import Testing
             "with other roots", CacheReader(policy: .standard(roots: "mine")), open.union(["otherRoots"])
         ),
         (
-            "behind a proxy", CacheReader(policy: .standard(roots: "system"), way: "http p:1"),
+            "behind a proxy", CacheReader(policy: .standard(roots: "system"), way: CacheWay("http p:1")),
             ["program", "proxied", "proven", "keyB", "proven1", "anonymous"]
         ),
         (
-            "behind another proxy", CacheReader(policy: .standard(roots: "system"), way: "http p:2"),
+            "alice behind a proxy",
+            CacheReader(policy: .standard(roots: "system"), way: CacheWay("http p:1", user: "alice")),
+            ["program", "aliceProxied", "proven", "keyB", "proven1", "anonymous"]
+        ),
+        (
+            "behind another proxy",
+            CacheReader(policy: .standard(roots: "system"), way: CacheWay("http p:2")),
             ["program", "proven", "keyB", "proven1", "anonymous"]
         ),
         (
@@ -138,7 +146,7 @@ import Testing
     @Test("[U-12.2] what nobody has checked is not for the disk, nor what nobody could read there")
     func written() {
         for (name, provenance) in Self.entries {
-            let isWritten = !["judged1", "judged2"].contains(name)
+            let isWritten = !["judged1", "judged2", "aliceProxied"].contains(name)
             #expect(provenance.mayBeWritten == isWritten, "\(name)")
         }
         #expect(!Self.secure(wasChecked: false).mayBeWritten)
@@ -152,7 +160,7 @@ import Testing
             (proven, proven, proven), (.plain, .plain, .plain), (.program, proven, proven),
             (.program, .plain, .plain), (.plain, .program, .plain), (.plain, proven, nil),
             (proven, .plain, nil), (proven, .program, nil),
-            (.plain, CacheProvenance(.plain(way: "http p:1")), nil),
+            (.plain, CacheProvenance(.plain(way: CacheWay("http p:1"))), nil),
             (proven, unproven, unproven), (proven, Self.secure(roots: "mine"), unproven),
             (proven, Self.secure(keys: [Self.keyB]), Self.secure(keys: [Self.keyB])),
             (proven, Self.secure(judge: Self.judge(1)), nil),
@@ -294,6 +302,42 @@ import Testing
                 for: try CacheStage.request(),
                 requestTime: Date(), responseTime: Date(), provenance: .plain, identifying: mine)
             #expect((entry.vary.audience == nil) == (control == "PUBLIC"), "\(control)")
+        }
+    }
+
+    @Test(
+        "[U-12.5] the user whom an address names is told apart like one who says so, unless the request says it"
+    )
+    func namedUsers() throws {
+        let (alice, bob, plain) = ("http://alice:a@h/a", "http://bob:b@h/a", "http://h/a")
+        let says = ["Authorization": "alice"]
+        let rows: [(stored: String, [String: String], asked: String, [String: String], isSame: Bool)] = [
+            (alice, [:], alice, [:], true), (alice, [:], bob, [:], false), (alice, [:], plain, [:], false),
+            (alice, [:], "http://alice:other@h/a", [:], false), (plain, [:], alice, [:], false),
+            (alice, says, alice, says, true), (alice, says, plain, says, true),
+            (alice, says, alice, [:], false),
+            (alice, [:], plain, says, false), (plain, [:], plain, [:], true),
+        ]
+        for (stored, fields, asked, other, isSame) in rows {
+            let entry = CacheEntry(
+                response: try CacheStage.loaded("x"), for: try CacheStage.request(stored, fields),
+                requestTime: Date(), responseTime: Date(), provenance: .plain, identifying: .usual)
+            #expect(
+                entry.answers(try CacheStage.request(asked, other), of: .standard) == isSame,
+                "\(stored) \(fields), \(asked) \(other)")
+        }
+    }
+
+    @Test("[U-12.5] what a program stores for a user is that user's, by whichever field the request says so")
+    func storedByPrograms() throws {
+        for (name, value) in [("Cookie", "alice"), ("X-Api-Key", "alice"), ("authorization", "alice")] {
+            let stored = try CacheStage.request("http://h/a", [name: value])
+            let entry = CacheStage.entry(try CacheStage.loaded("x"), for: stored)
+            #expect(entry.answers(stored, of: .standard))
+            for fields in [[:], [name: "bob"]] {
+                let asked = try CacheStage.request("http://h/a", fields)
+                #expect(!entry.answers(asked, of: .standard), "\(name), \(fields)")
+            }
         }
     }
 

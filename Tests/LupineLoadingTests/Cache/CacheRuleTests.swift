@@ -54,6 +54,8 @@ struct CacheRuleTests {
             ("request no-store", "GET", ["Cache-Control": "no-store"], 200, [:], false),
             ("Vary: *", "GET", [:], 200, ["Vary": "Accept, *"], false),
             ("Vary", "GET", [:], 200, ["Vary": "Accept"], true),
+            ("Vary: Proxy-Authorization", "GET", [:], 200, ["Vary": "Accept, Proxy-Authorization"], false),
+            ("Vary: proxy-x", "GET", [:], 200, ["Vary": "proxy-x"], false),
         ]
 
     @Test("[U-12.4, U-12.7] what may be stored", arguments: storable)
@@ -181,6 +183,7 @@ struct CacheRuleTests {
         (nil, [:], ["Authorization": "s"], false), ("Cookie", ["Cookie": "s"], ["Cookie": "t"], false),
         ("Cookie", ["Cookie": "s"], ["Cookie": "s"], true), ("*", [:], [:], false),
         ("Accept, *", ["Accept": "a"], ["Accept": "a"], false),
+        ("Proxy-Authorization", [:], [:], false),
     ]
 
     @Test("[U-12.11] an answer is for requests with the same fields", arguments: varies)

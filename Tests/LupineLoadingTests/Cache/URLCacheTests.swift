@@ -44,9 +44,12 @@ struct URLCacheTests {
         ("http://h/a?b=c", "http://h/a?b=d", false), ("http://h/a?b", "http://h/a", false),
         ("http://h/a", "https://h/a", false), ("http://h/a", "http://h:8080/a", false),
         ("http://h/a", "http://h/A", false), ("http://h/a", "http://h/a/", false),
+        ("http://u:s3cret@h/a", "http://h/a", true), ("http://u@h:8080/a?b#c", "http://:p@h:8080/a?b", true),
+        ("http://u:p@v@h/a", "http://h/a", true), ("http://h/u@a", "http://h/a", false),
+        ("http://h/?u@h", "http://h/?h", false),
     ]
 
-    @Test("[U-12.2] the key is the whole address but for the fragment", arguments: keys)
+    @Test("[U-12.2] the key is the whole address but for the fragment and the user", arguments: keys)
     func key(stored: String, asked: String, isFound: Bool) async throws {
         let cache = stage.cache(memory: 0)
         let inMemory = stage.cache(disk: 0)
@@ -57,6 +60,22 @@ struct URLCacheTests {
         }
         await cache.flush()
         #expect((cache.cachedResponse(for: try CacheStage.request(asked)) != nil) == isFound)
+    }
+
+    @Test("[U-12.2, U-12.8] a file is named by no user, and voided for all of them")
+    func usersOfAnAddress() async throws {
+        let cache = stage.cache()
+        let named = try CacheStage.request("http://alice:s3cret@h/a")
+        let plain = try CacheStage.request("http://h/a")
+        cache.store(CacheStage.entry(try CacheStage.loaded("x"), for: named), for: named)
+        await cache.flush()
+        let file = try stage.file(plain)
+        #expect(stage.files == [file.lastPathComponent])
+        #expect(await stage.cache().lookUp(named)?.content == "x")
+        cache.invalidate(try #require(plain.url))
+        #expect(await cache.lookUp(named) == nil)
+        await cache.flush()
+        #expect(stage.files.isEmpty)
     }
 
     @Test("[U-12.2] a program's own look-up asks for neither fields nor freshness, and only GET is stored")

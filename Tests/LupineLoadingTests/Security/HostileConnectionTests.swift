@@ -84,6 +84,16 @@ import Testing
         }
     }
 
+    @Test("[U-9.17] what one delegate has passed on, another of its class that asks somebody else may not")
+    func whoAsksAnother() async throws {
+        try await Self.run { stage in
+            for _ in 0..<2 { #expect(await stage.load(as: Forwarding(to: Silent())) == nil) }
+            let judge = Judge(.refuses)
+            #expect(await stage.load(as: Forwarding(to: judge)) == .serverCertificateUntrusted)
+            #expect(judge.asked == 1)
+        }
+    }
+
     /// It passes the first question on and answers the second: neither serves those who were served by the other.
     @Test("[U-9.17] a delegate that passes on today and answers tomorrow answers for itself")
     func whoPassesOnMayAnswerLater() async throws {
@@ -349,6 +359,22 @@ extension HostileConnectionTests {
 
     /// A delegate that has no word about connections.
     final class Silent: NSObject, URLSessionTaskDelegate {}
+
+    /// A delegate that asks another.
+    private final class Forwarding: NSObject, URLSessionTaskDelegate {
+        private let inner: any URLSessionTaskDelegate
+
+        init(to inner: any URLSessionTaskDelegate) { self.inner = inner }
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler:
+                @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            inner.urlSession(
+                session, task: task, didReceive: challenge, completionHandler: completionHandler)
+        }
+    }
 
     /// A delegate that judges servers as it was told, and counts how often it was asked.
     final class Judge: NSObject, URLSessionTaskDelegate {

@@ -129,7 +129,7 @@ final class RecordingClient: TaskDriverClient {
     var driverAsker: (any ServerTrustAsker)? { nil }
     var driverJudges: [ObjectToken] { [] }
 
-    func driverSends(_ request: URLRequest) {
+    func driverSends(_ request: URLRequest, authorization: String?) {
         call("sends") { state.withLock { $0.notes.current.append(request) } }
     }
 

@@ -77,7 +77,9 @@ private final class Crossing: TaskLoad, TaskDriverClient {
     var driverTask: URLSessionTask { client.driverTask }
     var driverAsker: (any ServerTrustAsker)? { nil }
     var driverJudges: [ObjectToken] { [] }
-    func driverSends(_ request: URLRequest) { client.driverSends(request) }
+    func driverSends(_ request: URLRequest, authorization: String?) {
+        client.driverSends(request, authorization: authorization)
+    }
     func driverResponse(_ response: URLResponse) -> HopPlan { client.driverResponse(response) }
     func driverWaitsForConnectivity() {}
     func driverRedirects(

@@ -76,7 +76,7 @@ import Testing
     }
 
     /// Answers challenges with the user whose name is in the request's `X-User`.
-    private final class Answering: SessionDelegate, @unchecked Sendable {
+    final class Answering: SessionDelegate, @unchecked Sendable {
         override func urlSession(
             _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
             completionHandler:
@@ -95,7 +95,7 @@ import Testing
         URLCredential(user: user, password: "secret-\(user)", persistence: persistence)
     }
 
-    private static func request(
+    static func request(
         _ user: String?, _ way: Way, _ url: String, _ session: Session,
         _ persistence: URLCredential.Persistence = .forSession
     ) -> DataRequest {
@@ -473,89 +473,5 @@ import Testing
             }
             #expect(Self.said(to: stage.origin) == ["-", "alice", "-", "bob", "-", "alice"])
         }
-    }
-
-    // MARK: proxies
-
-    @Test("[U-11.17] a proxy that reads requests hears each user's own name", arguments: Scheme.allCases)
-    func proxies(_ scheme: Scheme) async throws {
-        let origin = try LupineOrigin.Origin.start(
-            configuration: {
-                var serving = OriginConfiguration()
-                serving.recordedBytes = 1 << 16
-                return serving
-            }())
-        origin.route("GET", "/behind") { request throws(Refusal) in
-            if request.field("Proxy-Authorization") != nil { return OriginResponse(204) }
-            var response = OriginResponse(407)
-            try response.add(
-                "Proxy-Authenticate",
-                scheme == .basic
-                    ? "Basic realm=\"proxy\"" : "Digest realm=\"proxy\", nonce=\"n\", qop=\"auth\"")
-            return response
-        }
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.timeoutIntervalForRequest = 3_600
-        configuration.httpMaximumConnectionsPerHost = 1
-        configuration.connectionProxyDictionary = [
-            "HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": Int(origin.port),
-        ]
-        let session = Session(configuration: configuration)
-        for (user, status) in [
-            ("alice", 204), ("bob", 204), (nil, 407), ("alice", 204), ("bob", 204), (nil, 407),
-        ] {
-            let response = await Self.request(user, .request, "http://far.test/behind", session).answered()
-            #expect(response.response?.statusCode == status)
-        }
-        session.session.invalidateAndCancel()
-        await origin.shutdown()
-        let counts = scheme == .digest ? ["#1", "#2"] : ["", ""]
-        #expect(
-            Self.said(to: origin, "Proxy-Authorization", counts: true)
-                == [
-                    "-", "alice\(counts[0])", "-", "bob\(counts[0])", "-", "alice\(counts[1])",
-                    "bob\(counts[1])", "-",
-                ])
-    }
-
-    @Test(
-        "[U-11.17, U-9.17] a tunnel that one user's name has opened carries nobody else",
-        arguments: Scheme.allCases)
-    func tunnels(_ scheme: Scheme) async throws {
-        var serving = OriginConfiguration()
-        serving.recordedBytes = 1 << 16
-        serving.tls = TLSServerConfiguration(identities: [
-            TLSServerIdentity(
-                try TLSIdentity(pemChain: PKI.text("good-chain.pem"), pemKey: PKI.text("good.key")))
-        ])
-        let asks =
-            scheme == .basic ? "Basic realm=\"proxy\"" : "Digest realm=\"proxy\", nonce=\"n\", qop=\"auth\""
-        let refuses = Script(
-            [.expectHead, .send("HTTP/1.1 407 No\r\nProxy-Authenticate: \(asks)\r\n\r\n"), .close],
-            on: .socket)
-        let opens = Script(
-            [.expectHead, .send("HTTP/1.1 200 OK\r\n\r\n"), .startTLS(), .speakHTTP], on: .socket)
-        // alice, bob, nobody; then alice and bob again in the tunnels that they have.
-        serving.script = ScriptPlan([refuses, opens, refuses, opens, refuses])
-        let origin = try LupineOrigin.Origin.start(configuration: serving)
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.timeoutIntervalForRequest = 3_600
-        configuration.lupine.tls.roots = .certificates(try Certificate.pem(PKI.text("root.pem")))
-        configuration.connectionProxyDictionary = [
-            "HTTPSEnable": 1, "HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(origin.port),
-        ]
-        let session = Session(configuration: configuration)
-        for (user, status) in [("alice", 200), ("bob", 200), (nil, nil), ("alice", 200), ("bob", 200)] {
-            let response = await Self.request(user, .request, "https://good.test/get", session).answered()
-            #expect(response.response?.statusCode == status, "\(user ?? "nobody")")
-        }
-        session.session.invalidateAndCancel()
-        await origin.shutdown()
-        let names = (0..<origin.counts.connectionsAccepted).map { index in
-            SpokenNames.read(origin.received(on: index), "Proxy-Authorization").first.map {
-                String($0.prefix { $0 != "#" })
-            } ?? "?"
-        }
-        #expect(names == ["-", "alice", "-", "bob", "-"])
     }
 }

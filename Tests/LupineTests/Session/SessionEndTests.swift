@@ -11,6 +11,23 @@ import Testing
 /// What a session does to all its requests, and what happens when it goes.
 struct SessionEndTests {
     @Test(
+        "[U-13.17] when a session has gone, it is still known under whose evaluators its connections were accepted"
+    )
+    func judgeOfReleased() throws {
+        let manager = ServerTrustManager(evaluators: ["localhost": DisabledTrustEvaluator()])
+        let delegate = SessionDelegate()
+        weak var released: Session?
+        do {
+            let session = Session(
+                configuration: .ephemeral, delegate: delegate, serverTrustManager: manager)
+            released = session
+            #expect(delegate.trustJudge === manager)
+        }
+        #expect(released == nil)
+        #expect(delegate.trustJudge === manager)
+    }
+
+    @Test(
         "[S-35, S-36, O-2] all requests are those that were performed and have not ended; cancelling them comes before its completion"
     )
     func allRequests() async throws {
