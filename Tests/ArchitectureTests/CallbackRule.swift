@@ -17,7 +17,7 @@ struct CallbackRule {
         for index in file.tokens.indices where file.token(index) == "typealias" {
             let line = file.tokens[index].line
             var last = index + 1
-            while last < file.tokens.count, file.tokens[last].line <= line + 1 {
+            while last < file.tokens.count, file.tokens[last].line <= line + 8 {
                 if arrow(at: last, in: file) {
                     found.insert(file.token(index + 1))
                     break
@@ -59,7 +59,10 @@ struct CallbackRule {
                 fields[0].hasSuffix("*")
                 ? callbacks.filter { $0.hasPrefix(fields[0].dropLast()) }
                 : callbacks.intersection([fields[0]])
-            if matches.isEmpty { found.append("\(fields[0]) is no callback of the public interface") }
+            // Observers of notifications and of key paths stand in no interface.
+            if matches.isEmpty, !fields[0].hasPrefix("observers of ") {
+                found.append("\(fields[0]) is no callback of the public interface")
+            }
             named.formUnion(matches)
             if fields[1] == "-" { continue }
             if fields[1] != "queue" { places.formUnion(fields[1].components(separatedBy: ", ")) }

@@ -63,7 +63,9 @@ struct CallbackTests {
             public typealias B = Int
             func c() -> Int { 1 }
             typealias D =
-                (Int) -> Void
+                @Sendable (
+                    Int
+                ) -> Void
             """
         #expect(CallbackRule.aliases(in: SourceFile(path: "A.swift", text: text)) == ["A", "D"])
     }
@@ -76,6 +78,7 @@ struct CallbackTests {
         #expect(found(["A.a()"], "# comment\nA.a() | A.swift | row").isEmpty)
         #expect(found(["A.a()", "A.b()"], "A.* | A.swift | row, SomeTests").isEmpty)
         #expect(found(["A.a()", "B.b()"], "A.a() | A.swift | row\nB.b() | - | the library's").isEmpty)
+        #expect(found([], "observers of A | A.swift | row").isEmpty)
         #expect(found(["A.a()", "B.b()"], "A.a() | A.swift | row").count == 1, "B.b() is not listed")
         #expect(found(["A.a()"], "A.a() | A.swift | row\nB.b() | - | gone").count == 1, "B.b() is none")
         #expect(found(["A.a()"], "A.a() | A.swift, B.swift | row").count == 1, "B.swift asserts nothing")

@@ -57,9 +57,8 @@ open class URLCache: NSObject, @unchecked Sendable {
     ///   - diskCapacity: How many bytes may be kept on the disk; without any the folder is not touched.
     ///   - path: The folder; a path that is not absolute is one in the user's folder for caches, nil is the folder of the
     ///     shared cache.
-    public convenience init(memoryCapacity: Int, diskCapacity: Int, diskPath path: String?) {
-        self.init(
-            memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, directory: Self.folder(path))
+    public init(memoryCapacity: Int, diskCapacity: Int, diskPath path: String?) {
+        store = Self.store(memoryCapacity, diskCapacity, Self.folder(path))
     }
 
     /// The folder of a path.
@@ -76,16 +75,20 @@ open class URLCache: NSObject, @unchecked Sendable {
     ///   - memoryCapacity: How many bytes may be kept in memory.
     ///   - diskCapacity: How many bytes may be kept on the disk; without any the folder is not touched.
     ///   - directory: The folder, which is made when it is needed, for its owner only; nil is that of the shared cache.
-    public convenience init(memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil) {
-        self.init(
-            memoryCapacity: memoryCapacity, diskCapacity: diskCapacity,
-            directory: directory ?? Self.folder(nil),
-            keyFile: UserFolder.data().appendingPathComponent("cache.key"))
+    public init(memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil) {
+        store = Self.store(memoryCapacity, diskCapacity, directory ?? Self.folder(nil))
     }
 
     /// A cache that keeps the key by which it conceals secrets in this file.
     package init(memoryCapacity: Int, diskCapacity: Int, directory: URL, keyFile: URL) {
-        store = CacheStore(
+        store = Self.store(memoryCapacity, diskCapacity, directory, keyFile: keyFile)
+    }
+
+    private static func store(
+        _ memoryCapacity: Int, _ diskCapacity: Int, _ directory: URL,
+        keyFile: URL = UserFolder.data().appendingPathComponent("cache.key")
+    ) -> CacheStore {
+        CacheStore(
             memoryCapacity: memoryCapacity, diskCapacity: diskCapacity,
             folder: CacheFolder(directory, keyFile: keyFile))
     }

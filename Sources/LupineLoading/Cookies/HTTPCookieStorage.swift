@@ -174,7 +174,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
 
     /// Stores what a response set, under the policy of a session's configuration.
     ///
-    /// - Parameter judge: Who has accepted the connection without a look at its peer; nil where somebody has looked. Then the
+    /// - Parameter judge: Who has accepted the connection although its peer has passed no check; nil where it has. With a judge the
     ///   cookies are kept for requests under the same judge, and never on the disk.
     func store(
         _ cookies: [HTTPCookie], from url: URL?, mainDocumentURL: URL?, policy: HTTPCookie.AcceptPolicy,

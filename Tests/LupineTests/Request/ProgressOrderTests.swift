@@ -36,7 +36,7 @@ struct ProgressOrderTests {
             @Sendable (
                 PipelineStage, DispatchQueue, DispatchQueue, @escaping @Sendable (Progress) -> Void,
                 @escaping @Sendable () -> Void
-            ) -> Request
+            ) throws -> Request
     }
 
     private static let body = Data(count: 256 << 10)
@@ -64,15 +64,13 @@ struct ProgressOrderTests {
                 .response(queue: end) { _ in done() }
         },
         Kind(testDescription: "upload of a stream") { stage, progress, end, tell, done in
-            var request = URLRequest(url: stage.url("/post"))
-            request.httpMethod = "POST"
+            var request = try URLRequest(url: stage.url("/post"), method: .post)
             request.setValue("\(body.count)", forHTTPHeaderField: "Content-Length")
             return stage.session.upload(InputStream(data: body), with: request)
                 .uploadProgress(queue: progress, closure: tell).response(queue: end) { _ in done() }
         },
         Kind(testDescription: "body of a stream's request") { stage, progress, end, tell, done in
-            var request = URLRequest(url: stage.url("/post"))
-            request.httpMethod = "POST"
+            var request = try URLRequest(url: stage.url("/post"), method: .post)
             request.httpBody = Data(count: 4096)
             return stage.session.streamRequest(request).uploadProgress(queue: progress, closure: tell)
                 .responseStream(on: end) { if case .complete = $0.event { done() } }
@@ -92,7 +90,7 @@ struct ProgressOrderTests {
             for _ in 0..<10 {
                 let response = DispatchQueue(label: "response")
                 let (events, whole, ended) = (Heard<Event>(), Heard<Bool>(), Heard<Bool>())
-                let request = kind.begin(
+                let request = try kind.begin(
                     stage, place.queue(stage, response), response,
                     { progress in
                         events.add(.progress(progress.completedUnitCount, of: progress.totalUnitCount))
@@ -121,7 +119,7 @@ struct ProgressOrderTests {
             let progress = DispatchQueue(label: "progress")
             progress.suspend()
             let (told, ended) = (Heard<Double>(), Heard<Bool>())
-            let request = kind.begin(
+            let request = try kind.begin(
                 stage, progress, DispatchQueue(label: "response"), { told.add($0.fractionCompleted) },
                 { ended.add(true) })
             await ended.wait(for: 1)
