@@ -126,6 +126,27 @@ struct HostileSessionFileTests {
         }
     }
 
+    /// What is kept for one origin stays there, whatever its name is; what stands on the command line is the user's to send.
+    @Test func whatIsKeptDoesNotFollowARedirect() async throws {
+        var recording = OriginConfiguration()
+        recording.recordedBytes = 1 << 16
+        let elsewhere = try LupineOrigin.Origin.start(configuration: recording)
+        try await withShell { shell, origin in
+            let start = "http://localhost:\(origin.port)"
+            let first = await shell.run("--session me -H X-Internal:s3cr3t -H Accept:text/mine \(start)/get")
+            #expect(first.code == 0)
+            let target = "http://127.0.0.1:\(elsewhere.port)/get"
+            let second = await shell.run(
+                "--session me -L -H X-Given:given \(start)/redirect-to?url=\(target)")
+            #expect(second.code == 0, "\(second.errors)")
+        }
+        let wire = (0..<elsewhere.counts.connectionsAccepted).flatMap { elsewhere.received(on: $0) }
+        let text = String(decoding: wire, as: UTF8.self)
+        #expect(text.contains("X-Given: given\r\n") && text.contains("Accept: text/mine\r\n"))
+        #expect(!text.contains("s3cr3t"), "\(text)")
+        await elsewhere.shutdown()
+    }
+
     /// Files that nobody wrote with this command. Each ends with a sentence, none with a trap, and none is written over.
     @Test(arguments: [
         "", "{", "[]", "null", "1", "{\"origins\": 1}", "{\"origins\": [{}]}",

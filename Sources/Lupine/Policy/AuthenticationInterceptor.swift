@@ -58,8 +58,8 @@ where AuthenticatorType: Authenticator {
                 window: refreshWindow.map { ($0.interval, $0.maximumAttempts) }))
     }
 
-    /// The credential. Setting it ends what was known about the one before, a refresh that has failed included; the result
-    /// of one that still runs replaces it.
+    /// The credential. Setting it ends what was known about the one before, a refresh that has failed included; what comes of a
+    /// refresh that still runs is dropped, and those that wait for it go on with the new one.
     public var credential: Credential? {
         get { machine.read { $0.credential } }
         set { change { $0.replace(by: newValue) } }
@@ -98,7 +98,7 @@ where AuthenticatorType: Authenticator {
                 completion(.success(authenticated))
             case .fail(let error): completion(.failure(error))
             case .wait: break
-            case .refresh(let credential): refresh(credential, for: session)
+            case .refresh(let credential, let version): refresh(credential, version, for: session)
             case .refuse(let waiting, let error): fail(waiting, with: error)
             }
             return
@@ -130,29 +130,28 @@ where AuthenticatorType: Authenticator {
         case .retry: completion(.retry)
         case .fail(let error): completion(.doNotRetryWithError(error))
         case .wait: break
-        case .refresh(let credential): refresh(credential, for: session)
+        case .refresh(let credential, let version): refresh(credential, version, for: session)
         case .refuse(let waiting, let error): fail(waiting, with: error)
         }
     }
 
-    private func refresh(_ credential: Credential, for session: Session) {
+    private func refresh(_ credential: Credential, _ version: Int, for session: Session) {
         queue.async { [self] in
             assertNoLockIsHeld()
             authenticator.refresh(credential, for: session) { [self] result in
-                switch result {
-                case .success(let credential):
-                    let waiting = change { $0.succeed(with: credential) }
-                    queue.async { [self] in
-                        for adaptation in waiting.adaptations {
-                            adapt(
-                                adaptation.urlRequest, for: adaptation.session,
-                                completion: adaptation.completion)
-                        }
-                        for answer in waiting.answers { answer(.retry) }
-                    }
-                case .failure(let error): fail(change { $0.fail(with: error) }, with: error)
-                }
+                let outcome = change { $0.refreshed(result, of: version) }
+                goOn(outcome.goOn)
+                if case .failure(let error) = result { fail(outcome.failed, with: error) }
             }
+        }
+    }
+
+    private func goOn(_ waiting: Machine.Waiting) {
+        queue.async { [self] in
+            for adaptation in waiting.adaptations {
+                adapt(adaptation.urlRequest, for: adaptation.session, completion: adaptation.completion)
+            }
+            for answer in waiting.answers { answer(.retry) }
         }
     }
 

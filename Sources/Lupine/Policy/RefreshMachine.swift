@@ -34,8 +34,8 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, Answer> 
         case fail(any Error)
         /// It hears of a refresh that runs.
         case wait
-        /// It hears of a refresh that has to be started.
-        case refresh(Credential)
+        /// It hears of a refresh that has to be started; its end is told with the version.
+        case refresh(Credential, version: Int)
         /// There must be no further refresh: these hear of that, it is among them.
         case refuse(Waiting, any Error)
     }
@@ -45,7 +45,7 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, Answer> 
         case retry
         case fail(any Error)
         case wait
-        case refresh(Credential)
+        case refresh(Credential, version: Int)
         case refuse(Waiting, any Error)
     }
 
@@ -69,7 +69,7 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, Answer> 
         return (credential, error)
     }
 
-    /// Another credential, from outside. It forces the state to idle, even while a refresh runs.
+    /// Another credential, from outside. It forces the state to idle; what comes of a refresh that runs is another credential's.
     mutating func replace(by new: Credential?) {
         credential = new
         version += 1
@@ -103,7 +103,7 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, Answer> 
                 let error = AuthenticationError.excessiveRefresh
                 return .refuse(fail(with: error), error)
             }
-            return .refresh(credential)
+            return .refresh(credential, version: version)
         }
     }
 
@@ -121,19 +121,37 @@ struct RefreshMachine<Credential: AuthenticationCredential, Adaptation, Answer> 
                 let error = AuthenticationError.excessiveRefresh
                 return .refuse(fail(with: error), error)
             }
-            return .refresh(credential)
+            return .refresh(credential, version: version)
         }
     }
 
-    /// The refresh gave a credential. Those that have waited are to go on.
-    mutating func succeed(with new: Credential) -> Waiting {
-        replace(by: new)
-        return release()
+    /// Who is to go on when a refresh has ended, and who is to hear of its failure.
+    struct Outcome {
+        var goOn = Waiting()
+        var failed = Waiting()
     }
 
-    /// There is no new credential. Those that have waited are to hear why, and so are those that come late, until a request
-    /// is authenticated again.
-    mutating func fail(with error: any Error) -> Waiting {
+    /// A refresh has ended. What it gave holds if the credential that it was started for is still the one: one that was set
+    /// meanwhile may be another user's, or nobody's. Those that have waited go on with that, behind its own refresh if one runs.
+    ///
+    /// - Parameters:
+    ///   - result: The new credential, or why there is none; that is told to those that come late, too, until a request is
+    ///     authenticated again.
+    ///   - version: The version of the credential that was refreshed.
+    mutating func refreshed(_ result: Result<Credential, any Error>, of version: Int) -> Outcome {
+        guard version == self.version else {
+            if case .refreshing = state { return Outcome() }
+            return Outcome(goOn: release())
+        }
+        switch result {
+        case .success(let new):
+            replace(by: new)
+            return Outcome(goOn: release())
+        case .failure(let error): return Outcome(failed: fail(with: error))
+        }
+    }
+
+    private mutating func fail(with error: any Error) -> Waiting {
         state = .failed(error)
         return release()
     }

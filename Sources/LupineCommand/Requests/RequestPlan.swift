@@ -16,6 +16,8 @@ struct RequestPlan: Sendable {
     let headers: [(name: String, value: String)]
     /// Fields that must not be sent although every request is given them.
     let omitted: Set<String>
+    /// Names of fields that a session has kept for the URL's origin, and that may hold a secret: no other origin gets them.
+    let boundFields: Set<String>
     let body: MessageBody
     let credentials: Credentials?
     let usesDigest: Bool
@@ -57,7 +59,7 @@ struct RequestPlan: Sendable {
         return RequestPlan(
             typed: typed, url: url, method: method,
             headers: headers.filter { !names.contains($0.name.lowercased()) } + more, omitted: omitted,
-            body: body,
+            boundFields: boundFields, body: body,
             credentials: credentials, usesDigest: usesDigest)
     }
 }
@@ -84,7 +86,8 @@ struct RequestPlanner {
         let method = invocation.method ?? standardMethod
         let credentials = try credentials(for: url, in: address)
         var headers = defaults(method)
-        for (name, value) in remembered(url) { HeaderEdits.set(name, value, in: &headers) }
+        let kept = remembered(url)
+        for (name, value) in kept { HeaderEdits.set(name, value, in: &headers) }
         if sendsCookiesAsField {
             let pairs = invocation.cookies.filter { $0.contains("=") }
             if !pairs.isEmpty { HeaderEdits.set("Cookie", pairs.joined(separator: "; "), in: &headers) }
@@ -96,7 +99,8 @@ struct RequestPlanner {
         var omitted = edits.removed.union(["Accept-Language"])
         if invocation.userAgent == "" { omitted.insert("User-Agent") }
         return RequestPlan(
-            typed: typed, url: url, method: method, headers: headers, omitted: omitted, body: content.body,
+            typed: typed, url: url, method: method, headers: headers, omitted: omitted,
+            boundFields: Set(kept.map(\.name).filter { !UserSession.isHarmless($0) }), body: content.body,
             credentials: credentials,
             usesDigest: invocation.usesDigest)
     }

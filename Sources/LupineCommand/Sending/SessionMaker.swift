@@ -16,6 +16,7 @@ struct SessionMaker {
     func session(for plan: RequestPlan, cookies: HTTPCookieStorage?) throws -> Session {
         let configuration = try configuration(omitting: plan.omitted)
         configuration.httpCookieStorage = cookies
+        configuration.lupine.sensitiveFields.formUnion(plan.boundFields)
         return Session(
             configuration: configuration,
             delegate: AnsweringDelegate(digestOnly: plan.usesDigest),

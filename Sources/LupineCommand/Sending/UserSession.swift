@@ -26,6 +26,9 @@ struct UserSession: Codable, Hashable, Sendable {
     /// Fields that hold no secret; any other may, whatever its name is.
     private static let harmlessFields: Set = ["accept", "accept-language", "user-agent"]
 
+    /// Whether a field of that name holds no secret.
+    static func isHarmless(_ name: String) -> Bool { harmlessFields.contains(name.lowercased()) }
+
     /// What a session of an origin that nobody noted is split into.
     struct Split {
         var sessions: [SessionOrigin: UserSession]
@@ -36,7 +39,7 @@ struct UserSession: Codable, Hashable, Sendable {
     /// Splits a session of an origin that nobody noted. Harmless fields are those of the origin that asks; cookies go to it where
     /// they are for its host, else to the origins that their domain has by its scheme.
     func split(for origin: SessionOrigin) -> Split {
-        let isHarmless = { (field: Field) in Self.harmlessFields.contains(field.name.lowercased()) }
+        let isHarmless = { (field: Field) in Self.isHarmless(field.name) }
         var sessions = [origin: UserSession(cookies: [], headers: headers.filter(isHarmless))]
         for cookie in cookies {
             var owners = [origin]

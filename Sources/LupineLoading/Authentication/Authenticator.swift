@@ -78,7 +78,8 @@ struct Authenticator: Sendable {
         var proposal: URLCredential?
     }
 
-    /// How often a task's delegate is asked (U-11.7).
+    /// How often a task's delegate is asked, and a configured credential tried (U-11.7): whoever challenges may name another
+    /// realm each time.
     static let mostChallenges = 20
     /// How often in a row a nonce is replaced (U-11.13).
     static let mostRenewals = 3
@@ -108,11 +109,15 @@ struct Authenticator: Sendable {
     // MARK: what goes out
 
     /// A transmission has begun with nothing to say to anybody: there was no proxy, and nothing was known of servers.
-    mutating func begun(_ message: AuthenticationMessage) { self.message = message }
+    mutating func begun(_ message: AuthenticationMessage) {
+        self.message = message
+        if message.hasAuthorization { credentials.isNamed = true }
+    }
 
     /// A transmission begins.
     mutating func begin(_ message: AuthenticationMessage) {
         self.message = message
+        if message.hasAuthorization { credentials.isNamed = true }
         // Nobody has asked yet, mostly: then it does not matter who would.
         if !isResending || server.current != nil && server.asker != message.server { server.current = nil }
         server.sent = .nothing
@@ -307,11 +312,13 @@ struct Authenticator: Sendable {
     private mutating func triesConfigured(
         _ side: Side, _ candidates: [AuthenticationCandidate], _ asker: AuthenticationCandidate.Asker
     ) -> Bool {
-        guard side == .proxy, let credential = message?.proxy?.credential, let candidate = candidates.first,
+        guard side == .proxy, challenges < Self.mostChallenges,
+            let credential = message?.proxy?.credential, let candidate = candidates.first,
             case .digest = candidate, proxy.configured.insert(candidate.space(of: asker)).inserted,
             let answer = memory.answer(to: candidate, from: asker, with: credential)
         else { return false }
         proxy.current = answer
+        challenges += 1
         return true
     }
 

@@ -7,15 +7,16 @@ internal import LupineTransport
 ///
 /// A task that brings its own is that user's: what it was handed speaks for it to the server that it was made for, the user in
 /// its address to the server. What it was handed is no proxy's: a proxy on the way to that server is answered with it where it
-/// learns no more than the way would show anyway, and none on the way to another server. The session's storage speaks for those that bring nothing: a user whose
-/// password is wrong, or who was led to another server, is not served as the session.
+/// learns no more than the way would show anyway, and none on the way to another server. The session's storage speaks for those
+/// that bring nothing: a user whose password is wrong, or who was led to another server, is not served as the session.
 struct TaskCredentials: Sendable {
     /// What the task was handed; nil for nothing.
     var own: URLCredential?
     /// The address that the task was made for.
     private let url: URL?
-    /// Whether that address, or a field of the program's, says to servers who the user is.
-    private let isNamed: Bool
+    /// Whether that address, or a field of the program's or the configuration's, says to servers who the user is: once said, it
+    /// holds for the whole task.
+    var isNamed: Bool
     private let storage: URLCredentialStorage?
 
     /// Those of a task with this request, in a session with this storage.

@@ -148,7 +148,9 @@ extension TLSEngine {
         switch phase {
         case .established: return
         case .failed(let failure): throw failure
-        case .handshaking, .closed: preconditionFailure("the connection is \(phase)")
+        // What sends through this connection may have closed it while it reads, and sends its last flight afterwards.
+        case .closed: throw .wireFailed
+        case .handshaking: preconditionFailure("the handshake is not over")
         }
     }
 

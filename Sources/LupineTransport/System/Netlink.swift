@@ -128,7 +128,7 @@ package enum Netlink {
         switch type {
         case 2:
             guard body.count >= 4 else { throw .truncated(type: type) }
-            return .error(number: -Int32(truncatingIfNeeded: Int64(Int32(bitPattern: body.u32(at: 0)))))
+            return .error(number: 0 &- Int32(bitPattern: body.u32(at: 0)))
         case 3: return .done
         case 4: return .overrun
         case 16: return .event(.link(try link(type, body)))

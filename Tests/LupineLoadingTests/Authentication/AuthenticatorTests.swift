@@ -183,6 +183,44 @@ struct AuthenticatorTests {
         #expect(try second.send(request).authorization == nil)
     }
 
+    @Test("[U-11.4] who says who they are, in whatever field, is not served as the storage's user")
+    func namedByTheConfiguration() throws {
+        let space = URLProtectionSpace(
+            host: "origin.test", port: 80, protocol: "http", realm: "r",
+            authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+        for isNamed in [false, true] {
+            let storage = URLCredentialStorage()
+            storage.set(Scene.credential, for: space)
+            storage.setDefaultCredential(Scene.credential, for: space)
+            // What the task was made for says nothing; the request that goes out has the configuration's fields.
+            var scene = try Scene(storage: storage, for: Scene.request())
+            try scene.send(
+                Scene.request { if isNamed { $0.setValue("Bearer b", forHTTPHeaderField: "Authorization") } })
+            #expect(try scene.receive(401, Scene.basic) == "ask")
+            #expect((scene.lastChallenge?.proposedCredential == nil) == isNamed)
+            #expect(scene.answer(.performDefault) == (isNamed ? "deliver" : "resend"))
+            // A redirect that drops the field makes nobody else of the user.
+            try scene.send(Scene.request("http://origin.test/c"))
+            #expect(try scene.receive(401, Scene.basic) == "ask")
+            if isNamed { #expect(scene.lastChallenge?.proposedCredential == nil) }
+        }
+    }
+
+    @Test("[U-11.7] a proxy that names another realm each time is told no more than it may ask for")
+    func configuredLimit() throws {
+        var scene = Scene()
+        let proxy = try ProxyAuthenticationTests.proxy(ProxyServerFixture.named, "http://origin.test/")
+        var (verdict, count) = ("", 0)
+        repeat {
+            try scene.send(Scene.request(), proxy: proxy)
+            let line = "Digest realm=\"r\(count)\", nonce=\"n\", qop=\"auth\""
+            verdict = scene.note(
+                scene.authenticator.received(try Scene.response(407, [line], "Proxy-Authenticate")))
+            count += 1
+        } while verdict == "resend" && count < 100
+        #expect(verdict == "deliver" && count == Authenticator.mostChallenges + 1)
+    }
+
     @Test("[U-11.7] a task is asked twenty times; the next response is delivered")
     func limit() throws {
         var scene = Scene()

@@ -45,6 +45,14 @@ import Testing
         #expect(try pair.client.write(bytes.span) == bytes.count)
     }
 
+    /// An engine whose wire is another engine may be told to send when that one has been closed.
+    @Test(arguments: TLSVersion.tested)
+    func aClosedEngineTakesNothing(_ version: TLSVersion) throws {
+        let pair = try EnginePair.established(version)
+        pair.client.close()
+        #expect(throws: TLSError.wireFailed) { try pair.client.write([1, 2, 3].span) }
+    }
+
     /// In TLS 1.3 the client has the last word of the handshake.
     @Test func theLastFlightGoesWithTheFirstWrite() throws {
         let configuration = TLSConfiguration.test(.v1_3)

@@ -199,6 +199,11 @@ extension Callback {
         { setUp, hook in setUp.delegate = CallingDelegate(method, hook) }
     }
 
+    private static func callingWithCache(_ setUp: inout PipelineSetUp, _ hook: Hook) {
+        calling("willCacheResponse")(&setUp, hook)
+        setUp.configure = { $0.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0) }
+    }
+
     private static func ofDelegate(_ method: String, to path: String = "/get") -> Callback {
         Callback(
             "delegate's \(method)",
@@ -212,13 +217,9 @@ extension Callback {
         ofDelegate("didCreateTask"), ofDelegate("didReceiveChallenge", to: "/basic-auth/user/password"),
         ofDelegate("willPerformHTTPRedirection", to: "/redirect/1"), ofDelegate("didReceiveResponse"),
         ofDelegate("didReceiveData"), ofDelegate("didFinishCollecting"), ofDelegate("didCompleteWithError"),
-        Callback(
-            "delegate's willCacheResponse",
-            prepare: { setUp, hook in
-                calling("willCacheResponse")(&setUp, hook)
-                setUp.configure = { $0.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0) }
-            }
-        ) { stage, _ in stage.get("/cache/60") },
+        Callback("delegate's willCacheResponse", prepare: callingWithCache) { stage, _ in
+            stage.get("/cache/60")
+        },
         Callback("delegate's didSendBodyData", prepare: calling("didSendBodyData")) { stage, _ in
             stage.session.upload(Data(count: 4096), to: stage.url("/post"))
         },

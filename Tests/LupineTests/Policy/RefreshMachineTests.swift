@@ -41,7 +41,7 @@ extension RefreshMachine {
         case .ask(let token, let version): "ask \(token.name) \(version)"
         case .fail(let error): "fail \(error)"
         case .wait: "wait"
-        case .refresh(let token): "refresh \(token.name)"
+        case .refresh(let token, _): "refresh \(token.name)"
         case .refuse(let waiting, let error): "refuse \(waiting.adaptations)\(waiting.answers) \(error)"
         }
     }
@@ -51,7 +51,7 @@ extension RefreshMachine {
         case .retry: "retry"
         case .fail(let error): "fail \(error)"
         case .wait: "wait"
-        case .refresh(let token): "refresh \(token.name)"
+        case .refresh(let token, _): "refresh \(token.name)"
         case .refuse(let waiting, let error): "refuse \(waiting.adaptations)\(waiting.answers) \(error)"
         }
     }
@@ -62,7 +62,7 @@ extension RefreshMachine {
         #expect(Self.text(machine.asked("1", at: 0)) == "refresh old")
         #expect(Self.text(machine.asked("2", at: 0)) == "wait")
         #expect(Self.text(machine.asked("3", at: 0)) == "wait")
-        let waiting = machine.succeed(with: Token(name: "new"))
+        let waiting = machine.refreshed(.success(Token(name: "new")), of: 0).goOn
         #expect(waiting.adaptations == ["1", "2", "3"] && waiting.answers == [])
         #expect(Self.text(machine.asked("4", at: 0)) == "apply new")
     }
@@ -88,7 +88,7 @@ extension RefreshMachine {
     func expiredAfterFailure() {
         var machine = Self.machine(Self.expired)
         #expect(Self.text(machine.asked("1", at: 0)) == "refresh old")
-        #expect(machine.fail(with: Refused()).adaptations == ["1"])
+        #expect(machine.refreshed(.failure(Refused()), of: 0).failed.adaptations == ["1"])
         #expect(Self.text(machine.asked("2", at: 0)) == "refresh old")
     }
 
@@ -96,7 +96,7 @@ extension RefreshMachine {
     func lateRejections() {
         var machine = Self.machine()
         #expect(Self.text(machine.reject(version: 0, "1", at: 0)) == "refresh a")
-        #expect(machine.fail(with: Refused()).answers == ["1"])
+        #expect(machine.refreshed(.failure(Refused()), of: 0).failed.answers == ["1"])
         #expect(Self.text(machine.reject(version: 0, "2", at: 0)) == "fail Refused()")
         #expect(Self.text(machine.reject(version: 0, "3", at: 0)) == "fail Refused()")
         #expect(Self.text(machine.asked("4", at: 0)) == "apply a")
@@ -119,7 +119,7 @@ extension RefreshMachine {
         #expect(Self.text(machine.reject(version: 0, "1", at: 0)) == "retry")
         #expect(Self.text(machine.reject(version: 1, "2", at: 0)) == "refresh b")
         #expect(Self.text(machine.reject(version: 1, "3", at: 0)) == "wait")
-        let waiting = machine.succeed(with: Token(name: "c"))
+        let waiting = machine.refreshed(.success(Token(name: "c")), of: 1).goOn
         #expect(waiting.answers == ["2", "3"] && machine.version == 2)
         #expect(Self.text(machine.reject(version: 1, "4", at: 0)) == "retry")
     }
@@ -129,7 +129,8 @@ extension RefreshMachine {
         var machine = Self.machine(Self.expired, interval: 10, attempts: 2)
         for start in [0.0, 4] {
             #expect(Self.text(machine.asked("x", at: start)) == "refresh old")
-            #expect(machine.succeed(with: Self.expired).adaptations == ["x"])
+            let outcome = machine.refreshed(.success(Self.expired), of: machine.version)
+            #expect(outcome.goOn.adaptations == ["x"])
         }
         #expect(Self.text(machine.asked("y", at: 10)) == #"refuse ["y"][] excessiveRefresh"#)
         // The first one began exactly at the edge, which still counted; the moment after it does not.
@@ -144,22 +145,39 @@ extension RefreshMachine {
         var always = Self.machine(Self.expired, attempts: nil)
         for turn in 0..<1_000 {
             #expect(Self.text(always.asked("\(turn)", at: 0)) == "refresh old")
-            _ = always.succeed(with: Self.expired)
+            _ = always.refreshed(.success(Self.expired), of: always.version)
         }
     }
 
-    @Test("[I-5.17] setting a credential makes the state idle, and a running refresh still replaces it")
-    func replacing() {
+    @Test(
+        "[I-5.17] what comes of the refresh of a credential that was replaced is dropped",
+        arguments: [Token(name: "set"), nil], [true, false])
+    private func replacing(_ new: Token?, _ succeeds: Bool) {
+        var machine = Self.machine(Self.expired)
+        #expect(Self.text(machine.reject(version: 0, "1", at: 0)) == "refresh old")
+        machine.replace(by: new)
+        #expect(machine.version == 1)
+        let late: Result<Token, any Error> = succeeds ? .success(Token(name: "late")) : .failure(Refused())
+        let outcome = machine.refreshed(late, of: 0)
+        #expect(outcome.goOn.answers == ["1"] && outcome.failed.answers == [])
+        #expect(machine.credential?.name == new?.name && machine.version == 1)
+        #expect(Self.text(machine.asked("2", at: 0)) == (new == nil ? "fail missingCredential" : "apply set"))
+        if new != nil { #expect(Self.text(machine.reject(version: 1, "3", at: 0)) == "refresh set") }
+    }
+
+    @Test(
+        "[I-5.17] those that waited for a dropped refresh wait for the one that runs",
+        arguments: [true, false])
+    func replacingWhileBothRun(_ succeeds: Bool) {
         var machine = Self.machine()
         #expect(Self.text(machine.reject(version: 0, "1", at: 0)) == "refresh a")
         machine.replace(by: Token(name: "set"))
-        #expect(machine.version == 1)
-        #expect(Self.text(machine.asked("2", at: 0)) == "apply set")
         #expect(Self.text(machine.reject(version: 1, "3", at: 0)) == "refresh set")
-        #expect(machine.succeed(with: Token(name: "refreshed")).answers == ["1", "3"])
-        #expect(machine.credential?.name == "refreshed" && machine.version == 2)
-        _ = machine.fail(with: Refused())
-        machine.replace(by: nil)
-        #expect(machine.credential == nil && machine.version == 3)
+        let late: Result<Token, any Error> = succeeds ? .success(Token(name: "late")) : .failure(Refused())
+        let dropped = machine.refreshed(late, of: 0)
+        #expect(dropped.goOn.answers == [] && dropped.failed.answers == [])
+        #expect(machine.credential?.name == "set")
+        #expect(machine.refreshed(.success(Token(name: "set+")), of: 1).goOn.answers == ["1", "3"])
+        #expect(machine.credential?.name == "set+" && machine.version == 2)
     }
 }
