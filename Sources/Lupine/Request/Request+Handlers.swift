@@ -101,8 +101,8 @@ extension Request {
 
     // MARK: credentials
 
-    /// Answers the challenges of the server, and of some proxies on the way there, with a name and a password. No header field is sent before one
-    /// comes, and no other server is answered that a redirect leads to. Nothing that others have brought answers for the
+    /// Answers the challenges of the server, and of some proxies on the way there, with a name and a password. No header field
+    /// is sent before one comes, and no other server is answered that a redirect leads to. Nothing that others have brought answers for the
     /// request any more, and what it brings answers for nobody else: with `.forSession` and `.permanent` the session
     /// remembers where it was good, for requests with the same name and password, as long as the session lives.
     @discardableResult

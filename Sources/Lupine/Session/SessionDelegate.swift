@@ -397,8 +397,8 @@ extension SessionDelegate: SelectiveDelegate {
     /// A subclass may have overridden the method.
     package var hearsOfNewTasks: Bool { isSubclass }
 
-    /// The session's evaluators, also when the session has gone. A subclass may have overridden the methods for challenges: nobody can tell, so it counts as
-    /// if it had.
+    /// The session's evaluators, also when the session has gone. A subclass may have overridden the methods for challenges:
+    /// nobody can tell, so it counts as if it had.
     package var trustJudge: (any AnyObject & Sendable)? {
         isSubclass ? self : state.read { $0.serverTrustManager }
     }
