@@ -34,6 +34,21 @@ struct HTTPBin: Sendable, CustomStringConvertible {
         try result.get()
     }
 
+    /// Answers the first request of this path with a part of so many bytes and no more, the next one with the rest.
+    func breakOff(_ path: String, count: Int) {
+        let fields = "ETag: \"v\"\r\nAccept-Ranges: bytes\r\n\r\n"
+        let whole = "HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n" + fields
+        let range = "Content-Range: bytes 256-\(count - 1)/\(count)\r\nContent-Length: \(count - 256)\r\n"
+        let rest =
+            "HTTP/1.1 206 Partial Content\r\n" + range + fields + String(repeating: "b", count: count - 256)
+        origin.script(
+            "GET", path,
+            ScriptPlan([
+                Script([.send(whole + String(repeating: "a", count: 256)), .stall]),
+                Script([.send(rest), .close]),
+            ]))
+    }
+
     /// Answers requests of this path with these bytes.
     func answer(_ path: String, with response: String) {
         origin.script("GET", path, ScriptPlan(.send(response), .close))

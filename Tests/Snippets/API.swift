@@ -32,6 +32,17 @@ struct API: Sendable, CustomStringConvertible {
         try result.get()
     }
 
+    /// Answers the first GET of this path with a part of so many bytes and no more, the next one with the rest.
+    func breakOff(_ path: String, count: Int) {
+        let (part, tail) = (String(repeating: "a", count: 256), String(repeating: "b", count: count - 256))
+        let fields = "ETag: \"v\"\r\nAccept-Ranges: bytes\r\n"
+        let whole = "HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n\(fields)\r\n\(part)"
+        let range = "Content-Range: bytes 256-\(count - 1)/\(count)\r\nContent-Length: \(count - 256)\r\n"
+        let rest = "HTTP/1.1 206 Partial Content\r\n\(range)\(fields)\r\n\(tail)"
+        origin.script(
+            "GET", path, ScriptPlan([Script([.send(whole), .stall]), Script([.send(rest), .close])]))
+    }
+
     /// Answers GET requests of this path with these fields and this content.
     func answer(_ path: String, _ type: String, _ content: String, fields: [String: String] = [:]) {
         origin.route("GET", path) { _ throws(Refusal) in

@@ -229,6 +229,8 @@ import Testing
                 #expect(stage.files.isEmpty, "\(disk), \(way)")
                 cache.store(try Self.entry("again", Self.secure(.certificate(Self.alice))), for: request)
                 #expect(await cache.lookUp(request, for: alice)?.content == "again")
+                // Nothing is written behind the stage's end.
+                await cache.flush()
             }
         }
     }

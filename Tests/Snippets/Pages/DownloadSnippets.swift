@@ -47,7 +47,8 @@ import Testing
                 let destination: DownloadRequest.Destination = { _, _ in (folder.appending(path: "whole"), [])
                 }
                 let (begun, begin) = AsyncStream.makeStream(of: Void.self)
-                let first = AF.download("\(api)/range/4096?chunk_size=256&duration=1", to: destination)
+                api.breakOff("/whole", count: 4096)
+                let first = AF.download("\(api)/whole", to: destination)
                     .downloadProgress { if $0.completedUnitCount > 0 { begin.finish() } }
                     .response { _ in }
                 for await _ in begun {}
