@@ -258,4 +258,26 @@ struct FetchTests {
             #expect(result.output == "one\ntwo\n")
         }
     }
+
+    @Test(
+        "web sockets and events follow redirects with -L alone, and no more than --max-redirs",
+        arguments: [
+            "ws://@/redirect-to?url=%2Fwebsocket", "--sse http://@/redirect-to?url=%2Fevents%3Fcount%3D1",
+        ],
+        [
+            ("", nil), ("-L", "one\n"), ("-L --max-redirs 0", "more than 0 redirects"),
+            ("-L --max-redirs 1", "one\n"),
+        ])
+    func conversationsAreRedirected(_ address: String, _ line: (options: String, said: String?)) async throws
+    {
+        try await withShell { shell, origin in
+            var shell = shell
+            shell.input = Data("one\n".utf8)
+            let place = address.replacingOccurrences(of: "@", with: "127.0.0.1:\(origin.port)")
+            let result = await shell.run("\(line.options) \(place)")
+            let follows = line.said == "one\n"
+            #expect((result.code == 0) == follows && result.output.isEmpty == !follows, "\(result)")
+            if let said = line.said, !follows { #expect(result.errors.contains(said), "\(result)") }
+        }
+    }
 }

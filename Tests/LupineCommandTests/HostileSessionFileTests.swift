@@ -222,4 +222,18 @@ struct HostileSessionFileTests {
             #expect(!sent.output.contains("fixed"), "\(sent.output)")
         }
     }
+
+    @Test(
+        "a cookie file is written as it was read, whatever its domains begin with",
+        arguments: [
+            "host.test", ".host.test", "..host.test", ".#host.test", ".\u{301}host.test", "\u{301}host.test",
+            ".\u{301}",
+        ], ["TRUE", "FALSE"])
+    func domains(_ domain: String, _ isWide: String) {
+        let cookies = NetscapeCookieFile.cookies("\(domain)\t\(isWide)\t/\tFALSE\t0\tname\tvalue\n")
+        let written = NetscapeCookieFile.text(cookies)
+        let again = NetscapeCookieFile.cookies(written)
+        #expect(again == cookies)
+        #expect(NetscapeCookieFile.text(again) == written)
+    }
 }

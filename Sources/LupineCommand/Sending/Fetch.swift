@@ -31,8 +31,7 @@ final class Fetch: Sendable {
         var isSavedDirectly = false
         /// What belongs behind the saved part.
         var rest: Rest?
-        var redirects = 0
-        var redirectFailure: CommandFailure?
+        var redirects: RedirectAllowance
         var mayRetry = false
     }
 
@@ -72,7 +71,7 @@ final class Fetch: Sendable {
             invocation: invocation, surroundings: surroundings, output: output,
             asksForCodings: !invocation.keepsEncoding && resumption.offset == 0
                 && !plan.omitted.contains { $0.lowercased() == "accept-encoding" })
-        var state = State(report: FetchReport(plan: plan))
+        var state = State(report: FetchReport(plan: plan), redirects: RedirectAllowance(invocation))
         // Rows stand in the order of the URLs, whichever is loaded first.
         state.bar = board?.add(Self.barName(plan, invocation, destination))
         self.state = Guarded(state)
@@ -88,7 +87,7 @@ final class Fetch: Sendable {
             let (verdict, report) = state.withLock { state in
                 if let metrics = completion.metrics { state.report.metrics.append(metrics) }
                 if let response = completion.response { state.report.response = response }
-                state.report.redirects = state.redirects
+                state.report.redirects = state.redirects.followed
                 return (state.verdict, state.report)
             }
             let failure = failure(of: completion, verdict)
@@ -108,8 +107,7 @@ final class Fetch: Sendable {
     private func prepare(mayRetry: Bool) {
         state.withLock { state in
             state.verdict = .undecided
-            state.redirects = 0
-            state.redirectFailure = nil
+            state.redirects = RedirectAllowance(invocation)
             state.mayRetry = mayRetry
         }
     }
@@ -176,7 +174,7 @@ final class Fetch: Sendable {
 
     private func judge(_ response: HTTPURLResponse, _ state: inout State) throws -> Bool {
         state.report.response = response
-        if let failure = state.redirectFailure {
+        if let failure = state.redirects.failure {
             state.verdict = .refused(failure)
             return false
         }
@@ -334,19 +332,7 @@ final class Fetch: Sendable {
 
     /// Whether a redirect is followed. On the session's root queue.
     func follows(_ response: HTTPURLResponse, to request: URLRequest) -> Bool {
-        guard invocation.followsRedirects else { return false }
-        let goesOn = state.withLock { state -> Bool in
-            if let limit = invocation.redirectLimit, state.redirects >= limit {
-                state.redirectFailure = CommandFailure(
-                    .redirects,
-                    "Cannot load \(ShownAddress.text(plan.url)): more than \(limit) redirects. Look at them with -v, or allow more with --max-redirs."
-                )
-                return false
-            }
-            state.redirects += 1
-            return true
-        }
-        guard goesOn else { return false }
+        guard state.withLock({ $0.redirects.takeOne(from: plan.url) }) else { return false }
         teller.response(response)
         if output.showsHops {
             state.withLock { try? printHead(response, &$0) }

@@ -21,7 +21,7 @@ enum NetscapeCookieFile {
                 return nil
             }
             let isWide = fields[1] == "TRUE"
-            let host = fields[0].hasPrefix(".") ? String(fields[0].dropFirst()) : fields[0]
+            let host = isWideDomain(fields[0]) ? String(fields[0].unicodeScalars.dropFirst()) : fields[0]
             // No host begins so, and a line that did would be a comment or one for another domain.
             if let first = host.unicodeScalars.first, first == "." || first == "#" { return nil }
             var properties: [HTTPCookiePropertyKey: Any] = [
@@ -37,7 +37,7 @@ enum NetscapeCookieFile {
     /// The text for cookies. One with a control character in it could be read as several, and is left out.
     static func text(_ cookies: [HTTPCookie]) -> String {
         let rows = cookies.compactMap { cookie -> String? in
-            let isWide = cookie.domain.hasPrefix(".")
+            let isWide = isWideDomain(cookie.domain)
             let expiry = cookie.expiresDate.map { "\(seconds($0))" } ?? "0"
             let parts = [
                 cookie.domain, isWide ? "TRUE" : "FALSE", cookie.path, cookie.isSecure ? "TRUE" : "FALSE",
@@ -50,6 +50,9 @@ enum NetscapeCookieFile {
         return (["# Netscape HTTP Cookie File", "# Written by lupine. Edit at your own risk.", ""] + rows)
             .joined(separator: "\n") + "\n"
     }
+
+    /// Whether a domain begins with a dot, also with one that makes a character with what follows.
+    private static func isWideDomain(_ domain: String) -> Bool { domain.utf8.first == UInt8(ascii: ".") }
 
     /// The second of a date; 0 would mean that there is none.
     private static func seconds(_ date: Date) -> Int64 {

@@ -60,13 +60,13 @@ final class EventFollower: Sendable {
         let canStand = last.utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
         let sent = last.isEmpty || !canStand ? plan : plan.adding([("Last-Event-ID", last)])
         let stream = session.streamRequest(sent.request, automaticallyCancelOnStreamError: true)
-        let follows = invocation.followsRedirects
-        stream.redirect(using: follows ? Redirector.follow : Redirector.doNotFollow)
+        let redirects = RedirectCounter(plan.url, invocation)
+        stream.redirect(using: redirects)
         let listener = surroundings.interruption.listen { stream.cancel() }
         defer { surroundings.interruption.forget(listener) }
         return await withCheckedContinuation { continuation in
             stream.onHTTPResponse(on: queue) { response, answer in
-                answer(self.accepts(response) ? .allow : .cancel)
+                answer(self.accepts(response, redirects) ? .allow : .cancel)
             }
             stream.responseStream(using: .serverSentEvents, on: queue) { stream in
                 switch stream.event {
@@ -78,7 +78,11 @@ final class EventFollower: Sendable {
         }
     }
 
-    private func accepts(_ response: HTTPURLResponse) -> Bool {
+    private func accepts(_ response: HTTPURLResponse, _ redirects: RedirectCounter) -> Bool {
+        if let failure = redirects.failure {
+            state.withLock { $0.refusal = failure }
+            return false
+        }
         guard response.statusCode == 200 else {
             let code: ExitCode = response.statusCode >= 500 ? .serverError : .clientError
             state.withLock {

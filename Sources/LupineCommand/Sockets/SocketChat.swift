@@ -35,6 +35,8 @@ final class SocketChat: Sendable {
     func run() async -> ExitCode {
         let request = session.webSocketRequest(
             performing: plan.request, configuration: .maximumMessageSize(64 << 20))
+        let redirects = RedirectCounter(plan.url, invocation)
+        request.redirect(using: redirects)
         let listener = surroundings.interruption.listen {
             request.close(sending: .normalClosure)
             request.cancel()
@@ -55,7 +57,8 @@ final class SocketChat: Sendable {
         let (code, isConnected, isClosing) = state.withLock { ($0.code, $0.isConnected, $0.isClosing) }
         if let code { return code }
         guard let error = completion.error, !(isConnected && isClosing) else { return .success }
-        let failure = Complaint.failure(of: error, url: plan.url, invocation: invocation)
+        let failure =
+            redirects.failure ?? Complaint.failure(of: error, url: plan.url, invocation: invocation)
         if !invocation.isSilent || invocation.showsErrors { surroundings.errors.say("lupine: \(failure)\n") }
         return failure.code
     }

@@ -45,8 +45,13 @@ final class StreamConversation: RawConnectionHandler {
     private var lastID = 0
     private var isMoving = false
     private var hasChanged = false
+    /// It has given way to others, and will go on in its next turn.
+    private var isMoveDue = false
+    /// How often it has read, and written, since others had theirs.
+    private var reads = 0
+    private var writes = 0
 
-    /// How much is read before other connections of the loop get their turn.
+    /// How often it reads, or writes, before other connections of the loop get their turn.
     private static let turns = 16
 
     /// - Parameter writeFault: Why nothing can be written; nil where that is possible.
@@ -127,6 +132,7 @@ final class StreamConversation: RawConnectionHandler {
     private func move() {
         guard !isMoving else { return }
         isMoving = true
+        (reads, writes) = (0, 0)
         repeat {
             hasChanged = false
             push()
@@ -137,6 +143,8 @@ final class StreamConversation: RawConnectionHandler {
 
     private func push() {
         while let (id, start) = machine.writePlace, let wire, let writer = writers[id] {
+            writes += 1
+            if writes > Self.turns { return giveWay() }
             do throws(StreamFault) {
                 if start == writer.bytes.count {
                     guard try wire.flush() else { return }
@@ -156,6 +164,17 @@ final class StreamConversation: RawConnectionHandler {
         do throws(StreamFault) { _ = try wire?.flush() } catch { failWriting(error) }
     }
 
+    private func giveWay() {
+        hasChanged = false
+        guard !isMoveDue else { return }
+        isMoveDue = true
+        let bound = LoopBound(self, on: loop)
+        loop.executeOnLoop {
+            bound.value.isMoveDue = false
+            bound.value.move()
+        }
+    }
+
     /// A connection that takes no more bytes may have brought some before.
     private func failWriting(_ fault: StreamFault) {
         if case .lost(.connectionLost) = fault { handle(.writeFailed(fault)) } else { fail(fault) }
@@ -165,15 +184,9 @@ final class StreamConversation: RawConnectionHandler {
         guard machine.readPlace != nil else { return }
         var buffer = loop.borrowReadBuffer()
         defer { loop.giveBack(readBuffer: buffer) }
-        var turns = 0
         while let (id, room) = machine.readPlace, let wire {
-            turns += 1
-            if turns > Self.turns {
-                let bound = LoopBound(self, on: loop)
-                loop.executeOnLoop { bound.value.move() }
-                hasChanged = false
-                return
-            }
+            reads += 1
+            if reads > Self.turns { return giveWay() }
             do throws(StreamFault) {
                 let outcome: ReadOutcome
                 do {

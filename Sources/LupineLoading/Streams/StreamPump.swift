@@ -17,6 +17,11 @@ final class StreamPump: RawConnectionHandler {
     private var sent = 0
     private var hasClosedWriting = false
     private var isOver = false
+    /// It has given way to others, and will go on in its next turn.
+    private var isMoveDue = false
+
+    /// How often it reads, or writes, before other connections of the loop get their turn.
+    private static let turns = 16
 
     init(_ wire: any StreamWire, on loop: EventLoop, keeping keeper: (any Sendable)?) {
         self.wire = wire
@@ -40,7 +45,10 @@ final class StreamPump: RawConnectionHandler {
 
     private func push() {
         do throws(StreamFault) {
+            var turns = 0
             while true {
+                turns += 1
+                if turns > Self.turns { return giveWay() }
                 if sent == taken.count {
                     taken = output.take(64 * 1024).bytes
                     sent = 0
@@ -65,9 +73,12 @@ final class StreamPump: RawConnectionHandler {
         var buffer = loop.borrowReadBuffer()
         defer { loop.giveBack(readBuffer: buffer) }
         do throws(StreamFault) {
+            var turns = 0
             while true {
                 let room = input.room
                 if room == 0 { return }
+                turns += 1
+                if turns > Self.turns { return giveWay() }
                 let outcome: ReadOutcome
                 do {
                     var whole = buffer.mutableSpan
@@ -81,6 +92,16 @@ final class StreamPump: RawConnectionHandler {
                 }
             }
         } catch { fail(error) }
+    }
+
+    private func giveWay() {
+        guard !isMoveDue else { return }
+        isMoveDue = true
+        let bound = LoopBound(self, on: loop)
+        loop.executeOnLoop {
+            bound.value.isMoveDue = false
+            bound.value.move()
+        }
     }
 
     private func fail(_ fault: StreamFault) {

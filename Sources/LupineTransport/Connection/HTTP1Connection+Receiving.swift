@@ -12,7 +12,7 @@ extension HTTP1Connection {
         var turns = 0
         while mayRead, wantsToRead {
             turns += 1
-            if turns > Self.readTurns {
+            if turns > Self.turns {
                 yieldReading()
                 return caughtUp()
             }

@@ -16,12 +16,27 @@ extension HTTP1Connection {
     /// Sends as much as there is and the kernel takes.
     func write() {
         guard !isSuspended, flushChannel() else { return }
+        var turns = 0
         while mayWrite, isSending, writeFailure == nil, !isSuspended {
+            turns += 1
+            if turns > Self.turns { return yieldWriting() }
             do throws(TransportError) {
                 guard try writeStep() else { break }
             } catch {
                 return failWriting(error)
             }
+        }
+    }
+
+    /// Lets the loop's other connections have their turn; this one goes on in the next.
+    private func yieldWriting() {
+        guard !isWriteDue else { return }
+        isWriteDue = true
+        let bound = LoopBound(self, on: loop)
+        loop.executeOnLoop {
+            bound.value.isWriteDue = false
+            bound.value.write()
+            bound.value.armDeadline()
         }
     }
 
@@ -145,7 +160,7 @@ extension HTTP1Connection {
         guard channel.isTransparent, !route.staysOnMachine else {
             return try sendFileThroughMemory(file, offset: offset, remaining: remaining)
         }
-        var limit = Int(clamping: min(remaining, 1 << 30))
+        var limit = Int(clamping: min(remaining, Self.fileStep))
         if var rate = current?.sendRate {
             let allowance = rate.allowance(at: loop.now)
             let ready = rate.ready(for: min(limit, rate.burst), at: loop.now)

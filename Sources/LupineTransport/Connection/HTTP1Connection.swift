@@ -71,6 +71,8 @@ final class HTTP1Connection {
     /// The kernel may have more for us: edge-triggered readiness, remembered.
     var mayRead = false
     var mayWrite = true
+    /// It has given way to others, and will write on in its next turn.
+    var isWriteDue = false
     var peerIsClosing = false
     /// What has broken so far; nil while nothing has, so that what is in order keeps no room for it.
     private var breakage: Breakage?
@@ -146,8 +148,10 @@ final class HTTP1Connection {
     /// How long the end of an exchange is held back for the rest: about what a new connection would take, and the kernel's
     /// delayed acknowledgement, which holds up servers that send head and content apart.
     static let endDelay = Interval.milliseconds(100)
-    /// How much of a read is looked at before other connections of the loop get their turn.
-    static let readTurns = 16
+    /// How often it reads, or writes, before other connections of the loop get their turn.
+    static let turns = 16
+    /// The most of a file that one write hands to the kernel, so that a fast peer does not keep it there.
+    static let fileStep: Int64 = 1 << 20
 
     init(
         _ channel: consuming ByteChannel, _ registration: Registration, _ id: ConnectionID, route: Route,

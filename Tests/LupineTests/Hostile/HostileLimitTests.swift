@@ -70,7 +70,10 @@ import Testing
         try await withPipeline(Self.setUp) { stage in
             try Limit.announced.serve(at: stage.origin)
             let request = stage.session.streamRequest(stage.url(Limit.announced.path))
+            // Nothing comes before the sequence is dropped, however long this thread stands still.
+            stage.session.rootQueue.suspend()
             _ = request.streamTask().streamingData(automaticallyCancelling: false)
+            stage.session.rootQueue.resume()
             let error: (any Error)? = await called { answer in
                 request.responseStream(on: stage.handlers) { stream in
                     if case .complete(let completion) = stream.event { answer(completion.error) }

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+
+/// How many redirects the command line allows a request: none without `-L`, as many as `--max-redirs` says with it.
+struct RedirectAllowance {
+    private let follows: Bool
+    private let limit: Int?
+    /// How many have been followed.
+    private(set) var followed = 0
+    /// Set when there was one too many.
+    private(set) var failure: CommandFailure?
+
+    init(_ invocation: Invocation) {
+        follows = invocation.followsRedirects
+        limit = invocation.redirectLimit
+    }
+
+    /// Whether the next redirect is followed.
+    mutating func takeOne(from url: URL) -> Bool {
+        guard follows else { return false }
+        if let limit, followed >= limit {
+            failure = CommandFailure(
+                .redirects,
+                "Cannot load \(ShownAddress.text(url)): more than \(limit) redirects. Look at them with -v, or allow more with --max-redirs."
+            )
+            return false
+        }
+        followed += 1
+        return true
+    }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import Lupine
+
+/// Follows the redirects of a request that is no fetch as far as the command line allows it.
+final class RedirectCounter: RedirectHandler {
+    private let url: URL
+    private let allowance: Guarded<RedirectAllowance>
+
+    /// Of a request of `url`.
+    init(_ url: URL, _ invocation: Invocation) {
+        self.url = url
+        allowance = Guarded(RedirectAllowance(invocation))
+    }
+
+    /// Set when there was one redirect too many.
+    var failure: CommandFailure? { allowance.withLock { $0.failure } }
+
+    func task(
+        _ task: URLSessionTask, willBeRedirectedTo request: URLRequest, for response: HTTPURLResponse,
+        completion: @escaping (URLRequest?) -> Void
+    ) {
+        completion(allowance.withLock { $0.takeOne(from: url) } ? request : nil)
+    }
+}

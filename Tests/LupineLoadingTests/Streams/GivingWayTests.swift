@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineTransport
+import Testing
+
+@testable import LupineLoading
+
+/// A peer that always has more to say, and takes all there is, does not keep the loop from its other connections.
+struct GivingWayTests {
+    /// What the program does with the stream.
+    enum Use: CaseIterable { case pumpReads, pumpWrites, taskReads, taskWrites }
+
+    @Test("a stream that could go on for ever gives way", arguments: Use.allCases)
+    func givesWay(_ use: Use) async throws {
+        let group = try EventLoopGroup(count: 1, name: "giving-way")
+        let loop = group.loops[0]
+        let moved = await withCheckedContinuation { continuation in
+            _ = loop.execute {
+                let wire = EndlessWire(moves: 1_000)
+                // Another connection's turn, asked for while this one is about to move.
+                wire.first = { loop.executeOnLoop { continuation.resume(returning: wire.moves) } }
+                Self.use(use, wire, loop)
+            }
+        }
+        #expect(1...17 ~= moved, "\(moved)")
+        await group.shutdown()
+    }
+
+    private static func use(_ use: Use, _ wire: EndlessWire, _ loop: EventLoop) {
+        switch use {
+        case .pumpReads, .pumpWrites:
+            let pump = StreamPump(wire, on: loop, keeping: nil)
+            if use == .pumpWrites {
+                pump.input.end(.closed)
+                pump.output.overfill([UInt8](repeating: 1, count: 1_000))
+            }
+            pump.move()
+        case .taskReads, .taskWrites:
+            let conversation = StreamConversation(on: loop, for: SilentOwner())
+            if use == .taskReads {
+                conversation.take(.read(minimum: 1_000, maximum: 1_000, timeout: nil) { _, _, _ in })
+            } else {
+                conversation.take(.write([UInt8](repeating: 1, count: 1_000), timeout: nil) { _ in })
+            }
+            conversation.open(wire)
+        }
+    }
+}
+
+/// Takes and gives a byte at a time, as often as it is asked to.
+private final class EndlessWire: StreamWire {
+    var handler: (any RawConnectionHandler)?
+    var first: (() -> Void)?
+    private(set) var moves = 0
+    private let limit: Int
+
+    init(moves limit: Int) { self.limit = limit }
+
+    var peerIsClosing: Bool { false }
+
+    private func move() -> Bool {
+        first.take()?()
+        guard moves < limit else { return false }
+        moves += 1
+        return true
+    }
+
+    func receive(into buffer: inout MutableSpan<UInt8>) throws(StreamFault) -> ReadOutcome {
+        move() ? .bytes(1) : .wouldBlock
+    }
+
+    func send(_ bytes: Span<UInt8>) throws(StreamFault) -> WriteOutcome { move() ? .bytes(1) : .wouldBlock }
+    func flush() throws(StreamFault) -> Bool { true }
+    func closeWriting() {}
+    func startTLS() {}
+    func closeGently() { close() }
+    func close() { handler = nil }
+}
+
+/// Wants to hear nothing.
+private final class SilentOwner: StreamOwner {
+    func post(_ job: @escaping @Sendable () -> Void) {}
+    func streamMoved(received: Int, sent: Int) {}
+    func streamClosed(_ half: StreamMachine.Half) {}
+    func streamCaptured(_ streams: CapturedStreams) {}
+    func streamEnded(_ fault: StreamFault?, isReadToEnd: Bool) {}
+    var streamKeeper: (any Sendable)? { nil }
+    func error(for fault: StreamFault) -> any Error { fault.error }
+}

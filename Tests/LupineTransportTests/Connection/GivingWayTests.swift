@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+
+import Glibc
+import LupineHTTP
+import LupineOrigin
+import Testing
+
+@testable import LupineTransport
+
+/// An upload to a peer that takes all there is does not keep the loop from its other connections.
+@Suite struct GivingWayTests {
+    @Test func aLongUploadGivesWay() async throws {
+        let count = 8 << 20
+        let path = try temporaryFile([UInt8](repeating: 1, count: count))
+        defer { _ = unsafe unlink(path) }
+        try await withPool(ScriptPlan(.expectHead, .expectBytes(count), .reply(), .stall)) { stage in
+            let sink = OtherTurnSink()
+            var head = RequestHead(method: .put, target: .origin("/"), fields: Fields())
+            try head.fields.append(.host, "origin.test")
+            let file = FileSource(try Descriptor.reading(path: path), offset: 0, count: Int64(count))
+            let exchange = Exchange(
+                head: head, content: .file(file),
+                origin: LupineTransport.Origin(scheme: .http, host: "origin.test", port: stage.origin.port),
+                sink: sink)
+            stage.pool.submit(exchange)
+            await sink.ended.wait()
+            #expect(sink.state.value.isWhole)
+            #expect(1...17 ~= sink.state.value.steps, "\(sink.state.value.steps)")
+        }
+    }
+}
+
+/// Counts the steps of an upload until something else has its turn on the loop.
+private final class OtherTurnSink: ExchangeSink {
+    struct State {
+        var loop: EventLoop?
+        var steps = 0
+        var isOver = false
+        var isWhole = false
+    }
+
+    let state = Box(State())
+    let ended = Gate()
+
+    func begins(on loop: EventLoop, over evidence: PeerEvidence?) { state.update { $0.loop = loop } }
+
+    func sentContent(_ total: Int64) {
+        if state.value.isOver { return }
+        state.update { $0.steps += 1 }
+        guard state.value.steps == 1 else { return }
+        state.value.loop?.executeOnLoop { [state] in state.update { $0.isOver = true } }
+    }
+
+    func receivedHead(_ head: ResponseHead, framing: BodyFraming) -> ContentPlan { .deliver }
+    func receivedContent(_ bytes: Span<UInt8>) -> Demand { .more }
+
+    func exchangeEnded(_ result: Result<Fields, TransportError>, _ metrics: ExchangeMetrics) {
+        state.update { state in
+            state.loop = nil
+            if case .success = result { state.isWhole = true }
+        }
+        ended.open()
+    }
+}
