@@ -213,6 +213,23 @@ import Testing
 
     // MARK: the way
 
+    @Test("[U-12.5] what one server at an address said is not given as another's", arguments: [nil, "good"])
+    func servers(_ leaf: String?) async throws {
+        try await CacheBorder.with(leaf: leaf) { border in
+            let session = try border.session(.standard)
+            let url = try border.url()
+            let own = "localhost:\(border.origin.port)"
+            #expect(await session.ask(url, ["Host": "a.example"]) == .answer(1))
+            #expect(await session.ask(url, ["Host": "b.example"]) == .answer(2))
+            #expect(await session.ask(url) == .answer(3))
+            // The newest is the one that is kept; names are compared as names.
+            #expect(await session.ask(url, ["Host": own.uppercased()]) == .answer(3))
+            #expect(await session.ask(url, ["Host": "a.example"]) == .answer(4))
+            #expect(await session.ask(url, ["host": "A.example"]) == .answer(4))
+            session.end()
+        }
+    }
+
     @Test("[U-12.2] what came through a proxy without TLS is given to those alone who would ask that proxy")
     func proxies() async throws {
         try await CacheBorder.with(leaf: nil) { border in

@@ -33,6 +33,12 @@ import Testing
                 "over 64 bits",
                 algorithm(pkcs5 + [12], salt, element(0x02, [1] + [UInt8](repeating: 0, count: 8))), .max
             ),
+            ("PBES2 in PBES2", algorithm(pkcs5 + [13], algorithm(pkcs5 + [13], derivation)), nil),
+            ("PBMAC1 in PBES2", algorithm(pkcs5 + [13], algorithm(pkcs5 + [14], derivation)), nil),
+            (
+                "PBES1 in PBES2", algorithm(pkcs5 + [13], algorithm(pkcs5 + [3], salt, element(0x02, [1]))),
+                nil
+            ),
             ("negative", algorithm(pkcs5 + [12], salt, element(0x02, [0xFF])), nil),
             ("without a salt", algorithm(pkcs5 + [12], element(0x02, [1])), nil),
             ("another algorithm", algorithm([0x2A, 0x03], salt, element(0x02, [1])), nil),
@@ -46,6 +52,38 @@ import Testing
         for count in algorithm.indices {
             #expect(PasswordCost.rounds(of: Array(algorithm.prefix(count))) == nil)
         }
+    }
+
+    /// A megabyte of algorithms in each other would take a megabyte of returns.
+    @Test func whatIsNestedIsNotFollowed() {
+        let object = Self.element(0x06, Self.pkcs5 + [14])
+        let levels = 40_000
+        // From the inside out: each level is a sequence of the name and a sequence of the next.
+        var heads: [[UInt8]] = []
+        var count = 0
+        for _ in 0..<levels {
+            let parameters = Self.long(0x30, count)
+            count += parameters.count
+            let algorithm = Self.long(0x30, object.count + count)
+            count += object.count + algorithm.count
+            heads.append(algorithm + object + parameters)
+        }
+        let nested = Array(heads.reversed().joined())
+        #expect(nested.count == count)
+        #expect(PasswordCost.rounds(of: nested) == nil)
+        #expect(PasswordCost.macRounds(of: nested) == .max)
+    }
+
+    /// The head of an element of so many octets.
+    private static func long(_ tag: UInt8, _ count: Int) -> [UInt8] {
+        if count < 0x80 { return [tag, UInt8(count)] }
+        var octets: [UInt8] = []
+        var rest = count
+        while rest > 0 {
+            octets.insert(UInt8(rest & 0xFF), at: 0)
+            rest >>= 8
+        }
+        return [tag, 0x80 | UInt8(octets.count)] + octets
     }
 
     @Test func theSumIsLimited() throws {

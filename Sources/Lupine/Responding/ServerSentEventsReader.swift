@@ -14,7 +14,8 @@ package struct ServerSentEventsReader: DataStreamReader {
     /// The `data` lines, each with a line feed after it.
     private var data = Data()
     private var type = ""
-    private var named: String
+    /// The `id` of the event that is being read, if it has one.
+    private var named: String?
     private var lastEventID: String
     private var reconnectionTime: TimeInterval?
     private var isSkipping = false
@@ -26,7 +27,6 @@ package struct ServerSentEventsReader: DataStreamReader {
         self.position = position
         lines = LineSplitter(ending: .feedOrReturn, limit: lineLimit)
         lastEventID = position?.lastEventID ?? ""
-        named = lastEventID
         reconnectionTime = position?.reconnectionTime
     }
 
@@ -63,7 +63,9 @@ package struct ServerSentEventsReader: DataStreamReader {
             data.append(value)
             data.append(0x0A)
         case "event": type = String(decoding: value, as: UTF8.self)
-        case "id": if !value.contains(0) { named = String(decoding: value, as: UTF8.self) }
+        case "id":
+            guard !value.contains(0) else { return nil }
+            named = String(decoding: value, as: UTF8.self)
         case "retry": setReconnectionTime(value)
         default: break
         }
@@ -91,13 +93,12 @@ package struct ServerSentEventsReader: DataStreamReader {
             type = ""
             isSkipping = false
         }
-        if isSkipping {
-            named = lastEventID
-            return nil
-        }
-        if lastEventID != named {
-            lastEventID = named
-            position?.reach(named)
+        let name = named.take()
+        if isSkipping { return nil }
+        // Compared once for each time that it was sent: an id may be long, and empty lines are cheap to send.
+        if let name, lastEventID != name {
+            lastEventID = name
+            position?.reach(name)
         }
         if data.isEmpty { return nil }
         return .success(

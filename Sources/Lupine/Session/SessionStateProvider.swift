@@ -40,13 +40,17 @@ extension Session: SessionStateProvider {
     }
 
     func credential(for task: URLSessionTask, in space: URLProtectionSpace) -> URLCredential? {
-        // The request's own is for the server that the program named, not for whomever a redirect leads to.
-        if space.isOfServer(at: task.originalRequest?.url), let own = request(for: task)?.credential {
+        // The request's own is for the server that the program named, not for whomever a redirect leads to. An identity stays behind
+        // like the configuration's, also where a later redirect leads back (U-10.5).
+        let isIdentity = space.authenticationMethod == NSURLAuthenticationMethodClientCertificate
+        if space.isOfServer(at: task.originalRequest?.url), !isIdentity || !task.hasLeftOrigin,
+            let own = request(for: task)?.credential
+        {
             return own
         }
         // Names and passwords of the storage are the loading system's to take, which knows whether the task has its own, and
         // which proxies are answered with that.
-        guard space.authenticationMethod == NSURLAuthenticationMethodClientCertificate else { return nil }
+        guard isIdentity else { return nil }
         return session.configuration.urlCredentialStorage?.defaultCredential(for: space)
     }
 

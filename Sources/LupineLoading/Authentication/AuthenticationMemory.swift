@@ -121,6 +121,8 @@ final class AuthenticationMemory: Sendable {
 
     /// An answer was taken by the server of `url`.
     func remember(_ answer: AuthenticationAnswer, for url: URL) {
+        // Where the server has said what it is good for, there is nothing to be learnt from one more address.
+        if answer.domain != nil, isNewest(answer) { return }
         guard let scope = Self.scope(of: answer, for: url) else { return }
         remember(Entry(scope: scope, answer: answer))
     }
@@ -140,6 +142,12 @@ final class AuthenticationMemory: Sendable {
                 state.guests[asker]?.entries[credential] = nil
             }
             if state.guests[asker]?.entries.isEmpty == true { state.guests[asker] = nil }
+        }
+    }
+
+    private func isNewest(_ answer: AuthenticationAnswer) -> Bool {
+        state.withLock { state in
+            state.guests[answer.identity.asker]?.entries[answer.credential]?.last?.answer === answer
         }
     }
 

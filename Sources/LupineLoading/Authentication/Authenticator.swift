@@ -95,9 +95,14 @@ struct Authenticator: Sendable {
     private var isResending = false
 
     /// For a task of the session of `memory`; `storage` is its configuration's, `request` is what the task was made for.
-    init(memory: AuthenticationMemory, storage: URLCredentialStorage?, request: URLRequest? = nil) {
+    ///
+    /// - Parameter isNamed: Whether the configuration says to every server who the user is.
+    init(
+        memory: AuthenticationMemory, storage: URLCredentialStorage?, request: URLRequest? = nil,
+        isNamed: Bool = false
+    ) {
         self.memory = memory
-        credentials = TaskCredentials(of: request, storage: storage)
+        credentials = TaskCredentials(of: request, storage: storage, isNamed: isNamed)
     }
 
     /// What the task was handed. It may be replaced at any time: set before each call that follows from a response.
@@ -109,15 +114,16 @@ struct Authenticator: Sendable {
     // MARK: what goes out
 
     /// A transmission has begun with nothing to say to anybody: there was no proxy, and nothing was known of servers.
-    mutating func begun(_ message: AuthenticationMessage) {
+    mutating func begun(_ message: AuthenticationMessage) { take(message) }
+
+    private mutating func take(_ message: AuthenticationMessage) {
         self.message = message
         if message.hasAuthorization { credentials.isNamed = true }
     }
 
     /// A transmission begins.
     mutating func begin(_ message: AuthenticationMessage) {
-        self.message = message
-        if message.hasAuthorization { credentials.isNamed = true }
+        take(message)
         // Nobody has asked yet, mostly: then it does not matter who would.
         if !isResending || server.current != nil && server.asker != message.server { server.current = nil }
         server.sent = .nothing

@@ -50,6 +50,9 @@ struct DigestChallenge: Hashable, Sendable {
     /// Where the credential is good too, as given; empty for the whole origin.
     let domain: [String]
 
+    /// So many places are noted at most: behind them the credential waits to be asked for.
+    static let mostPlaces = 64
+
     /// Nil when the challenge cannot be answered: what it needs is missing, is not known here
     /// (U-11.9), or is forbidden on this machine.
     init?(_ challenge: ChallengeSyntax) {
@@ -74,6 +77,8 @@ struct DigestChallenge: Hashable, Sendable {
         isStale = challenge["stale"]?.lowercased() == "true"
         hashesUser = challenge["userhash"]?.lowercased() == "true"
         takesUTF8 = challenge["charset"]?.lowercased() == "utf-8"
-        domain = challenge["domain"]?.split { $0 == " " || $0 == "\t" }.map(String.init) ?? []
+        domain =
+            challenge["domain"]?.split(maxSplits: Self.mostPlaces) { $0 == " " || $0 == "\t" }
+            .prefix(Self.mostPlaces).map(String.init) ?? []
     }
 }

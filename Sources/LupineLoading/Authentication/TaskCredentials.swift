@@ -20,10 +20,12 @@ struct TaskCredentials: Sendable {
     private let storage: URLCredentialStorage?
 
     /// Those of a task with this request, in a session with this storage.
-    init(of request: URLRequest?, storage: URLCredentialStorage?) {
+    ///
+    /// - Parameter isNamed: Whether the configuration says to every server who the user is.
+    init(of request: URLRequest?, storage: URLCredentialStorage?, isNamed: Bool = false) {
         url = request?.url
-        isNamed =
-            request?.url?.user(percentEncoded: true) != nil
+        self.isNamed =
+            isNamed || request?.url?.user(percentEncoded: true) != nil
             || request?.value(forHTTPHeaderField: "Authorization") != nil
         self.storage = storage
     }

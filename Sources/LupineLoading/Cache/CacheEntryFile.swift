@@ -134,7 +134,8 @@ package enum CacheEntryFile {
 
     /// False when the response is of a class of the program's, or from nowhere.
     private static func write(_ response: URLResponse, to writer: inout OctetWriter) -> Bool {
-        guard let url = response.url?.absoluteString else { return false }
+        // A response of the program's own making may name the user whom its request names.
+        guard let url = response.url?.partedFromUserInfo.address else { return false }
         if let response = response as? HTTPURLResponse {
             guard type(of: response) == HTTPURLResponse.self, HTTPURLResponse.isPossible(response.statusCode)
             else { return false }

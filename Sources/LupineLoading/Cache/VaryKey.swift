@@ -2,7 +2,8 @@
 
 internal import Foundation
 
-/// What of a request its stored answer depends on: the fields that `Vary` names, `Authorization` always, and, of an answer that
+/// What of a request its stored answer depends on: the fields that `Vary` names, `Authorization` and another `Host` than the
+/// address's always, and, of an answer that
 /// is not everybody's, those that tell users apart (RFC 9111 §4.1; U-12.5, U-12.11). While a request has no `Authorization`, the
 /// user whom its address names stands for it: a protocol of the program's may have answered that user.
 ///
@@ -48,7 +49,8 @@ package struct VaryKey: Hashable, Sendable {
     init(
         vary: String?, identifying: IdentifyingFields? = nil, request: URLRequest, conceal: (String) -> String
     ) {
-        let names = Self.names(in: vary).union(["authorization"])
+        var names = Self.names(in: vary).union(["authorization"])
+        if request.namedServer != nil { names.insert("host") }
         var values: [String: Value] = [:]
         for name in names {
             let isSecret = Self.secrets.contains(name) || (identifying ?? .usual).contains(name)
@@ -59,9 +61,13 @@ package struct VaryKey: Hashable, Sendable {
             audience: identifying.map { Audience(fields: $0.name, user: $0.text(of: request).map(conceal)) })
     }
 
-    /// The names that a `Vary` lists, in small letters.
+    /// The most names that an answer may depend on.
+    private static let mostNames = 64
+
+    /// The names that a `Vary` lists, in small letters; `*` stands for more than are compared.
     static func names(in vary: String?) -> Set<String> {
         guard let vary else { return [] }
+        guard vary.utf8.count(where: { $0 == UInt8(ascii: ",") }) < mostNames else { return ["*"] }
         return Set(vary.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() })
             .subtracting([""])
     }
@@ -75,6 +81,7 @@ package struct VaryKey: Hashable, Sendable {
     func matches(
         _ request: URLRequest, identifying: IdentifyingFields = .usual, conceal: (String) -> String
     ) -> Bool {
+        if values["host"] == nil, request.namedServer != nil { return false }
         let hasSameFields = values.allSatisfy { name, stored in
             if Self.isUnknown(name) { return false }
             guard let value = Self.text(of: name, in: request) else {
@@ -104,6 +111,7 @@ package struct VaryKey: Hashable, Sendable {
     }
 
     private static func text(of name: String, in request: URLRequest) -> String? {
+        if name == "host" { return request.namedServer }
         if let value = request.value(forHTTPHeaderField: name) { return normalised(value) }
         return name == "authorization" ? request.url?.partedFromUserInfo.userInfo.map { "user \($0)" } : nil
     }

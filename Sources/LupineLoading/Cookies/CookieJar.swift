@@ -34,6 +34,8 @@ struct CookieJar: Sendable {
     private var sites: CookieSites?
     private(set) var count = 0
     private var clock: UInt64 = 0
+    /// No cookie ends before that.
+    private var firstEnd = Date.distantFuture
 
     /// No cookies yet.
     init(limits: Limits = Limits(), suffixes: PublicSuffixList? = nil) {
@@ -74,6 +76,7 @@ struct CookieJar: Sendable {
             shelf.append(entry)
         }
         put(shelf, on: key)
+        if let end = cookie.expiresDate { firstEnd = min(firstEnd, end) }
         if index == nil { makeRoom(on: key, at: now) }
         return old?.cookie != cookie || entry.isOver(at: now)
     }
@@ -129,9 +132,9 @@ struct CookieJar: Sendable {
     /// path at or above this one's.
     private func wouldCoverSecureCookie(_ cookie: HTTPCookie, at now: Date) -> Bool {
         let key = Self.key(of: cookie)
-        return shelves.contains { domain, shelf in
+        return shelvesAround(key).contains { domain in
             (HostName.isSame(domain, orBelow: key) || HostName.isSame(key, orBelow: domain))
-                && shelf.contains { entry in
+                && (shelves[domain] ?? []).contains { entry in
                     entry.cookie.isSecure && entry.cookie.name == cookie.name && !entry.isOver(at: now)
                         && (cookie.path == entry.cookie.path
                             || cookie.path.hasPrefix(
@@ -139,6 +142,17 @@ struct CookieJar: Sendable {
                             ))
                 }
         }
+    }
+
+    /// Shelves among which are all of domains above and below: a full jar is not looked through for each cookie.
+    private func shelvesAround(_ key: String) -> [String] {
+        guard var around = sites.map({ $0.keys(ofDomainOf: key) }) ?? nil else { return Array(shelves.keys) }
+        var domain = key[...]
+        while let dot = domain.firstIndex(of: ".") {
+            domain = domain[domain.index(after: dot)...]
+            if shelves[String(domain)] != nil { around.insert(String(domain)) }
+        }
+        return Array(around)
     }
 
     // MARK: dropping
@@ -167,20 +181,38 @@ struct CookieJar: Sendable {
         removeAll(on: Array(shelves.keys), where: isUnwanted)
     }
 
-    /// Over a limit, cookies go that have ended, then one of the registrable domain that has too many, or has the most: no
-    /// domain drives out another's before it has given up its own.
+    /// Cookies go that have ended. They are looked for when one may have, and not for each new cookie.
+    private mutating func removeEnded(at now: Date) {
+        guard firstEnd <= now else { return }
+        _ = removeAll { $0.isOver(at: now) }
+        firstEnd = shelves.values.joined().lazy.compactMap(\.cookie.expiresDate).min() ?? .distantFuture
+    }
+
+    /// Over a limit, cookies go that have ended, then one of the registrable domain that has too many, or some of those that have
+    /// the most: no domain drives out another's before it has given up its own.
     private mutating func makeRoom(on key: String, at now: Date) {
         guard count > min(limits.perDomain, limits.total) else { return }
         if sites == nil { sites = CookieSites(shelves.mapValues(\.count), ownSuffixes ?? .system) }
         if count > limits.total {
-            _ = removeAll { $0.isOver(at: now) }
-        } else if isCrowded(key) {
+            removeEnded(at: now)
+        } else if isCrowded(key), firstEnd <= now {
             _ = removeAll(on: keys(with: key)) { $0.isOver(at: now) }
         }
         if isCrowded(key) {
             dropOne(on: keys(with: key))
         } else if count > limits.total {
-            dropOne(on: sites?.largest ?? [])
+            makeRoomForAll()
+        }
+    }
+
+    /// A jar that is full gives up a sixteenth, so that not every new cookie goes through it.
+    private mutating func makeRoomForAll() {
+        let rest = limits.total - limits.total / 16
+        while count > rest {
+            let first = (sites?.largest ?? []).compactMap { firstToGo(on: $0) }
+                .sorted { $0.goes(before: $1) }
+            if first.isEmpty { return }
+            for entry in first.prefix(count - rest) { drop(entry) }
         }
     }
 
@@ -188,17 +220,22 @@ struct CookieJar: Sendable {
 
     private func keys(with key: String) -> Set<String> { sites?.keys(with: key) ?? [] }
 
+    private mutating func dropOne(on keys: Set<String>) { firstToGo(on: keys).map { drop($0) } }
+
+    private mutating func drop(_ entry: Entry) {
+        _ = removeAll(on: [Self.key(of: entry.cookie)]) { $0.order == entry.order }
+    }
+
     /// Of these the one that was not used for longest; those without `Secure` first (§5.8), so that nobody who has no secure
     /// connection drives out what came over one.
-    private mutating func dropOne(on keys: Set<String>) {
+    private func firstToGo(on keys: Set<String>) -> Entry? {
         var oldest: Entry?
         for key in keys {
             for entry in shelves[key] ?? [] where oldest.map({ entry.goes(before: $0) }) ?? true {
                 oldest = entry
             }
         }
-        guard let oldest else { return }
-        _ = removeAll(on: [Self.key(of: oldest.cookie)]) { $0.order == oldest.order }
+        return oldest
     }
 }
 

@@ -12,6 +12,11 @@ struct PublicSuffixList: Sendable {
     /// The lines of the list: names, `*.` for every name below, `!` for an exception.
     private let rules: Set<String>
 
+    /// Has the list of this machine read on a thread of its own: who has cookies will ask for it, and may be a loop.
+    static func readAhead() { reading }
+
+    private static let reading: Void = StorageQueue.files.async { _ = system }
+
     /// The list of this machine, read when it is first asked for.
     static let system: PublicSuffixList = {
         let paths = [
@@ -45,7 +50,9 @@ struct PublicSuffixList: Sendable {
         for line in text.utf8.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
             let rule = line.prefix { $0 != 0x20 && $0 != 0x09 }
             if rule.isEmpty || rule.starts(with: "//".utf8) { continue }
-            rules.insert(HostName.canonical(String(Substring(rule))))
+            let isCanonical = rule.allSatisfy { $0 < 0x80 && !(0x41...0x5A ~= $0) }
+            let name = String(Substring(rule))
+            rules.insert(isCanonical ? name : HostName.canonical(name))
         }
         self.rules = rules
     }

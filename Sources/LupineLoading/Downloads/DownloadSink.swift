@@ -36,8 +36,8 @@ final class DownloadSink: TaskSink {
 
     /// The sink of a data task that becomes a download: its content comes through `received`, in order.
     static func takingOver(_ task: TaskCore, _ response: URLResponse, in folder: URL) -> DownloadSink {
-        let request =
-            task.currentRequest ?? task.originalRequest ?? URLRequest(url: URL(fileURLWithPath: "/"))
+        // As the program made it: what is gone on with later, by whichever session, has none of this session's fields and cookies.
+        let request = task.originalRequest ?? URLRequest(url: URL(fileURLWithPath: "/"))
         let sink = DownloadSink(DownloadStore(request, folder: folder), decodes: true, nil)
         _ = sink.responded(task, response)
         return sink

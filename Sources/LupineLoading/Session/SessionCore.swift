@@ -52,6 +52,7 @@ final class SessionCore: Sendable {
         hadDelegate = delegate != nil
         tellsOfNewTasks = (delegate as? any SelectiveDelegate)?.hearsOfNewTasks ?? hadDelegate
         state = Lock(State(delegates: delegate.map { DelegateSet($0) }))
+        if context.settings.cookieStorage != nil { PublicSuffixList.readAhead() }
     }
 
     private static func copy(_ configuration: URLSessionConfiguration) -> URLSessionConfiguration {

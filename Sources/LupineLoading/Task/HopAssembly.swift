@@ -32,7 +32,7 @@ struct HopAssembly: Sendable {
             let isKnown = assembled.headerList.fields == settings.additionalHeaders.fields
             if !isKnown || !settings.additionalHeadersAreSound { try assembled.checkFields() }
         } catch { throw .loading(.badURL, url: url, underlying: error) }
-        if let cookies = cookies(for: url) {
+        if let cookies = cookies {
             assembled.headerList.set("Cookie", cookies)
         }
         return assembled
@@ -50,9 +50,9 @@ struct HopAssembly: Sendable {
     }
 
     /// The value of `Cookie`; nil where the storage has none to send and a field of the caller's stands.
-    private func cookies(for url: URL) -> String? {
+    private var cookies: String? {
         guard settings.shouldSetCookies, request.httpShouldHandleCookies,
-            let storage = settings.cookieStorage, !storage.isEmpty
+            let storage = settings.cookieStorage, !storage.isEmpty, let url = request.cookieURL
         else { return nil }
         let cookies = storage.cookies(
             for: url, mainDocumentURL: request.mainDocumentURL, method: request.httpMethod ?? "GET",
@@ -72,7 +72,8 @@ struct HopAssembly: Sendable {
     ) {
         guard request.httpShouldHandleCookies, settings.cookieAcceptPolicy != .never,
             let storage = settings.cookieStorage, let fields = response.fields, fields.contains(.setCookie),
-            let url = response.url, let origin = CookieOrigin(url)
+            let url = request.namedServer == nil ? response.url : request.cookieURL,
+            let origin = CookieOrigin(url)
         else { return }
         let now = Date()
         let cookies = fields.values(of: .setCookie).compactMap { line in

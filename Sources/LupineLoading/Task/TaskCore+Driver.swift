@@ -49,9 +49,16 @@ extension TaskCore: TaskDriverClient {
             delegate.urlSession(
                 stage.session, task: stage.task, willPerformHTTPRedirection: response, newRequest: request,
                 completionHandler: answer)
-        } taken: {
-            reply($0)
+        } taken: { (next: URLRequest?) in
+            self.note(next)
+            reply(next)
         }
+    }
+
+    /// Notes whether a redirect leads away from the origin that the program named.
+    private func note(_ next: URLRequest?) {
+        guard let next, WebOrigin(next.url) != WebOrigin(originalRequest?.url) else { return }
+        hasLeftOrigin = true
     }
 
     func driverChallenged(

@@ -47,6 +47,8 @@ final class TaskCore: Sendable {
         var own: DelegateSet?
         /// What the task was handed to answer challenges with.
         var credential: URLCredential?
+        /// Whether a redirect has led to another origin than the program named.
+        var hasLeftOrigin = false
         /// It keeps its delegate as long as it has tasks.
         var sessionHasDelegate = false
         var priority = URLSessionTask.defaultPriority
@@ -182,6 +184,11 @@ final class TaskCore: Sendable {
     var credential: URLCredential? {
         get { state.withLock { $0.credential } }
         set { state.withLock { $0.credential = newValue } }
+    }
+
+    var hasLeftOrigin: Bool {
+        get { state.withLock { $0.hasLeftOrigin } }
+        set { state.withLock { $0.hasLeftOrigin = newValue } }
     }
 
     var taskDescription: String? {

@@ -112,7 +112,7 @@ extension TaskDriver {
     private var newAuthenticator: Authenticator {
         Authenticator(
             memory: context.authentication, storage: context.settings.credentialStorage,
-            request: order.request)
+            request: order.request, isNamed: context.settings.additionalHeaders["Authorization"] != nil)
     }
 
     /// Who sees to the challenge by which the hop is answered: what went out without an authenticator said nothing to anybody.

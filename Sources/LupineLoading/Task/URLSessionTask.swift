@@ -86,6 +86,9 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
         set { core.credential = newValue }
     }
 
+    /// Whether a redirect has led to another origin than the program named. Any thread; calls nothing back.
+    package final var hasLeftOrigin: Bool { core.hasLeftOrigin }
+
     /// Starts a suspended task, or lets it go on. Nothing happens once the task was cancelled or has completed.
     open func resume() { core.resume() }
 

@@ -58,7 +58,26 @@ package enum PasswordCost {
         switch Array(object.content) {
         case pbes2, pbmac1:
             guard let derivation = fields.next(DERReader.sequence) else { return nil }
-            return rounds(derivation)
+            return derivationRounds(derivation)
+        case pbkdf2, scrypt: return derivationRounds(identifier)
+        case let other where other.starts(with: pkcs5) || other.starts(with: pkcs12):
+            guard fields.next(DERReader.octetString) != nil, let count = fields.next()?.unsigned,
+                fields.isAtEnd
+            else { return nil }
+            return count
+        default:
+            return nil
+        }
+    }
+
+    /// The rounds of a function that makes a key out of a password, which has no other algorithm inside.
+    private static func derivationRounds(_ identifier: DERReader.Element) -> UInt64? {
+        var reader = identifier.inside
+        guard let object = reader.next(DERReader.objectIdentifier),
+            let parameters = reader.next(DERReader.sequence)
+        else { return nil }
+        var fields = parameters.inside
+        switch Array(object.content) {
         case scrypt:
             guard fields.next(DERReader.octetString) != nil, let cost = fields.next()?.unsigned,
                 let size = fields.next()?.unsigned, let lanes = fields.next()?.unsigned
@@ -67,11 +86,6 @@ package enum PasswordCost {
         case pbkdf2:
             guard fields.next(DERReader.octetString) != nil else { return nil }
             return fields.next()?.unsigned
-        case let other where other.starts(with: pkcs5) || other.starts(with: pkcs12):
-            guard fields.next(DERReader.octetString) != nil, let count = fields.next()?.unsigned,
-                fields.isAtEnd
-            else { return nil }
-            return count
         default:
             return nil
         }

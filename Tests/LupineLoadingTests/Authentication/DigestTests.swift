@@ -203,4 +203,14 @@ struct DigestTests {
         #expect(challenge.isStale && challenge.domain == ["/a", "http://x/b"])
         #expect(!challenge.hashesUser && !challenge.takesUTF8)
     }
+
+    @Test("[U-11.15] of a list of places the first 64 count")
+    func manyPlaces() throws {
+        let places = (0..<1_000).map { "/\($0)" }
+        let syntax = ChallengeSyntax.parse([
+            "Digest realm=r, nonce=n, domain=\"\(places.joined(separator: " "))\""
+        ])
+        let challenge = try #require(syntax.first.flatMap { DigestChallenge($0) })
+        #expect(challenge.domain == Array(places.prefix(64)))
+    }
 }

@@ -59,6 +59,22 @@ struct CacheEntryFileTests {
         ]
     }
 
+    @Test("the user whom an address names is not written") func users() throws {
+        let url = try #require(URL(string: "http://alice:s3cret@h/a"))
+        let responses = [
+            URLResponse(url: url, mimeType: nil, expectedContentLength: 5, textEncodingName: nil),
+            try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: [:])),
+            HTTPURLResponse(url: url, head: try CacheStage.head([]), isDecoded: false),
+        ]
+        for response in responses {
+            let octets = try #require(CacheEntryFile.octets(of: Self.entry(response), digest: Self.digest))
+            let text = String(decoding: octets, as: UTF8.self)
+            #expect(!text.contains("s3cret") && !text.contains("alice"), "\(type(of: response))")
+            let read = try #require(CacheEntryFile.entry(octets, digest: Self.digest))
+            #expect(read.response.response.url?.absoluteString == "http://h/a")
+        }
+    }
+
     @Test func whatIsWrittenIsRead() throws {
         for (what, response) in try Self.responses() {
             let entry = try Self.entry(response, userInfo: ["k": ["v", 1]])

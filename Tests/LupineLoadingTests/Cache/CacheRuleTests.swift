@@ -33,6 +33,10 @@ struct CacheRuleTests {
         for (url, key) in rows { #expect(CacheRule.key(of: try #require(URL(string: url))) == key) }
     }
 
+    private static func names(_ count: Int) -> String {
+        (0..<count).map { "X-\($0)" }.joined(separator: ", ")
+    }
+
     static let storable:
         [(
             what: String, method: String, request: [String: String], status: Int, response: [String: String],
@@ -55,6 +59,8 @@ struct CacheRuleTests {
             ("Vary: *", "GET", [:], 200, ["Vary": "Accept, *"], false),
             ("Vary", "GET", [:], 200, ["Vary": "Accept"], true),
             ("Vary: Proxy-Authorization", "GET", [:], 200, ["Vary": "Accept, Proxy-Authorization"], false),
+            ("64 names", "GET", [:], 200, ["Vary": names(64)], true),
+            ("65 names", "GET", [:], 200, ["Vary": names(65)], false),
             ("Vary: proxy-x", "GET", [:], 200, ["Vary": "proxy-x"], false),
         ]
 

@@ -162,6 +162,48 @@ struct CookieJarTests {
         #expect(CookieJar.Limits().perDomain == 180 && CookieJar.Limits().total == 3_000)
     }
 
+    @Test("[U-13.10] a jar that is full does not go through all for each new cookie", .timeLimit(.minutes(1)))
+    func fullJar() throws {
+        let jar = JarStage()
+        for number in 0..<20_000 {
+            let domain = "h\(number).example"
+            jar.store(
+                try cookie("a=1; Max-Age=\(1_000 + number)", from: "http://\(domain)/"), isSecure: false,
+                at: now)
+            #expect(jar.count <= 3_000)
+        }
+        #expect(jar.count > 2_800)
+        let names = Set(jar.entries(at: now).map(\.cookie.domain))
+        #expect(names.contains("h19999.example") && !names.contains("h0.example"))
+        // What has ended goes at once, and nothing else.
+        let later = now.addingTimeInterval(1_000 + 19_990)
+        let left = jar.entries(at: later).count
+        for number in 0..<3_000 where jar.count < 3_000 {
+            jar.store(try cookie("b=1", from: "http://n\(number).example/"), at: now)
+        }
+        jar.store(try cookie("c=1", from: "http://last.example/"), at: later)
+        #expect(jar.entries(at: later).count > left)
+        #expect(jar.entries(at: later).contains { $0.cookie.domain == "last.example" })
+    }
+
+    @Test(
+        "[U-13.9] in a jar of many domains too a cookie from http leaves secure ones alone, above and below",
+        arguments: [
+            ("a.b.example", "a.b.example", true), ("b.example", ".b.example", true),
+            ("x.a.b.example", "x.a.b.example", true), ("c.example", "c.example", false),
+            ("notb.example", "notb.example", false),
+        ])
+    func coveringInAFullJar(_ host: String, _ domain: String, _ isRefused: Bool) throws {
+        let jar = JarStage(limits: CookieJar.Limits(perDomain: 3, total: 50))
+        for number in 0..<40 { jar.store(try cookie("a=1", from: "http://h\(number).test/"), at: now) }
+        jar.store(
+            try cookie("secret=1; Secure; Path=/; Domain=a.b.example", from: "https://a.b.example/"), at: now)
+        let wide = domain.hasPrefix(".") ? "; Domain=\(domain)" : ""
+        let stored = jar.store(
+            try cookie("secret=2; Path=/\(wide)", from: "http://\(host)/"), isSecure: false, at: now)
+        #expect(stored != isRefused)
+    }
+
     @Test func cookiesAreRemoved() throws {
         let jar = JarStage()
         jar.store(try cookie("a=1"), at: now)

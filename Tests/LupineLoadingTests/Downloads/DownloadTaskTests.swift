@@ -9,12 +9,13 @@ import Testing
 /// Download tasks against an origin on this machine, through all layers.
 struct DownloadTaskTests {
     private func withSession(
-        _ delegate: (any URLSessionDelegate)? = nil,
+        _ delegate: (any URLSessionDelegate)? = nil, configure: (URLSessionConfiguration) -> Void = { _ in },
         _ body: (URLSession, LupineOrigin.Origin) async throws -> Void
     ) async throws {
         let origin = try LupineOrigin.Origin.start()
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = [:]
+        configure(configuration)
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
         let result: Result<Void, any Error>
         do { result = .success(try await body(session, origin)) } catch { result = .failure(error) }
@@ -232,6 +233,40 @@ struct DownloadTaskTests {
             let entries = delegate.log.entries.filter { !$0.hasPrefix("wrote") }
             #expect(entries == ["became 1", "finished 200000 0600", "metrics", "complete nil"])
             #expect(delegate.contents.first == Self.alphabet(200_000))
+        }
+    }
+
+    @Test("[U-7.15, U-7.11] what a converted task leaves to be gone on with has nothing of its session's")
+    func convertedResumeData() async throws {
+        let delegate = DownloadDelegate(becomesDownload: true)
+        let storage = HTTPCookieStorage(file: nil)
+        try await withSession(
+            delegate,
+            configure: {
+                $0.httpAdditionalHeaders = ["Authorization": "Bearer of-the-session"]
+                $0.httpCookieStorage = storage
+            }
+        ) { session, origin in
+            let url = try url(origin, "/part")
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \"v1\"\r\nAccept-Ranges: bytes\r\n\r\n"
+            origin.script("GET", "/part", ScriptPlan([Script([.send(head + "01234"), .stall])]))
+            let cookie = try #require(
+                HTTPCookie(properties: [
+                    .name: "session", .value: "s3cret", .domain: "127.0.0.1", .path: "/",
+                ]))
+            storage.setCookie(cookie)
+            var request = URLRequest(url: url)
+            request.setValue("own", forHTTPHeaderField: "X-Own")
+            session.dataTask(with: request).resume()
+            await delegate.log.has("wrote 5/10")
+            let task = try #require(await session.allTasks.first as? URLSessionDownloadTask)
+            let data = try #require(
+                await withCheckedContinuation { waiting in
+                    task.cancel { waiting.resume(returning: $0) }
+                })
+            let text = String(decoding: data, as: UTF8.self)
+            #expect(text.contains("X-Own") && !text.contains("of-the-session") && !text.contains("s3cret"))
+            URLSession.discardDownload(withResumeData: data)
         }
     }
 }

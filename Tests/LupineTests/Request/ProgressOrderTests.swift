@@ -155,4 +155,37 @@ struct ProgressOrderTests {
             #expect(all == [1, 2])
         }
     }
+
+    @Test("[R-61] progress on the root queue is told before a response that was ready when it ran")
+    func together() async throws {
+        try await withPipeline { stage in
+            stage.origin.script(
+                "GET", "/held",
+                ScriptPlan(
+                    .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"), .waitForSignal("go"), .send("ab"),
+                    .stall))
+            let (events, begun, ended) = (Heard<Event>(), Heard<Bool>(), Heard<Bool>())
+            let (root, response) = (stage.session.rootQueue, DispatchQueue(label: "response"))
+            let request = stage.session.request(stage.url("/held"))
+                .onHTTPResponse { _ in begun.add(true) }
+                .downloadProgress(queue: root) {
+                    events.add(.progress($0.completedUnitCount, of: $0.totalUnitCount))
+                }
+                .response(queue: response) { _ in
+                    events.add(.response)
+                    ended.add(true)
+                }
+            await begun.wait(for: 1)
+            await stage.settle()
+            // Content and end come together while the queue is held.
+            root.suspend()
+            stage.origin.gate("go").open()
+            while request.task?.countOfBytesReceived != 2 { await Task.yield() }
+            // Behind both: a handler of the response that was put on its queue already has run before the progress's can.
+            root.async { response.sync {} }
+            root.resume()
+            await ended.wait(for: 1)
+            #expect(events.all == [.progress(2, of: 2), .response])
+        }
+    }
 }

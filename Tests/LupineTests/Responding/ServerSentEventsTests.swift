@@ -154,4 +154,17 @@ import Testing
             try ServerSentEventsSerializer(maximumLineLength: 3).serialize(Data("data: a\n\n".utf8))
         }
     }
+
+    @Test("empty lines cost nothing, however long the last id is", .timeLimit(.minutes(1)))
+    func longID() {
+        let id = Data("id: \(String(repeating: "é", count: 500_000))\n\n".utf8)
+        let position = EventStreamPosition()
+        var reader = ServerSentEventsReader(lineLimit: 1 << 20, eventLimit: 1 << 20, position: position)
+        // The second one is the same, in memory of its own.
+        for _ in 0..<2 { #expect(reader.read(id).isEmpty) }
+        #expect(reader.read(Data(repeating: 0x0A, count: 200_000)).isEmpty)
+        let events = reader.read(Data("data: x\n\n".utf8))
+        #expect(events.count == 1 && (try? events.first?.get().lastEventID.utf8.count) == 1_000_000)
+        #expect(position.lastEventID.utf8.count == 1_000_000)
+    }
 }
