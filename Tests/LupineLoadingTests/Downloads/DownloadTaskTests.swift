@@ -9,13 +9,15 @@ import Testing
 /// Download tasks against an origin on this machine, through all layers.
 struct DownloadTaskTests {
     private func withSession(
-        _ delegate: (any URLSessionDelegate)? = nil, configure: (URLSessionConfiguration) -> Void = { _ in },
+        _ delegate: (any URLSessionDelegate)? = nil, fields: [String: String] = [:],
+        cookies: HTTPCookieStorage? = nil,
         _ body: (URLSession, LupineOrigin.Origin) async throws -> Void
     ) async throws {
         let origin = try LupineOrigin.Origin.start()
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = [:]
-        configure(configuration)
+        configuration.httpAdditionalHeaders = fields
+        if let cookies { configuration.httpCookieStorage = cookies }
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
         let result: Result<Void, any Error>
         do { result = .success(try await body(session, origin)) } catch { result = .failure(error) }
@@ -240,13 +242,8 @@ struct DownloadTaskTests {
     func convertedResumeData() async throws {
         let delegate = DownloadDelegate(becomesDownload: true)
         let storage = HTTPCookieStorage(file: nil)
-        try await withSession(
-            delegate,
-            configure: {
-                $0.httpAdditionalHeaders = ["Authorization": "Bearer of-the-session"]
-                $0.httpCookieStorage = storage
-            }
-        ) { session, origin in
+        let fields = ["Authorization": "Bearer of-the-session"]
+        try await withSession(delegate, fields: fields, cookies: storage) { session, origin in
             let url = try url(origin, "/part")
             let head = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \"v1\"\r\nAccept-Ranges: bytes\r\n\r\n"
             origin.script("GET", "/part", ScriptPlan([Script([.send(head + "01234"), .stall])]))
