@@ -23,6 +23,27 @@ static inline int lupine_sk_GENERAL_NAME_num(const STACK_OF(GENERAL_NAME) *stack
 static inline GENERAL_NAME *lupine_sk_GENERAL_NAME_value(const STACK_OF(GENERAL_NAME) *stack, int index) {
     return sk_GENERAL_NAME_value(stack, index);
 }
+/// How many names of a certificate a constraint is compared with.
+static inline long lupine_count_names(const X509 *certificate) {
+    long count = X509_NAME_entry_count(X509_get_subject_name(certificate));
+    GENERAL_NAMES *names = X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
+    if (names != NULL) {
+        count += sk_GENERAL_NAME_num(names);
+        GENERAL_NAMES_free(names);
+    }
+    return count;
+}
+/// How many constraints a certificate puts on the names below it.
+static inline long lupine_count_name_constraints(const X509 *certificate) {
+    NAME_CONSTRAINTS *constraints = X509_get_ext_d2i(certificate, NID_name_constraints, NULL, NULL);
+    if (constraints == NULL) return 0;
+    long count = 0;
+    if (constraints->permittedSubtrees != NULL) count += sk_GENERAL_SUBTREE_num(constraints->permittedSubtrees);
+    if (constraints->excludedSubtrees != NULL) count += sk_GENERAL_SUBTREE_num(constraints->excludedSubtrees);
+    NAME_CONSTRAINTS_free(constraints);
+    return count;
+}
+
 /// Gives up the stack and everything in it.
 static inline void lupine_CRL_DIST_POINTS_free(CRL_DIST_POINTS *points) { CRL_DIST_POINTS_free(points); }
 

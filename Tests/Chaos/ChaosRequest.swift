@@ -232,10 +232,12 @@ final class ChaosRequest: Sendable {
             }
         let wrongPart =
             error == nil ? nil : part.flatMap { content.starts(with: $0) ? nil : "\($0.count) octets" }
+        // A response is asked under no lock.
+        let name = response?.value(forHTTPHeaderField: "X-Chaos")
         let isOver = state.withLock { state in
             state.calls[index] += 1
             if index == 0 || state.outcome == nil { state.outcome = outcome }
-            if index == 0 { state.name = response?.value(forHTTPHeaderField: "X-Chaos") }
+            if index == 0 { state.name = name }
             state.wrongPart = state.wrongPart ?? wrongPart ?? state.matcher?.wrongPiece
             defer { state.isOver = state.calls.allSatisfy { $0 > 0 } }
             return !state.isOver && state.calls.allSatisfy { $0 > 0 }

@@ -44,4 +44,16 @@ import Testing
             #expect(result.errors.contains("lupine -C - -o part :\(origin.port)/cut"), "\(result.errors)")
         }
     }
+
+    /// Services take tokens by many names.
+    @Test(arguments: ["X-Token", "Private-Token", "x-vault-token", "X-Authorization", "Api-Key", "Cookie"])
+    func tokensAreHidden(_ name: String) async throws {
+        try await withShell { shell, origin in
+            let line = await shell.run("--to-curl -H \(name):s3cr3t :\(origin.port)/get")
+            #expect(line.output.contains(name) && !line.output.contains("s3cr3t"), "\(line.output)")
+            guard name != "Cookie" else { return }
+            let told = await shell.run("-v -s -o /dev/null -H \(name):s3cr3t :\(origin.port)/get")
+            #expect(!told.errors.contains("s3cr3t"), "\(told.errors)")
+        }
+    }
 }

@@ -12,16 +12,28 @@ enum ChainMaker {
     struct Failure: Error {}
 
     /// The leaf, so many intermediates, and the root.
-    static func chain(intermediates: Int) throws -> [Certificate] {
+    ///
+    /// - Parameters:
+    ///   - names: How many names the leaf has.
+    ///   - constraints: How many names each authority excludes.
+    static func chain(intermediates: Int, names: Int = 1, constraints: Int = 0) throws -> [Certificate] {
         let key = try PrivateKey(pem: PKI.text("intermediate.key"), password: nil)
         return try (0...(intermediates + 1)).map { depth in
             let issuer = depth > intermediates ? depth : depth + 1
-            return try certificate("\(depth)", issuer: "\(issuer)", isAuthority: depth > 0, key)
+            var extensions = [(NID_basic_constraints, "critical,CA:TRUE")]
+            if depth == 0 {
+                let list = ["DNS:0.test"] + (1..<names).map { _ in "DNS:a" }
+                extensions = [(NID_subject_alt_name, list.joined(separator: ","))]
+            } else if constraints > 0 {
+                let list = (0..<constraints).map { _ in "excluded;DNS:b" }
+                extensions.append((NID_name_constraints, list.joined(separator: ",")))
+            }
+            return try certificate("\(depth)", issuer: "\(issuer)", extensions, key)
         }
     }
 
     private static func certificate(
-        _ name: String, issuer: String, isAuthority: Bool, _ key: PrivateKey
+        _ name: String, issuer: String, _ extensions: [(Int32, String)], _ key: PrivateKey
     ) throws -> Certificate {
         guard let made = unsafe X509_new() else { throw Failure() }
         defer { unsafe X509_free(made) }
@@ -32,8 +44,6 @@ enum ChainMaker {
         unsafe self.name(X509_get_subject_name(made), name)
         unsafe self.name(X509_get_issuer_name(made), issuer)
         unsafe _ = X509_set_pubkey(made, key.handle.pointer)
-        var extensions = [(NID_subject_alt_name, "DNS:\(name).test")]
-        if isAuthority { extensions = [(NID_basic_constraints, "critical,CA:TRUE")] }
         for (kind, value) in extensions {
             let added = unsafe X509V3_EXT_conf_nid(nil, nil, kind, value)
             defer { unsafe X509_EXTENSION_free(added) }

@@ -24,6 +24,14 @@ import Testing
         #expect(trust.chain().count <= TrustPath.intermediateLimit + 2)
     }
 
+    /// Each name is compared with each constraint of each issuer.
+    @Test(arguments: [(1, 0, "accepted"), (100, 100, "accepted"), (600, 300, "nameNotPermitted 0")])
+    func namesAreComparedSoOftenAndNoMore(_ names: Int, _ constraints: Int, _ expected: String) throws {
+        let chain = try ChainMaker.chain(intermediates: 1, names: names, constraints: constraints)
+        let trust = Self.trust(chain, root: chain.last)
+        #expect(verdict(TrustEvaluator.default.evaluate(trust, at: TrustFixture.now)) == expected)
+    }
+
     /// Each try of another way costs a signature for each certificate of it.
     @Test(arguments: [3, 90]) func tryingOtherWaysHasAnEnd(_ intermediates: Int) throws {
         let chain = try ChainMaker.chain(intermediates: intermediates)

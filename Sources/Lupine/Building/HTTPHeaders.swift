@@ -17,15 +17,26 @@ public struct HTTPHeaders: Equatable, Hashable, Sendable {
     public init() {}
 
     /// These fields, each as by `update(_:)`.
-    public init(_ headers: [HTTPHeader]) {
-        self.headers.reserveCapacity(headers.count)
-        for header in headers { update(header) }
-    }
+    public init(_ headers: [HTTPHeader]) { add(headers) }
 
     /// These fields, each as by `update(name:value:)`, in no particular order.
     public init(_ dictionary: [String: String]) {
-        headers.reserveCapacity(dictionary.count)
-        for (name, value) in dictionary { update(name: name, value: value) }
+        add(dictionary.map { HTTPHeader(name: $0.key, value: $0.value) })
+    }
+
+    /// Many at once: each is not looked for among all others.
+    private mutating func add(_ headers: [HTTPHeader]) {
+        var places: [String: Int] = [:]
+        self.headers.reserveCapacity(headers.count)
+        for header in headers {
+            let name = header.name.lowercased()
+            if let place = places[name] {
+                self.headers[place] = header
+            } else {
+                places[name] = self.headers.count
+                self.headers.append(header)
+            }
+        }
     }
 
     // MARK: changing

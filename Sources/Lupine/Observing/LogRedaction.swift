@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import LupineLoading
 
 /// Leaves out of a log what must not stand there: credentials in header fields and in URLs, wherever in a text.
 ///
 /// Not for texts that programs read: the result is for people. It knows credentials by the names under which they stand; one
 /// that is part of a path, or stands under another name, is not known. Pure; any thread.
-enum LogRedaction {
+package enum LogRedaction {
     /// What stands in the place of a credential.
     static let mark = "[redacted]"
 
-    /// Header fields that are credentials whatever their value is. Lower case.
-    private static let fields: Set<String> = ["authorization", "proxy-authorization", "cookie", "set-cookie"]
+    /// Header fields that are credentials whatever their value is: the usual ones, and those by which services take keys and tokens.
+    /// Lower case.
+    package static let fields = Set(["authorization", "proxy-authorization", "cookie", "set-cookie"])
+        .union(URLSessionConfiguration.LupineOptions().sensitiveFields.map { $0.lowercased() })
     /// A name that contains one of these is a credential's. Lower case, without `-` and `_`.
     private static let words = [
         "token", "password", "passwd", "passphrase", "pwd", "secret", "key", "credential", "signature",
@@ -19,8 +22,11 @@ enum LogRedaction {
     ]
 
     /// The value of a header field, or the mark.
-    static func value(_ value: String, ofField name: String) -> String {
-        fields.contains(name.lowercased()) || isSecret(name) ? mark : value
+    ///
+    /// - Parameter others: Names that the program has said to be credentials', in lower case.
+    static func value(_ value: String, ofField name: String, or others: Set<String> = []) -> String {
+        let small = name.lowercased()
+        return fields.contains(small) || others.contains(small) || isSecret(name) ? mark : value
     }
 
     /// Whether a value of that name is a credential.
@@ -33,12 +39,16 @@ enum LogRedaction {
     /// The text as one line: URLs in it without credentials, and line ends and other control characters as escapes, so
     /// that nothing that came from outside looks like a line of its own.
     static func line(_ text: String) -> String {
+        printable(withoutQuerySecrets(withoutUserInfo(text)))
+    }
+
+    /// The text with line ends and other control characters as escapes.
+    static func printable(_ text: String) -> String {
         var line = ""
-        for scalar in withoutQuerySecrets(withoutUserInfo(text)).unicodeScalars {
-            if scalar.properties.generalCategory == .control || scalar == "\u{2028}" || scalar == "\u{2029}" {
-                line += scalar.escaped(asASCII: true)
-            } else {
-                line.unicodeScalars.append(scalar)
+        for scalar in text.unicodeScalars {
+            switch scalar.properties.generalCategory {
+            case .control, .lineSeparator, .paragraphSeparator: line += scalar.escaped(asASCII: true)
+            default: line.unicodeScalars.append(scalar)
             }
         }
         return line

@@ -168,7 +168,9 @@ public final class LoggingEventMonitor: EventMonitor {
 
     /// Writes a line.
     public func request(_ request: Request, didCreateURLRequest urlRequest: URLRequest) {
-        log(request, "is ready: \(text(urlRequest)) \(text(urlRequest.allHTTPHeaderFields ?? [:]))")
+        let own = request.delegate?.sessionConfiguration.lupine.sensitiveFields ?? []
+        let fields = text(urlRequest.allHTTPHeaderFields ?? [:], hiding: Set(own.map { $0.lowercased() }))
+        log(request, "is ready: \(text(urlRequest)) \(fields)")
     }
 
     /// Writes a line.
@@ -338,9 +340,9 @@ extension LoggingEventMonitor {
         return "\(response.statusCode) \(text(Dictionary(fields) { first, _ in first }))"
     }
 
-    private func text(_ fields: [String: String]) -> String {
+    private func text(_ fields: [String: String], hiding own: Set<String> = []) -> String {
         let list = fields.sorted { $0.key < $1.key }
-            .map { "\($0.key): \(LogRedaction.value($0.value, ofField: $0.key))" }
+            .map { "\($0.key): \(LogRedaction.value($0.value, ofField: $0.key, or: own))" }
         return "[\(list.joined(separator: ", "))]"
     }
 

@@ -10,10 +10,6 @@ internal import LupineLoading
 struct ResponseDescription {
     /// Longer bodies are not shown.
     static let longestBody = 100_000
-    /// Fields whose values are credentials. Lower case.
-    private static let secrets: Set<String> = [
-        "authorization", "proxy-authorization", "cookie", "set-cookie",
-    ]
     private static let step = "    "
     /// What the type of a body has in it that is worth showing.
     private static let textualTypes = ["json", "xml", "text"]
@@ -70,7 +66,8 @@ struct ResponseDescription {
         if headers.isEmpty { return add("Headers", nil, depth: 1) }
         addTitle("Headers", depth: 1)
         for header in headers.sorted() {
-            let value = Self.secrets.contains(header.name.lowercased()) ? LogRedaction.mark : header.value
+            let value =
+                LogRedaction.fields.contains(header.name.lowercased()) ? LogRedaction.mark : header.value
             lines.append(Self.indentation(2) + "\(header.name): \(value)")
         }
     }

@@ -22,6 +22,12 @@ public struct PinningReport: Error, Hashable, Sendable {
     /// What the chain had: the leaf first, then every issuer that could be linked to it.
     public let presented: [Presented]
 
+    init(host: String, expected: [String], presented: [Presented]) {
+        self.host = host
+        self.expected = expected
+        self.presented = presented
+    }
+
     init(host: String, expected: [String], certificates: [SecCertificate]) {
         self.host = host
         self.expected = expected
@@ -38,9 +44,11 @@ public struct PinningReport: Error, Hashable, Sendable {
 }
 
 extension PinningReport: CustomStringConvertible {
-    /// One line for the host, and one for each certificate.
+    /// One line for the host, and one for each certificate, whatever a peer has put into its names.
     public var description: String {
-        let found = presented.map { "\n  \($0.pin ?? "no pin") \($0.subject ?? "")" }.joined()
+        let found = presented.map { one in
+            "\n  \(one.pin ?? "no pin") \(LogRedaction.printable(one.subject ?? ""))"
+        }.joined()
         return
             "None of the keys of \(host) is pinned. Expected: \(expected.joined(separator: ", ")). Presented:\(found)"
     }

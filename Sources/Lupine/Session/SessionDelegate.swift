@@ -10,6 +10,9 @@ public import LupineLoading
 ///
 /// Methods that the pipeline has no use for are here too, for overrides: what a protocol has a default for, a subclass
 /// cannot add. Each does what the default does.
+///
+/// Methods with a completion handler have an asynchronous form beside them. A subclass overrides either: an asynchronous form takes
+/// the place of what this class does by itself, and an override of the other one is called before both.
 open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate,
     URLSessionWebSocketDelegate, @unchecked Sendable
 {
@@ -99,8 +102,21 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        Defaults.all.urlSession(session, didReceive: challenge, completionHandler: completionHandler)
+        guard isSubclass else {
+            return Defaults.all.urlSession(
+                session, didReceive: challenge, completionHandler: completionHandler)
+        }
+        session.ask(for: nil) {
+            await self.urlSession(session, didReceive: challenge)
+        } taken: {
+            completionHandler($0.0, $0.1)
+        }
     }
+
+    /// The same, asynchronous.
+    open func urlSession(_ session: URLSession, didReceive challenge: URLAuthenticationChallenge) async -> (
+        URLSession.AuthChallengeDisposition, URLCredential?
+    ) { await Defaults.all.urlSession(session, didReceive: challenge) }
 
     // MARK: tasks of any kind
 
@@ -112,8 +128,22 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
     ) {
-        Defaults.all.urlSession(
-            session, task: task, willBeginDelayedRequest: request, completionHandler: completionHandler)
+        guard isSubclass else {
+            return Defaults.all.urlSession(
+                session, task: task, willBeginDelayedRequest: request, completionHandler: completionHandler)
+        }
+        session.ask(for: task) {
+            await self.urlSession(session, task: task, willBeginDelayedRequest: request)
+        } taken: {
+            completionHandler($0.0, $0.1)
+        }
+    }
+
+    /// The same, asynchronous.
+    open func urlSession(
+        _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest
+    ) async -> (URLSession.DelayedRequestDisposition, URLRequest?) {
+        await Defaults.all.urlSession(session, task: task, willBeginDelayedRequest: request)
     }
 
     /// Answers a challenge: with the request's credential or a stored identity, or with the judgement of the host's evaluator.
@@ -123,6 +153,30 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     open func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        guard isSubclass else { return answer(challenge, of: task, in: session, completionHandler) }
+        session.ask(for: task) {
+            await self.urlSession(session, task: task, didReceive: challenge)
+        } taken: {
+            completionHandler($0.0, $0.1)
+        }
+    }
+
+    /// The same, asynchronous.
+    open func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
+    ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
+        let answer = await session.answer(
+            orWhenCancelled: ChallengeReply(.cancelAuthenticationChallenge, nil)
+        ) { reply in
+            self.answer(challenge, of: task, in: session) { reply(ChallengeReply($0, $1)) }
+        }
+        return (answer.disposition, answer.credential)
+    }
+
+    private func answer(
+        _ challenge: URLAuthenticationChallenge, of task: URLSessionTask, in session: URLSession,
+        _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         let audience = audience(of: task)
         audience.eventMonitor?.urlSession(session, task: task, didReceive: challenge)
@@ -184,9 +238,27 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
+        guard isSubclass else { return completionHandler(bodyStream(of: task, in: session)) }
+        session.ask(for: task) {
+            await self.urlSession(session, needNewBodyStreamForTask: task).map { BodyStream($0) }
+        } taken: {
+            completionHandler($0?.value)
+        }
+    }
+
+    /// The same, asynchronous.
+    open func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask) async
+        -> InputStream?
+    {
+        await session.answer(orWhenCancelled: nil) { reply in
+            reply(self.bodyStream(of: task, in: session).map { BodyStream($0) })
+        }?.value
+    }
+
+    private func bodyStream(of task: URLSessionTask, in session: URLSession) -> InputStream? {
         let audience = audience(of: task)
         audience.eventMonitor?.urlSession(session, taskNeedsNewBodyStream: task)
-        completionHandler((audience.request as? UploadRequest)?.inputStream())
+        return (audience.request as? UploadRequest)?.inputStream()
     }
 
     /// Hands over the stream of an upload where it is needed from its first byte on; there is none from later on.
@@ -194,8 +266,25 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64,
         completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
-        guard offset == 0 else { return completionHandler(nil) }
-        urlSession(session, task: task, needNewBodyStream: completionHandler)
+        guard isSubclass else {
+            guard offset == 0 else { return completionHandler(nil) }
+            return urlSession(session, task: task, needNewBodyStream: completionHandler)
+        }
+        session.ask(for: task) {
+            await self.urlSession(session, task: task, needNewBodyStreamFrom: offset).map { BodyStream($0) }
+        } taken: {
+            completionHandler($0?.value)
+        }
+    }
+
+    /// The same, asynchronous.
+    open func urlSession(
+        _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64
+    ) async -> InputStream? {
+        guard offset == 0 else { return nil }
+        return await session.answer(orWhenCancelled: nil) { reply in
+            self.urlSession(session, task: task, needNewBodyStream: { reply($0.map { BodyStream($0) }) })
+        }?.value
     }
 
     /// Does nothing.
@@ -208,6 +297,31 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     open func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        guard isSubclass else {
+            return redirect(task, by: response, to: request, in: session, completionHandler)
+        }
+        session.ask(for: task) {
+            await self.urlSession(
+                session, task: task, willPerformHTTPRedirection: response, newRequest: request)
+        } taken: {
+            completionHandler($0)
+        }
+    }
+
+    /// The same, asynchronous.
+    open func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest
+    ) async -> URLRequest? {
+        await session.answer(orWhenCancelled: nil) { reply in
+            self.redirect(task, by: response, to: request, in: session, reply)
+        }
+    }
+
+    private func redirect(
+        _ task: URLSessionTask, by response: HTTPURLResponse, to request: URLRequest, in session: URLSession,
+        _ completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         let audience = audience(of: task)
         audience.eventMonitor?.urlSession(
@@ -253,6 +367,27 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
+        guard isSubclass else { return judge(response, of: dataTask, in: session, completionHandler) }
+        session.ask(for: dataTask) {
+            await self.urlSession(session, dataTask: dataTask, didReceive: response)
+        } taken: {
+            completionHandler($0)
+        }
+    }
+
+    /// The same, asynchronous.
+    open func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse
+    ) async -> URLSession.ResponseDisposition {
+        await session.answer(orWhenCancelled: .cancel) { reply in
+            self.judge(response, of: dataTask, in: session, reply)
+        }
+    }
+
+    private func judge(
+        _ response: URLResponse, of dataTask: URLSessionDataTask, in session: URLSession,
+        _ completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
         let audience = audience(of: dataTask)
         audience.eventMonitor?.urlSession(session, dataTask: dataTask, didReceive: response)
         guard let response = response as? HTTPURLResponse else { return completionHandler(.allow) }
@@ -282,6 +417,28 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         _ session: URLSession, dataTask: URLSessionDataTask,
         willCacheResponse proposedResponse: CachedURLResponse,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        guard isSubclass else { return cache(proposedResponse, of: dataTask, in: session, completionHandler) }
+        session.ask(for: dataTask) {
+            await self.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse)
+        } taken: {
+            completionHandler($0)
+        }
+    }
+
+    /// The same, asynchronous.
+    open func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask,
+        willCacheResponse proposedResponse: CachedURLResponse
+    ) async -> CachedURLResponse? {
+        await session.answer(orWhenCancelled: nil) { reply in
+            self.cache(proposedResponse, of: dataTask, in: session, reply)
+        }
+    }
+
+    private func cache(
+        _ proposedResponse: CachedURLResponse, of dataTask: URLSessionDataTask, in session: URLSession,
+        _ completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
         let audience = audience(of: dataTask)
         audience.eventMonitor?.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse)
@@ -385,6 +542,17 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         didCloseWith closeCode: URLSessionWebSocketTask.CloseCode, reason: Data?
     ) {
         (audience(of: webSocketTask).request as? WebSocketRequest)?.didClose(with: closeCode, reason: reason)
+    }
+}
+
+/// What answers a challenge, as one value.
+private struct ChallengeReply: Sendable {
+    let disposition: URLSession.AuthChallengeDisposition
+    let credential: URLCredential?
+
+    init(_ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?) {
+        self.disposition = disposition
+        self.credential = credential
     }
 }
 

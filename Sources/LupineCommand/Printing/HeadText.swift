@@ -14,10 +14,8 @@ struct HeadText: Sendable {
     var hides: Set<String> = []
 
     /// Fields whose values are secrets.
-    static let secrets: Set<String> = [
-        "authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key", "api-key",
-        "x-auth-token",
-    ]
+    static let secrets = Set(["authorization", "proxy-authorization", "cookie", "set-cookie"])
+        .union(URLSessionConfiguration.LupineOptions().sensitiveFields.map { $0.lowercased() })
 
     func response(_ response: HTTPURLResponse) -> TerminalText {
         let wire = response.lupine

@@ -209,6 +209,13 @@ public struct Fields: Sendable {
         }
     }
 
+    /// Takes all fields of these names away, in one go.
+    package mutating func remove(_ names: Set<FieldName>) {
+        self = rebuilt { index, list in
+            if !names.contains(fieldName(at: index)) { list.appendLine(of: self, at: index) }
+        }
+    }
+
     /// Adds all fields of another list behind the own ones.
     public mutating func append(contentsOf other: Fields) {
         makeWireForm()

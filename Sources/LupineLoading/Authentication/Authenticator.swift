@@ -42,14 +42,29 @@ struct Authenticator: Sendable {
         var current: AuthenticationAnswer?
         /// What went out last.
         var sent = Sent.nothing
-        var failures: [URLProtectionSpace: Int] = [:]
-        var refused: [URLProtectionSpace: Set<URLCredential>] = [:]
+        var failures: [Realm: Int] = [:]
+        var refused: [Realm: Set<URLCredential>] = [:]
         /// What a delegate has answered for this task in the place of what was proposed, and was taken.
         var given: [URLProtectionSpace: URLCredential] = [:]
         /// New nonces in a row for the same credential.
         var renewals = 0
         /// The spaces in which the configured credential was tried.
         var configured: Set<URLProtectionSpace> = []
+    }
+
+    /// A space, by whichever method it is entered: what is refused by Digest is no better by Basic, and would be told to everybody.
+    private struct Realm: Hashable, Sendable {
+        private let host: String
+        private let port: Int
+        private let kind: String?
+        private let name: String?
+
+        init(_ space: URLProtectionSpace) {
+            host = space.host
+            port = space.port
+            kind = space.`protocol` ?? space.proxyType
+            name = space.realm
+        }
     }
 
     private enum Sent: Sendable {
@@ -309,8 +324,9 @@ struct Authenticator: Sendable {
         self[side].sent = .nothing
         if let answer = sent.answer { memory.forget(answer) }
         if case .asked(let answer) = sent {
-            self[side].failures[answer.space, default: 0] += 1
-            self[side].refused[answer.space, default: []].insert(answer.credential)
+            let realm = Realm(answer.space)
+            self[side].failures[realm, default: 0] += 1
+            self[side].refused[realm, default: []].insert(answer.credential)
         }
     }
 
@@ -340,14 +356,14 @@ struct Authenticator: Sendable {
         self.question = question
         return .ask(
             URLAuthenticationChallenge(
-                space: space, credential: question.proposal, failures: party.failures[space] ?? 0,
+                space: space, credential: question.proposal, failures: party.failures[Realm(space)] ?? 0,
                 response: question.response))
     }
 
     /// What the task would answer with in a space; nil once it was refused there.
     private func proposal(_ side: Side, _ space: URLProtectionSpace) -> URLCredential? {
         let party = self[side]
-        let refused = party.refused[space] ?? []
+        let refused = party.refused[Realm(space)] ?? []
         if let given = party.given[space], !refused.contains(given) { return given }
         let proposal = credentials.proposal(for: space, at: message?.url)
         return proposal.flatMap { refused.contains($0) ? nil : $0 }

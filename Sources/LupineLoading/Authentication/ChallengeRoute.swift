@@ -97,7 +97,9 @@ struct ChallengeRoute: Sendable {
     private func ask(_ stop: Stop, _ handler: @escaping Handler) {
         switch stop.method {
         case .session(let delegate):
-            delegate.urlSession(stage.session, didReceive: challenge, completionHandler: handler)
+            AsyncForm.$asker.withValue(stage.task.core) {
+                delegate.urlSession(stage.session, didReceive: challenge, completionHandler: handler)
+            }
         case .task(let delegate):
             delegate.urlSession(
                 stage.session, task: stage.task, didReceive: challenge, completionHandler: handler)

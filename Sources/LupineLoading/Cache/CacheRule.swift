@@ -89,15 +89,17 @@ enum CacheRule {
         }
         // The same tag but for its strength would say more of the content than was said when it came.
         if let tag = stored[.eTag], let new = update[.eTag], opaque(tag) == opaque(new) { kept.insert(.eTag) }
-        var fields = stored
+        var replaced: Set<FieldName> = []
         var added = Fields()
         for index in 0..<update.count {
             let name = update.fieldName(at: index)
             if kept.contains(name) { continue }
-            fields.remove(name)
+            replaced.insert(name)
             // It was legal where it comes from.
             try? added.append(name, update.value(at: index))
         }
+        var fields = stored
+        fields.remove(replaced)
         fields.append(contentsOf: added)
         return fields
     }

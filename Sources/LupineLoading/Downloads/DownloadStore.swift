@@ -63,9 +63,7 @@ final class DownloadStore: Sendable {
 
     /// Goes on with a download. Where its partial file is gone it starts over, with the request as it was.
     init(resuming data: ResumeData, folder: URL) {
-        var request = URLRequest(url: data.url)
-        request.headerList = HeaderList(data.fields)
-        self.request = request
+        request = data.requestForAll
         resuming = DownloadFile.holds(data.received, at: data.file) ? data : nil
         self.folder = folder
     }
@@ -187,7 +185,7 @@ final class DownloadStore: Sendable {
             (try? file.target.settle()) != nil,
             let data = ResumeData(
                 url: url, fields: request.headerList.fields, validator: validator, received: count.written,
-                file: file.path, version: version
+                file: file.path, version: version, cookiesAsIn: request
             ).data
         else {
             file.remove()

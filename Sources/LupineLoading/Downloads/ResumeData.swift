@@ -26,6 +26,10 @@ package struct ResumeData: Hashable, Sendable, Codable {
     package let url: URL
     /// The header fields that the program gave the request, in order.
     package let fields: [HeaderList.Field]
+    /// Whether the storage's cookies went along, as far as it is known.
+    private let handlesCookies: Bool?
+    /// The document that the request was for, by which cookies of other sites are left out.
+    private let mainDocument: URL?
     /// The version that the part is of.
     package let validator: Validator
     /// How many bytes there are.
@@ -41,12 +45,16 @@ package struct ResumeData: Hashable, Sendable, Codable {
     private static let longest = 1 << 20
 
     /// A place to go on from.
+    ///
+    /// - Parameter request: Handles cookies as what goes on from here is to; nil for as requests do.
     package init(
         url: URL, fields: [HeaderList.Field], validator: Validator, received: Int64, file: String,
-        version: DownloadVersion? = nil
+        version: DownloadVersion? = nil, cookiesAsIn request: URLRequest? = nil
     ) {
         self.url = url
         self.fields = fields
+        handlesCookies = request?.httpShouldHandleCookies
+        mainDocument = request?.mainDocumentURL
         self.validator = validator
         self.received = received
         self.file = file
@@ -79,13 +87,21 @@ package struct ResumeData: Hashable, Sendable, Codable {
     ///
     /// Bytes are taken as they come, so no coding is asked for unless the program did.
     package var request: URLRequest {
-        var request = URLRequest(url: url)
-        request.headerList = HeaderList(fields)
+        var request = requestForAll
         if request.value(forHTTPHeaderField: "Accept-Encoding") == nil {
             request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
         }
         request.setValue("bytes=\(received)-", forHTTPHeaderField: "Range")
         request.setValue(validator.text, forHTTPHeaderField: "If-Range")
+        return request
+    }
+
+    /// The request that asks for all of it, as the program made it.
+    var requestForAll: URLRequest {
+        var request = URLRequest(url: url)
+        request.headerList = HeaderList(fields)
+        request.httpShouldHandleCookies = handlesCookies ?? true
+        request.mainDocumentURL = mainDocument
         return request
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
+package import Foundation
 import LupineTLS
 import LupineTransport
 
@@ -78,4 +78,4 @@ protocol HopLoadClient: AnyObject, Sendable {
 }
 
 /// A body stream on its way between threads: whoever holds it last reads it.
-typealias BodyStream = CallerValue<InputStream>
+package typealias BodyStream = CallerValue<InputStream>

@@ -34,10 +34,11 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     ///   - httpVersion: Not kept.
     ///   - headerFields: The header fields by name; type, encoding and length of the content come from them.
     public init?(url: URL, statusCode: Int, httpVersion: String?, headerFields: [String: String]?) {
-        var joined: [String: String] = [:]
+        var fields = JoinedFields()
         for (name, value) in (headerFields ?? [:]).sorted(by: { $0.key < $1.key }) {
-            Self.join(value, under: name, in: &joined)
+            fields.add(value, under: Self.canonicalName(name))
         }
+        let joined = fields.byName
         status = statusCode
         header = .dictionary(joined)
         firstLine = nil
@@ -180,23 +181,28 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         switch header {
         case .dictionary(let fields): return fields
         case .lines(let lines):
-            var joined: [String: String] = [:]
+            var fields = JoinedFields()
             for index in 0..<lines.count {
-                Self.join(lines.value(at: index), under: lines.name(at: index), in: &joined)
+                fields.add(lines.value(at: index), under: Self.canonicalName(lines.name(at: index)))
             }
-            return joined
+            return fields.byName
         }
     }
 
     // MARK: reading header fields
 
-    private static func join(_ value: String, under name: String, in joined: inout [String: String]) {
-        let canonical = canonicalName(name)
-        // Names that are kept as spelled may differ in case only.
-        let key =
-            joined[canonical] == nil
-            ? joined.keys.first { HeaderList.isSame($0, canonical) } ?? canonical : canonical
-        joined[key] = joined[key].map { $0 + ", " + value } ?? value
+    /// Values by name, those of one name joined. Names that are kept as spelled may differ in case only: then the first spelling
+    /// stands.
+    private struct JoinedFields {
+        private(set) var byName: [String: String] = [:]
+        private var spellings: [String: String] = [:]
+
+        mutating func add(_ value: String, under name: String) {
+            let small = name.lowercased()
+            let key = spellings[small, default: name]
+            spellings[small] = key
+            byName[key] = byName[key].map { $0 + ", " + value } ?? value
+        }
     }
 
     /// A name as the dictionary has it: capitalised word by word, but for `WWW-Authenticate` and what begins with `x-`

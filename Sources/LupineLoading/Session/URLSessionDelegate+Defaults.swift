@@ -3,7 +3,8 @@
 public import Foundation
 
 // The default implementations. Each asks the session's delegate when it is called for the delegate of one task (see
-// `URLSession.successor(of:for:)`), and otherwise does what happens without a delegate.
+// `URLSession.successor(of:for:)`), and otherwise does what happens without a delegate. Those of methods with two forms look first
+// whether the class has the asynchronous one (see `AsyncForm`).
 
 extension URLSessionDelegate {
     /// Does nothing.
@@ -14,8 +15,22 @@ extension URLSessionDelegate {
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        ChallengeMethods.note(type(of: self), lacks: .session)
-        completionHandler(.performDefaultHandling, URLCredential.notImplemented)
+        session.ask(.sessionChallenge, of: type(of: self), for: nil) {
+            await self.urlSession(session, didReceive: challenge)
+        } taken: {
+            completionHandler($0.0, $0.1)
+        } lacking: {
+            ChallengeMethods.note(type(of: self), lacks: .session)
+            completionHandler(.performDefaultHandling, URLCredential.notImplemented)
+        }
+    }
+
+    /// Passes the challenge on to the method for tasks.
+    public func urlSession(
+        _ session: URLSession, didReceive challenge: URLAuthenticationChallenge
+    ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
+        AsyncForm.sessionChallenge.note(lackIn: type(of: self))
+        return (.performDefaultHandling, URLCredential.notImplemented)
     }
 }
 
@@ -30,11 +45,25 @@ extension URLSessionTaskDelegate {
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
     ) {
-        guard let next = session.successor(of: self, for: task)?.task else {
-            return completionHandler(.continueLoading, nil)
+        session.ask(.delayedRequest, of: type(of: self), for: task) {
+            await self.urlSession(session, task: task, willBeginDelayedRequest: request)
+        } taken: {
+            completionHandler($0.0, $0.1)
+        } lacking: {
+            guard let next = session.successor(of: self, for: task)?.task else {
+                return completionHandler(.continueLoading, nil)
+            }
+            next.urlSession(
+                session, task: task, willBeginDelayedRequest: request, completionHandler: completionHandler)
         }
-        next.urlSession(
-            session, task: task, willBeginDelayedRequest: request, completionHandler: completionHandler)
+    }
+
+    /// Goes on with the request as it is.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest
+    ) async -> (URLSession.DelayedRequestDisposition, URLRequest?) {
+        AsyncForm.delayedRequest.note(lackIn: type(of: self))
+        return (.continueLoading, nil)
     }
 
     /// Does nothing.
@@ -47,12 +76,28 @@ extension URLSessionTaskDelegate {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        guard let next = session.successor(of: self, for: task)?.task else {
-            return completionHandler(request)
+        session.ask(.redirect, of: type(of: self), for: task) {
+            await self.urlSession(
+                session, task: task, willPerformHTTPRedirection: response, newRequest: request)
+        } taken: {
+            completionHandler($0)
+        } lacking: {
+            guard let next = session.successor(of: self, for: task)?.task else {
+                return completionHandler(request)
+            }
+            next.urlSession(
+                session, task: task, willPerformHTTPRedirection: response, newRequest: request,
+                completionHandler: completionHandler)
         }
-        next.urlSession(
-            session, task: task, willPerformHTTPRedirection: response, newRequest: request,
-            completionHandler: completionHandler)
+    }
+
+    /// Follows the redirect.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest
+    ) async -> URLRequest? {
+        AsyncForm.redirect.note(lackIn: type(of: self))
+        return request
     }
 
     /// Has the challenge handled as without a delegate.
@@ -60,8 +105,22 @@ extension URLSessionTaskDelegate {
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        ChallengeMethods.note(type(of: self), lacks: .task)
-        completionHandler(.performDefaultHandling, URLCredential.notImplemented)
+        session.ask(.taskChallenge, of: type(of: self), for: task) {
+            await self.urlSession(session, task: task, didReceive: challenge)
+        } taken: {
+            completionHandler($0.0, $0.1)
+        } lacking: {
+            ChallengeMethods.note(type(of: self), lacks: .task)
+            completionHandler(.performDefaultHandling, URLCredential.notImplemented)
+        }
+    }
+
+    /// Has the challenge handled as without a delegate.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
+    ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
+        AsyncForm.taskChallenge.note(lackIn: type(of: self))
+        return (.performDefaultHandling, URLCredential.notImplemented)
     }
 
     /// Has no stream.
@@ -69,10 +128,24 @@ extension URLSessionTaskDelegate {
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
-        guard let next = session.successor(of: self, for: task)?.task else {
-            return completionHandler(nil)
+        session.ask(.bodyStream, of: type(of: self), for: task) {
+            await self.urlSession(session, needNewBodyStreamForTask: task).map { BodyStream($0) }
+        } taken: {
+            completionHandler($0?.value)
+        } lacking: {
+            guard let next = session.successor(of: self, for: task)?.task else {
+                return completionHandler(nil)
+            }
+            next.urlSession(session, task: task, needNewBodyStream: completionHandler)
         }
-        next.urlSession(session, task: task, needNewBodyStream: completionHandler)
+    }
+
+    /// Has no stream.
+    public func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask) async
+        -> InputStream?
+    {
+        AsyncForm.bodyStream.note(lackIn: type(of: self))
+        return nil
     }
 
     /// Asks for the stream from its first byte on, where that is what is needed.
@@ -80,8 +153,22 @@ extension URLSessionTaskDelegate {
         _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64,
         completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
-        guard offset == 0 else { return completionHandler(nil) }
-        urlSession(session, task: task, needNewBodyStream: completionHandler)
+        session.ask(.bodyStreamFromOffset, of: type(of: self), for: task) {
+            await self.urlSession(session, task: task, needNewBodyStreamFrom: offset).map { BodyStream($0) }
+        } taken: {
+            completionHandler($0?.value)
+        } lacking: {
+            guard offset == 0 else { return completionHandler(nil) }
+            self.urlSession(session, task: task, needNewBodyStream: completionHandler)
+        }
+    }
+
+    /// Has no stream.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64
+    ) async -> InputStream? {
+        AsyncForm.bodyStreamFromOffset.note(lackIn: type(of: self))
+        return nil
     }
 
     /// Does nothing.
@@ -127,11 +214,25 @@ extension URLSessionDataDelegate {
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        guard let next = session.successor(of: self, for: dataTask)?.data else {
-            return completionHandler(.allow)
+        session.ask(.response, of: type(of: self), for: dataTask) {
+            await self.urlSession(session, dataTask: dataTask, didReceive: response)
+        } taken: {
+            completionHandler($0)
+        } lacking: {
+            guard let next = session.successor(of: self, for: dataTask)?.data else {
+                return completionHandler(.allow)
+            }
+            next.urlSession(
+                session, dataTask: dataTask, didReceive: response, completionHandler: completionHandler)
         }
-        next.urlSession(
-            session, dataTask: dataTask, didReceive: response, completionHandler: completionHandler)
+    }
+
+    /// Allows the content.
+    public func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse
+    ) async -> URLSession.ResponseDisposition {
+        AsyncForm.response.note(lackIn: type(of: self))
+        return .allow
     }
 
     /// Does nothing.
@@ -162,12 +263,27 @@ extension URLSessionDataDelegate {
         willCacheResponse proposedResponse: CachedURLResponse,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
-        guard let next = session.successor(of: self, for: dataTask)?.data else {
-            return completionHandler(proposedResponse)
+        session.ask(.caching, of: type(of: self), for: dataTask) {
+            await self.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse)
+        } taken: {
+            completionHandler($0)
+        } lacking: {
+            guard let next = session.successor(of: self, for: dataTask)?.data else {
+                return completionHandler(proposedResponse)
+            }
+            next.urlSession(
+                session, dataTask: dataTask, willCacheResponse: proposedResponse,
+                completionHandler: completionHandler)
         }
-        next.urlSession(
-            session, dataTask: dataTask, willCacheResponse: proposedResponse,
-            completionHandler: completionHandler)
+    }
+
+    /// Stores the response as it is.
+    public func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask,
+        willCacheResponse proposedResponse: CachedURLResponse
+    ) async -> CachedURLResponse? {
+        AsyncForm.caching.note(lackIn: type(of: self))
+        return proposedResponse
     }
 }
 

@@ -12,6 +12,10 @@ public import Foundation
 /// A delegate of one task (`URLSessionTask.delegate`) is asked before the session's, method by method. A default
 /// implementation that finds itself called for such a delegate passes the call on to the session's delegate: that is
 /// what "not implemented" comes to in Swift.
+///
+/// A method with a completion handler has an asynchronous form as well; a class implements one of the two, and of a class that has
+/// both the one with the handler is called. The asynchronous form runs on no queue of the session's; when the task is cancelled,
+/// so is the Swift task that it runs in. A class that inherits its conformance from a class with neither form cannot add one.
 public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
     /// The session has ended, after the last call for any of its tasks. The error is nil.
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?)
@@ -21,6 +25,11 @@ public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
     func urlSession(
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
+
+    /// The same, asynchronous.
+    func urlSession(_ session: URLSession, didReceive challenge: URLAuthenticationChallenge) async -> (
+        URLSession.AuthChallengeDisposition, URLCredential?
+    )
 }
 
 /// What a session tells and asks about a task of any kind.
@@ -33,6 +42,11 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void)
 
+    /// The same, asynchronous.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest
+    ) async -> (URLSession.DelayedRequestDisposition, URLRequest?)
+
     /// There is no way to the network; the task waits for one. Called once at most.
     func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask)
 
@@ -42,21 +56,41 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void)
 
+    /// The same, asynchronous.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest
+    ) async -> URLRequest?
+
     /// A server or a proxy asks who is there, or a question about the connection has not been answered for the session.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
+
+    /// The same, asynchronous.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
+    ) async -> (URLSession.AuthChallengeDisposition, URLCredential?)
 
     /// The body of a streamed upload is needed, at first or again. Nil fails the task.
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void)
 
+    /// The same, asynchronous.
+    func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask) async
+        -> InputStream?
+
     /// The body of a streamed upload is needed from that byte on. Not implemented, it is asked for from the first byte
     /// on.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64,
         completionHandler: @escaping @Sendable (InputStream?) -> Void)
+
+    /// The same, asynchronous.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64
+    ) async -> InputStream?
 
     /// So much of the body has been sent. The expected total is -1 when it is not known.
     func urlSession(
@@ -83,6 +117,11 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void)
 
+    /// The same, asynchronous.
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse
+    ) async -> URLSession.ResponseDisposition
+
     /// The data task goes on as a download task, as the answer to its response asked. Nothing more comes for the data
     /// task.
     func urlSession(
@@ -101,6 +140,12 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
         _ session: URLSession, dataTask: URLSessionDataTask,
         willCacheResponse proposedResponse: CachedURLResponse,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void)
+
+    /// The same, asynchronous.
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask,
+        willCacheResponse proposedResponse: CachedURLResponse
+    ) async -> CachedURLResponse?
 }
 
 /// What a session tells about download tasks without a completion handler.

@@ -32,7 +32,7 @@ struct HopAssembly: Sendable {
             let isKnown = assembled.headerList.fields == settings.additionalHeaders.fields
             if !isKnown || !settings.additionalHeadersAreSound { try assembled.checkFields() }
         } catch { throw .loading(.badURL, url: url, underlying: error) }
-        if let cookies = cookies {
+        if let cookies = cookies(for: assembled) {
             assembled.headerList.set("Cookie", cookies)
         }
         return assembled
@@ -50,7 +50,7 @@ struct HopAssembly: Sendable {
     }
 
     /// The value of `Cookie`; nil where the storage has none to send and a field of the caller's stands.
-    private var cookies: String? {
+    private func cookies(for request: URLRequest) -> String? {
         guard settings.shouldSetCookies, request.httpShouldHandleCookies,
             let storage = settings.cookieStorage, !storage.isEmpty, let url = request.cookieURL
         else { return nil }
@@ -65,7 +65,9 @@ struct HopAssembly: Sendable {
 
     /// Stores what a response sets, line by line (U-13.1, U-13.13).
     ///
-    /// - Parameter judge: Who has accepted the connection without a check that its peer has passed, if that is so (U-13.17).
+    /// - Parameters:
+    ///   - request: The request as it went out.
+    ///   - judge: Who has accepted the connection without a check that its peer has passed, if that is so (U-13.17).
     static func storeCookies(
         of response: HTTPURLResponse, to request: URLRequest, _ settings: SessionSettings,
         apartFor judge: () -> TrustJudge? = { nil }

@@ -47,7 +47,11 @@ extension TaskCore {
 
     /// A question has been answered: what stands behind it comes.
     func answered(_ question: some TaskQuestion) {
-        if state.withLock({ $0.delivery.answered(question) }) { askForTurn() }
+        let needsTurn = state.withLock { state in
+            if !state.forms.isEmpty { state.forms = [] }
+            return state.delivery.answered(question)
+        }
+        if needsTurn { askForTurn() }
     }
 
     /// Queues a piece of content, which the sink delivers in its turn (`TaskSink.delivers`).
@@ -68,7 +72,7 @@ extension TaskCore {
             let before = state.delivery
             return (state.delivery.breakQuestion(), before)
         }
-        for question in abandoned { question.abandon() }
+        giveUp(abandoned)
         if needsTurn { askForTurn() }
     }
 
@@ -79,7 +83,7 @@ extension TaskCore {
             let before = state.delivery
             return (state.delivery.cancel(), before)
         }
-        for question in abandoned { question.abandon() }
+        giveUp(abandoned)
         if needsTurn { askForTurn() }
     }
 
@@ -115,13 +119,14 @@ extension TaskCore {
     }
 
     private func timeIsUp(_ error: URLError) {
-        // The error before may be the program's, and goes away outside of the lock, too.
-        let ((abandoned, needsTurn), _, _) = state.withLock { state in
+        // What goes away may be the program's: outside of the lock, and not on the loop that this is called on.
+        let ((abandoned, needsTurn), delivery, cause) = state.withLock { state in
             let before = (state.delivery, state.outcome?.cause)
             if state.delivery.asks { state.outcome?.cause = error }
             return (state.delivery.expire(), before.0, before.1)
         }
-        for question in abandoned { question.abandon() }
+        giveUp(abandoned)
+        queue?.add { withExtendedLifetime((abandoned, delivery, cause)) {} }
         if needsTurn { askForTurn() }
     }
 

@@ -47,6 +47,8 @@ final class TaskCore: Sendable {
         var own: DelegateSet?
         /// What the task was handed to answer challenges with.
         var credential: URLCredential?
+        /// In which Swift tasks a delegate answers the question that is open.
+        var forms: [Task<Void, Never>] = []
         /// Whether a redirect has led to another origin than the program named.
         var hasLeftOrigin = false
         /// It keeps its delegate as long as it has tasks.

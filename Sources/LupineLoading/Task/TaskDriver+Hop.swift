@@ -54,6 +54,8 @@ extension TaskDriver: HopLoadClient {
     /// What a response is judged by.
     private struct Situation: Sendable {
         let request: URLRequest
+        /// The same as it went out, but for answers to challenges.
+        let announced: URLRequest
         let cache: CacheUse
         let fetchStart: Date
         let redirectCount: Int
@@ -82,7 +84,8 @@ extension TaskDriver: HopLoadClient {
             guard state.hop === hop, state.machine.awaitsResponse else { return nil }
             let isAsked = state.isTransaction && (state.hasAnswered || status == 401 || status == 407)
             return Situation(
-                request: state.request, cache: state.cache, fetchStart: state.fetchStart,
+                request: state.request, announced: state.announced, cache: state.cache,
+                fetchStart: state.fetchStart,
                 redirectCount: state.redirectCount, isTransaction: state.isTransaction, judge: state.judge,
                 authenticator: isAsked ? authenticator(for: state).map { .value($0) } : nil)
         }
@@ -147,7 +150,7 @@ extension TaskDriver: HopLoadClient {
         guard let response = response as? HTTPURLResponse else { return verdict }
         if situation.isTransaction {
             // Before anything is decided: the next hop is to have them (U-10.6).
-            HopAssembly.storeCookies(of: response, to: situation.request, context.settings) {
+            HopAssembly.storeCookies(of: response, to: situation.announced, context.settings) {
                 guard let evidence = hop.evidence, evidence.isUnproven(at: .now) else { return nil }
                 return situation.judge ?? judge
             }

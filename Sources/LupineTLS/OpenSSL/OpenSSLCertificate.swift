@@ -123,9 +123,24 @@ extension OpenSSLHandle where Object == X509Object {
             let count = unsafe lupine_BIO_get_mem_data(output, &start)
             guard count > 0, let start = unsafe start else { return "" }
             let bytes = unsafe UnsafeRawBufferPointer(start: start, count: count)
-            return unsafe String(decoding: bytes, as: UTF8.self)
+            return unsafe escaped(String(decoding: bytes, as: UTF8.self))
         }
         return ""
+    }
+
+    /// The same with what ends lines, or turns their direction, in hexadecimal (RFC 4514 §2.4): OpenSSL escapes that of ASCII alone.
+    private static func escaped(_ text: String) -> String {
+        var shown = ""
+        for scalar in text.unicodeScalars {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator:
+                for octet in UTF8.encode(scalar) ?? .init() {
+                    shown += "\\" + Hexadecimal.lowercase([octet]).uppercased()
+                }
+            default: shown.unicodeScalars.append(scalar)
+            }
+        }
+        return shown
     }
 
     /// Nil for none and for what is no time.

@@ -44,6 +44,12 @@ struct TrustPath: Sendable {
             self.init(built: [], problems: [], isAnchored: false)
             return
         }
+        guard TrustPath.comparisons(in: trust.certificates + trust.intermediates) <= TrustPath.comparisonLimit
+        else {
+            let problem = Problem(code: X509_V_ERR_UNSUPPORTED_CONSTRAINT_TYPE, depth: 0)
+            self.init(built: [leaf], problems: [problem], isAnchored: false)
+            return
+        }
         // OpenSSL takes the first issuer that fits by name and does not turn back. When that leads nowhere, the next
         // run leaves it out: there may be another one, cross-signed or with the right key.
         var others = trust.certificates.dropFirst() + trust.intermediates
@@ -59,6 +65,19 @@ struct TrustPath: Sendable {
         }
         self = best
         self.work = work
+    }
+
+    /// How often names are compared with constraints at most, in all certificates that were sent: OpenSSL compares each name of each
+    /// with the constraints of each issuer above it, also where nobody vouches for any of them.
+    static let comparisonLimit = 1 << 18
+
+    private static func comparisons(in certificates: [Certificate]) -> Int {
+        let constraints = certificates.map { unsafe lupine_count_name_constraints($0.handle.pointer) }
+        let sum = constraints.reduce(0, +)
+        if sum == 0 { return 0 }
+        let names = certificates.map { unsafe lupine_count_names($0.handle.pointer) }.reduce(0, +)
+        let (product, overflow) = sum.multipliedReportingOverflow(by: names)
+        return overflow ? .max : product
     }
 
     /// How many issuers that lead nowhere are left out, one after the other.

@@ -25,7 +25,7 @@ enum AddressLookUp {
 
         var addresses: [SocketAddress] = []
         var next = unsafe list
-        while let entry = unsafe next {
+        while let entry = unsafe next, addresses.count < mostAddresses {
             if let native = unsafe entry.pointee.ai_addr,
                 let address = unsafe SocketAddress(native, length: Int(entry.pointee.ai_addrlen)),
                 !addresses.contains(address)
@@ -37,6 +37,9 @@ enum AddressLookUp {
         guard !addresses.isEmpty else { throw .noAddress }
         return addresses
     }
+
+    /// So many addresses of a name are tried at most: an answer may list thousands, none of which takes a connection.
+    private static let mostAddresses = 64
 
     private static func error(_ code: Int32, system: Int32) -> ResolutionError {
         switch code {

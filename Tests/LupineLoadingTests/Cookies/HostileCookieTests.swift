@@ -53,6 +53,23 @@ struct HostileCookieTests {
         #expect(request.cookieURL?.absoluteString == row.cookies)
     }
 
+    @Test("[U-13.18] the server may be named by the configuration")
+    func namedByTheConfiguration() async throws {
+        let storage = HTTPCookieStorage(file: nil)
+        for tenant in ["a.example", "b.example"] {
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.httpCookieStorage = storage
+            configuration.httpAdditionalHeaders = ["Host": tenant]
+            try await withStage(configuration: configuration) { stage in
+                _ = try await stage.get("/cookies/set/of/\(tenant)")
+                let text = try await stage.get("/cookies").text
+                #expect(text.contains("\"\(tenant)\""))
+                #expect(tenant == "a.example" || !text.contains("a.example"))
+            }
+        }
+        #expect(Set(storage.cookies?.map(\.domain) ?? []) == ["a.example", "b.example"])
+    }
+
     @Test("[U-13.18] a server's cookie goes to no other at its address")
     func atOneAddress() async throws {
         let configuration = URLSessionConfiguration.ephemeral

@@ -34,6 +34,24 @@ struct ResumeDataTests {
         #expect(request.value(forHTTPHeaderField: "X-Key") == "a, b")
     }
 
+    @Test("[U-7.14] cookies go along as with the request that was stopped", arguments: [true, false])
+    func cookies(_ areHandled: Bool) throws {
+        var stopped = URLRequest(url: try #require(URL(string: "http://h/a")))
+        stopped.httpShouldHandleCookies = areHandled
+        stopped.mainDocumentURL = URL(string: "http://other/")
+        let data = ResumeData(
+            url: try #require(stopped.url), fields: [], validator: .entityTag("\"v\""), received: 1,
+            file: "/nowhere/part", cookiesAsIn: stopped)
+        let written = try #require(data.data)
+        let read = try #require(ResumeData(written))
+        // The part is gone: the second asks for all of it.
+        let store = DownloadStore(resuming: read, folder: FileManager.default.temporaryDirectory)
+        for request in [read.request, store.requestToSend] {
+            #expect(request.httpShouldHandleCookies == areHandled)
+            #expect(request.mainDocumentURL == stopped.mainDocumentURL)
+        }
+    }
+
     @Test("[U-7.14] cut anywhere it is nothing") func everyCut() throws {
         let sample = try Self.sample()
         let data = try #require(sample.data)

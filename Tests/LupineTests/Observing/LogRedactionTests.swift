@@ -60,9 +60,25 @@ struct LogRedactionTests {
         "header fields that are credentials",
         arguments: [
             "Authorization", "proxy-authorization", "COOKIE", "Set-Cookie", "X-Api-Key", "X-Auth-Token",
+            "X-Authorization", "x-auth", "DPoP", "X-Jwt-Assertion", "X-Session-Id",
         ])
     func field(_ name: String) {
         #expect(LogRedaction.value("value", ofField: name) == "[redacted]")
+    }
+
+    @Test("header fields that a program says are credentials'")
+    func ownField() {
+        #expect(LogRedaction.value("value", ofField: "X-Mine", or: ["x-mine"]) == "[redacted]")
+        #expect(LogRedaction.value("value", ofField: "X-Mine") == "value")
+    }
+
+    @Test("what a peer has put into a name is on its line of a report of pins")
+    func pins() {
+        let presented = PinningReport.Presented(
+            subject: "x\n  sha256/AAAA www.bank.example\u{1B}]0;\u{2028}", pin: "sha256/BBBB")
+        let report = PinningReport(host: "h", expected: ["sha256/AAAA"], presented: [presented])
+        #expect(report.description.split(separator: "\n").count == 2)
+        #expect(!report.description.unicodeScalars.contains { $0 == "\u{1B}" || $0 == "\u{2028}" })
     }
 
     @Test("header fields that are none", arguments: ["Accept", "Content-Type", "WWW-Authenticate", "ETag"])

@@ -266,6 +266,23 @@ import Testing
         }
     }
 
+    @Test("[U-11.4] a password that was refused by Digest is not told by Basic")
+    func refusedByDigest() async throws {
+        try await withPipeline(Self.setUp()) { stage in
+            let fields = Heard<String>()
+            stage.origin.route("GET", "/both") { request throws(Refusal) in
+                fields.add(request.field("Authorization") ?? "-")
+                var response = OriginResponse(401)
+                try response.add("WWW-Authenticate", "Digest realm=\"both\", nonce=\"n\", qop=\"auth\"")
+                try response.add("WWW-Authenticate", "Basic realm=\"both\"")
+                return response
+            }
+            let request = stage.get("/both").authenticate(username: "alice", password: "old")
+            #expect(await request.answered().response?.statusCode == 401)
+            #expect(fields.all.map { $0.prefix { $0 != " " } } == ["-", "Digest"])
+        }
+    }
+
     @Test("[U-11.4, U-10.5] behind a redirect to another origin the storage does not answer for a user")
     func storageBehindRedirect() async throws {
         let storage = URLCredentialStorage()

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineLoading
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+/// Subclasses of `SessionDelegate` that answer asynchronously (U-5.12).
+@Suite(.timeLimit(.minutes(3))) struct AsyncDelegateTests {
+    /// Overrides asynchronous forms, and leaves the answers to the class.
+    private final class Asking: SessionDelegate, @unchecked Sendable {
+        let told = Heard<String>()
+
+        override func urlSession(
+            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
+        ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
+            told.add("challenge")
+            return await super.urlSession(session, task: task, didReceive: challenge)
+        }
+
+        override func urlSession(
+            _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+            newRequest request: URLRequest
+        ) async -> URLRequest? {
+            told.add("redirect")
+            return await super.urlSession(
+                session, task: task, willPerformHTTPRedirection: response, newRequest: request)
+        }
+
+        override func urlSession(
+            _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse
+        ) async -> URLSession.ResponseDisposition {
+            told.add("response")
+            return await super.urlSession(session, dataTask: dataTask, didReceive: response)
+        }
+
+        override func urlSession(
+            _ session: URLSession, dataTask: URLSessionDataTask,
+            willCacheResponse proposedResponse: CachedURLResponse
+        ) async -> CachedURLResponse? {
+            told.add("caching")
+            return await super.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse)
+        }
+
+        override func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask) async
+            -> InputStream?
+        {
+            told.add("stream")
+            return await super.urlSession(session, needNewBodyStreamForTask: task)
+        }
+    }
+
+    @Test("[U-5.12] asynchronous overrides are called, and `super` answers as the class does")
+    func overrides() async throws {
+        let delegate = Asking()
+        let handled = Heard<String>()
+        var setUp = PipelineSetUp(delegate: delegate)
+        setUp.redirects = Redirector.modify { _, request, _ in
+            handled.add("handler")
+            return request
+        }
+        try await withPipeline(setUp) { stage in
+            stage.origin.route("GET", "/out") { _ throws(Refusal) in
+                var response = OriginResponse(302)
+                try response.add("Location", "/basic-auth/lupin/secret")
+                return response
+            }
+            let response = await stage.get("/out").authenticate(username: "lupin", password: "secret")
+                .onHTTPResponse { response in handled.add("\(response.statusCode)") }.answered()
+            #expect(response.response?.statusCode == 200)
+            let told = delegate.told.all.filter { $0 != "caching" }
+            #expect(told == ["redirect", "challenge", "response"])
+            #expect(handled.all == ["handler", "200"])
+        }
+    }
+
+    @Test("[U-5.12] an asynchronous override gives the body of a streamed upload")
+    func stream() async throws {
+        let delegate = Asking()
+        try await withPipeline(PipelineSetUp(delegate: delegate)) { stage in
+            var request = try URLRequest(url: stage.url("/post"), method: .post)
+            request.setValue("4", forHTTPHeaderField: "Content-Length")
+            let upload = stage.session.upload(InputStream(data: Data("body".utf8)), with: request)
+            #expect(await upload.answered().response?.statusCode == 200)
+            #expect(delegate.told.all.first == "stream")
+        }
+    }
+
+    /// Answers otherwise than the class would.
+    private final class Refusing: SessionDelegate, @unchecked Sendable {
+        override func urlSession(
+            _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+            newRequest request: URLRequest
+        ) async -> URLRequest? { nil }
+    }
+
+    /// Overrides both forms.
+    private final class Both: SessionDelegate, @unchecked Sendable {
+        let told = Heard<String>()
+
+        override func urlSession(
+            _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+            newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+        ) {
+            told.add("handler")
+            completionHandler(request)
+        }
+
+        override func urlSession(
+            _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+            newRequest request: URLRequest
+        ) async -> URLRequest? {
+            told.add("async")
+            return nil
+        }
+    }
+
+    @Test("[U-5.12] an asynchronous override wins over the class's own answer")
+    func refuses() async throws {
+        try await withPipeline(PipelineSetUp(delegate: Refusing())) { stage in
+            #expect(await stage.get("/redirect/1").answered().response?.statusCode == 302)
+        }
+    }
+
+    @Test("[U-5.12] an override with a completion handler wins over an asynchronous one")
+    func both() async throws {
+        let delegate = Both()
+        try await withPipeline(PipelineSetUp(delegate: delegate)) { stage in
+            #expect(await stage.get("/redirect/1").answered().response?.statusCode == 200)
+            #expect(delegate.told.all == ["handler"])
+        }
+    }
+
+    /// Waits until its Swift task is cancelled.
+    private final class Waiting: SessionDelegate, @unchecked Sendable {
+        let told = Heard<String>()
+
+        override func urlSession(
+            _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse
+        ) async -> URLSession.ResponseDisposition {
+            told.add("asked")
+            let (never, source) = AsyncStream.makeStream(of: Int.self)
+            for await _ in never {}
+            withExtendedLifetime(source) {}
+            told.add("cancelled")
+            return .cancel
+        }
+    }
+
+    @Test("[U-5.12] with its request the Swift task of an override is cancelled")
+    func cancelled() async throws {
+        let delegate = Waiting()
+        try await withPipeline(PipelineSetUp(delegate: delegate)) { stage in
+            let request = stage.get()
+            async let response = request.answered()
+            await delegate.told.wait(for: 1)
+            request.cancel()
+            await delegate.told.wait(for: 2)
+            #expect(await response.error?.isExplicitlyCancelledError == true)
+        }
+    }
+}
