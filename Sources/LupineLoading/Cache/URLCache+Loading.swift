@@ -24,13 +24,13 @@ extension URLCache {
 
     /// The most that `store(_:for:)` takes, content and head: a task need not keep more for it.
     package var largestEntry: Int {
-        max(
-            CacheStore.Admission.loader.limit(memoryCapacity), CacheStore.Admission.loader.limit(diskCapacity)
-        )
+        // Not by the properties, which a program's class may have overridden: loops ask this.
+        let limit = CacheStore.Admission.loader.limit
+        return max(limit(store.memoryCapacity), limit(store.diskCapacity))
     }
 
     /// The same for what may be kept in memory only.
-    package var largestEntryInMemory: Int { CacheStore.Admission.loader.limit(memoryCapacity) }
+    package var largestEntryInMemory: Int { CacheStore.Admission.loader.limit(store.memoryCapacity) }
 
     /// Stores what was loaded, if it is not more than a twentieth of a tier and its policy allows it (U-12.3). Whether the
     /// answer may be stored at all was asked before: `CacheRule.isStorable`.

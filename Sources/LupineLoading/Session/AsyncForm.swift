@@ -74,32 +74,57 @@ extension URLSession {
         orWhenCancelled fallback: Answer,
         _ question: @escaping @Sendable (@escaping @Sendable (Answer) -> Void) -> Void
     ) async -> Answer {
-        let waiting = Lock<CheckedContinuation<Answer, Never>?>(nil)
-        let give: @Sendable (Answer) -> Void = { answer in
-            waiting.withLock { $0.take() }?.resume(returning: answer)
-        }
-        return await withTaskCancellationHandler {
+        let reply = AwaitedReply<Answer>()
+        await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                waiting.withLock { $0 = continuation }
-                if Task.isCancelled { return give(fallback) }
-                core.queue.add { question(give) }
+                if reply.isAwaited(by: continuation) { core.queue.add { question { reply.give($0) } } }
             }
         } onCancel: {
-            give(fallback)
+            reply.give(fallback)
         }
+        return reply.answer ?? fallback
+    }
+}
+
+/// An answer that a Swift task waits for: the first counts. It goes from thread to thread under a lock of ours.
+private final class AwaitedReply<Answer: Sendable>: Sendable {
+    private struct State: Sendable {
+        var answer: Answer?
+        var waiting: CheckedContinuation<Void, Never>?
+    }
+
+    private let state = Lock(State())
+
+    var answer: Answer? { state.withLock { $0.answer } }
+
+    /// Goes on there when there is an answer. False when there is one already.
+    func isAwaited(by continuation: CheckedContinuation<Void, Never>) -> Bool {
+        let isThere = state.withLock { state in
+            if state.answer == nil { state.waiting = continuation }
+            return state.answer != nil
+        }
+        if isThere { continuation.resume() }
+        return !isThere
+    }
+
+    func give(_ answer: Answer) {
+        let waiting = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            if state.answer == nil { state.answer = answer }
+            return state.waiting.take()
+        }
+        waiting?.resume()
     }
 }
 
 extension TaskCore {
     /// A delegate answers a question of the task's in that Swift task, which is cancelled with this one.
     func waits(for form: Task<Void, Never>) {
-        let isOver = state.withLock { state in
-            if !state.delivery.isAsking { return true }
-            state.forms.append(form)
-            return false
+        let isAsking = state.withLock { state in
+            if state.delivery.isAsking { state.forms.append(form) }
+            return state.delivery.isAsking
         }
-        // It has answered, or was given up, before this was known.
-        if isOver { form.cancel() }
+        // The task was cancelled before this was known. Where it was not, somebody else asks the delegate.
+        if !isAsking, taskState == .canceling || taskState == .completed { form.cancel() }
     }
 
     /// Nobody waits for the answers any more.
@@ -109,6 +134,7 @@ extension TaskCore {
             defer { state.forms = [] }
             return state.forms
         }
-        for form in forms { form.cancel() }
+        // What a program does about a cancellation is done at once, on the thread that cancels: not on the loop that this may be.
+        if !forms.isEmpty { Task { for form in forms { form.cancel() } } }
     }
 }

@@ -45,8 +45,7 @@ final class StreamConversation: RawConnectionHandler {
     private var lastID = 0
     private var isMoving = false
     private var hasChanged = false
-    /// It has given way to others, and will go on in its next turn.
-    private var isMoveDue = false
+    private let nextTurn: NextTurn
     /// How often it has read, and written, since others had theirs.
     private var reads = 0
     private var writes = 0
@@ -57,6 +56,7 @@ final class StreamConversation: RawConnectionHandler {
     /// - Parameter writeFault: Why nothing can be written; nil where that is possible.
     init(on loop: EventLoop, for owner: any StreamOwner, writeFault: StreamFault? = nil) {
         self.loop = loop
+        nextTurn = NextTurn(on: loop)
         self.owner = owner
         machine = StreamMachine(writeFault: writeFault)
     }
@@ -166,13 +166,7 @@ final class StreamConversation: RawConnectionHandler {
 
     private func giveWay() {
         hasChanged = false
-        guard !isMoveDue else { return }
-        isMoveDue = true
-        let bound = LoopBound(self, on: loop)
-        loop.executeOnLoop {
-            bound.value.isMoveDue = false
-            bound.value.move()
-        }
+        nextTurn.ask { self.move() }
     }
 
     /// A connection that takes no more bytes may have brought some before.

@@ -17,8 +17,7 @@ final class StreamPump: RawConnectionHandler {
     private var sent = 0
     private var hasClosedWriting = false
     private var isOver = false
-    /// It has given way to others, and will go on in its next turn.
-    private var isMoveDue = false
+    private let nextTurn: NextTurn
 
     /// How often it reads, or writes, before other connections of the loop get their turn.
     private static let turns = 16
@@ -26,6 +25,7 @@ final class StreamPump: RawConnectionHandler {
     init(_ wire: any StreamWire, on loop: EventLoop, keeping keeper: (any Sendable)?) {
         self.wire = wire
         self.loop = loop
+        nextTurn = NextTurn(on: loop)
         self.keeper = keeper
         wire.handler = self
     }
@@ -94,15 +94,7 @@ final class StreamPump: RawConnectionHandler {
         } catch { fail(error) }
     }
 
-    private func giveWay() {
-        guard !isMoveDue else { return }
-        isMoveDue = true
-        let bound = LoopBound(self, on: loop)
-        loop.executeOnLoop {
-            bound.value.isMoveDue = false
-            bound.value.move()
-        }
-    }
+    private func giveWay() { nextTurn.ask { self.move() } }
 
     private func fail(_ fault: StreamFault) {
         input.end(.failed(fault.error))

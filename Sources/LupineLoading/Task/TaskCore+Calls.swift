@@ -48,8 +48,9 @@ extension TaskCore {
     /// A question has been answered: what stands behind it comes.
     func answered(_ question: some TaskQuestion) {
         let needsTurn = state.withLock { state in
-            if !state.forms.isEmpty { state.forms = [] }
-            return state.delivery.answered(question)
+            let needsTurn = state.delivery.answered(question)
+            if !state.forms.isEmpty, !state.delivery.isAsking { state.forms = [] }
+            return needsTurn
         }
         if needsTurn { askForTurn() }
     }
@@ -68,11 +69,12 @@ extension TaskCore {
 
     /// The load ended by force while the delegate was being asked: nothing waits for the answer.
     func breakQuestion() {
-        let ((abandoned, needsTurn), _) = state.withLock { state in
+        let ((abandoned, needsTurn), dropped) = state.withLock { state in
             let before = state.delivery
             return (state.delivery.breakQuestion(), before)
         }
         giveUp(abandoned)
+        if !abandoned.isEmpty { queue?.add { withExtendedLifetime((abandoned, dropped)) {} } }
         if needsTurn { askForTurn() }
     }
 

@@ -50,12 +50,8 @@ package enum PasswordCost {
     }
 
     private static func rounds(_ identifier: DERReader.Element) -> UInt64? {
-        var reader = identifier.inside
-        guard let object = reader.next(DERReader.objectIdentifier),
-            let parameters = reader.next(DERReader.sequence)
-        else { return nil }
-        var fields = parameters.inside
-        switch Array(object.content) {
+        guard case (let object, var fields)? = parts(identifier) else { return nil }
+        switch object {
         case pbes2, pbmac1:
             guard let derivation = fields.next(DERReader.sequence) else { return nil }
             return derivationRounds(derivation)
@@ -72,12 +68,8 @@ package enum PasswordCost {
 
     /// The rounds of a function that makes a key out of a password, which has no other algorithm inside.
     private static func derivationRounds(_ identifier: DERReader.Element) -> UInt64? {
-        var reader = identifier.inside
-        guard let object = reader.next(DERReader.objectIdentifier),
-            let parameters = reader.next(DERReader.sequence)
-        else { return nil }
-        var fields = parameters.inside
-        switch Array(object.content) {
+        guard case (let object, var fields)? = parts(identifier) else { return nil }
+        switch object {
         case scrypt:
             guard fields.next(DERReader.octetString) != nil, let cost = fields.next()?.unsigned,
                 let size = fields.next()?.unsigned, let lanes = fields.next()?.unsigned
@@ -89,6 +81,15 @@ package enum PasswordCost {
         default:
             return nil
         }
+    }
+
+    /// The name of an algorithm, and its parameters.
+    private static func parts(_ identifier: DERReader.Element) -> (object: [UInt8], fields: DERReader)? {
+        var reader = identifier.inside
+        guard let object = reader.next(DERReader.objectIdentifier),
+            let parameters = reader.next(DERReader.sequence)
+        else { return nil }
+        return (Array(object.content), parameters.inside)
     }
 
     private static func product(_ left: UInt64, _ right: UInt64) -> UInt64 {

@@ -191,7 +191,8 @@ private final class ClosureSource: ContentSource {
     }
 
     func abandon() {
-        let running = task.withLock { $0.take() }
-        running?.cancel()
+        guard let running = task.withLock({ $0.take() }) else { return }
+        // What the program does about a cancellation is done by whoever cancels: not by the loop that this may be.
+        Task { running.cancel() }
     }
 }

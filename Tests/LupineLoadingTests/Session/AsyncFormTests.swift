@@ -235,271 +235,160 @@ import Testing
 
     private final class Neither: NSObject, URLSessionDataDelegate {}
 
-    private final class Handling: NSObject, URLSessionDataDelegate {
-        private let log: CallLog
+    private final class Handling: NSObject, Handlers {
+        let log: CallLog
 
         init(_ log: CallLog) { self.log = log }
-
-        func urlSession(
-            _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
-            completionHandler:
-                @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-        ) {
-            log.add("sessionChallenge, handler")
-            completionHandler(.rejectProtectionSpace, nil)
-        }
-
-        func urlSession(
-            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
-            completionHandler:
-                @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-        ) {
-            log.add("taskChallenge, handler")
-            completionHandler(.rejectProtectionSpace, nil)
-        }
-
-        func urlSession(
-            _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
-            completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
-        ) {
-            log.add("delayedRequest, handler")
-            completionHandler(.cancel, nil)
-        }
-
-        func urlSession(
-            _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
-            newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
-        ) {
-            log.add("redirect, handler")
-            completionHandler(nil)
-        }
-
-        func urlSession(
-            _ session: URLSession, task: URLSessionTask,
-            needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
-        ) {
-            log.add("bodyStream, handler")
-            completionHandler(InputStream(data: Data()))
-        }
-
-        func urlSession(
-            _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64,
-            completionHandler: @escaping @Sendable (InputStream?) -> Void
-        ) {
-            log.add("bodyStreamFromOffset, handler")
-            completionHandler(InputStream(data: Data()))
-        }
-
-        func urlSession(
-            _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
-            completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
-        ) {
-            log.add("response, handler")
-            completionHandler(.cancel)
-        }
-
-        func urlSession(
-            _ session: URLSession, dataTask: URLSessionDataTask,
-            willCacheResponse proposedResponse: CachedURLResponse,
-            completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
-        ) {
-            log.add("caching, handler")
-            completionHandler(nil)
-        }
     }
 
-    private final class Asynchronous: NSObject, URLSessionDataDelegate {
-        private let log: CallLog
+    private final class Asynchronous: NSObject, AsyncForms {
+        let log: CallLog
 
         init(_ log: CallLog) { self.log = log }
-
-        func urlSession(
-            _ session: URLSession, didReceive challenge: URLAuthenticationChallenge
-        ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
-            log.add("sessionChallenge, async")
-            return (.rejectProtectionSpace, nil)
-        }
-
-        func urlSession(
-            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
-        ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
-            log.add("taskChallenge, async")
-            return (.rejectProtectionSpace, nil)
-        }
-
-        func urlSession(
-            _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest
-        ) async -> (URLSession.DelayedRequestDisposition, URLRequest?) {
-            log.add("delayedRequest, async")
-            return (.cancel, nil)
-        }
-
-        func urlSession(
-            _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
-            newRequest request: URLRequest
-        ) async -> URLRequest? {
-            log.add("redirect, async")
-            return nil
-        }
-
-        func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask) async
-            -> InputStream?
-        {
-            log.add("bodyStream, async")
-            return InputStream(data: Data())
-        }
-
-        func urlSession(
-            _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64
-        ) async -> InputStream? {
-            log.add("bodyStreamFromOffset, async")
-            return InputStream(data: Data())
-        }
-
-        func urlSession(
-            _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse
-        ) async -> URLSession.ResponseDisposition {
-            log.add("response, async")
-            return .cancel
-        }
-
-        func urlSession(
-            _ session: URLSession, dataTask: URLSessionDataTask,
-            willCacheResponse proposedResponse: CachedURLResponse
-        ) async -> CachedURLResponse? {
-            log.add("caching, async")
-            return nil
-        }
     }
 
-    private final class Both: NSObject, URLSessionDataDelegate {
-        private let log: CallLog
+    private final class Both: NSObject, Handlers, AsyncForms {
+        let log: CallLog
 
         init(_ log: CallLog) { self.log = log }
+    }
+}
 
-        func urlSession(
-            _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
-            completionHandler:
-                @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-        ) {
-            log.add("sessionChallenge, handler")
-            completionHandler(.rejectProtectionSpace, nil)
-        }
+/// Has all forms with a handler.
+private protocol Handlers: URLSessionDataDelegate {
+    var log: CallLog { get }
+}
 
-        func urlSession(
-            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
-            completionHandler:
-                @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-        ) {
-            log.add("taskChallenge, handler")
-            completionHandler(.rejectProtectionSpace, nil)
-        }
+extension Handlers {
+    func urlSession(
+        _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler:
+            @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        log.add("sessionChallenge, handler")
+        completionHandler(.rejectProtectionSpace, nil)
+    }
 
-        func urlSession(
-            _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
-            completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
-        ) {
-            log.add("delayedRequest, handler")
-            completionHandler(.cancel, nil)
-        }
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler:
+            @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        log.add("taskChallenge, handler")
+        completionHandler(.rejectProtectionSpace, nil)
+    }
 
-        func urlSession(
-            _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
-            newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
-        ) {
-            log.add("redirect, handler")
-            completionHandler(nil)
-        }
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
+    ) {
+        log.add("delayedRequest, handler")
+        completionHandler(.cancel, nil)
+    }
 
-        func urlSession(
-            _ session: URLSession, task: URLSessionTask,
-            needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
-        ) {
-            log.add("bodyStream, handler")
-            completionHandler(InputStream(data: Data()))
-        }
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        log.add("redirect, handler")
+        completionHandler(nil)
+    }
 
-        func urlSession(
-            _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64,
-            completionHandler: @escaping @Sendable (InputStream?) -> Void
-        ) {
-            log.add("bodyStreamFromOffset, handler")
-            completionHandler(InputStream(data: Data()))
-        }
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        log.add("bodyStream, handler")
+        completionHandler(InputStream(data: Data()))
+    }
 
-        func urlSession(
-            _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
-            completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
-        ) {
-            log.add("response, handler")
-            completionHandler(.cancel)
-        }
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64,
+        completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        log.add("bodyStreamFromOffset, handler")
+        completionHandler(InputStream(data: Data()))
+    }
 
-        func urlSession(
-            _ session: URLSession, dataTask: URLSessionDataTask,
-            willCacheResponse proposedResponse: CachedURLResponse,
-            completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
-        ) {
-            log.add("caching, handler")
-            completionHandler(nil)
-        }
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        log.add("response, handler")
+        completionHandler(.cancel)
+    }
 
-        func urlSession(
-            _ session: URLSession, didReceive challenge: URLAuthenticationChallenge
-        ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
-            log.add("sessionChallenge, async")
-            return (.rejectProtectionSpace, nil)
-        }
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask,
+        willCacheResponse proposedResponse: CachedURLResponse,
+        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        log.add("caching, handler")
+        completionHandler(nil)
+    }
+}
 
-        func urlSession(
-            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
-        ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
-            log.add("taskChallenge, async")
-            return (.rejectProtectionSpace, nil)
-        }
+/// Has all asynchronous forms.
+private protocol AsyncForms: URLSessionDataDelegate {
+    var log: CallLog { get }
+}
 
-        func urlSession(
-            _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest
-        ) async -> (URLSession.DelayedRequestDisposition, URLRequest?) {
-            log.add("delayedRequest, async")
-            return (.cancel, nil)
-        }
+extension AsyncForms {
+    func urlSession(
+        _ session: URLSession, didReceive challenge: URLAuthenticationChallenge
+    ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
+        log.add("sessionChallenge, async")
+        return (.rejectProtectionSpace, nil)
+    }
 
-        func urlSession(
-            _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
-            newRequest request: URLRequest
-        ) async -> URLRequest? {
-            log.add("redirect, async")
-            return nil
-        }
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
+    ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
+        log.add("taskChallenge, async")
+        return (.rejectProtectionSpace, nil)
+    }
 
-        func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask) async
-            -> InputStream?
-        {
-            log.add("bodyStream, async")
-            return InputStream(data: Data())
-        }
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest
+    ) async -> (URLSession.DelayedRequestDisposition, URLRequest?) {
+        log.add("delayedRequest, async")
+        return (.cancel, nil)
+    }
 
-        func urlSession(
-            _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64
-        ) async -> InputStream? {
-            log.add("bodyStreamFromOffset, async")
-            return InputStream(data: Data())
-        }
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest
+    ) async -> URLRequest? {
+        log.add("redirect, async")
+        return nil
+    }
 
-        func urlSession(
-            _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse
-        ) async -> URLSession.ResponseDisposition {
-            log.add("response, async")
-            return .cancel
-        }
+    func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask) async
+        -> InputStream?
+    {
+        log.add("bodyStream, async")
+        return InputStream(data: Data())
+    }
 
-        func urlSession(
-            _ session: URLSession, dataTask: URLSessionDataTask,
-            willCacheResponse proposedResponse: CachedURLResponse
-        ) async -> CachedURLResponse? {
-            log.add("caching, async")
-            return nil
-        }
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64
+    ) async -> InputStream? {
+        log.add("bodyStreamFromOffset, async")
+        return InputStream(data: Data())
+    }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse
+    ) async -> URLSession.ResponseDisposition {
+        log.add("response, async")
+        return .cancel
+    }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask,
+        willCacheResponse proposedResponse: CachedURLResponse
+    ) async -> CachedURLResponse? {
+        log.add("caching, async")
+        return nil
     }
 }

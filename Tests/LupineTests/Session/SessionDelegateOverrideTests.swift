@@ -210,7 +210,7 @@ struct SessionDelegateOverrideTests {
                 stage.session.delegate.urlSession(
                     stage.session.session, task: task, needNewBodyStreamFrom: offset
                 ) { answer.add($0 != nil) }
-                #expect(answer.all == [expected], "from \(offset)")
+                #expect(await answer.wait(for: 1) == [expected], "from \(offset)")
             }
         }
     }

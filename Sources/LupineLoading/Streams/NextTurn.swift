@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+
+import LupineTransport
+
+/// A step that is done in the loop's next turn: once, however often it is asked for meanwhile. It belongs to its loop.
+final class NextTurn {
+    private let loop: EventLoop
+    private var isDue = false
+
+    init(on loop: EventLoop) { self.loop = loop }
+
+    /// Lets the loop's other connections have their turn, then goes on with `step`.
+    func ask(_ step: @escaping () -> Void) {
+        guard !isDue else { return }
+        isDue = true
+        loop.executeOnLoop {
+            self.isDue = false
+            step()
+        }
+    }
+}
