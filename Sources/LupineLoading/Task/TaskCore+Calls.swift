@@ -69,13 +69,27 @@ extension TaskCore {
 
     /// The load ended by force while the delegate was being asked: nothing waits for the answer.
     func breakQuestion() {
-        let ((abandoned, needsTurn), dropped) = state.withLock { state in
-            let before = state.delivery
-            return (state.delivery.breakQuestion(), before)
-        }
-        giveUp(abandoned)
-        if !abandoned.isEmpty { queue?.add { withExtendedLifetime((abandoned, dropped)) {} } }
+        let (dropped, needsTurn) = drop { $0.delivery.breakQuestion() }
+        giveUp(dropped)
         if needsTurn { askForTurn() }
+    }
+
+    /// Changes what waits. What goes by that may be the program's, whose code is not to run where this is called.
+    private func drop(
+        _ change: (inout State) -> (abandoned: [any TaskQuestion], needsTurn: Bool)
+    ) -> (DroppedCalls, needsTurn: Bool) {
+        let (result, delivery, cause) = state.withLock { state in
+            let before = (state.delivery, state.outcome?.cause)
+            return (change(&state), before.0, before.1)
+        }
+        return (DroppedCalls(result.abandoned, delivery, cause), result.needsTurn)
+    }
+
+    /// Nobody waits for the answers to what was dropped, and it is let go of on the delegate queue.
+    private func giveUp(_ dropped: DroppedCalls) {
+        if dropped.isEmpty { return }
+        giveUp(dropped.abandoned)
+        queue?.add { dropped.letGo() }
     }
 
     /// After a cancellation only the end is told (U-5.3). What is dropped goes away outside of the lock, here and where a
@@ -121,14 +135,11 @@ extension TaskCore {
     }
 
     private func timeIsUp(_ error: URLError) {
-        // What goes away may be the program's: outside of the lock, and not on the loop that this is called on.
-        let ((abandoned, needsTurn), delivery, cause) = state.withLock { state in
-            let before = (state.delivery, state.outcome?.cause)
+        let (dropped, needsTurn) = drop { state in
             if state.delivery.asks { state.outcome?.cause = error }
-            return (state.delivery.expire(), before.0, before.1)
+            return state.delivery.expire()
         }
-        giveUp(abandoned)
-        queue?.add { withExtendedLifetime((abandoned, delivery, cause)) {} }
+        giveUp(dropped)
         if needsTurn { askForTurn() }
     }
 
@@ -196,4 +207,26 @@ extension TaskCore {
         }
         if isLast { stage.session.core.taskFinished(identifier, of: stage.session) }
     }
+}
+
+/// What a task has dropped, and whoever has it last lets go of elsewhere.
+private final class DroppedCalls: Sendable {
+    private struct Contents: Sendable {
+        let abandoned: [any TaskQuestion]
+        let delivery: TaskDelivery
+        let cause: (any Error)?
+    }
+
+    /// Whether nobody was asked.
+    let isEmpty: Bool
+    private let contents: Lock<Contents?>
+
+    init(_ abandoned: [any TaskQuestion], _ delivery: TaskDelivery, _ cause: (any Error)?) {
+        isEmpty = abandoned.isEmpty
+        contents = Lock(Contents(abandoned: abandoned, delivery: delivery, cause: cause))
+    }
+
+    var abandoned: [any TaskQuestion] { contents.withLock { $0?.abandoned ?? [] } }
+
+    func letGo() { _ = contents.withLock { $0.take() } }
 }

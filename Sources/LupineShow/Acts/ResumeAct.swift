@@ -9,9 +9,9 @@ import Synchronization
 enum ResumeAct: DemoAct {
     static let title = "A download, cut and gone on with"
     static let code = """
-        let begun = session.download("\\(root)/range/4194304?duration=2&chunk_size=65536", to: destination)
+        let begun = session.download("\\(root)/range/4194304?duration=6&chunk_size=65536", to: destination)
         begun.downloadProgress(queue: queue) { progress in
-            if progress.fractionCompleted > 0.3 { begun.cancel(producingResumeData: true) }
+            if progress.fractionCompleted > 0.1 { begun.cancel(producingResumeData: true) }
         }
         let cut = await begun.serializingDownloadedFileURL().response
         let rest = session.download(resumingWith: cut.resumeData ?? Data(), to: destination)
@@ -25,9 +25,9 @@ enum ResumeAct: DemoAct {
         defer { try? FileManager.default.removeItem(at: place) }
         let destination: DownloadRequest.Destination = { _, _ in (place, [.removePreviousFile]) }
         let queue = DispatchQueue(label: "demo.progress")
-        let begun = session.download("\(root)/range/4194304?duration=2&chunk_size=65536", to: destination)
+        let begun = session.download("\(root)/range/4194304?duration=6&chunk_size=65536", to: destination)
         begun.downloadProgress(queue: queue) { progress in
-            if progress.fractionCompleted > 0.3 { begun.cancel(producingResumeData: true) }
+            if progress.fractionCompleted > 0.1 { begun.cancel(producingResumeData: true) }
         }
         let cut = await begun.serializingDownloadedFileURL().response
         let kept = begun.downloadProgress.completedUnitCount
