@@ -46,7 +46,14 @@ package struct ResumeData: Hashable, Sendable, Codable {
 
     /// A place to go on from.
     ///
-    /// - Parameter request: Handles cookies as what goes on from here is to; nil for as requests do.
+    /// - Parameters:
+    ///   - url: Where the part came from.
+    ///   - fields: The fields of the request that asked for it.
+    ///   - validator: What the server named the version by.
+    ///   - received: The octets of the part.
+    ///   - file: Its path.
+    ///   - version: All that is known of the version; nil where that is the validator.
+    ///   - request: Handles cookies as what goes on from here is to; nil for as requests do.
     package init(
         url: URL, fields: [HeaderList.Field], validator: Validator, received: Int64, file: String,
         version: DownloadVersion? = nil, cookiesAsIn request: URLRequest? = nil
