@@ -89,7 +89,8 @@ let package = Package(
             ],
             swiftSettings: houseRules),
         .target(
-            name: "LupineTestKit", dependencies: ["CLupineLinux", "LupineHTTP", "LupineTLS"],
+            name: "LupineTestKit",
+            dependencies: ["CLupineLinux", "LupineHTTP", "LupineTLS", "LupineTransport"],
             path: "Tests/LupineTestKit",
             swiftSettings: houseRules),
         .testTarget(

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int lupine_accept4(int listener, struct sockaddr *address, socklen_t *length, int flags) {
@@ -25,8 +26,10 @@ int lupine_set_pipe_size(int pipe, int bytes) { return fcntl(pipe, F_SETPIPE_SZ,
 
 int lupine_share_for_writing(int descriptor) {
     int flags = fcntl(descriptor, F_GETFL);
-    // A program's own descriptor: that it does not fit is no fault of ours.
-    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || (flags & O_APPEND)) {
+    struct stat status;
+    // A program's own descriptor: that it does not fit is no fault of ours. A pipe or a terminal would hold up who writes.
+    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || (flags & O_APPEND) || fstat(descriptor, &status) != 0 ||
+        S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) || isatty(descriptor)) {
         errno = EINVAL;
         return -1;
     }

@@ -87,6 +87,18 @@ static inline void lupine_SSL_CTX_set_strength(SSL_CTX *context, struct lupine_s
 static inline long lupine_SSL_set_tlsext_host_name(SSL *connection, const char *name) {
     return SSL_set_tlsext_host_name(connection, name);
 }
+/// How many messages of the protocol a peer has sent since they are counted, with the alerts of both sides. The number stands in
+/// the place that OpenSSL has for a pointer of the program's.
+static inline size_t lupine_SSL_messages(const SSL *connection) { return (size_t)SSL_get_app_data(connection); }
+static void lupine_message_passes(
+    int is_sent, int version, int type, const void *bytes, size_t length, SSL *connection, void *argument) {
+    if (type == SSL3_RT_ALERT || (type == SSL3_RT_HANDSHAKE && !is_sent)) {
+        SSL_set_app_data(connection, (void *)(lupine_SSL_messages(connection) + 1));
+    }
+}
+static inline void lupine_SSL_count_messages(SSL *connection) {
+    SSL_set_msg_callback(connection, lupine_message_passes);
+}
 static inline int lupine_SSL_set_retry_verify(SSL *connection) { return SSL_set_retry_verify(connection); }
 static inline long lupine_SSL_get_tlsext_status_ocsp_resp(SSL *connection, const unsigned char **response) {
     return SSL_get_tlsext_status_ocsp_resp(connection, response);

@@ -39,8 +39,9 @@ package final class CodingStream {
     package enum Status: Hashable, Sendable {
         /// More input: all of it was consumed and all that it decodes to was written.
         case needsInput
-        /// More room, and the input that is left (perhaps none): take what was written and call again. More bytes
-        /// follow, or the fault that stopped them.
+        /// More room, and the input that is left (perhaps none): take what was written, perhaps nothing, and call again.
+        /// More bytes follow, or the fault that stopped them, or the call has done enough: the codings of a stack may have much
+        /// to read that comes to nothing.
         case needsRoom
         /// Nothing: every coding is at its end mark. More input is consumed and ignored. (gzip tells its end only when
         /// something else than another member follows; a body that just ends there is complete all the same.)
@@ -55,6 +56,11 @@ package final class CodingStream {
     private let joints: [CodingJoint]
     private var isDrained = true
     private var piece: [UInt8] = []
+    /// Bytes that have passed between codings in this call.
+    private var passed = 0
+
+    /// After so many a call returns.
+    private static let passedInOneCall = 64 << 10
 
     /// Most memory the decoders held, so far.
     package var peakMemory: Int { stages.reduce(0) { $0 + $1.peakMemory } }
@@ -80,6 +86,7 @@ package final class CodingStream {
     ) throws(CodingError) -> Progress {
         // Also a call that throws leaves nothing to take.
         isDrained = true
+        passed = 0
         let progress = try fill(&output, from: stages.count - 1, input)
         isDrained = progress.status != .needsRoom
         return progress
@@ -142,13 +149,15 @@ package final class CodingStream {
                         unread, into: &output, at: total.produced, received: stages[0].consumed)
                 }
                 total.produced += step.produced
-                if step.status == .needsRoom { return total }
+                if step.status == .needsRoom || passed >= Self.passedInOneCall { return total }
                 // Also a stage that is done asks for more: the checksum of the one before it may still be to come.
                 let supply = try joint.refill { room throws(CodingError) in
                     try fill(&room, from: index - 1, input.extracting(total.consumed...))
                 }
                 total.consumed += supply.consumed
+                passed += supply.produced
                 if supply.produced == 0 {
+                    if supply.status == .needsRoom { return total }
                     total.status = step.status == .done && supply.status == .done ? .done : .needsInput
                     return total
                 }

@@ -3,8 +3,8 @@
 /// How far a body may grow while its content codings are undone: what stops a compression bomb.
 ///
 /// Two limits: an absolute one on what the caller gets, exact to the byte, and a ratio to the encoded bytes that have
-/// been read by then, which also holds between the codings of a stack, so that `gzip, gzip` cannot multiply its way
-/// past it. What was decoded up to a limit is delivered; the byte after it is the error. A body at the very edge of
+/// been read by then, which also holds between the codings of a stack, there at 20:1 at most above 1 MiB, so that
+/// `gzip, gzip` cannot multiply its way past it. What was decoded up to a limit is delivered; the byte after it is the error. A body at the very edge of
 /// the ratio may pass in one division and not in another, since how much has been read is a matter of the division.
 ///
 /// The default ratio lies just above the 1032:1 that deflate can reach at most (a body of zeros is legitimate), and
@@ -29,8 +29,16 @@ public struct ExpansionLimit: Hashable, Sendable {
     }
 
     /// The limit between two codings of a stack: an intermediate form may be larger than the body it wraps, so only
-    /// the ratio holds there.
-    var betweenCodings: ExpansionLimit { ExpansionLimit(bytes: nil, ratio: ratio, ratioFloor: ratioFloor) }
+    /// the ratio holds there. A stricter one: what is coded already can hardly be made smaller, and what the next coding has to
+    /// read costs time even if nothing comes of it.
+    var betweenCodings: ExpansionLimit {
+        ExpansionLimit(
+            bytes: nil, ratio: ratio.map { min($0, Self.ratioBetweenCodings) },
+            ratioFloor: min(ratioFloor, Self.floorBetweenCodings))
+    }
+
+    private static let ratioBetweenCodings = 20
+    private static let floorBetweenCodings = 1 << 20
 
     /// How many bytes may stand decoded when `received` encoded bytes have been read. A limit that was set below zero
     /// allows nothing.

@@ -164,7 +164,7 @@ extension TLSError {
         case .truncated, .wireFailed: .networkConnectionLost
         case .configuration, .credentials, .alert, .versionNotShared, .cipherNotShared, .notTLS,
             .protocolNotOffered, .closedInHandshake, .renegotiation, .protocolViolation, .onlyControlMessages,
-            .answersNotRead:
+            .tooManyMessages, .answersNotRead:
             .secureConnectionFailed
         }
     }

@@ -51,11 +51,41 @@ struct ExpansionLimitTests {
         let limit = ExpansionLimit(ratio: 100, ratioFloor: 10_000)
         let run = CodingRun(body, [.gzip, .gzip], limit: limit)
         #expect(run.bytes.isEmpty)
-        guard case .failed(.ratioLimit(.gzip, limit: 100, let received, let decoded)) = run.end else {
+        guard case .failed(.ratioLimit(.gzip, limit: 20, let received, let decoded)) = run.end else {
             Issue.record("\(run.end)")
             return
         }
-        #expect(decoded == max(10_000, received * 100))
+        #expect(decoded == max(10_000, received * 20))
+        // The same with what is usual.
+        guard
+            case .failed(.ratioLimit(.gzip, limit: 20, _, decoded: 1 << 20)) = CodingRun(
+                body, [.gzip, .gzip]
+            ).end
+        else {
+            Issue.record("an intermediate form has no limit")
+            return
+        }
+    }
+
+    /// What comes to nothing comes back to the caller in between, who may have other things to do.
+    @Test(arguments: [2, 3]) func aCallDoesSoMuchAndNoMore(_ count: Int) throws {
+        let members = Array(repeatElement(GzipMember().bytes, count: 20_000).joined())
+        var body = members
+        for _ in 1..<count { body = encode(body, as: .gzip, level: .smallest) }
+        let stream = CodingStream(
+            Array(repeating: .gzip, count: count), limit: ExpansionLimit(ratio: nil))
+        var piece = [UInt8](repeating: 0, count: 100)
+        var (calls, read) = (0, 0)
+        while true {
+            var room = piece.mutableSpan
+            let step = try stream.decode(body.span.extracting(droppingFirst: read), into: &room)
+            read += step.consumed
+            calls += 1
+            #expect(step.produced == 0)
+            if step.status != .needsRoom { break }
+        }
+        #expect(read == body.count && calls >= members.count / (80 << 10), "\(calls)")
+        try stream.finish()
     }
 
     /// Deflate cannot exceed 1032:1, so no honest body in one coding meets the standard limit.

@@ -94,6 +94,16 @@ struct FetchTests {
         }
     }
 
+    @Test func headsAreKeptForTheirOwnerOnly() async throws {
+        try await withShell { shell, origin in
+            _ = await shell.run("-D heads :\(origin.port)/cookies/set/colour/blue")
+            let heads = String(decoding: try shell.read("heads"), as: UTF8.self)
+            #expect(heads.contains("colour=blue"))
+            let values = try FileManager.default.attributesOfItem(atPath: shell.folder + "/heads")
+            #expect((values[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+        }
+    }
+
     @Test func sessionsKeepCookiesAndFieldsForTheirOwnerOnly() async throws {
         try await withShell { shell, origin in
             _ = await shell.run("--session me :\(origin.port)/cookies/set/a/b X-Token:t")

@@ -7,6 +7,53 @@ internal import LupineLoading
 ///
 /// Any thread may call. A monitor that was cancelled, or is released, tells nothing any more, and cannot be started again.
 public final class NWPathMonitor: Sendable {
+    private let watch: PathWatch
+
+    /// A monitor of all ways.
+    public convenience init() { self.init(view: .system) { _ in true } }
+
+    /// A monitor of the ways over interfaces of one type.
+    public convenience init(requiredInterfaceType: NWInterface.InterfaceType) {
+        self.init(view: .system) { $0 == requiredInterfaceType }
+    }
+
+    /// A monitor of the ways over interfaces of all types but these.
+    public convenience init(prohibitedInterfaceTypes: [NWInterface.InterfaceType]) {
+        self.init(view: .system) { !prohibitedInterfaceTypes.contains($0) }
+    }
+
+    init(view: NetworkView, allowing isAllowed: @escaping @Sendable (NWInterface.InterfaceType) -> Bool) {
+        watch = PathWatch(view, isAllowed)
+    }
+
+    deinit {
+        watch.cancel()
+        pathUpdateHandler = nil
+    }
+
+    /// What is called, on the queue, with each path. It should be set before the start.
+    public var pathUpdateHandler: (@Sendable (NWPath) -> Void)? {
+        get { watch.handler }
+        set { watch.handler = newValue }
+    }
+
+    /// Where it is called; nil before the start.
+    public var queue: DispatchQueue? { watch.queue }
+
+    /// The path that was told last; unsatisfied before there was one.
+    public var currentPath: NWPath { watch.currentPath }
+
+    /// Begins to tell, on this queue: soon, and then whenever status, interfaces or families differ. A second start does
+    /// nothing.
+    public func start(queue: DispatchQueue) { watch.start(queue) }
+
+    /// Tells nothing any more: on the queue, nothing comes behind this call.
+    public func cancel() { watch.cancel() }
+}
+
+/// What a monitor does. Whoever looks at the network may be the last to have it, on any thread: the handler, which is the
+/// program's, goes with the monitor.
+private final class PathWatch: Sendable {
     private struct State {
         var handler: (@Sendable (NWPath) -> Void)?
         var queue: DispatchQueue?
@@ -23,28 +70,12 @@ public final class NWPathMonitor: Sendable {
     private let isAllowed: @Sendable (NWInterface.InterfaceType) -> Bool
     private let state = Protected(State())
 
-    /// A monitor of all ways.
-    public convenience init() { self.init(view: .system) { _ in true } }
-
-    /// A monitor of the ways over interfaces of one type.
-    public convenience init(requiredInterfaceType: NWInterface.InterfaceType) {
-        self.init(view: .system) { $0 == requiredInterfaceType }
-    }
-
-    /// A monitor of the ways over interfaces of all types but these.
-    public convenience init(prohibitedInterfaceTypes: [NWInterface.InterfaceType]) {
-        self.init(view: .system) { !prohibitedInterfaceTypes.contains($0) }
-    }
-
-    init(view: NetworkView, allowing isAllowed: @escaping @Sendable (NWInterface.InterfaceType) -> Bool) {
+    init(_ view: NetworkView, _ isAllowed: @escaping @Sendable (NWInterface.InterfaceType) -> Bool) {
         self.view = view
         self.isAllowed = isAllowed
     }
 
-    deinit { state.read { $0.end }?() }
-
-    /// What is called, on the queue, with each path. It should be set before the start.
-    public var pathUpdateHandler: (@Sendable (NWPath) -> Void)? {
+    var handler: (@Sendable (NWPath) -> Void)? {
         get { state.read { $0.handler } }
         set {
             // What stood there goes away outside of the lock: what it held may look in here.
@@ -53,17 +84,11 @@ public final class NWPathMonitor: Sendable {
         }
     }
 
-    /// Where it is called; nil before the start.
-    public var queue: DispatchQueue? { state.read { $0.queue } }
+    var queue: DispatchQueue? { state.read { $0.queue } }
 
-    /// The path that was told last; unsatisfied before there was one.
-    public var currentPath: NWPath {
-        state.read { $0.last } ?? NWPath(nil, allowing: isAllowed)
-    }
+    var currentPath: NWPath { state.read { $0.last } ?? NWPath(nil, allowing: isAllowed) }
 
-    /// Begins to tell, on this queue: soon, and then whenever status, interfaces or families differ. A second start does
-    /// nothing.
-    public func start(queue: DispatchQueue) {
+    func start(_ queue: DispatchQueue) {
         let starts = state.write { state in
             guard state.queue == nil, !state.isCancelled else { return false }
             state.queue = queue
@@ -80,8 +105,7 @@ public final class NWPathMonitor: Sendable {
         look()
     }
 
-    /// Tells nothing any more: on the queue, nothing comes behind this call.
-    public func cancel() {
+    func cancel() {
         let end = state.write { state in
             state.isCancelled = true
             defer { state.end = nil }

@@ -189,12 +189,15 @@ struct ReceivedRange: Hashable {
     }
 }
 
-/// The file of `-D`.
+/// The file of `-D`, for its owner alone: a head may have cookies.
 enum HeadFile {
     static func append(_ text: String, to path: String, shown: String) throws {
         do {
             if !FileManager.default.fileExists(atPath: path) {
-                guard FileManager.default.createFile(atPath: path, contents: nil) else {
+                guard
+                    FileManager.default.createFile(
+                        atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
+                else {
                     throw CommandFailure.unwritable(shown, nil)
                 }
             }

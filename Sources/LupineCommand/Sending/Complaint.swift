@@ -125,7 +125,7 @@ enum Complaint {
         case .truncated, .wireFailed: (.lost, "Try again.")
         case .configuration, .alert, .versionNotShared, .cipherNotShared, .protocolNotOffered,
             .closedInHandshake,
-            .renegotiation, .protocolViolation, .onlyControlMessages, .answersNotRead:
+            .renegotiation, .protocolViolation, .onlyControlMessages, .tooManyMessages, .answersNotRead:
             (.tls, "")
         }
     }

@@ -10,6 +10,8 @@ internal import LupineHTTP
 package struct CacheEntry: Sendable {
     /// The response with its content.
     package let response: CachedURLResponse
+    /// The HTTP response, if it is one, as its class said at once: one of the program's is not asked where requests are decided.
+    package let httpResponse: HTTPURLResponse?
     /// When its request was sent.
     package let requestTime: Date
     /// When its head arrived.
@@ -36,7 +38,7 @@ package struct CacheEntry: Sendable {
     static let conceal: @Sendable (String) -> String = { hash.text(for: $0) }
 
     /// The entry of a response that a program stores: nothing is known about who else may have it, so everybody may, unless
-    /// the request names a user in one of the usual fields.
+    /// the request names a user in one of the usual fields. Which others a session tells users apart by is not known here.
     ///
     /// - Parameters:
     ///   - response: The response with its whole content.
@@ -62,23 +64,36 @@ package struct CacheEntry: Sendable {
         response: CachedURLResponse, for request: URLRequest, requestTime: Date, responseTime: Date,
         provenance: CacheProvenance, identifying: IdentifyingFields?
     ) {
-        let http = response.response as? HTTPURLResponse
-        let identifying = http.map(CacheRule.isForEverybody) ?? true ? nil : identifying
+        let http = (response.response as? HTTPURLResponse)?.plain
+        let identifying = http.map(CacheRule.isForEverybody) ?? false ? nil : identifying
         let vary = VaryKey(
             vary: http?.value(forHTTPHeaderField: "Vary"), identifying: identifying, request: request,
             conceal: Self.conceal)
         self.init(
-            response: response, requestTime: requestTime, responseTime: responseTime, storedTime: Date(),
-            vary: vary, identifying: identifying, provenance: provenance,
+            response: response, http: http, requestTime: requestTime, responseTime: responseTime,
+            storedTime: Date(), vary: vary, identifying: identifying, provenance: provenance,
             writtenInfo: response.userInfo.flatMap { StorableValue($0) })
     }
 
     /// The entry of these values.
+    ///
+    /// - Parameters:
+    ///   - response: The response with its whole content.
+    ///   - http: The same, if it is HTTP's, in the library's own class.
+    ///   - requestTime: When it was asked for.
+    ///   - responseTime: When its head arrived.
+    ///   - storedTime: When it was stored, or last updated.
+    ///   - vary: What of the request it depends on.
+    ///   - identifying: By what users were told apart; nil where nothing did.
+    ///   - provenance: Where it came from.
+    ///   - writtenInfo: Its `userInfo`, as far as it can be written.
     init(
-        response: CachedURLResponse, requestTime: Date, responseTime: Date, storedTime: Date, vary: VaryKey,
-        identifying: IdentifyingFields? = nil, provenance: CacheProvenance, writtenInfo: StorableValue?
+        response: CachedURLResponse, http: HTTPURLResponse?, requestTime: Date, responseTime: Date,
+        storedTime: Date, vary: VaryKey, identifying: IdentifyingFields? = nil, provenance: CacheProvenance,
+        writtenInfo: StorableValue?
     ) {
         self.response = response
+        httpResponse = http
         self.requestTime = requestTime
         self.responseTime = responseTime
         self.storedTime = storedTime
@@ -86,7 +101,7 @@ package struct CacheEntry: Sendable {
         self.identifying = identifying
         self.provenance = provenance
         self.writtenInfo = writtenInfo
-        size = Self.size(of: response)
+        size = Self.size(of: response, http)
     }
 
     /// The same with its secrets concealed in another way. The request has to be one that the entry answers, its users told
@@ -95,7 +110,8 @@ package struct CacheEntry: Sendable {
         by conceal: (String) -> String, for request: URLRequest, identifying: IdentifyingFields?
     ) -> CacheEntry {
         CacheEntry(
-            response: response, requestTime: requestTime, responseTime: responseTime, storedTime: storedTime,
+            response: response, http: httpResponse, requestTime: requestTime, responseTime: responseTime,
+            storedTime: storedTime,
             vary: VaryKey(
                 vary: httpResponse?.value(forHTTPHeaderField: "Vary"),
                 identifying: vary.audience == nil ? nil : identifying, request: request, conceal: conceal),
@@ -111,17 +127,14 @@ package struct CacheEntry: Sendable {
             && vary.matches(request, identifying: reader.identifyingFields, conceal: conceal)
     }
 
-    /// The HTTP response, if it is one.
-    package var httpResponse: HTTPURLResponse? { response.response as? HTTPURLResponse }
-
     /// How fresh the response is; nil for one that is not HTTP's and says nothing about it.
     var freshness: Freshness? {
         httpResponse.map { Freshness($0, asked: requestTime, arrival: responseTime) }
     }
 
-    private static func size(of response: CachedURLResponse) -> Int {
+    private static func size(of response: CachedURLResponse, _ http: HTTPURLResponse?) -> Int {
         let address = response.response.url?.absoluteString.utf8.count ?? 0
-        return response.data.count + address + headSize(of: response.response as? HTTPURLResponse)
+        return response.data.count + address + headSize(of: http)
     }
 
     private static func headSize(of response: HTTPURLResponse?) -> Int {

@@ -247,7 +247,8 @@ package enum CacheEntryFile {
             response: CachedURLResponse(
                 response: response, data: Data(octets[contentStart...]), userInfo: userInfo,
                 storagePolicy: .allowed),
-            requestTime: requestTime, responseTime: responseTime, storedTime: head.storedTime,
+            http: response as? HTTPURLResponse, requestTime: requestTime, responseTime: responseTime,
+            storedTime: head.storedTime,
             vary: vary, provenance: provenance, writtenInfo: writtenInfo)
     }
 

@@ -11,6 +11,9 @@ internal import Foundation
 struct PublicSuffixList: Sendable {
     /// The lines of the list: names, `*.` for every name below, `!` for an exception.
     private let rules: Set<String>
+    /// The labels of the longest rule: what stands before them in a host's name, of which that decides how much there is, is not
+    /// looked at.
+    private let mostLabels: Int
 
     /// Has the list of this machine read on a thread of its own: who has cookies will ask for it, and may be a loop.
     static func readAhead() { reading }
@@ -42,7 +45,10 @@ struct PublicSuffixList: Sendable {
             "org.uk", "org.za", "plc.uk", "sch.uk",
         ])
 
-    private init(rules: Set<String>) { self.rules = rules }
+    private init(rules: Set<String>) {
+        self.rules = rules
+        mostLabels = rules.lazy.map { $0.utf8.count { $0 == UInt8(ascii: ".") } + 1 }.max() ?? 1
+    }
 
     /// The rules of a list in the format of publicsuffix.org.
     init(text: String) {
@@ -54,7 +60,7 @@ struct PublicSuffixList: Sendable {
             let name = String(Substring(rule))
             rules.insert(isCanonical ? name : HostName.canonical(name))
         }
-        self.rules = rules
+        self.init(rules: rules)
     }
 
     /// Whether a canonical host is a public suffix itself, with the root's dot or without. An address is none.
@@ -78,7 +84,7 @@ struct PublicSuffixList: Sendable {
     /// The longest public suffix of a host; its last label when no rule says more.
     private func suffix(of host: String) -> String {
         let labels = host.split(separator: ".", omittingEmptySubsequences: false)
-        for start in labels.indices {
+        for start in labels.indices.suffix(mostLabels) {
             let candidate = labels[start...].joined(separator: ".")
             if rules.contains("!" + candidate) { return labels[(start + 1)...].joined(separator: ".") }
             if rules.contains(candidate) { return candidate }

@@ -41,11 +41,13 @@ enum SetCookieSyntax {
     static func unfolded(_ line: String) -> String {
         var text = String.UnicodeScalarView()
         var rest = line.unicodeScalars[...]
-        while let scalar = rest.first {
-            let behind = rest.drop { $0 == "\r" || $0 == "\n" }
-            let isFold = behind.startIndex != rest.startIndex && (behind.first == " " || behind.first == "\t")
-            if !isFold { text.append(scalar) }
-            rest = isFold ? behind : rest.dropFirst()
+        while !rest.isEmpty {
+            let plain = rest.prefix { $0 != "\r" && $0 != "\n" }
+            text.append(contentsOf: plain)
+            rest = rest[plain.endIndex...]
+            let breaks = rest.prefix { $0 == "\r" || $0 == "\n" }
+            rest = rest[breaks.endIndex...]
+            if rest.first != " ", rest.first != "\t" { text.append(contentsOf: breaks) }
         }
         return String(text)
     }

@@ -149,34 +149,47 @@ extension NetworkLoad: ExchangeSink {
     // MARK: decoding
 
     /// Decodes piece by piece. What the client does not take now stays coded: what a small body grows to is never held as a
-    /// whole.
+    /// whole. Nor does it take all of the loop's time: after some pieces it goes on in the next turn, as after a pause.
     private func decode(_ bytes: Span<UInt8>) -> Demand {
         var start = 0
+        var steps = 0
         while true {
             let step = flow.withLock { $0.decodeStep(bytes.extracting(droppingFirst: start)) }
             switch step {
             case .done: return .more
-            case .full(let consumed): start += consumed
+            case .full(let consumed):
+                start += consumed
+                steps += 1
             case .failed(let error):
                 let piece = flow.withLock { $0.gatherer.take() }
                 if let piece, case .enough = deliver(piece) { return .enough }
                 fail(error)
                 return .enough
             }
-            guard let piece = flow.withLock({ $0.gatherer.take() }) else { continue }
-            switch deliver(piece) {
-            case .more: continue
+            let piece = flow.withLock { $0.gatherer.room == 0 ? $0.gatherer.take() : nil }
+            switch piece.map(deliver) ?? .more {
+            case .more:
+                if steps < Self.stepsInOneTurn { continue }
+                keep(bytes.extracting(droppingFirst: start))
+                resumeReading()
+                return .pause
             case .enough: return .enough
             case .pause:
-                let rest = bytes.extracting(droppingFirst: start)
-                var waiting: [UInt8] = []
-                waiting.reserveCapacity(rest.count)
-                for index in rest.indices { waiting.append(rest[index]) }
-                let kept = waiting
-                flow.withLock { $0.waiting = kept }
+                keep(bytes.extracting(droppingFirst: start))
                 return .pause
             }
         }
+    }
+
+    /// So many pieces of what one reading has brought are decoded before other connections have their turn.
+    private static var stepsInOneTurn: Int { 8 }
+
+    private func keep(_ rest: Span<UInt8>) {
+        var waiting: [UInt8] = []
+        waiting.reserveCapacity(rest.count)
+        for index in rest.indices { waiting.append(rest[index]) }
+        let kept = waiting
+        flow.withLock { $0.waiting = kept }
     }
 
     /// Goes on after a pause with what waited, and then with the connection.

@@ -47,30 +47,26 @@ struct ResponseFlow {
     enum Step: Sendable {
         /// All was taken; what it gave is gathered.
         case done
-        /// The piece is full; so many bytes were taken.
+        /// The piece is full, or the decoder has done enough for one step; so many bytes were taken.
         case full(consumed: Int)
         case failed(CodingError)
     }
 
-    /// Decodes from the front of `bytes` until they are used up or a piece is full.
+    /// Decodes from the front of `bytes` until they are used up, a piece is full or it has been long enough.
     mutating func decodeStep(_ bytes: Span<UInt8>) -> Step {
         guard let decoder else { return .done }
+        let room = gatherer.room
+        guard room > 0 else { return .full(consumed: 0) }
         if scratch.isEmpty { scratch = [UInt8](repeating: 0, count: ContentGatherer.pieceLimit) }
         var lent: [UInt8] = []
         swap(&lent, &scratch)
         defer { swap(&lent, &scratch) }
-        var consumed = 0
         do throws(CodingError) {
-            while true {
-                let room = gatherer.room
-                guard room > 0 else { return .full(consumed: consumed) }
-                var whole = lent.mutableSpan
-                var space = whole._mutatingExtracting(first: room)
-                let progress = try decoder.decode(bytes.extracting(droppingFirst: consumed), into: &space)
-                consumed += progress.consumed
-                gatherer.add(lent.span.extracting(first: progress.produced))
-                if progress.status != .needsRoom { return .done }
-            }
+            var whole = lent.mutableSpan
+            var space = whole._mutatingExtracting(first: room)
+            let progress = try decoder.decode(bytes, into: &space)
+            gatherer.add(lent.span.extracting(first: progress.produced))
+            return progress.status == .needsRoom ? .full(consumed: progress.consumed) : .done
         } catch { return .failed(error) }
     }
 

@@ -70,6 +70,27 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
                     ?? -1))
     }
 
+    /// The same values in a response of this class: itself, or what a class of the program's says now.
+    var plain: HTTPURLResponse {
+        type(of: self) == HTTPURLResponse.self ? self : HTTPURLResponse(copying: self)
+    }
+
+    private init(copying other: HTTPURLResponse) {
+        var joined = JoinedFields()
+        let named = other.allHeaderFields.map { (String(describing: $0.key), String(describing: $0.value)) }
+        for (name, value) in named.sorted(by: { $0.0 < $1.0 }) {
+            joined.add(value, under: Self.canonicalName(name))
+        }
+        status = other.statusCode
+        header = .dictionary(joined.byName)
+        firstLine = nil
+        proposedFilename = joined.byName["Content-Disposition"].flatMap(SuggestedFilename.proposed)
+        super.init(
+            Contents(
+                url: other.url, mimeType: other.mimeType, expectedContentLength: other.expectedContentLength,
+                textEncodingName: other.textEncodingName))
+    }
+
     /// Reads a response that was archived; nil when the archive holds something else.
     public required init?(coder: NSCoder) {
         guard coder.allowsKeyedCoding, coder.containsValue(forKey: "statusCode") else { return nil }

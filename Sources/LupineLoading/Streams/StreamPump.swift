@@ -3,7 +3,7 @@
 import LupineTransport
 
 /// Moves the bytes of a wire whose streams the program has, on its loop: as far as the program reads, and as fast as the
-/// peer does.
+/// peer does. Once nobody has the streams any more, a peer that takes nothing for a while is not waited for.
 final class StreamPump: RawConnectionHandler {
     /// What has come.
     let input = BytePipe()
@@ -18,7 +18,11 @@ final class StreamPump: RawConnectionHandler {
     private var hasClosedWriting = false
     private var isOver = false
     private let nextTurn: NextTurn
+    /// Runs while both streams are over and something still is to go.
+    private var patience: EventLoop.TimerToken?
 
+    /// So long a peer may take nothing of what is left for it.
+    private static let patienceTime = Interval.seconds(5)
     /// How often it reads, or writes, before other connections of the loop get their turn.
     private static let turns = 16
 
@@ -56,6 +60,7 @@ final class StreamPump: RawConnectionHandler {
                 }
                 guard case .bytes(let count) = try wire.send(taken.span.extracting(sent...)) else { return }
                 sent += count
+                stopWaiting()
             }
             guard try wire.flush(), output.ending != nil, !hasClosedWriting else { return }
             hasClosedWriting = true
@@ -104,10 +109,26 @@ final class StreamPump: RawConnectionHandler {
         endIfOver()
     }
 
-    /// Nothing more will be read, and nothing waits to be sent.
+    /// Nothing more will be read, and nothing waits to be sent, or not for long any more.
     private func endIfOver() {
-        guard !isOver, input.ending != nil, hasClosedWriting, sent == taken.count else { return }
-        isOver = true
-        wire.closeGently()
+        guard !isOver, input.ending != nil else { return }
+        if hasClosedWriting, sent == taken.count {
+            isOver = true
+            stopWaiting()
+            wire.closeGently()
+        } else if output.ending != nil, patience == nil {
+            patience = loop.schedule(at: loop.now + Self.patienceTime) { [weak self] reason in
+                guard let self else { return }
+                patience = nil
+                guard reason == .due, !isOver else { return }
+                isOver = true
+                wire.close()
+            }
+        }
+    }
+
+    /// The peer has taken something: the time begins anew, if it still has to.
+    private func stopWaiting() {
+        if let timer = patience.take() { loop.cancel(timer) }
     }
 }

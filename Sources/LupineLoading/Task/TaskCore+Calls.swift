@@ -119,7 +119,7 @@ extension TaskCore {
         }
         if isAsking { watchTime() }
         if !needsTurn { return }
-        if isDirect { runTurn() } else { askForTurn() }
+        if isDirect { runTurn(isAnywhere: true) } else { askForTurn() }
     }
 
     /// The load has ended, and the delegate has not answered: only the time for the whole load ends that (U-5.10).
@@ -144,14 +144,20 @@ extension TaskCore {
     }
 
     /// Everything that is ready, on the delegate queue.
-    private func runTurn() {
+    ///
+    /// - Parameter isAnywhere: On any other thread; what may call the program meanwhile is left to the queue.
+    private func runTurn(isAnywhere: Bool = false) {
         var stage: TaskStage?
         while true {
             // Who takes part: looked up once, and again when the task has another face.
             let (turn, cast) = state.withLock { state in
+                if isAnywhere, state.own != nil || state.delivery.isCertainNext {
+                    return (TaskDelivery.Turn?.none, TaskStage.Cast?.none)
+                }
                 let turn = state.delivery.take()
                 return (turn, state.cast(besides: stage))
             }
+            guard let turn else { return askForTurn() }
             if let cast { stage = TaskStage(cast) }
             assertNoLockIsHeld()
             switch turn {

@@ -50,15 +50,13 @@ extension TaskCore: TaskDriverClient {
                 stage.session, task: stage.task, willPerformHTTPRedirection: response, newRequest: request,
                 completionHandler: answer)
         } taken: { (next: URLRequest?) in
-            self.note(next)
             reply(next)
         }
     }
 
     /// Notes whether a redirect leads away from the origin that the program named.
-    private func note(_ next: URLRequest?) {
-        guard let next, WebOrigin(next.url) != WebOrigin(originalRequest?.url) else { return }
-        hasLeftOrigin = true
+    func driverFollows(_ next: URLRequest) {
+        if WebOrigin(next.url) != WebOrigin(originalRequest?.url) { hasLeftOrigin = true }
     }
 
     func driverChallenged(

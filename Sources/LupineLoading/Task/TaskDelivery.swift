@@ -106,6 +106,12 @@ struct TaskDelivery: Sendable {
         steps.insert(step, at: 0)
     }
 
+    /// Whether what comes next is run in any case.
+    var isCertainNext: Bool {
+        guard next < steps.count, case .certain = steps[next] else { return false }
+        return true
+    }
+
     /// Whether another sink can take the place of the one that there is: it will be told of the end.
     var mayChangeSink: Bool {
         switch ending {

@@ -63,9 +63,21 @@ extension TaskDriver {
         case (.redirect, nil): handle(.decided(.deliver))
         case (.redirect(_, let proposal), let request?): follow(request, proposal)
         case (.protocolRedirect, nil): handle(.decided(.deliverAlone))
-        case (.protocolRedirect, let request?): follow(request, nil)
+        case (.protocolRedirect, let request?): follow(withoutAdded(request), nil)
         case (.challenge, _): break
         }
+    }
+
+    /// A protocol of the program's makes its redirects of the request that it was given. What was added to that one for its own
+    /// hop, as cookies and answers to challenges, is no part of them (U-10.6, U-17.6): each hop has its own.
+    private func withoutAdded(_ request: URLRequest) -> URLRequest {
+        let (own, sent) = state.withLock { ($0.request, $0.sent) }
+        var request = request
+        for field in sent.headerList.fields where own.value(forHTTPHeaderField: field.name) != field.value {
+            guard request.value(forHTTPHeaderField: field.name) == field.value else { continue }
+            request.setValue(nil, forHTTPHeaderField: field.name)
+        }
+        return request
     }
 
     /// The next hop is the program's request, as it is (U-10.8).
@@ -78,6 +90,7 @@ extension TaskDriver {
         if let refusal = RedirectRule.refusal(of: request.url, from: last, context.settings.lupine) {
             return handle(.decided(.fail(refusal)))
         }
+        client.driverFollows(request)
         let move = RedirectMove(from: WebOrigin(last), to: target)
         // What the hop before was made of goes away outside of the lock: bodies and attached properties are the program's.
         var spent: (URLRequest, TaskOrder.Body, URLResponse?)?

@@ -54,6 +54,8 @@ protocol TaskDriverClient: AnyObject, Sendable {
     /// A redirect: the proposed request, or what the program makes of it; nil delivers the redirect itself.
     func driverRedirects(
         _ response: HTTPURLResponse, to request: URLRequest, reply: @escaping @Sendable (URLRequest?) -> Void)
+    /// A redirect is followed: to this request.
+    func driverFollows(_ request: URLRequest)
     /// A challenge of any kind.
     func driverChallenged(
         _ challenge: URLAuthenticationChallenge,

@@ -89,6 +89,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
     func driverRedirects(
         _ response: HTTPURLResponse, to request: URLRequest, reply: @escaping @Sendable (URLRequest?) -> Void
     ) { client.driverRedirects(response, to: request, reply: reply) }
+    func driverFollows(_ request: URLRequest) { client.driverFollows(request) }
     func driverChallenged(
         _ challenge: URLAuthenticationChallenge,
         reply: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

@@ -73,6 +73,7 @@ extension TLSEngine {
         }
         if sendingFailed { throw fail(.wireFailed) }
         phase = .established
+        unsafe lupine_SSL_count_messages(connection)
         if case .client = role { keepsBuffers = true }
         return .done
     }

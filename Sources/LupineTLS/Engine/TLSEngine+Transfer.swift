@@ -5,7 +5,7 @@ internal import CLupineOpenSSL
 /// Plaintext in and out, and the way between OpenSSL and the wire.
 extension TLSEngine {
     /// Reads plaintext over the beginning of `buffer`, which must not be empty; nothing after `close`: as many records as there is room
-    /// for, while the wire has them. Output may be pending afterwards: the protocol has answers of its own.
+    /// for, while the wire has them, but no more than `recordsInOneRead`, so that small ones keep nobody waiting. Output may be pending afterwards: the protocol has answers of its own.
     package func read(into buffer: inout MutableSpan<UInt8>) throws(TLSError) -> TLSReadOutcome {
         holdsEnd = false
         if phase == .closed { return .end }
@@ -20,7 +20,7 @@ extension TLSEngine {
         let target = unsafe connection
         unsafe SSL_set_default_read_buffer_len(target, room > Self.burst ? Self.burst : 0)
         unsafe buffer.withUnsafeMutableBytes { raw in
-            while filled < room {
+            for _ in 0..<Self.recordsInOneRead where filled < room {
                 var count = 0
                 OpenSSLErrors.clear()
                 unsafe result = SSL_read_ex(
@@ -33,6 +33,7 @@ extension TLSEngine {
                 guard unsafe mayReceive || SSL_has_pending(target) == 1 else { break }
             }
         }
+        plaintextRead &+= filled
         let reason = result == 1 ? SSL_ERROR_NONE : unsafe SSL_get_error(connection, result)
         releaseBuffers()
         if filled > 0 {
@@ -43,6 +44,9 @@ extension TLSEngine {
         }
         switch reason {
         case SSL_ERROR_WANT_READ:
+            if sendsTooManyMessages {
+                throw fail(.tooManyMessages(count: Int(unsafe lupine_SSL_messages(connection))))
+            }
             if bytesWithoutData > Self.controlLimit {
                 throw fail(.onlyControlMessages(bytes: bytesWithoutData))
             }
@@ -160,13 +164,24 @@ extension TLSEngine {
     /// more than OpenSSL takes of a chain (100 KiB) and a list of issuers (as much) together, and more than any message
     /// of the protocol that comes after the handshake.
     static var controlLimit: Int { 256 * 1024 }
-    /// The most that may wait for a peer that keeps asking and does not read.
-    private static var answerLimit: Int { 64 * 1024 }
+    /// The most that may wait for a peer that keeps asking and does not read: a record of data, and the answers to some hundreds
+    /// of its messages.
+    private static var answerLimit: Int { 24 * 1024 }
+
+    /// So many records are read with one call: of the largest, four times what anybody has room for.
+    private static var recordsInOneRead: Int { 64 }
+    /// So many messages of the protocol may come after the handshake, and one more for every 16 KiB of data: tickets and new keys,
+    /// each of which costs more than many octets of data do.
+    static var messageLimit: Int { 1024 }
+
+    private var sendsTooManyMessages: Bool {
+        unsafe lupine_SSL_messages(connection) > Self.messageLimit + plaintextRead >> 14
+    }
 
     /// Fills `output` from the wire; false when nothing will come any more.
     func receive(into output: inout OutputSpan<UInt8>) -> Bool {
         guard mayReceive, bytesWithoutData <= Self.controlLimit,
-            pending.count - pendingStart <= Self.answerLimit
+            pending.count - pendingStart <= Self.answerLimit, !sendsTooManyMessages
         else { return true }
         // OpenSSL asks for the peer's next word: ours has to be out before.
         if phase == .handshaking { try? flush() }

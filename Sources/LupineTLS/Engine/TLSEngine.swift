@@ -71,6 +71,8 @@ internal import CLupineOpenSSL
     var lastReceive = TLSWireOutcome.wouldBlock
     /// Bytes received in the handshake, or since plaintext came last within one call of `read`.
     var bytesWithoutData = 0
+    /// Plaintext that has come.
+    var plaintextRead = 0
     /// Reading has met the end, in order or not, behind bytes that were handed out first.
     var holdsEnd = false
     /// The length of a server's Diffie-Hellman group that was over the limit.

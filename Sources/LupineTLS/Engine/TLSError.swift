@@ -34,6 +34,8 @@ public enum TLSError: Error, Hashable, Sendable {
     case protocolViolation(OpenSSLFailure)
     /// The peer sends messages of the protocol without end and no data: so many bytes in one read.
     case onlyControlMessages(bytes: Int)
+    /// The peer sends messages of the protocol again and again between data: so many by now.
+    case tooManyMessages(count: Int)
     /// The peer makes this side answer and does not read the answers: so many bytes are waiting.
     case answersNotRead(bytes: Int)
     /// What carries the bytes has failed; its owner knows why.
@@ -85,6 +87,7 @@ extension TLSError: CustomStringConvertible {
         case .renegotiation: "the peer wants to renegotiate, which is refused"
         case .protocolViolation(let failure): "the peer broke the TLS protocol: \(failure)"
         case .onlyControlMessages(let bytes): "the peer sent \(bytes) bytes of TLS messages without any data"
+        case .tooManyMessages(let count): "the peer sent \(count) TLS messages beside its data"
         case .answersNotRead(let bytes):
             "the peer does not read the TLS answers it asks for; \(bytes) bytes wait"
         case .wireFailed: "the connection under TLS failed"

@@ -132,6 +132,8 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
     private static let mergedPiece = 16 * 1024
     /// As much is decoded at once.
     private static let decodedPiece = 64 * 1024
+    /// So many pieces of what one reading has brought are decoded before other connections have their turn.
+    private static let stepsInOneTurn = 8
 
     init(decodes: Bool, upTo expansionLimit: ExpansionLimit = .standard, host: String) {
         self.decodes = decodes
@@ -249,9 +251,11 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
         return decode(bytes)
     }
 
-    /// Decodes piece by piece. What nobody takes now stays coded: what a small body grows to is never held as a whole.
+    /// Decodes piece by piece. What nobody takes now stays coded: what a small body grows to is never held as a whole. After
+    /// some steps it goes on in the loop's next turn: codings may take long to come to nothing.
     private func decode(_ bytes: Span<UInt8>) -> Demand {
         var start = 0
+        var steps = 0
         while true {
             let rest = bytes.extracting(droppingFirst: start)
             let step = decoding.withLock { $0?.step(rest) } ?? .nothing
@@ -262,12 +266,20 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
                 return .enough
             }
             if step.isDone { return demand }
-            if case .more = demand { continue }
+            steps += 1
+            var givesWay = false
+            if case .more = demand {
+                if steps < Self.stepsInOneTurn { continue }
+                givesWay = true
+            }
             var waiting: [UInt8] = []
             waiting.append(span: bytes.extracting(droppingFirst: start))
             let kept = waiting
             decoding.withLock { $0?.waiting = kept }
-            return demand
+            guard givesWay else { return demand }
+            wakeSoon()
+            state.withLock { $0.exchange }.map(goOn)
+            return .pause
         }
     }
 

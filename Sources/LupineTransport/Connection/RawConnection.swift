@@ -31,6 +31,8 @@ package final class RawConnection: LoopChannel {
     /// How much, and for how long, a peer may go on behind the end of both halves (as nginx's `lingering_timeout`).
     private static let lingerLimit = 1 << 20
     private static let lingerTime = Interval.seconds(5)
+    /// So often it reads of that before other connections of the loop have their turn.
+    private static let lingerTurns = 16
 
     init(_ dialed: DialedChannel, to origin: Origin, on loop: EventLoop) {
         self.origin = origin
@@ -205,7 +207,15 @@ package final class RawConnection: LoopChannel {
         defer { loop.giveBack(readBuffer: buffer) }
         do throws(TransportError) {
             _ = try flush()
+            var turns = 0
             while let budget = lingerBudget, budget > 0 {
+                turns += 1
+                if turns > Self.lingerTurns {
+                    loop.executeOnLoop { [weak self] in
+                        if let self, !isClosed { linger() }
+                    }
+                    return
+                }
                 var space = buffer.mutableSpan
                 switch try receive(into: &space) {
                 case .bytes(let count): lingerBudget = budget - count

@@ -174,6 +174,28 @@ import Testing
         }
     }
 
+    @Test("[U-12.2] a response that is not HTTP's says nothing of being everybody's")
+    func otherResponses() throws {
+        let url = try #require(URL(string: "http://h/a"))
+        let response = CachedURLResponse(
+            response: URLResponse(
+                url: url, mimeType: "image/png", expectedContentLength: 1, textEncodingName: nil),
+            data: Data("a".utf8))
+        let alice = try CacheStage.request("http://h/a", ["Cookie": "id=alice"])
+        let bob = try CacheStage.request("http://h/a", ["Cookie": "id=bob"])
+        let nobody = try CacheStage.request("http://h/a")
+        let stored = CacheEntry(response: response, for: alice, requestTime: Date(), responseTime: Date())
+        let loaded = CacheEntry(
+            response: response, for: alice, requestTime: Date(), responseTime: Date(), provenance: .plain,
+            identifying: .usual)
+        for entry in [stored, loaded] {
+            #expect(entry.answers(alice, of: .standard))
+            #expect(!entry.answers(bob, of: .standard) && !entry.answers(nobody, of: .standard))
+        }
+        let common = CacheEntry(response: response, for: nobody, requestTime: Date(), responseTime: Date())
+        #expect(common.answers(alice, of: .standard) && common.answers(nobody, of: .standard))
+    }
+
     // MARK: parties in a store
 
     static func entry(_ content: String, _ provenance: CacheProvenance) throws -> CacheEntry {

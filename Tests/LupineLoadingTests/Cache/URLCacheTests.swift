@@ -204,7 +204,8 @@ struct URLCacheTests {
         for (index, request) in requests.enumerated() {
             let response = try CacheStage.loaded("x", url: "http://h/\(index)")
             let entry = CacheEntry(
-                response: response, requestTime: old, responseTime: old,
+                response: response, http: response.response as? HTTPURLResponse, requestTime: old,
+                responseTime: old,
                 storedTime: old.addingTimeInterval(Double(index) * 10),
                 vary: CacheStage.entry(response, for: request).vary, provenance: .program,
                 writtenInfo: nil)

@@ -54,6 +54,17 @@ struct HTTPCookieTests {
         #expect(HTTPCookie.cookies(withResponseHeaderFields: fields, for: path).isEmpty)
     }
 
+    @Test("[U-13.1] line breaks without end cost no more than others", .timeLimit(.minutes(1)))
+    func lineBreaks() {
+        let breaks = String(repeating: "\r\n", count: 300_000)
+        for (text, names) in [
+            (breaks + "\ta=1", ["a"]), ("a=1;" + breaks + " b", ["a"]), ("a=1;" + breaks + "b", []),
+        ] {
+            let cookies = HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": text], for: url)
+            #expect(cookies.map(\.name) == names)
+        }
+    }
+
     static let pairs: [(line: String, name: String?, value: String?)] = [
         ("a=b", "a", "b"), (" a = b ; Secure", "a", "b"), ("a=\"b c\"", "a", "\"b c\""),
         ("a=b=c==", "a", "b=c=="),

@@ -16,6 +16,9 @@ struct PublicSuffixListTests {
             公司.cn
             """)
 
+    /// More labels than any rule has.
+    static let long = String(repeating: "a.", count: 60)
+
     static let rows: [(host: String, isSuffix: Bool, registrable: String)] = [
         ("com", true, "com"), ("example.com", false, "example.com"),
         ("a.b.example.com", false, "example.com"),
@@ -29,6 +32,8 @@ struct PublicSuffixListTests {
         ("192.0.2.7", false, "192.0.2.7"), ("::1", false, "::1"), ("", true, ""), (".", true, ""),
         ("com.", true, "com"), ("a.example.com.", false, "example.com"), ("co.uk.", true, "co.uk"),
         ("0x7f.0.0.1", false, "0x7f.0.0.1"), ("127.1", false, "127.1"), ("a.0x.example", false, "0x.example"),
+        (long + "co.uk", false, "a.co.uk"), (long + "ck", false, "a.a.ck"),
+        (long + "www.ck", false, "www.ck"),
     ]
 
     @Test("[U-13.7] what is public, and what was registered", arguments: rows)

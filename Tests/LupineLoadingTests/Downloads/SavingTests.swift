@@ -126,6 +126,14 @@ struct SavingTests {
         #expect(listener.log.entries == ["response", "complete \(URLError.Code.cannotWriteToFile.rawValue)"])
     }
 
+    /// What may hold up whoever writes to it is no file to save to.
+    @Test func aPipeIsRefused() async throws {
+        let listener = Listener()
+        let pipe = Pipe()
+        _ = try await load("/long", listener) { _ in pipe.fileHandleForWriting }
+        #expect(listener.log.entries == ["response", "complete \(URLError.Code.cannotOpenFile.rawValue)"])
+    }
+
     @Test(arguments: [true, false])
     func aFileThatCannotBeWrittenFailsTheTask(isClosed: Bool) async throws {
         let listener = Listener()

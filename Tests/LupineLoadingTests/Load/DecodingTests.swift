@@ -184,4 +184,42 @@ import Testing
             #expect(log.error != nil && log.body.count == 1 << 20)
         }
     }
+
+    /// How much has been delivered when another connection of the same loop has its turn.
+    @Test(
+        "what a small body grows to does not keep the loop from its other connections",
+        arguments: [false, true])
+    func givesWay(_ isSaved: Bool) async throws {
+        let body = try CodedBodies.gzip([UInt8](repeating: 0, count: 24 << 20))
+        let plan = ScriptPlan(
+            .send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(body.count)\r\n\r\n"),
+            .send(body), .close)
+        try await withLoads(plan) { stage in
+            let first = Noted<Int?>(nil)
+            let asked = Noted(false)
+            let client = Noted<RecordingHopClient?>(nil)
+            let take: @Sendable (Int) -> Demand = { _ in
+                let loop = client.value?.load.withLock { $0?.flow.withLock { $0.loop } }
+                if let loop, !asked.value {
+                    asked.set(true)
+                    _ = loop.execute {
+                        let now = client.value?.now
+                        first.set(now.map { $0.count + $0.spliced })
+                    }
+                }
+                return .more
+            }
+            let null = FileHandle(forWritingAtPath: "/dev/null")
+            let file = try #require(null)
+            let target = FileTarget(try Descriptor.sharing(file.fileDescriptor))
+            let taker = RecordingHopClient(
+                plan: { _ in isSaved ? .splice(into: target) : .deliver }, demand: take)
+            client.set(taker)
+            let log = try await stage.send(taker)
+            client.set(nil)
+            #expect(log.count + log.spliced == 24 << 20 && log.failure == nil)
+            let seen = try #require(first.value)
+            #expect(64 << 10...2 << 20 ~= seen, "\(seen)")
+        }
+    }
 }

@@ -129,6 +129,73 @@ struct ProtocolSessionTests {
         #expect(last.log.value.filter { !$0.hasPrefix("canInit") } == ["start", "stop"])
     }
 
+    @Test("[U-17.6] what was added to a protocol's request is no part of the redirect that it makes of it")
+    func redirectedCopy() async throws {
+        let seen = Noted<[String?]>([])
+        let names = ["Cookie", "X-Session", "X-Own"]
+        let (last, _) = EchoProtocol.stage { echo in
+            seen.set(names.map { echo.request.value(forHTTPHeaderField: $0) })
+            echo.respond()
+            echo.finish()
+        }
+        let (first, _) = EchoProtocol.stage { echo in
+            var target = echo.request
+            target.url = URL(string: "echo://\(last)/")
+            guard let url = echo.request.url,
+                names.allSatisfy({ target.value(forHTTPHeaderField: $0) != nil }),
+                let response = HTTPURLResponse(
+                    url: url, statusCode: 302, httpVersion: nil, headerFields: [:])
+            else { return }
+            echo.client?.urlProtocol(echo, wasRedirectedTo: target, redirectResponse: response)
+        }
+        let storage = HTTPCookieStorage(file: nil)
+        let url = try #require(URL(string: "http://\(first)/"))
+        storage.setCookies(
+            HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": "id=1"], for: url), for: url,
+            mainDocumentURL: nil)
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [EchoProtocol.self]
+        configuration.httpCookieStorage = storage
+        configuration.httpAdditionalHeaders = ["X-Session": "s"]
+        configuration.lupine.sensitiveFields = ["X-Session"]
+        let session = URLSession(configuration: configuration)
+        var request = URLRequest(url: url)
+        request.setValue("own", forHTTPHeaderField: "X-Own")
+        _ = try await session.data(for: request)
+        #expect(seen.value == [nil, nil, "own"])
+        session.invalidateAndCancel()
+    }
+
+    @Test("[U-10.5] a protocol's redirect leads away whatever response it has", arguments: [nil, 302])
+    func leftOrigin(_ status: Int?) async throws {
+        let (last, _) = EchoProtocol.stage { echo in
+            echo.respond()
+            echo.finish()
+        }
+        let (first, _) = EchoProtocol.stage { echo in
+            guard let url = echo.request.url, let target = URL(string: "http://\(last)/") else { return }
+            let plain = URLResponse(
+                url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
+            let response = status.flatMap {
+                HTTPURLResponse(url: url, statusCode: $0, httpVersion: nil, headerFields: nil)
+            }
+            echo.client?.urlProtocol(
+                echo, wasRedirectedTo: URLRequest(url: target), redirectResponse: response ?? plain)
+        }
+        let request = try Self.request("http", first)
+        let hasLeft = try await Self.withSession { session in
+            let task = Noted<URLSessionTask?>(nil)
+            await withCheckedContinuation { continuation in
+                let made = session.dataTask(with: request) { _, _, _ in continuation.resume() }
+                task.set(made)
+                made.resume()
+            }
+            defer { task.set(nil) }
+            return task.value?.hasLeftOrigin
+        }
+        #expect(hasLeft == true)
+    }
+
     @Test("[U-17.5] a finish without a response completes with the bytes and no response")
     func noResponse() async throws {
         let (host, _) = EchoProtocol.stage { echo in

@@ -2,6 +2,7 @@
 
 import Dispatch
 import Foundation
+import LupineOrigin
 import LupineTLS
 import Testing
 
@@ -154,6 +155,38 @@ struct HostileLookTests {
         #expect(looks.value > 0)
     }
 
+    @Test(
+        "[U-12.13] a response of the program's that was stored is not asked again when the server confirms it"
+    )
+    func confirmedResponse() async throws {
+        let stage = CacheStage()
+        let cache = stage.cache()
+        let origin = try LupineOrigin.Origin.start()
+        origin.script(
+            "GET", "/stored",
+            ScriptPlan(
+                .send("HTTP/1.1 304 Not Modified\r\nETag: \"v1\"\r\nCache-Control: max-age=9\r\n\r\n"),
+                .close))
+        let url = try #require(URL(string: origin.url + "/stored"))
+        let request = URLRequest(url: url)
+        let looks = Noted(0)
+        let response = try #require(
+            CuriousResponse(
+                url: url, ["Cache-Control": "max-age=0", "ETag": "\"v1\""]
+            ) { looks.update { $0 += 1 } })
+        cache.storeCachedResponse(
+            CachedURLResponse(response: response, data: Data("stored".utf8)), for: request)
+        await cache.flush()
+        looks.set(0)
+        let session = URLSession(configuration: DriverLoad.configuration { $0.urlCache = cache })
+        let (data, confirmed) = try await session.data(for: request)
+        #expect(String(decoding: data, as: UTF8.self) == "stored" && confirmed !== response)
+        #expect((confirmed as? HTTPURLResponse)?.value(forHTTPHeaderField: "Cache-Control") == "max-age=9")
+        #expect(looks.value == 0)
+        session.invalidateAndCancel()
+        await origin.shutdown()
+    }
+
     // MARK: what goes away
 
     @Test("[O-6] a request whose response is not to be written any more may ask the cache when it goes away")
@@ -229,6 +262,52 @@ struct HostileLookTests {
         #expect(end.value != loop)
         await delegate.log.has("complete -1001")
         session.invalidateAndCancel()
+    }
+
+    /// Runs tasks on a queue, and does something else first, once.
+    private final class Meddler: TaskExecutor {
+        let act = Noted<(@Sendable () -> Void)?>(nil)
+        private let queue = DispatchQueue(label: "meddler")
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            let act = act.value
+            self.act.set(nil)
+            act?()
+            queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        }
+    }
+
+    @Test(
+        "[U-4.7] who awaits a task hears at once, and a handler that comes meanwhile is called on the queue")
+    func awaitedHandler() async throws {
+        let stand = LoadStand()
+        let session = stand.session(nil)
+        let meddler = Meddler()
+        let request = URLRequest(url: someURL())
+        let upload = Task(executorPreference: meddler) {
+            try await session.upload(for: request, from: Data("a".utf8)).0
+        }
+        let load = await stand.load()
+        let task = try #require(await session.allTasks.first as? URLSessionUploadTask)
+        let (calls, call) = AsyncStream<ObjectIdentifier>.makeStream()
+        load.respond()
+        let loop = Self.end(load) {
+            meddler.act.set {
+                task.cancel { _ in call.yield(Self.thread) }
+            }
+        }
+        var called = calls.makeAsyncIterator()
+        #expect(await called.next() != loop)
+        #expect(try await upload.value.isEmpty)
+        session.invalidateAndCancel()
+    }
+
+    /// The load is over, on this thread, which does something first.
+    private static func end(_ load: ScriptedLoad, _ first: () -> Void) -> ObjectIdentifier {
+        first()
+        load.client.driverEnded(nil, .none)
+        return thread
     }
 
     private static var thread: ObjectIdentifier { ObjectIdentifier(Thread.current) }

@@ -66,11 +66,19 @@ struct LupineOptionsTests {
                 $0.connectionProxyDictionary = [:]
                 $0.lupine.maximumConnectionAge = .zero
             }
-            let resolving = SessionEngine(settings)
-            let first = await (try resolving.begin("http://localhost:\(origin.port)/status/204")).sink.answer
-            let dial = try #require(first.metrics?.dial)
-            #expect(try #require(dial.lookUpStart) <= #require(dial.lookUpEnd))
-            let second = await (try resolving.begin("http://localhost:\(origin.port)/status/204")).sink.answer
+            // It is known for 30 seconds, which a busy machine may need for two requests.
+            var second = EngineSink.Answer()
+            var took = Duration.zero
+            repeat {
+                let resolving = SessionEngine(settings)
+                let begun = ContinuousClock.now
+                let first = await (try resolving.begin("http://localhost:\(origin.port)/status/204")).sink
+                    .answer
+                let dial = try #require(first.metrics?.dial)
+                #expect(try #require(dial.lookUpStart) <= #require(dial.lookUpEnd))
+                second = await (try resolving.begin("http://localhost:\(origin.port)/status/204")).sink.answer
+                took = ContinuousClock.now - begun
+            } while took > .seconds(25)
             #expect(second.status == 204 && second.metrics?.dial != nil)
             #expect(second.metrics?.dial?.lookUpStart == nil && second.metrics?.dial?.lookUpEnd == nil)
             let given = await (try engine.begin("http://localhost:\(origin.port)/status/204")).sink.answer

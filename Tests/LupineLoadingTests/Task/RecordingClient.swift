@@ -135,6 +135,7 @@ final class RecordingClient: TaskDriverClient {
 
     func driverWaitsForConnectivity() { call("waits") {} }
 
+    func driverFollows(_ request: URLRequest) {}
     func driverRedirects(
         _ response: HTTPURLResponse, to request: URLRequest, reply: @escaping @Sendable (URLRequest?) -> Void
     ) {

@@ -82,6 +82,7 @@ private final class Crossing: TaskLoad, TaskDriverClient {
     }
     func driverResponse(_ response: URLResponse) -> HopPlan { client.driverResponse(response) }
     func driverWaitsForConnectivity() {}
+    func driverFollows(_ request: URLRequest) {}
     func driverRedirects(
         _ response: HTTPURLResponse, to request: URLRequest, reply: @escaping @Sendable (URLRequest?) -> Void
     ) { reply(request) }

@@ -126,20 +126,55 @@ import Testing
         }
     }
 
-    /// The limit for what comes without data counts from the last data on, also within one read.
-    @Test func newKeysBetweenDataAreNoFlood() throws {
+    private func updateKeys(_ pair: EnginePair) {
+        unsafe _ = SSL_key_update(pair.server.connection, SSL_KEY_UPDATE_NOT_REQUESTED)
+        unsafe _ = SSL_do_handshake(pair.server.connection)
+    }
+
+    /// New keys are no flood as long as there is much between them.
+    @Test func newKeysBetweenMuchData() throws {
         let pair = try established(.v1_3)
-        var expected: [UInt8] = []
-        for round in UInt8(0)..<60 {
-            for _ in 0..<300 {
-                unsafe _ = SSL_key_update(pair.server.connection, SSL_KEY_UPDATE_NOT_REQUESTED)
-                unsafe _ = SSL_do_handshake(pair.server.connection)
+        let piece = Self.pattern(16_384)
+        for _ in 0..<(TLSEngine.messageLimit + 100) {
+            updateKeys(pair)
+            _ = try pair.server.write(piece.span)
+            guard try read(pair, room: Self.wide) == .bytes(piece) else {
+                Issue.record("something else came")
+                return
             }
-            _ = try pair.server.write([round].span)
-            expected.append(round)
         }
-        #expect(pair.toClient.count > TLSEngine.controlLimit)
-        #expect(try read(pair, room: Self.wide) == .bytes(expected))
+    }
+
+    /// Each costs more than the octet that follows it.
+    @Test func newKeysBetweenSingleOctets() throws {
+        let pair = try established(.v1_3)
+        var octets = 0
+        #expect {
+            for _ in 0..<(2 * TLSEngine.messageLimit) {
+                updateKeys(pair)
+                _ = try pair.server.write([1].span)
+                if case .bytes = try read(pair, room: Self.wide) { octets += 1 }
+            }
+        } throws: { error in
+            guard case .tooManyMessages(let count) = error as? TLSError else { return false }
+            return count > TLSEngine.messageLimit
+        }
+        #expect((TLSEngine.messageLimit - 20)...TLSEngine.messageLimit ~= octets, "\(octets)")
+    }
+
+    /// One call reads so many records and no more: the rest is there for the next one.
+    @Test(arguments: TLSVersion.tested) func manySmallRecords(_ version: TLSVersion) throws {
+        let pair = try established(version)
+        let octets = Self.pattern(1000)
+        for octet in octets { _ = try pair.server.write([octet].span) }
+        var calls = 0
+        var received: [UInt8] = []
+        while case .bytes(let more) = try read(pair, room: Self.wide) {
+            #expect(more.count <= 64)
+            calls += 1
+            received += more
+        }
+        #expect(received == octets && calls == 16)
     }
 
     /// A wire that does not know what it has is not asked twice: it might wait.

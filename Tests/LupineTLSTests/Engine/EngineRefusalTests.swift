@@ -183,7 +183,7 @@ import Testing
             .clientCertificateRequired,
             .clientCertificateRejected(.unknownCA), .versionNotShared, .cipherNotShared, .notTLS, .truncated,
             .closedInHandshake, .renegotiation, .wireFailed, .protocolNotOffered("h2"),
-            .onlyControlMessages(bytes: 7), .answersNotRead(bytes: 7),
+            .onlyControlMessages(bytes: 7), .tooManyMessages(count: 7), .answersNotRead(bytes: 7),
         ]
         #expect(Set(errors.map(\.description)).count == errors.count)
         #expect("\(TLSError.alert(.handshakeFailure))" == "the peer gave up with the alert handshake_failure")

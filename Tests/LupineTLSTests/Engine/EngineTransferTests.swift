@@ -204,7 +204,7 @@ import Testing
         #expect {
             try pair.read(client: true)
         } throws: { error in
-            guard case .onlyControlMessages = error as? TLSError else { return false }
+            guard case .tooManyMessages = error as? TLSError else { return false }
             return true
         }
     }

@@ -49,6 +49,19 @@ import Testing
         }
     }
 
+    /// Codings that come to nothing for long give way to the loop's other connections, and go on.
+    @Test func muchThatComesToNothing() async throws {
+        let empty = try Self.coded([], .gzip)
+        let members = try Array(repeatElement(empty, count: 40_000).joined()) + Self.coded([7], .gzip)
+        let body = try Self.coded(members, .gzip)
+        try await withStack(
+            ScriptPlan([Script(answer("gzip, gzip", body))]), settings: .with { $0.decodesContent = true }
+        ) { client, origin in
+            let bytes = try await client.get(origin.url + "/").body.collect()
+            #expect(bytes == [7])
+        }
+    }
+
     @Test func withoutTheOptionNothingIsUndone() async throws {
         let body = try Self.coded(Array(Self.text.utf8), .gzip)
         try await withStack(ScriptPlan([Script(answer("gzip", body))])) { client, origin in

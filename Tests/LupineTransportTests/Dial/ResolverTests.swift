@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import LupineTestKit
 import Testing
 
 @testable import LupineTransport

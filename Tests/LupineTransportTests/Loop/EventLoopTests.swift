@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import LupineTestKit
 import Testing
 
 @testable import LupineTransport

@@ -146,7 +146,7 @@ import Testing
         let result = try await Self.send(
             .v1_3, [.expectHead, .send(Framing.length.half)] + keys + [.send(Framing.length.rest), .close])
         if result.text == nil {
-            guard case .tls("good.test", result.port, .onlyControlMessages) = result.error else {
+            guard case .tls("good.test", result.port, .tooManyMessages) = result.error else {
                 Issue.record("\(result)")
                 return
             }

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineTestKit
+import LupineTransport
+import Testing
+
+@testable import LupineLoading
+
+/// What is left for a peer when the program has let go of the streams to it: as long as it takes something now and then.
+@Suite("[U-7.16] streams to a peer that reads nothing")
+struct UnreadStreamsTests {
+    private struct Stand: Sendable {
+        let wire: LoopBound<StuckWire>
+        let pump: LoopBound<StreamPump>
+        let input: BytePipe
+        let output: BytePipe
+    }
+
+    /// A pump with something to send, on a loop whose time stands still.
+    private static func withStand(_ body: (EventLoop, ManualClock, Stand) async throws -> Void) async throws {
+        let clock = ManualClock()
+        let group = try EventLoopGroup(count: 1, name: "unread", clock: clock)
+        let loop = group.loops[0]
+        let stand = await onLoop(loop) {
+            let wire = StuckWire()
+            let pump = StreamPump(wire, on: loop, keeping: nil)
+            pump.output.overfill([1, 2, 3])
+            return Stand(
+                wire: LoopBound(wire, on: loop), pump: LoopBound(pump, on: loop), input: pump.input,
+                output: pump.output)
+        }
+        try await body(loop, clock, stand)
+        await group.shutdown()
+    }
+
+    private static func onLoop<Value: Sendable>(_ loop: EventLoop, _ body: @escaping @Sendable () -> Value)
+        async -> Value
+    {
+        await withCheckedContinuation { continuation in
+            _ = loop.execute { continuation.resume(returning: body()) }
+        }
+    }
+
+    /// Moves the time, and gives how the wire was closed when the loop has seen that.
+    private static func closing(_ loop: EventLoop, _ clock: ManualClock, _ stand: Stand, after seconds: Int)
+        async -> StuckWire.Closing?
+    {
+        clock.advance(by: .seconds(seconds))
+        loop.wake()
+        // The first turn may have begun before the time was moved.
+        for _ in 0..<2 { await onLoop(loop) {} }
+        return await onLoop(loop) { stand.wire.value.closing }
+    }
+
+    @Test("the time runs only once nobody has either, and begins anew with each octet")
+    func patience() async throws {
+        try await Self.withStand { loop, clock, stand in
+            await Self.onLoop(loop) { stand.pump.value.move() }
+            #expect(await Self.closing(loop, clock, stand, after: 60) == nil, "somebody has the streams")
+            stand.output.end(.finished)
+            await Self.onLoop(loop) { stand.pump.value.move() }
+            #expect(await Self.closing(loop, clock, stand, after: 60) == nil, "somebody reads")
+            stand.input.end(.closed)
+            await Self.onLoop(loop) { stand.pump.value.move() }
+            #expect(await Self.closing(loop, clock, stand, after: 4) == nil)
+            await Self.onLoop(loop) {
+                stand.wire.value.room = 1
+                stand.pump.value.move()
+            }
+            #expect(await Self.closing(loop, clock, stand, after: 4) == nil, "it has taken something")
+            #expect(await Self.closing(loop, clock, stand, after: 2) == .atOnce)
+        }
+    }
+
+    @Test("what is taken in time goes as ever")
+    func inTime() async throws {
+        try await Self.withStand { loop, clock, stand in
+            stand.output.end(.finished)
+            stand.input.end(.closed)
+            await Self.onLoop(loop) { stand.pump.value.move() }
+            #expect(await Self.closing(loop, clock, stand, after: 4) == nil)
+            await Self.onLoop(loop) {
+                stand.wire.value.room = 3
+                stand.pump.value.move()
+            }
+            #expect(await Self.closing(loop, clock, stand, after: 60) == .gently)
+            let sent = await Self.onLoop(loop) { stand.wire.value.sent }
+            #expect(sent == [1, 2, 3])
+        }
+    }
+}
+
+/// A wire that takes as many octets as it has room for.
+private final class StuckWire: StreamWire {
+    enum Closing { case gently, atOnce }
+
+    var handler: (any RawConnectionHandler)?
+    var room = 0
+    private(set) var sent: [UInt8] = []
+    private(set) var closing: Closing?
+
+    var peerIsClosing: Bool { false }
+
+    func receive(into buffer: inout MutableSpan<UInt8>) throws(StreamFault) -> ReadOutcome { .wouldBlock }
+
+    func send(_ bytes: Span<UInt8>) throws(StreamFault) -> WriteOutcome {
+        let count = min(room, bytes.count)
+        guard count > 0 else { return .wouldBlock }
+        for place in 0..<count { sent.append(bytes[place]) }
+        room -= count
+        return .bytes(count)
+    }
+
+    func flush() throws(StreamFault) -> Bool { true }
+    func closeWriting() {}
+    func startTLS() {}
+    func closeGently() { closing = closing ?? .gently }
+    func close() { closing = closing ?? .atOnce }
+}
