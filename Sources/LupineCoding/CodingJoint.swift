@@ -4,7 +4,7 @@
 ///
 /// It is filled only when it is empty, so nothing is ever moved in it.
 final class CodingJoint {
-    private static let size = 16 << 10
+    static let size = 16 << 10
 
     private var bytes: [UInt8] = []
     private var held = 0..<0

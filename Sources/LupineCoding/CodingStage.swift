@@ -17,6 +17,9 @@ final class CodingStage {
     private var progress = Progress.decoding
     private var decoded = 0
 
+    /// So much brotli is read with one call: 80 octets can be a header of which all tables have to be built anew.
+    private static let brotliInOneCall = 2 << 10
+
     /// Bytes taken in.
     private(set) var consumed = 0
 
@@ -46,6 +49,7 @@ final class CodingStage {
     ) throws(CodingError) -> CodingStream.Progress {
         var read = 0
         var written = 0
+        let end = min(input.count, coding == .br ? Self.brotliInOneCall : input.count)
         while true {
             switch progress {
             case .failed(let error):
@@ -62,7 +66,8 @@ final class CodingStage {
             let allowed = limit.ceiling(received: received ?? consumed) - decoded
             // With nothing allowed, room for one byte shows whether there is one.
             let room = min(output.count - start - written, max(allowed, 1))
-            let step = decoder.step(input.extracting(read...), into: &output, at: start + written, room: room)
+            let step = decoder.step(
+                input.extracting(read..<end), into: &output, at: start + written, room: room)
             read += step.consumed
             consumed += step.consumed
             let overrun = decoded + step.produced > limit.ceiling(received: received ?? consumed)
@@ -76,8 +81,9 @@ final class CodingStage {
             }
             switch step.outcome {
             case .running:
-                if read == input.count, step.produced < room {
-                    return .init(consumed: read, produced: written, status: .needsInput)
+                if read == end, step.produced < room {
+                    let status = end == input.count ? CodingStream.Status.needsInput : .needsRoom
+                    return .init(consumed: read, produced: written, status: status)
                 }
             case .ended:
                 progress = .ended

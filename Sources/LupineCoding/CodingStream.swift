@@ -156,8 +156,9 @@ package final class CodingStream {
                 }
                 total.consumed += supply.consumed
                 passed += supply.produced
+                // Less than there was room for: it has done enough.
+                if supply.status == .needsRoom, supply.produced < CodingJoint.size { return total }
                 if supply.produced == 0 {
-                    if supply.status == .needsRoom { return total }
                     total.status = step.status == .done && supply.status == .done ? .done : .needsInput
                     return total
                 }

@@ -184,4 +184,26 @@ struct CodingStreamTests {
     private static func push(_ bytes: [UInt8], into stream: CodingStream) throws(CodingError) {
         try stream.push(bytes.span) { _ in }
     }
+
+    /// Octets of brotli may cost much: a call takes so many, also behind another coding.
+    @Test(arguments: [false, true]) func littleBrotliIsReadWithOneCall(_ isWrapped: Bool) throws {
+        let body = SampleBody.noise(30_000)
+        let header = UInt32(body.count - 1) << 4 | 1 << 20
+        // One meta-block that is not compressed, and the end (RFC 7932 §9.1 and §9.2).
+        let plain = [UInt8(header & 0xFF), UInt8(header >> 8 & 0xFF), UInt8(header >> 16)] + body + [3]
+        let sent = isWrapped ? encode(plain, as: .gzip) : plain
+        let stream = CodingStream(isWrapped ? [.br, .gzip] : [.br])
+        var piece = [UInt8](repeating: 0, count: 64 << 10)
+        var (read, received) = (0, [UInt8]())
+        while true {
+            var room = piece.mutableSpan
+            let step = try stream.decode(sent.span.extracting(droppingFirst: read), into: &room)
+            read += step.consumed
+            #expect(step.produced <= 4 << 10)
+            received += piece[..<step.produced]
+            if step.status != .needsRoom { break }
+        }
+        #expect(read == sent.count && received == body)
+        try stream.finish()
+    }
 }

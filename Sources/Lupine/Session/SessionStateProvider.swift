@@ -49,8 +49,8 @@ extension Session: SessionStateProvider {
             return own
         }
         // Names and passwords of the storage are the loading system's to take, which knows whether the task has its own, and
-        // which proxies are answered with that.
-        guard isIdentity else { return nil }
+        // which proxies are answered with that. An identity in it is nobody's who brought a credential, and no redirect's.
+        guard isIdentity, !task.hasLeftOrigin, request(for: task)?.credential == nil else { return nil }
         return session.configuration.urlCredentialStorage?.defaultCredential(for: space)
     }
 

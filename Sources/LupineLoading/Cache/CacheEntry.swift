@@ -127,6 +127,14 @@ package struct CacheEntry: Sendable {
             && vary.matches(request, identifying: reader.identifyingFields, conceal: conceal)
     }
 
+    /// Whether the answer makes whoever gets it somebody, by a cookie, although nothing in its request said who that is: the next
+    /// one who says nothing is another.
+    var namesItsReader: Bool {
+        guard let audience = vary.audience, audience.user == nil, vary.values["authorization"] == .absent
+        else { return false }
+        return httpResponse?.value(forHTTPHeaderField: "Set-Cookie") != nil
+    }
+
     /// How fresh the response is; nil for one that is not HTTP's and says nothing about it.
     var freshness: Freshness? {
         httpResponse.map { Freshness($0, asked: requestTime, arrival: responseTime) }

@@ -103,7 +103,7 @@ struct CacheFolder: Sendable {
 
     /// When the entry of a name was stored; nil when there is none that is whole as far as its head goes.
     func storedTime(of name: CacheFileName) -> Date? {
-        guard let digest = name.addressDigest, let handle = try? FileHandle.reading(file(name).url) else {
+        guard let digest = name.addressDigest, let handle = try? FileHandle.readingOwn(file(name).url) else {
             return nil
         }
         defer { try? handle.close() }

@@ -36,13 +36,16 @@ extension URLCache {
     /// answer may be stored at all was asked before: `CacheRule.isStorable`.
     package func store(_ entry: CacheEntry, for request: URLRequest) {
         guard let address = CacheRule.key(of: request) else { return }
+        if entry.namesItsReader { return store.remove(address, party: entry.provenance.party) }
         store.store(entry, address: address, request: request, admission: .loader)
     }
 
     /// Stores an entry as a 304 has refreshed it (U-12.13), or removes it if it may be stored no longer.
     package func update(_ entry: CacheEntry, for request: URLRequest) {
         guard let address = CacheRule.key(of: request) else { return }
-        guard let response = entry.httpResponse, CacheRule.isStorable(response, for: request) else {
+        guard let response = entry.httpResponse, CacheRule.isStorable(response, for: request),
+            !entry.namesItsReader
+        else {
             return store.remove(address, party: entry.provenance.party)
         }
         store.store(entry, address: address, request: request, admission: .loader)

@@ -152,14 +152,17 @@ extension NetworkLoad: ExchangeSink {
     /// whole. Nor does it take all of the loop's time: after some pieces it goes on in the next turn, as after a pause.
     private func decode(_ bytes: Span<UInt8>) -> Demand {
         var start = 0
-        var steps = 0
         while true {
-            let step = flow.withLock { $0.decodeStep(bytes.extracting(droppingFirst: start)) }
+            let (step, isEnough) = flow.withLock { flow in
+                let step = flow.decodeStep(bytes.extracting(droppingFirst: start))
+                return (step, flow.hasDecodedEnough(after: step))
+            }
             switch step {
-            case .done: return .more
-            case .full(let consumed):
-                start += consumed
-                steps += 1
+            case .done:
+                if !isEnough { return .more }
+                resumeReading()
+                return .pause
+            case .full(let consumed), .partly(let consumed): start += consumed
             case .failed(let error):
                 let piece = flow.withLock { $0.gatherer.take() }
                 if let piece, case .enough = deliver(piece) { return .enough }
@@ -169,7 +172,7 @@ extension NetworkLoad: ExchangeSink {
             let piece = flow.withLock { $0.gatherer.room == 0 ? $0.gatherer.take() : nil }
             switch piece.map(deliver) ?? .more {
             case .more:
-                if steps < Self.stepsInOneTurn { continue }
+                if !isEnough { continue }
                 keep(bytes.extracting(droppingFirst: start))
                 resumeReading()
                 return .pause
@@ -180,9 +183,6 @@ extension NetworkLoad: ExchangeSink {
             }
         }
     }
-
-    /// So many pieces of what one reading has brought are decoded before other connections have their turn.
-    private static var stepsInOneTurn: Int { 8 }
 
     private func keep(_ rest: Span<UInt8>) {
         var waiting: [UInt8] = []

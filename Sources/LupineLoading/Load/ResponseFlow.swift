@@ -17,6 +17,7 @@ struct ResponseFlow {
     var gatherer = ContentGatherer()
     /// Undoes the content's codings; nil where it has none or keeps them.
     private(set) var decoder: CodingStream?
+    private var allowance = TurnAllowance()
     /// Coded bytes that wait for the client to go on; nil when the decoder has given all it had.
     var waiting: [UInt8]?
     /// Where the content is written, if it has to be looked at on its way into a file.
@@ -47,8 +48,10 @@ struct ResponseFlow {
     enum Step: Sendable {
         /// All was taken; what it gave is gathered.
         case done
-        /// The piece is full, or the decoder has done enough for one step; so many bytes were taken.
+        /// The piece is full; so many bytes were taken.
         case full(consumed: Int)
+        /// The decoder has done enough for one step.
+        case partly(consumed: Int)
         case failed(CodingError)
     }
 
@@ -66,8 +69,17 @@ struct ResponseFlow {
             var space = whole._mutatingExtracting(first: room)
             let progress = try decoder.decode(bytes, into: &space)
             gatherer.add(lent.span.extracting(first: progress.produced))
-            return progress.status == .needsRoom ? .full(consumed: progress.consumed) : .done
+            if progress.status != .needsRoom { return .done }
+            return gatherer.room == 0
+                ? .full(consumed: progress.consumed) : .partly(consumed: progress.consumed)
         } catch { return .failed(error) }
+    }
+
+    /// Whether enough was decoded for this turn of the loop.
+    mutating func hasDecodedEnough(after step: Step) -> Bool {
+        guard let loop else { return false }
+        if case .full = step { return allowance.isSpent(on: loop) }
+        return allowance.isSpent(on: loop, counting: false)
     }
 
     /// Looks whether what was decoded is all that there was.

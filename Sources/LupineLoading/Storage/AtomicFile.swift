@@ -12,9 +12,12 @@ package struct AtomicFile: Sendable {
     /// The file at that place, which need not exist yet.
     package init(_ url: URL) { self.url = url }
 
-    /// The content; nil when there is no file, or one of more than `limit` bytes.
-    package func read(upTo limit: Int) -> Data? {
-        guard let handle = try? FileHandle.reading(url) else { return nil }
+    /// The content; nil when there is no file, or one of more than `limit` bytes, or one that is another user's or that others
+    /// can write to: cookies, keys and stored answers are believed.
+    ///
+    /// - Parameter mayBePipe: Whether a pipe of the user's will do, which is waited for.
+    package func read(upTo limit: Int, mayBePipe: Bool = false) -> Data? {
+        guard let handle = try? FileHandle.readingOwn(url, mayBePipe: mayBePipe) else { return nil }
         defer { try? handle.close() }
         guard let data = try? handle.read(upToCount: limit + 1), data.count <= limit else { return nil }
         return data

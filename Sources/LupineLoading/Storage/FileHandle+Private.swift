@@ -13,6 +13,13 @@ extension FileHandle {
             fileDescriptor: try Descriptor.reading(path: file.path).release(), closeOnDealloc: true)
     }
 
+    /// The same for a file of the user's own, which no other user can write to: what is believed without being asked about.
+    static func readingOwn(_ file: URL, mayBePipe: Bool = false) throws -> FileHandle {
+        guard file.isFileURL else { throw CocoaError(.fileReadUnsupportedScheme) }
+        let descriptor = try Descriptor.readingOwn(path: file.path, mayBePipe: mayBePipe)
+        return FileHandle(fileDescriptor: descriptor.release(), closeOnDealloc: true)
+    }
+
     /// Makes a file that is not there yet, for its owner only, to write it.
     static func creating(_ file: URL) throws -> FileHandle {
         guard file.isFileURL else { throw CocoaError(.fileWriteUnsupportedScheme) }

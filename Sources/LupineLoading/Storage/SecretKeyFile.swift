@@ -36,6 +36,8 @@ struct SecretKeyFile: Sendable {
     }
 
     private func stored() -> [UInt8]? {
-        file.read(upTo: Self.byteCount).flatMap { $0.count == Self.byteCount ? Array($0) : nil }
+        file.read(upTo: Self.byteCount, mayBePipe: true).flatMap {
+            $0.count == Self.byteCount ? Array($0) : nil
+        }
     }
 }

@@ -119,7 +119,12 @@ extension TaskCore {
         }
         if isAsking { watchTime() }
         if !needsTurn { return }
-        if isDirect { runTurn(isAnywhere: true) } else { askForTurn() }
+        guard isDirect else { return askForTurn() }
+        // Whoever waits may let go of everything at once: what the program attached to session and request goes away on the queue,
+        // not here.
+        let session = state.withLock { $0.session }
+        queue?.add { withExtendedLifetime((self, session)) {} }
+        runTurn(isAnywhere: true)
     }
 
     /// The load has ended, and the delegate has not answered: only the time for the whole load ends that (U-5.10).

@@ -6,7 +6,7 @@ import LupineTransport
 
 /// Whom a conversation reports to, on its loop. Nothing here may block.
 protocol WebSocketOwner: AnyObject, Sendable {
-    /// A whole message. `.pause` stops the reading until `resume()`.
+    /// A whole message. `.pause` stops the reading until `resume()`; behind `.enough` no other comes.
     func webSocketReceived(_ message: WebSocketMessage) -> Demand
     /// A pong, asked for or not.
     func webSocketReceivedPong()
@@ -29,6 +29,8 @@ final class WebSocketConversation: UpgradeHandler {
     /// Bytes that came and wait for the owner.
     private var held: [UInt8] = []
     private var isPaused = false
+    /// The owner has enough of them: what still comes is for the closing alone.
+    private var dropsMessages = false
     /// The last send that has not been given to the kernel yet.
     private var unwritten: Int?
     private var hasOutput = false
@@ -146,10 +148,15 @@ final class WebSocketConversation: UpgradeHandler {
                 switch event {
                 case .needMore: return .more
                 case .message(let message):
-                    guard case .pause = owner.webSocketReceived(try plain(message)) else { continue }
-                    isPaused = true
-                    held.append(bytes, start..<bytes.count)
-                    return .pause
+                    if dropsMessages { continue }
+                    switch owner.webSocketReceived(try plain(message)) {
+                    case .more: continue
+                    case .enough: dropsMessages = true
+                    case .pause:
+                        isPaused = true
+                        held.append(bytes, start..<bytes.count)
+                        return .pause
+                    }
                 case .ping(let payload): pong(payload)
                 case .pong: owner.webSocketReceivedPong()
                 case .close(let closure): move(.received(closure), nil)

@@ -219,7 +219,7 @@ final class WebSocketCore: WebSocketOwner {
             if case .ended = state.phase { return (.more, false) }
             let isFull = state.messageBytes > max(state.limit, 1 << 20) || state.messages.count >= 1024
             // While closing nobody has to wait for a receiver that may never come.
-            if state.isClosing, isFull { return (.more, false) }
+            if state.isClosing, isFull { return (.enough, false) }
             state.messages.append(message)
             state.messageBytes += message.octets.count
             // Also where somebody waits: the queue on which he gets it may be busy for long.

@@ -94,11 +94,14 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
             /// All was taken, and all that it decodes to is in the piece.
             var isDone: Bool
             var error: CodingError?
+
+            var isFull: Bool { piece.count == BodyInlet.decodedPiece }
         }
 
         let stream: CodingStream
         /// Coded bytes that wait to be taken; nil when the stream has given all it had.
         var waiting: [UInt8]?
+        var allowance = TurnAllowance()
         private var room: [UInt8] = []
 
         init(_ stream: CodingStream) { self.stream = stream }
@@ -132,8 +135,6 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
     private static let mergedPiece = 16 * 1024
     /// As much is decoded at once.
     private static let decodedPiece = 64 * 1024
-    /// So many pieces of what one reading has brought are decoded before other connections have their turn.
-    private static let stepsInOneTurn = 8
 
     init(decodes: Bool, upTo expansionLimit: ExpansionLimit = .standard, host: String) {
         self.decodes = decodes
@@ -251,11 +252,10 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
         return decode(bytes)
     }
 
-    /// Decodes piece by piece. What nobody takes now stays coded: what a small body grows to is never held as a whole. After
-    /// some steps it goes on in the loop's next turn: codings may take long to come to nothing.
+    /// Decodes piece by piece. What nobody takes now stays coded: what a small body grows to is never held as a whole. Nor does
+    /// it take all of the loop's time: codings may take long to come to nothing.
     private func decode(_ bytes: Span<UInt8>) -> Demand {
         var start = 0
-        var steps = 0
         while true {
             let rest = bytes.extracting(droppingFirst: start)
             let step = decoding.withLock { $0?.step(rest) } ?? .nothing
@@ -265,20 +265,24 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
                 finish(.failure(.coding(host: host, error)))
                 return .enough
             }
-            if step.isDone { return demand }
-            steps += 1
-            var givesWay = false
-            if case .more = demand {
-                if steps < Self.stepsInOneTurn { continue }
-                givesWay = true
+            let (exchange, loop) = state.withLock { ($0.exchange, $0.loop) }
+            let isEnough = loop.map { loop in
+                decoding.withLock { $0?.allowance.isSpent(on: loop, counting: step.isFull) ?? false }
             }
-            var waiting: [UInt8] = []
-            waiting.append(span: bytes.extracting(droppingFirst: start))
-            let kept = waiting
-            decoding.withLock { $0?.waiting = kept }
+            let givesWay = if case .more = demand { isEnough ?? false } else { false }
+            if !givesWay {
+                if step.isDone { return demand }
+                if case .more = demand { continue }
+            }
+            if !step.isDone {
+                var waiting: [UInt8] = []
+                waiting.append(span: bytes.extracting(droppingFirst: start))
+                let kept = waiting
+                decoding.withLock { $0?.waiting = kept }
+            }
             guard givesWay else { return demand }
             wakeSoon()
-            state.withLock { $0.exchange }.map(goOn)
+            exchange.map(goOn)
             return .pause
         }
     }

@@ -38,6 +38,9 @@ final class LoopCore {
     var recordBuffer: [UInt8] = []
     /// The moment at which this turn began.
     private(set) var now: Instant
+    /// Whether that was some time ago.
+    var isLate: Bool { clock.now() >= now + Self.longTurn }
+    private static let longTurn = Interval.milliseconds(5)
     /// Registered channels.
     var registered: Int { slab.count }
 

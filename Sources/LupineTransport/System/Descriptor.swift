@@ -36,6 +36,17 @@ extension Descriptor {
         Descriptor(adopting: try Syscalls.open(path, flags: O_RDONLY | O_CLOEXEC, mode: 0))
     }
 
+    /// Opens a file for reading that is the user's and that nobody else can write to; `.notPermitted` for any other.
+    ///
+    /// - Parameter mayBePipe: Whether the user's own pipe will do, whose other end is waited for. Otherwise it is a regular file, and
+    ///   whatever else has its name holds nobody up.
+    package static func readingOwn(path: String, mayBePipe: Bool = false) throws(Errno) -> Descriptor {
+        let flags = O_RDONLY | O_CLOEXEC | (mayBePipe ? 0 : O_NONBLOCK)
+        let file = Descriptor(adopting: try Syscalls.open(path, flags: flags, mode: 0))
+        guard try Syscalls.isOwnFile(file.rawValue, orPipe: mayBePipe) else { throw .notPermitted }
+        return file
+    }
+
     /// Opens a file for writing from its start, created with mode 0600 or cut to nothing.
     package static func writing(path: String) throws(Errno) -> Descriptor {
         Descriptor(

@@ -190,6 +190,15 @@ enum Syscalls {
             && information.st_uid == geteuid() && information.st_nlink == 1
     }
 
+    /// Whether it is a regular file, or a pipe where one will do, that is this process' user's, and that no other user can write to.
+    static func isOwnFile(_ descriptor: Int32, orPipe mayBePipe: Bool) throws(Errno) -> Bool {
+        var information = stat()
+        _ = try make(.size) { unsafe Int(fstat(descriptor, &information)) }
+        let type = information.st_mode & S_IFMT
+        return (type == S_IFREG || mayBePipe && type == S_IFIFO) && information.st_mode & 0o022 == 0
+            && information.st_uid == geteuid()
+    }
+
     static func truncate(_ descriptor: Int32, to size: Int64) throws(Errno) {
         _ = try make(.truncate) { Int(ftruncate(descriptor, off_t(size))) }
     }

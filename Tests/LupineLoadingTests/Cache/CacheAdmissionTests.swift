@@ -196,6 +196,39 @@ import Testing
         #expect(common.answers(alice, of: .standard) && common.answers(nobody, of: .standard))
     }
 
+    static let naming: [(fields: [(String, String)], asked: [String: String], isKept: Bool)] = [
+        ([("Set-Cookie", "id=a")], [:], false), ([], [:], true),
+        ([("Set-Cookie", "id=a"), ("Cache-Control", "private, max-age=60")], [:], false),
+        ([("Set-Cookie", "id=a"), ("Cache-Control", "public")], [:], true),
+        ([("Set-Cookie", "id=a")], ["Cookie": "id=b"], true),
+        ([("Set-Cookie", "id=a")], ["X-Api-Key": "k"], true),
+        ([("Set-Cookie", "id=a")], ["Authorization": "Bearer t"], true),
+    ]
+
+    @Test("[U-12.5] an answer that makes its reader somebody is kept for nobody", arguments: naming)
+    func namingAnswers(fields: [(String, String)], asked: [String: String], isKept: Bool) throws {
+        let stage = CacheStage()
+        let cache = stage.cache()
+        let request = try CacheStage.request("http://h/a", asked)
+        func entry(_ fields: [(String, String)]) throws -> CacheEntry {
+            CacheEntry(
+                response: try CacheStage.loaded("x", fields, url: "http://h/a"), for: request,
+                requestTime: Date(),
+                responseTime: Date(), provenance: .plain, identifying: .usual)
+        }
+        func isThere() -> Bool {
+            if case .known(.some) = cache.lookUpAtHand(request, for: .standard) { true } else { false }
+        }
+        // An answer that is not kept leaves nothing of the one before, nor does a 304.
+        for isConfirmation in [false, true] {
+            cache.store(try entry([]), for: request)
+            #expect(isThere())
+            let new = try entry(fields)
+            if isConfirmation { cache.update(new, for: request) } else { cache.store(new, for: request) }
+            #expect(isThere() == isKept)
+        }
+    }
+
     // MARK: parties in a store
 
     static func entry(_ content: String, _ provenance: CacheProvenance) throws -> CacheEntry {

@@ -47,6 +47,29 @@ struct URLCacheDiskTests {
         #expect(second.lookUpAtOnce(try CacheStage.request("http://h/a", ["Accept": "y"])) == .nothing)
     }
 
+    /// Entries name no one who vouches for them: whoever can write there could answer anything.
+    @Test(
+        "a file that others can write to, a pipe, or another user's is no entry",
+        arguments: [0o620, 0o602, 0o600])
+    func foreignFiles(mode: Int) async throws {
+        let request = try CacheStage.request()
+        let first = stage.cache()
+        first.storeCachedResponse(try CacheStage.loaded("a"), for: request)
+        await first.flush()
+        let file = try stage.file(request)
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
+        #expect(stage.cache().content(request) == (mode == 0o600 ? "a" : nil))
+    }
+
+    @Test("a pipe under the name of a file that is believed holds nobody up")
+    func pipes() throws {
+        let path = stage.folder.path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        #expect(unsafe mkfifo(path + "/pipe", 0o600) == 0)
+        #expect(AtomicFile(URL(filePath: path + "/pipe")).read(upTo: 100) == nil)
+        #expect(AtomicFile(URL(filePath: path)).read(upTo: 100) == nil)
+    }
+
     @Test("[U-12.3] what is stored or removed is so for look-ups as soon as the call returns")
     func visibleAtOnce() async throws {
         let cache = stage.cache(memory: 0)

@@ -188,12 +188,21 @@ import Testing
     /// How much has been delivered when another connection of the same loop has its turn.
     @Test(
         "what a small body grows to does not keep the loop from its other connections",
-        arguments: [false, true])
-    func givesWay(_ isSaved: Bool) async throws {
+        arguments: [false, true], [false, true])
+    func givesWay(_ isSaved: Bool, isChunked: Bool) async throws {
         let body = try CodedBodies.gzip([UInt8](repeating: 0, count: 24 << 20))
+        let length = isChunked ? "Transfer-Encoding: chunked" : "Content-Length: \(body.count)"
+        var sent = body
+        if isChunked {
+            sent = []
+            for start in stride(from: 0, to: body.count, by: 400) {
+                let chunk = body[start..<min(start + 400, body.count)]
+                sent += Array("\(String(chunk.count, radix: 16))\r\n".utf8) + chunk + Array("\r\n".utf8)
+            }
+            sent += Array("0\r\n\r\n".utf8)
+        }
         let plan = ScriptPlan(
-            .send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(body.count)\r\n\r\n"),
-            .send(body), .close)
+            .send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\(length)\r\n\r\n"), .send(sent), .close)
         try await withLoads(plan) { stage in
             let first = Noted<Int?>(nil)
             let asked = Noted(false)

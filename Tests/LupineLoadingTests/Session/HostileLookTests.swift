@@ -4,6 +4,7 @@ import Dispatch
 import Foundation
 import LupineOrigin
 import LupineTLS
+import class LupineTransport.EventLoop
 import Testing
 
 @testable import LupineLoading
@@ -301,6 +302,28 @@ struct HostileLookTests {
         #expect(await called.next() != loop)
         #expect(try await upload.value.isEmpty)
         session.invalidateAndCancel()
+    }
+
+    /// A request that is given up when its head has come: session, task and request are gone then, but for what loads.
+    private static func abandon(_ url: URL, _ parting: Parting) async throws {
+        let request = NSMutableURLRequest(url: url)
+        URLProtocol.setProperty(parting, forKey: "parting", in: request)
+        let session = URLSession(configuration: DriverLoad.configuration())
+        let (bytes, _) = try await session.bytes(for: request as URLRequest)
+        withExtendedLifetime(bytes) {}
+    }
+
+    @Test("[O-7] what was attached to a request that is given up goes away on no loop")
+    func abandonedRequest() async throws {
+        let origin = try LupineOrigin.Origin.start()
+        origin.script(
+            "GET", "/head", ScriptPlan(.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"), .stall))
+        let url = try #require(URL(string: origin.url + "/head"))
+        let (ends, end) = AsyncStream<Bool>.makeStream()
+        try await Self.abandon(url, Parting { end.yield(EventLoop.current != nil) })
+        var ended = ends.makeAsyncIterator()
+        #expect(await ended.next() == false)
+        await origin.shutdown()
     }
 
     /// The load is over, on this thread, which does something first.

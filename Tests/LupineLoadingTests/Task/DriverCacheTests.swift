@@ -83,7 +83,7 @@ struct DriverCacheTests {
     func notModified() async throws {
         let cache = try await Self.filled(Self.stale)
         let script = HopScript([
-            .status(304, [("Cache-Control", "max-age=500"), ("X-New", "n"), ("Set-Cookie", "c=1")])
+            .status(304, [("Cache-Control", "public, max-age=500"), ("X-New", "n"), ("Set-Cookie", "c=1")])
         ])
         let context = Self.context(script, cache)
         let load = DriverLoad(try DriverLoad.request(), script, context: context)
@@ -93,7 +93,7 @@ struct DriverCacheTests {
         #expect(sent.value(forHTTPHeaderField: "If-Modified-Since") == "Sun, 06 Nov 1994 08:49:37 GMT")
         let response = try #require(HTTPURLResponse.of(notes))
         #expect(response.statusCode == 200 && notes.data == Data("stored".utf8))
-        #expect(response.value(forHTTPHeaderField: "Cache-Control") == "max-age=500")
+        #expect(response.value(forHTTPHeaderField: "Cache-Control") == "public, max-age=500")
         #expect(response.value(forHTTPHeaderField: "X-New") == "n")
         #expect(!notes.log.contains("caches"))
         let fetched = notes.metrics?.transactionMetrics.map(\.resourceFetchType)
@@ -344,7 +344,8 @@ struct DriverCacheTests {
         let cache = URLCache(memoryCapacity: 8 << 20, diskCapacity: 0)
         let request = try DriverLoad.request()
         let whole = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
-        let first = HopScript([ScriptedAnswer(fields: Self.fresh + [("Set-Cookie", "c=1")], body: [whole])])
+        let fields = [("Cache-Control", "public, max-age=1000"), ("Set-Cookie", "c=1")]
+        let first = HopScript([ScriptedAnswer(fields: fields, body: [whole])])
         _ = await DriverLoad(request, first, context: Self.context(first, cache)).run()
 
         let script = HopScript([.status(500)])

@@ -55,6 +55,22 @@ struct WebSocketConversationTests {
         }
     }
 
+    @Test("[U-8.9] messages that nobody wants any more are not even decompressed") func dropped() throws {
+        let scene = Self.open(deflate: DeflateAgreement())
+        scene.owner.demand.withLock { $0 = .enough }
+        var bytes: [UInt8] = []
+        scene.server.send(.text, Array("a".utf8).span, mask: nil, into: &bytes)
+        // No deflate at all.
+        for _ in 0..<3 {
+            scene.server.send(.text, [0xFF, 0xFF].span, isCompressed: true, mask: nil, into: &bytes)
+        }
+        scene.server.sendPing(Array("p".utf8).span, mask: nil, into: &bytes)
+        _ = scene.client.received(bytes.span)
+        #expect(scene.owner.messages.withLock { $0 } == [Self.text("a")])
+        #expect(scene.owner.outcomes.withLock { $0.isEmpty } && !scene.wire.isClosed)
+        #expect(try scene.server(scene.wire.takeSent()) == [.pong(Array("p".utf8))])
+    }
+
     @Test("[U-8.7] while output waits only the last ping is answered") func manyPings() throws {
         let scene = Self.open()
         scene.wire.isFull = true
@@ -263,10 +279,14 @@ private final class RecordingOwner: WebSocketOwner {
     let written = Lock<[Int]>([])
     let outcomes = Lock<[WebSocketClosing.Outcome]>([])
 
+    /// What it says to the next message, if it has something else to say.
+    let demand = Lock<Demand?>(nil)
+
     init(takes: Bool) { self.takes = Lock(takes) }
 
     func webSocketReceived(_ message: WebSocketMessage) -> Demand {
         messages.withLock { $0.append(message) }
+        if let demand = demand.withLock({ $0 }) { return demand }
         return takes.withLock { $0 } ? .more : .pause
     }
     func webSocketReceivedPong() { pongs.withLock { $0 += 1 } }
