@@ -15,17 +15,52 @@ package final class MessageInflater {
     /// - Parameter keepsContext: Whether the peer's messages may refer to those before them.
     package init(keepsContext: Bool = true) { self.keepsContext = keepsContext }
 
+    /// A message that is being decompressed.
+    package struct Unfinished: Sendable {
+        fileprivate let coded: [UInt8]
+        fileprivate var consumed = 0
+        fileprivate var output: [UInt8] = []
+
+        /// Nothing of it is done yet.
+        package init(_ coded: [UInt8]) { self.coded = coded }
+    }
+
+    /// So much is read with one call of `goOn`: what it costs is the peer's to say.
+    private static let step = 16 << 10
+
     /// The octets of a whole message, of which there may be at most `limit`.
     ///
     /// - Throws: ``CodingError/outputLimit(coding:limit:)`` for one more, and what is wrong with the data.
     package func inflate(_ message: Span<UInt8>, limit: Int) throws(CodingError) -> [UInt8] {
+        var coded: [UInt8] = []
+        coded.reserveCapacity(message.count)
+        for index in message.indices { coded.append(message[index]) }
+        var message = Unfinished(coded)
+        while true {
+            if let output = try goOn(with: &message, limit: limit) { return output }
+        }
+    }
+
+    /// Goes on with a message, and gives its octets when it is done; nil when there is more to do.
+    ///
+    /// - Throws: ``CodingError/outputLimit(coding:limit:)`` for more octets than `limit`, and what is wrong with the data.
+    package func goOn(with message: inout Unfinished, limit: Int) throws(CodingError) -> [UInt8]? {
         let limit = max(limit, 0)
+        let coded = message.coded
+        let start = message.consumed
+        let end = min(start + Self.step, coded.count)
         var output: [UInt8] = []
-        try inflate(message, before: 0, limit: limit, into: &output)
+        swap(&output, &message.output)
+        try inflate(coded.span.extracting(start..<end), before: start, limit: limit, into: &output)
+        guard end == coded.count else {
+            message.consumed = end
+            swap(&output, &message.output)
+            return nil
+        }
         // The mark that the sender left out ends the last block.
         let mark = MessageDeflater.mark
-        try inflate(mark.span, before: message.count, limit: limit, into: &output)
-        guard stream.isBetweenBlocks else { throw .cutShort(coding: .deflate, offset: message.count) }
+        try inflate(mark.span, before: end, limit: limit, into: &output)
+        guard stream.isBetweenBlocks else { throw .cutShort(coding: .deflate, offset: end) }
         if !keepsContext { stream.reset(.raw) }
         return output
     }

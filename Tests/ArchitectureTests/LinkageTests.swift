@@ -21,6 +21,24 @@ struct LinkageTests {
         #expect(strangers.isEmpty, "Package.swift:1: a program on \(product) is linked against \(strangers)")
     }
 
+    /// What README.md says that such a program is linked against is so, and is all.
+    @Test func theReadmeSaysSo() async throws {
+        let readme = try Repository.here.text("README.md").replacing("\n", with: " ")
+        let said = try #require(readme.firstMatch(of: /is then linked against (.*?) alone/)).1
+        let libraries = [
+            "OpenSSL": ["libssl", "libcrypto"], "zlib": ["libz"],
+            "brotli": ["libbrotlidec", "libbrotlicommon"],
+        ]
+        let named = said.replacing(" and ", with: ", ").split(separator: ", ").flatMap {
+            libraries[String($0)] ?? [String($0)]
+        }
+        let listing = try await fetch("LupineTransport", staticRuntime: true)
+        let linked = Linkage.strangers(in: listing, allowed: ["linux-vdso", "ld-linux"]).map {
+            String($0.prefix { $0 != "." })
+        }
+        #expect(Set(named) == Set(linked))
+    }
+
     /// Has the program fetch something from an origin, and returns what it is linked against.
     private func fetch(_ product: String, staticRuntime: Bool) async throws -> String {
         let content = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }

@@ -169,6 +169,16 @@ import Testing
         Row(
             shows: "xml", target: "/xml", contains: ["<slideshow"], head: ["Content-Type": "application/xml"]),
         Row(shows: "json", target: "/json", contains: ["\"slideshow\""]),
+        Row(
+            shows: "flowers", target: "/flowers",
+            contains: ["\"name\": \"lupine\"", "\"colour\": \"red\""]),
+        Row(
+            shows: "a flower", target: "/flowers", method: "POST",
+            fields: "Content-Type: application/json\r\n", body: "{\"name\": \"iris\"}", status: 201,
+            contains: ["{\"name\": \"iris\"}"]),
+        Row(
+            shows: "no flower", target: "/flowers", method: "POST",
+            fields: "Content-Type: application/json\r\n", body: "iris", status: 415),
         Row(shows: "utf-8", target: "/encoding/utf8", contains: ["Ξεσκεπάζω", "😀"]),
         Row(shows: "robots", target: "/robots.txt", contains: ["/deny"]),
         Row(shows: "a picture", target: "/image/png", contains: ["PNG"], head: ["Content-Type": "image/png"]),

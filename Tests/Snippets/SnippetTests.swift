@@ -19,13 +19,17 @@ import Testing
         }
     }
 
-    /// What was compiled: the files of this target, and the manifest of the tests' user.
+    /// What was compiled: the files of this target, the manifests of the tests' users, and the module `Alamofire`.
     private func compiled() throws -> [[String]] {
         let folder = Page.root.appending(path: "Tests/Snippets")
         let names = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?
             .compactMap { $0 as? URL }
         let files = (names ?? []).filter { $0.pathExtension == "swift" }
-        return try (files + [Page.root.appending(path: "Tests/Embedding/Package.swift")]).map {
+        let others = [
+            "Tests/Embedding/Package.swift", "Tests/AlamofireUser/Package.swift",
+            "Compatibility/Alamofire/Sources/Alamofire/Alamofire.swift",
+        ]
+        return try (files + others.map { Page.root.appending(path: $0) }).map {
             essence(try String(contentsOf: $0, encoding: .utf8).components(separatedBy: "\n"))
         }
     }

@@ -70,7 +70,7 @@ public final class LoggingEventMonitor: EventMonitor {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest
     ) {
-        log(task, "was redirected by \(text(response)) to \(text(request))")
+        log(task, "was redirected by \(text(response, session.configuration)) to \(text(request))")
     }
 
     /// Writes a line.
@@ -96,7 +96,7 @@ public final class LoggingEventMonitor: EventMonitor {
     public func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse
     ) {
-        log(dataTask, "received the response \(text(response))")
+        log(dataTask, "received the response \(text(response, session.configuration))")
     }
 
     /// Writes a line.
@@ -109,7 +109,8 @@ public final class LoggingEventMonitor: EventMonitor {
         _ session: URLSession, dataTask: URLSessionDataTask,
         willCacheResponse proposedResponse: CachedURLResponse
     ) {
-        log(dataTask, "may be cached: \(text(proposedResponse.response))")
+        let response = text(proposedResponse.response, session.configuration)
+        log(dataTask, "may be cached: \(response)")
     }
 
     /// Writes a line.
@@ -168,8 +169,9 @@ public final class LoggingEventMonitor: EventMonitor {
 
     /// Writes a line.
     public func request(_ request: Request, didCreateURLRequest urlRequest: URLRequest) {
-        let own = request.delegate?.sessionConfiguration.lupine.sensitiveFields ?? []
-        let fields = text(urlRequest.allHTTPHeaderFields ?? [:], hiding: Set(own.map { $0.lowercased() }))
+        let fields = text(
+            urlRequest.allHTTPHeaderFields ?? [:],
+            hiding: Self.secrets(request.delegate?.sessionConfiguration))
         log(request, "is ready: \(text(urlRequest)) \(fields)")
     }
 
@@ -233,7 +235,8 @@ public final class LoggingEventMonitor: EventMonitor {
         _ request: DataRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse,
         data: Data?, withResult result: Request.ValidationResult
     ) {
-        log(request, "was validated: \(text(response))\(suffix(result))")
+        let response = text(response, request.delegate?.sessionConfiguration)
+        log(request, "was validated: \(response)\(suffix(result))")
     }
 
     /// Writes a line.
@@ -253,7 +256,8 @@ public final class LoggingEventMonitor: EventMonitor {
         _ request: DataStreamRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse,
         withResult result: Request.ValidationResult
     ) {
-        log(request, "was validated: \(text(response))\(suffix(result))")
+        let response = text(response, request.delegate?.sessionConfiguration)
+        log(request, "was validated: \(response)\(suffix(result))")
     }
 
     /// Writes a line.
@@ -296,7 +300,8 @@ public final class LoggingEventMonitor: EventMonitor {
         _ request: DownloadRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse,
         fileURL: URL?, withResult result: Request.ValidationResult
     ) {
-        log(request, "was validated: \(text(response))\(suffix(result))")
+        let response = text(response, request.delegate?.sessionConfiguration)
+        log(request, "was validated: \(response)\(suffix(result))")
     }
 
     /// Writes a line.
@@ -330,17 +335,23 @@ extension LoggingEventMonitor {
         "\(request.httpMethod ?? "GET") \(request.url?.absoluteString ?? "nowhere")"
     }
 
-    private func text(_ response: URLResponse) -> String {
+    /// The fields whose values the program has said are secrets.
+    private static func secrets(_ configuration: URLSessionConfiguration?) -> Set<String> {
+        Set((configuration?.lupine.sensitiveFields ?? []).map { $0.lowercased() })
+    }
+
+    private func text(_ response: URLResponse, _ configuration: URLSessionConfiguration?) -> String {
         guard let response = response as? HTTPURLResponse else {
             return response.mimeType ?? "without a type"
         }
         let fields = response.allHeaderFields.compactMap { name, value in
             (name as? String).map { ($0, "\(value)") }
         }
-        return "\(response.statusCode) \(text(Dictionary(fields) { first, _ in first }))"
+        return
+            "\(response.statusCode) \(text(Dictionary(fields) { first, _ in first }, hiding: Self.secrets(configuration)))"
     }
 
-    private func text(_ fields: [String: String], hiding own: Set<String> = []) -> String {
+    private func text(_ fields: [String: String], hiding own: Set<String>) -> String {
         let list = fields.sorted { $0.key < $1.key }
             .map { "\($0.key): \(LogRedaction.value($0.value, ofField: $0.key, or: own))" }
         return "[\(list.joined(separator: ", "))]"

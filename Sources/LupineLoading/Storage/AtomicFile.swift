@@ -15,7 +15,9 @@ package struct AtomicFile: Sendable {
     /// The content; nil when there is no file, or one of more than `limit` bytes, or one that is another user's or that others
     /// can write to: cookies, keys and stored answers are believed.
     ///
-    /// - Parameter mayBePipe: Whether a pipe of the user's will do, which is waited for.
+    /// - Parameters:
+    ///   - limit: The most bytes that it may have.
+    ///   - mayBePipe: Whether a pipe of the user's will do, which is waited for.
     package func read(upTo limit: Int, mayBePipe: Bool = false) -> Data? {
         guard let handle = try? FileHandle.readingOwn(url, mayBePipe: mayBePipe) else { return nil }
         defer { try? handle.close() }

@@ -26,7 +26,9 @@ final class WebSocketConversation: UpgradeHandler {
     private var codec: WebSocketCodec
     private let compressor: MessageDeflater?
     private let decompressor: MessageInflater?
-    /// Bytes that came and wait for the owner.
+    /// A compressed message that takes longer than a turn of the loop; nothing behind it is read.
+    private var unfinished: Unfinished?
+    /// Bytes that came and wait for the owner, or for that message.
     private var held: [UInt8] = []
     private var isPaused = false
     /// The owner has enough of them: what still comes is for the closing alone.
@@ -36,8 +38,13 @@ final class WebSocketConversation: UpgradeHandler {
     private var hasOutput = false
     private var closesWhenDrained = false
     private var isClosed = false
-    /// The last ping that could not be answered yet; only the last one needs an answer (§5.5.3).
+    /// The last ping that was not answered yet; only the last one needs an answer (§5.5.3).
     private var unanswered: [UInt8]?
+
+    private struct Unfinished {
+        let kind: WebSocketMessage.Kind
+        var message: MessageInflater.Unfinished
+    }
 
     /// Messages below this size are sent as they are: compressing them costs more than it saves.
     private static let worthCompressing = 64
@@ -109,6 +116,12 @@ final class WebSocketConversation: UpgradeHandler {
     func resume() {
         guard isPaused else { return }
         isPaused = false
+        goOn()
+    }
+
+    /// Goes on with what waits, and then with the connection.
+    private func goOn() {
+        guard !isPaused, unfinished == nil else { return }
         let bytes = held
         held = []
         if case .pause = read(bytes.span) { return }
@@ -118,7 +131,7 @@ final class WebSocketConversation: UpgradeHandler {
     // MARK: the connection's side
 
     func received(_ bytes: Span<UInt8>) -> Demand {
-        guard !isPaused else {
+        guard !isPaused, unfinished == nil else {
             held.append(bytes, 0..<bytes.count)
             return .pause
         }
@@ -128,7 +141,7 @@ final class WebSocketConversation: UpgradeHandler {
     func drained() {
         hasOutput = false
         wroteEverything()
-        if let payload = unanswered.take() { pong(payload) }
+        answerPing()
         if closesWhenDrained, !hasOutput { move(.ended, nil) }
     }
 
@@ -139,7 +152,9 @@ final class WebSocketConversation: UpgradeHandler {
 
     // MARK: reading
 
+    /// Of the pings that one reading brings the last one is answered: each answer is a call to the kernel, and a record under TLS.
     private func read(_ bytes: Span<UInt8>) -> Demand {
+        defer { answerPing() }
         var start = 0
         while !isClosed {
             do throws(WebSocketError) {
@@ -149,17 +164,14 @@ final class WebSocketConversation: UpgradeHandler {
                 case .needMore: return .more
                 case .message(let message):
                     if dropsMessages { continue }
-                    switch owner.webSocketReceived(try plain(message)) {
-                    case .more: continue
-                    case .enough: dropsMessages = true
-                    case .pause:
-                        isPaused = true
-                        held.append(bytes, start..<bytes.count)
-                        return .pause
-                    }
-                case .ping(let payload): pong(payload)
+                    guard case .pause = try take(message) else { continue }
+                    held.append(bytes, start..<bytes.count)
+                    return .pause
+                case .ping(let payload): unanswered = payload
                 case .pong: owner.webSocketReceivedPong()
-                case .close(let closure): move(.received(closure), nil)
+                case .close(let closure):
+                    answerPing()
+                    move(.received(closure), nil)
                 }
             } catch {
                 move(.failed(error), nil)
@@ -168,29 +180,59 @@ final class WebSocketConversation: UpgradeHandler {
         return .more
     }
 
-    /// The message as it was before it was compressed, checked as the codec checks one that was not.
-    private func plain(_ message: WebSocketMessage) throws(WebSocketError) -> WebSocketMessage {
-        guard message.isCompressed, let decompressor else { return message }
-        let octets: [UInt8]
-        do throws(CodingError) {
-            octets = try decompressor.inflate(message.octets.span, limit: codec.messageLimit)
-        } catch {
-            if case .outputLimit = error { throw .messageTooBig(limit: codec.messageLimit) }
-            throw .invalidCompression
-        }
-        if message.kind == .text {
-            var progress = UTF8Progress()
-            if let offset = progress.take(octets.span) { throw .invalidUTF8(offset: offset) }
-            guard progress.isBetweenCharacters else { throw .invalidUTF8(offset: octets.count) }
-        }
-        return WebSocketMessage(message.kind, octets)
+    /// Gives a message to the owner, decompressed if need be.
+    private func take(_ message: WebSocketMessage) throws(WebSocketError) -> Demand {
+        guard message.isCompressed, decompressor != nil else { return give(message) }
+        unfinished = Unfinished(kind: message.kind, message: .init(message.octets))
+        return try decompress()
     }
 
-    private func pong(_ payload: [UInt8]) {
-        guard !hasOutput else {
-            unanswered = payload
-            return
+    private func give(_ message: WebSocketMessage) -> Demand {
+        let demand = owner.webSocketReceived(message)
+        switch demand {
+        case .more: break
+        case .pause: isPaused = true
+        case .enough: dropsMessages = true
         }
+        return demand
+    }
+
+    /// Decompresses the message at hand, gives it to the owner, checked as the codec checks one that was not compressed; goes on
+    /// in the loop's next turn where it takes long, as a peer's can.
+    private func decompress() throws(WebSocketError) -> Demand {
+        guard let decompressor, var current = unfinished.take() else { return .more }
+        while true {
+            let octets: [UInt8]?
+            do throws(CodingError) {
+                octets = try decompressor.goOn(with: &current.message, limit: codec.messageLimit)
+            } catch {
+                if case .outputLimit = error { throw .messageTooBig(limit: codec.messageLimit) }
+                throw .invalidCompression
+            }
+            if let octets { return give(try Self.checked(WebSocketMessage(current.kind, octets))) }
+            guard wire.isLate else { continue }
+            unfinished = current
+            wire.later { [weak self] in self?.decompressFurther() }
+            return .pause
+        }
+    }
+
+    private func decompressFurther() {
+        guard !isClosed else { return }
+        do throws(WebSocketError) { _ = try decompress() } catch { return move(.failed(error), nil) }
+        goOn()
+    }
+
+    private static func checked(_ message: WebSocketMessage) throws(WebSocketError) -> WebSocketMessage {
+        guard message.kind == .text else { return message }
+        var progress = UTF8Progress()
+        if let offset = progress.take(message.octets.span) { throw .invalidUTF8(offset: offset) }
+        guard progress.isBetweenCharacters else { throw .invalidUTF8(offset: message.octets.count) }
+        return message
+    }
+
+    private func answerPing() {
+        guard !hasOutput, let payload = unanswered.take() else { return }
         var output: [UInt8] = []
         codec.sendPong(payload.span, mask: .fresh(), into: &output)
         if !output.isEmpty { write(output) }

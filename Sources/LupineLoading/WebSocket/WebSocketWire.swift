@@ -6,6 +6,10 @@ import LupineTransport
 protocol WebSocketWire: AnyObject {
     /// Sends bytes, in order. Returns how many wait in memory.
     func send(_ bytes: [UInt8]) -> Int
+    /// Whether this turn of the loop has gone on for long.
+    var isLate: Bool { get }
+    /// Does something in the loop's next turn.
+    func later(_ step: @escaping () -> Void)
     /// Goes on reading after a `.pause`.
     func resume()
     /// Closes at once. The conversation hears no more.
@@ -30,6 +34,8 @@ final class UpgradedWire: WebSocketWire {
 
     func send(_ bytes: [UInt8]) -> Int { connection.send(bytes) }
     func resume() { connection.resume() }
+    var isLate: Bool { connection.loop.isLate }
+    func later(_ step: @escaping () -> Void) { connection.loop.executeOnLoop(step) }
 
     func close() {
         cancelTimer()

@@ -16,6 +16,7 @@ extension Router {
         RangeRoutes.add(to: &router)
         CacheRoutes.add(to: &router)
         DocumentRoutes.add(to: &router)
+        FlowerRoutes.add(to: &router)
         UploadRoutes.add(to: &router)
         EventRoutes.add(to: &router)
         TLSRoutes.add(to: &router)

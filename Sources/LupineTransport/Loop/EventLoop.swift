@@ -120,7 +120,7 @@ package final class EventLoop: Sendable {
     package var now: Instant { core.value.now }
 
     /// Whether this turn has gone on for 5 ms and more: what can wait for the next one should, since others do.
-    var isLate: Bool { core.value.isLate }
+    package var isLate: Bool { core.value.isLate }
 
     /// Runs `work` at the end of this turn, after what the present event still calls.
     package func executeOnLoop(_ work: @escaping () -> Void) { core.value.deferWork(work) }

@@ -14,7 +14,9 @@ package struct TurnAllowance {
 
     /// Whether that was enough for this turn, and the rest is for the next one.
     ///
-    /// - Parameter isStep: Whether a step counts, or only the time that it took.
+    /// - Parameters:
+    ///   - loop: Whose turn it is.
+    ///   - isStep: Whether a step counts, or only the time that it took.
     package mutating func isSpent(on loop: EventLoop, counting isStep: Bool = true) -> Bool {
         let now = loop.now
         if turn != now { (turn, steps) = (now, 0) }

@@ -38,8 +38,10 @@ extension Descriptor {
 
     /// Opens a file for reading that is the user's and that nobody else can write to; `.notPermitted` for any other.
     ///
-    /// - Parameter mayBePipe: Whether the user's own pipe will do, whose other end is waited for. Otherwise it is a regular file, and
-    ///   whatever else has its name holds nobody up.
+    /// - Parameters:
+    ///   - path: Where it is.
+    ///   - mayBePipe: Whether the user's own pipe will do, whose other end is waited for. Otherwise it is a regular file, and
+    ///     whatever else has its name holds nobody up.
     package static func readingOwn(path: String, mayBePipe: Bool = false) throws(Errno) -> Descriptor {
         let flags = O_RDONLY | O_CLOEXEC | (mayBePipe ? 0 : O_NONBLOCK)
         let file = Descriptor(adopting: try Syscalls.open(path, flags: flags, mode: 0))

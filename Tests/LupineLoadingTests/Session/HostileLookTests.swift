@@ -4,8 +4,9 @@ import Dispatch
 import Foundation
 import LupineOrigin
 import LupineTLS
-import class LupineTransport.EventLoop
 import Testing
+
+import class LupineTransport.EventLoop
 
 @testable import LupineLoading
 

@@ -3,6 +3,7 @@
 import Foundation
 import LupineCoding
 import LupineHTTP
+import LupineTestKit
 import LupineTransport
 import Testing
 
@@ -55,6 +56,74 @@ struct WebSocketConversationTests {
         }
     }
 
+    /// What cannot be compressed, and so is long.
+    private static let long: [UInt8] = {
+        var random = SeededRandom(seed: 1)
+        return (0..<100_000).map { _ in UInt8.random(in: 0...255, using: &random) }
+    }()
+
+    private func compressed(_ scene: Scene, _ octets: [UInt8], behind tail: [UInt8] = []) throws -> [UInt8] {
+        var coded: [UInt8] = []
+        var bytes: [UInt8] = []
+        try MessageDeflater(windowBits: 15, keepsContext: false).deflate(octets.span, into: &coded)
+        coded += tail
+        scene.server.send(.binary, coded.span, isCompressed: true, mask: nil, into: &bytes)
+        return bytes
+    }
+
+    @Test(
+        "[U-8.5] a message that takes long to decompress gives way, and nothing overtakes it",
+        arguments: [0, 1, 2])
+    func givesWay(_ kind: Int) throws {
+        let scene = Self.open(deflate: DeflateAgreement())
+        scene.wire.isLate = true
+        var bytes = try compressed(scene, Self.long)
+        scene.server.send(.text, Array("b".utf8).span, mask: nil, into: &bytes)
+        let demand = scene.client.received(bytes.span)
+        guard case .pause = demand else {
+            Issue.record("it goes on reading")
+            return
+        }
+        var more: [UInt8] = []
+        scene.server.send(.text, Array("c".utf8).span, mask: nil, into: &more)
+        _ = scene.client.received(more.span)
+        if kind == 1 { scene.client.hold() }
+        if kind == 2 {
+            scene.client.hold()
+            scene.client.resume()
+        }
+        var turns = 0
+        while let step = scene.wire.steps.popLast() {
+            #expect(scene.owner.messages.withLock { $0.isEmpty } && scene.wire.resumes == 0)
+            step()
+            turns += 1
+        }
+        #expect(turns == 6)
+        let large = WebSocketMessage(.binary, Self.long)
+        if kind == 1 {
+            #expect(scene.owner.messages.withLock { $0 } == [large] && scene.wire.resumes == 0)
+            scene.client.resume()
+        }
+        #expect(scene.owner.messages.withLock { $0 } == [large, Self.text("b"), Self.text("c")])
+        #expect(scene.wire.resumes == 1)
+    }
+
+    @Test("[U-8.5] what is wrong at the end of a message that takes long fails the connection as well")
+    func wrongAtItsEnd() throws {
+        let scene = Self.open(deflate: DeflateAgreement())
+        scene.wire.isLate = true
+        // A block of a type that there is not.
+        let bytes = try compressed(scene, Self.long, behind: [0xFF, 0xFF])
+        _ = scene.client.received(bytes.span)
+        #expect(scene.wire.takeSent().isEmpty && !scene.wire.steps.isEmpty)
+        while let step = scene.wire.steps.popLast() { step() }
+        #expect(scene.owner.messages.withLock { $0.isEmpty })
+        guard case .close? = try scene.server(scene.wire.takeSent()).first else {
+            Issue.record("the peer hears nothing of it")
+            return
+        }
+    }
+
     @Test("[U-8.9] messages that nobody wants any more are not even decompressed") func dropped() throws {
         let scene = Self.open(deflate: DeflateAgreement())
         scene.owner.demand.withLock { $0 = .enough }
@@ -69,6 +138,24 @@ struct WebSocketConversationTests {
         #expect(scene.owner.messages.withLock { $0 } == [Self.text("a")])
         #expect(scene.owner.outcomes.withLock { $0.isEmpty } && !scene.wire.isClosed)
         #expect(try scene.server(scene.wire.takeSent()) == [.pong(Array("p".utf8))])
+    }
+
+    @Test("[U-8.7] of the pings that come at once the last one is answered, also before a close")
+    func pingsAtOnce() throws {
+        for closes in [false, true] {
+            let scene = Self.open()
+            var bytes: [UInt8] = []
+            for name in ["1", "2", "3"] {
+                scene.server.sendPing(Array(name.utf8).span, mask: nil, into: &bytes)
+            }
+            if closes {
+                _ = scene.server.close(
+                    .close(try WebSocketClosure(WebSocketCloseCode(rawValue: 4001))), mask: nil, into: &bytes)
+            }
+            _ = scene.client.received(bytes.span)
+            let events = try scene.server(scene.wire.takeSent())
+            #expect(events.first == .pong(Array("3".utf8)) && events.count == (closes ? 2 : 1))
+        }
     }
 
     @Test("[U-8.7] while output waits only the last ping is answered") func manyPings() throws {
@@ -267,6 +354,9 @@ private final class MemoryWire: WebSocketWire {
         return isFull ? bytes.count : 0
     }
     func resume() { resumes += 1 }
+    var isLate = false
+    var steps: [() -> Void] = []
+    func later(_ step: @escaping () -> Void) { steps.append(step) }
     func close() { isClosed = true }
     func startTimer(_ body: @escaping () -> Void) { timer = body }
     func cancelTimer() { timer = nil }

@@ -188,7 +188,10 @@ struct WebSocketCoreTests {
 private final class DeafWire: WebSocketWire {
     private(set) var isClosed = false
 
+    var isLate: Bool { false }
+
     func send(_ bytes: [UInt8]) -> Int { 0 }
+    func later(_ step: @escaping () -> Void) {}
     func resume() {}
     func close() { isClosed = true }
     func startTimer(_ body: @escaping () -> Void) {}

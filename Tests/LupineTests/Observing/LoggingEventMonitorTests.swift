@@ -38,6 +38,26 @@ struct LoggingEventMonitorTests {
         }
     }
 
+    @Test("a field that the configuration names is hidden both ways")
+    func ownSecrets() async throws {
+        let lines = Heard<String>()
+        let monitor = LoggingEventMonitor { lines.add($0) }
+        let change: (URLSessionConfiguration) -> Void = { $0.lupine.sensitiveFields.insert("X-Tenant") }
+        try await withObserved(monitors: [monitor], configure: change) { stage in
+            let url = stage.url("/response-headers?X-Tenant=t-secret")
+            _ = await stage.session.request(url, headers: ["X-Tenant": "t-secret"]).validate()
+                .serializingData()
+                .response
+            var all: [String] = []
+            while !all.contains(where: { $0.contains("has its response as Data") }) {
+                all = await lines.wait(for: all.count + 1)
+            }
+            #expect(all.contains { $0.contains("was validated: 200") && $0.contains("X-Tenant: [redacted]") })
+            #expect(all.contains { $0.contains("is ready") && $0.contains("X-Tenant: [redacted]") })
+            #expect(all.allSatisfy { !$0.contains("X-Tenant: t-secret") })
+        }
+    }
+
     @Test("a failure says why")
     func failure() async throws {
         let lines = Heard<String>()

@@ -31,12 +31,13 @@ struct ObservedStage {
 /// Runs `body` with an origin and a session that talks to it, and ends both.
 func withObserved(
     monitors: [any EventMonitor] = [], startRequestsImmediately: Bool = true,
-    interceptor: (any RequestInterceptor)? = nil,
+    interceptor: (any RequestInterceptor)? = nil, configure: (URLSessionConfiguration) -> Void = { _ in },
     _ body: (ObservedStage) async throws -> Void
 ) async throws {
     let origin = try LupineOrigin.Origin.start(configuration: OriginConfiguration())
     let configuration = URLSessionConfiguration.ephemeral
     configuration.connectionProxyDictionary = [:]
+    configure(configuration)
     let session = Session(
         configuration: configuration, startRequestsImmediately: startRequestsImmediately,
         interceptor: interceptor, eventMonitors: monitors)

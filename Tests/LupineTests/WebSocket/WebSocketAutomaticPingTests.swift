@@ -115,7 +115,7 @@ struct WebSocketAutomaticPingTests {
         }
     }
 
-    @Test("[W-13] a request that nobody holds is not held by its timer")
+    @Test("[W-13] a request that nobody holds is not held by its timer", .timeLimit(.minutes(5)))
     func released() async throws {
         weak var gone: WebSocketRequest?
         try await withPipeline { stage in
@@ -128,8 +128,9 @@ struct WebSocketAutomaticPingTests {
                 request.cancel()
                 _ = await log.all
             }
-            await stage.settle()
-            #expect(gone == nil && clock.orders.all.count == 1)
+            // Whoever told of the end may still be at it.
+            while gone != nil { await stage.settle() }
+            #expect(clock.orders.all.count == 1)
         }
     }
 }
