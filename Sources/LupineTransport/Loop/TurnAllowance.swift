@@ -10,6 +10,7 @@ package struct TurnAllowance {
     /// So many steps are done in one turn, if they do not take too long before.
     package static let steps = 8
 
+    /// Nothing of any turn is spent.
     package init() {}
 
     /// Whether that was enough for this turn, and the rest is for the next one.
