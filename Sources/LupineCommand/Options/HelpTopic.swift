@@ -79,9 +79,10 @@ struct HelpTopic: Sendable {
 
             Runs a small server on this machine, to try clients with: echoes, statuses,
             redirects, codings, ranges, cookies, credentials, uploads, events, a web
-            socket, flowers. It prints what there is. The port is 8080, or any with --port 0.
-            With --tls it makes a certificate for this run and says where it lies, for
-            --cacert. Ctrl-C ends it. It has no access control: leave it on loopback.
+            socket, flowers. It prints what there is. The port is 8080, or any with
+            --port 0. With --tls it makes a certificate for this run and says where it
+            lies, for --cacert. Ctrl-C ends it. It has no access control: leave it on
+            loopback.
             """)
 
     private static let demo = HelpTopic(
