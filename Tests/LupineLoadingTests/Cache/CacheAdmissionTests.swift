@@ -208,7 +208,7 @@ import Testing
     @Test("[U-12.5] an answer that makes its reader somebody is kept for nobody", arguments: naming)
     func namingAnswers(fields: [(String, String)], asked: [String: String], isKept: Bool) throws {
         let stage = CacheStage()
-        let cache = stage.cache()
+        let cache = stage.cache(disk: 0)
         let request = try CacheStage.request("http://h/a", asked)
         func entry(_ fields: [(String, String)]) throws -> CacheEntry {
             CacheEntry(

@@ -130,6 +130,8 @@ struct HostileLookTests {
         #expect(looks.value > 0)
         known.set([])
         session.invalidateAndCancel()
+        // Nothing is written behind the stage's end.
+        await cache.flush()
     }
 
     @Test(
@@ -187,6 +189,7 @@ struct HostileLookTests {
         #expect(looks.value == 0)
         session.invalidateAndCancel()
         await origin.shutdown()
+        await cache.flush()
     }
 
     // MARK: what goes away
