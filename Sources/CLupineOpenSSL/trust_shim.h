@@ -44,6 +44,15 @@ static inline long lupine_count_name_constraints(const X509 *certificate) {
     return count;
 }
 
+/// The length of an RSA key's public exponent, in bits; 0 where there is none.
+static inline int lupine_rsa_exponent_bits(const EVP_PKEY *key) {
+    BIGNUM *exponent = NULL;
+    if (EVP_PKEY_get_bn_param(key, OSSL_PKEY_PARAM_RSA_E, &exponent) != 1) return 0;
+    int bits = BN_num_bits(exponent);
+    BN_free(exponent);
+    return bits;
+}
+
 /// Gives up the stack and everything in it.
 static inline void lupine_CRL_DIST_POINTS_free(CRL_DIST_POINTS *points) { CRL_DIST_POINTS_free(points); }
 

@@ -12,8 +12,12 @@ enum HTTPDate {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
+    /// A longer text is no date: each word of one costs more than its octets do.
+    private static let longest = 128
+
     /// The moment that `text` names; nil when it names none.
     static func moment(of text: String) -> Date? {
+        guard text.utf8.count <= longest else { return nil }
         var time: (hour: Int, minute: Int, second: Int)?
         var day: Int?
         var month: Int?

@@ -104,6 +104,19 @@ struct FetchTests {
         }
     }
 
+    /// It may have been put there to be read.
+    @Test(.enabled(if: geteuid() == 0, "only root can make a file of another user"))
+    func headsAreKeptInNoFileOfOthers() async throws {
+        try await withShell { shell, origin in
+            let path = shell.folder + "/heads"
+            #expect(FileManager.default.createFile(atPath: path, contents: nil))
+            try #require(unsafe chown(path, 65_534, 65_534) == 0)
+            let result = await shell.run("-D heads :\(origin.port)/cookies/set/colour/blue")
+            #expect(result.code != 0 && result.errors.contains("heads"))
+            #expect(try shell.read("heads").isEmpty)
+        }
+    }
+
     @Test func sessionsKeepCookiesAndFieldsForTheirOwnerOnly() async throws {
         try await withShell { shell, origin in
             _ = await shell.run("--session me :\(origin.port)/cookies/set/a/b X-Token:t")

@@ -16,8 +16,11 @@ enum ChainMaker {
     /// - Parameters:
     ///   - names: How many names the leaf has.
     ///   - constraints: How many names each authority excludes.
-    static func chain(intermediates: Int, names: Int = 1, constraints: Int = 0) throws -> [Certificate] {
-        let key = try PrivateKey(pem: PKI.text("intermediate.key"), password: nil)
+    ///   - key: The key of all of them; nil is one of the fixtures'.
+    static func chain(
+        intermediates: Int, names: Int = 1, constraints: Int = 0, key: PrivateKey? = nil
+    ) throws -> [Certificate] {
+        let key = try key ?? PrivateKey(pem: PKI.text("intermediate.key"), password: nil)
         return try (0...(intermediates + 1)).map { depth in
             let issuer = depth > intermediates ? depth : depth + 1
             var extensions = [(NID_basic_constraints, "critical,CA:TRUE")]

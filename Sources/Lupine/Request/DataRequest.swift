@@ -38,7 +38,9 @@ public class DataRequest: Request, @unchecked Sendable {
     override var preparation: Preparation { .conversion(convertible, upload: nil) }
 
     override func task(for request: URLRequest, using session: URLSession) -> URLSessionTask {
-        session.dataTask(with: request)
+        let task = session.dataTask(with: request)
+        task.collectContent()
+        return task
     }
 
     override func reset() {

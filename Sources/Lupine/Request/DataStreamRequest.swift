@@ -19,7 +19,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         public let event: Event<Success, Failure>
         /// Cancels the request.
         public let token: CancellationToken
-        /// How many bytes it stands for: the piece's, with the first that is made of it.
+        /// What it counts for in the backlog: the piece's weight, with the first that is made of it.
         var weight = 0
 
         /// Cancels the request.
@@ -159,7 +159,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         let (takers, hold) = streamState.write { state in
             state.feed?.put(data)
             state.outstanding += state.takers.count
-            for _ in state.takers { state.backlog.add(data.count) }
+            for _ in state.takers { state.backlog.add(StreamBacklog.weight(of: data.count)) }
             return (state.takers, state.balance(source))
         }
         perform(hold)
@@ -253,7 +253,8 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         on queue: DispatchQueue = .main, stream: @escaping Handler<Data, Never>
     ) -> Self {
         append(queue, stream) { request, data in
-            request.deliver([.success(data)], of: data.count, to: stream, on: queue)
+            request.deliver(
+                [.success(data)], of: StreamBacklog.weight(of: data.count), to: stream, on: queue)
         }
     }
 
@@ -309,7 +310,9 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
                 pieces.async {
                     let results = serialization.results(of: data, attempt: attempt)
                     request.underlyingQueue.async {
-                        request.parsed(results, of: data.count, for: stream, on: queue, outcome: outcome)
+                        request.parsed(
+                            results, of: StreamBacklog.weight(of: data.count), for: stream, on: queue,
+                            outcome: outcome)
                     }
                 }
             },

@@ -7,6 +7,11 @@ struct StreamBacklog {
     static let highMark = 256 * 1024
     /// ... until so little is left.
     static let lowMark = 64 * 1024
+    /// No more small pieces wait for a handler, however little is in them.
+    private static let mostPieces = 64
+
+    /// What a piece of so many bytes counts for.
+    static func weight(of bytes: Int) -> Int { max(bytes, highMark / mostPieces) }
 
     private(set) var count = 0
     /// Whether no more should come.

@@ -72,12 +72,15 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
     override var preparation: Preparation { .conversion(convertible, upload: self) }
 
     override func task(for request: URLRequest, using session: URLSession) -> URLSessionTask {
-        switch uploadable {
-        case .data(let data): session.uploadTask(with: request, from: data)
-        case .file(let url, _): session.uploadTask(with: request, fromFile: url)
-        case .stream: session.uploadTask(withStreamedRequest: request)
-        case nil: preconditionFailure("an upload's task is made when it is known what is sent")
-        }
+        let task =
+            switch uploadable {
+            case .data(let data): session.uploadTask(with: request, from: data)
+            case .file(let url, _): session.uploadTask(with: request, fromFile: url)
+            case .stream: session.uploadTask(withStreamedRequest: request)
+            case nil: preconditionFailure("an upload's task is made when it is known what is sent")
+            }
+        task.collectContent()
+        return task
     }
 
     override func reset() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import Foundation
+internal import Glibc
 internal import Lupine
 
 /// Where a download goes on (`-C`), what the server is asked, and whether its answer fits what is there.
@@ -189,24 +190,14 @@ struct ReceivedRange: Hashable {
     }
 }
 
-/// The file of `-D`, for its owner alone: a head may have cookies.
+/// The file of `-D`, for its owner alone: a head may have cookies. One that somebody else has put there is left alone.
 enum HeadFile {
     static func append(_ text: String, to path: String, shown: String) throws {
         do {
-            if !FileManager.default.fileExists(atPath: path) {
-                guard
-                    FileManager.default.createFile(
-                        atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
-                else {
-                    throw CommandFailure.unwritable(shown, nil)
-                }
-            }
-            let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
-            try handle.seekToEnd()
-            try handle.write(contentsOf: Data(text.utf8))
-            try handle.close()
-        } catch let failure as CommandFailure {
-            throw failure
+            let file = try OpenFile(path, O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY, mode: 0o600)
+            if file.isRegular, file.owner != geteuid() { throw POSIXError(.EPERM) }
+            try file.handle.write(contentsOf: Data(text.utf8))
+            try file.handle.close()
         } catch { throw CommandFailure.unwritable(shown, error) }
     }
 }

@@ -5,10 +5,18 @@
 /// Everything works on borrowed octets and gives back ranges; text is made only of what a caller asks for. Input of
 /// any shape is taken: a quote that is never closed ends with the value.
 package enum ListSyntax {
+    /// How many elements are looked at where each costs more than its octets do, and how many parameters of one; those
+    /// behind them are as if they were not there.
+    package static let mostElements = 256
+
     /// Calls `body` with the range of each element between commas, without the blanks around it; commas in quoted
     /// strings do not count and empty elements are left out (RFC 9110 §5.6.1.2).
-    package static func forEachElement(in bytes: Span<UInt8>, _ body: (Range<Int>) -> Void) {
-        split(bytes, 0..<bytes.count, at: Octet.comma, body)
+    ///
+    /// - Parameter limit: So many elements are looked at; the others are left out.
+    package static func forEachElement(
+        in bytes: Span<UInt8>, upTo limit: Int = .max, _ body: (Range<Int>) -> Void
+    ) {
+        split(bytes, 0..<bytes.count, at: Octet.comma, upTo: limit, body)
     }
 
     /// The same with the empty elements: every value has one part more than it has commas.
@@ -31,13 +39,13 @@ package enum ListSyntax {
         return principal ?? element
     }
 
-    /// Calls `body` with the name and value of each parameter of an element, in order (RFC 9110 §5.6.6). Quotes are
-    /// taken off and quoted pairs undone; a parameter without `=` has an empty value.
+    /// Calls `body` with the name and value of each parameter of an element, in order (RFC 9110 §5.6.6), up to
+    /// `mostElements` of them. Quotes are taken off and quoted pairs undone; a parameter without `=` has an empty value.
     package static func forEachParameter(
         of element: Range<Int>, in bytes: Span<UInt8>, _ body: (_ name: String, _ value: String) -> Void
     ) {
         var isPrincipal = true
-        split(bytes, element, at: Octet.semicolon, keepingEmpty: true) { part in
+        split(bytes, element, at: Octet.semicolon, keepingEmpty: true, upTo: mostElements + 1) { part in
             if isPrincipal {
                 isPrincipal = false
                 return
@@ -92,8 +100,9 @@ package enum ListSyntax {
 
     private static func split(
         _ bytes: Span<UInt8>, _ range: Range<Int>, at separator: UInt8, keepingEmpty: Bool = false,
-        _ body: (Range<Int>) -> Void
+        upTo limit: Int = .max, _ body: (Range<Int>) -> Void
     ) {
+        var rest = limit
         var start = range.lowerBound
         var index = start
         var isQuoted = false
@@ -106,12 +115,16 @@ package enum ListSyntax {
                 isQuoted = true
             } else if octet == separator {
                 let part = bytes.trimmed(start..<index)
-                if keepingEmpty || !part.isEmpty { body(part) }
+                if keepingEmpty || !part.isEmpty {
+                    guard rest > 0 else { return }
+                    rest -= 1
+                    body(part)
+                }
                 start = index + 1
             }
             index += 1
         }
         let part = bytes.trimmed(start..<range.upperBound)
-        if keepingEmpty || !part.isEmpty { body(part) }
+        if rest > 0, keepingEmpty || !part.isEmpty { body(part) }
     }
 }

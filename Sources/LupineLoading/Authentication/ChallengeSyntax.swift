@@ -29,13 +29,19 @@ package struct ChallengeSyntax: Hashable, Sendable {
     /// The challenges of all lines, in order (U-11.3).
     ///
     /// A comma separates challenges as well as parameters; what follows it begins a challenge when it is a token without
-    /// an equals sign behind it. What cannot be understood ends with the next comma.
+    /// an equals sign behind it. What cannot be understood ends with the next comma. So many are read as `mostChallenges` says,
+    /// and as many parameters of each.
     package static func parse(_ lines: [String]) -> [ChallengeSyntax] {
-        lines.flatMap { line in
+        var found: [ChallengeSyntax] = []
+        for line in lines where found.count < mostChallenges {
             var reader = Reader(octets: Array(line.utf8))
-            return reader.challenges()
+            found += reader.challenges(upTo: mostChallenges - found.count)
         }
+        return found
     }
+
+    /// More challenges say nothing, nor do more parameters of one: each costs more than its octets do.
+    private static let mostChallenges = 64
 
     /// Reads one line.
     private struct Reader {
@@ -46,9 +52,9 @@ package struct ChallengeSyntax: Hashable, Sendable {
 
         private var current: UInt8? { index < octets.count ? octets[index] : nil }
 
-        mutating func challenges() -> [ChallengeSyntax] {
+        mutating func challenges(upTo limit: Int) -> [ChallengeSyntax] {
             var found: [ChallengeSyntax] = []
-            while true {
+            while found.count < limit {
                 skip { $0 == 0x2C || Self.isBlank($0) }
                 guard index < octets.count else { return found }
                 guard let scheme = token() else {
@@ -57,6 +63,7 @@ package struct ChallengeSyntax: Hashable, Sendable {
                 }
                 found.append(challenge(of: scheme.lowercased()))
             }
+            return found
         }
 
         /// The rest of a challenge whose scheme has been read.
@@ -83,7 +90,8 @@ package struct ChallengeSyntax: Hashable, Sendable {
                 }
                 index += 1
                 skip(Self.isBlank)
-                parameters.append((name.lowercased(), value()))
+                let value = value()
+                if parameters.count < mostChallenges { parameters.append((name.lowercased(), value)) }
             }
             return ChallengeSyntax(scheme: scheme, parameters: parameters, token68: nil)
         }

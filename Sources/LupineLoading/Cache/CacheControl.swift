@@ -50,7 +50,7 @@ struct CacheControl: Hashable, Sendable {
             return
         }
         let octets = Array(field.utf8)
-        ListSyntax.forEachElement(in: octets.span) { element in
+        ListSyntax.forEachElement(in: octets.span, upTo: ListSyntax.mostElements) { element in
             let text = octets[element]
             let equals = text.firstIndex(of: 0x3D)
             let name = String(decoding: text[..<(equals ?? text.endIndex)], as: UTF8.self)

@@ -76,6 +76,15 @@ enum CacheRule {
         tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]
     }
 
+    private static func connectionOptions(of update: Fields) -> [String] {
+        let octets = Array(update.values(of: .connection).joined(separator: ",").utf8)
+        var names: [String] = []
+        ListSyntax.forEachElement(in: octets.span, upTo: ListSyntax.mostElements) {
+            names.append(String(decoding: octets[$0], as: UTF8.self))
+        }
+        return names
+    }
+
     /// The fields of a stored response after a 304 (RFC 9111 §3.2): the new ones take the place of those of their
     /// name, save for what is about the connection or describes the content that was not sent.
     static func refreshed(_ stored: Fields, by update: Fields) -> Fields {
@@ -84,8 +93,8 @@ enum CacheRule {
             "Connection", "Content-Encoding", "Content-Length", "Content-Range", "Keep-Alive",
             "Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Connection", "TE", "Trailer",
             "Transfer-Encoding", "Upgrade",
-        ] + update.values(of: .connection).flatMap({ $0.split(separator: ",").map(String.init) }) {
-            if let name = try? FieldName(name.trimmingCharacters(in: .whitespaces)) { kept.insert(name) }
+        ] + connectionOptions(of: update) {
+            if let name = try? FieldName(name) { kept.insert(name) }
         }
         // The same tag but for its strength would say more of the content than was said when it came.
         if let tag = stored[.eTag], let new = update[.eTag], opaque(tag) == opaque(new) { kept.insert(.eTag) }

@@ -47,7 +47,7 @@ struct Freshness: Hashable, Sendable {
 
     /// The first number of an `Age`; what is none says nothing.
     private static func age(_ field: String?) -> TimeInterval {
-        guard let first = field?.split(separator: ",").first else { return 0 }
+        guard let first = field?.prefix(while: { $0 != "," }) else { return 0 }
         let digits = first.trimmingCharacters(in: .whitespaces)
         guard !digits.isEmpty, digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return 0 }
         return TimeInterval(min(Int(digits) ?? .max, Int(Int32.max)))

@@ -11,6 +11,10 @@ enum SetCookieSyntax {
     static let longest = 4_096
     /// The most octets of an attribute's value; a longer attribute is not there.
     private static let longestAttribute = 1_024
+    /// The most attributes; a line with more is no cookie.
+    private static let mostAttributes = 64
+    /// The most ports that a cookie can name.
+    private static let mostPorts = 64
 
     /// The lines that a joined value holds, without white space around them: a comma ends one where a name and `=` follow it,
     /// perhaps behind white space or a line break, so that dates survive.
@@ -54,7 +58,9 @@ enum SetCookieSyntax {
 
     /// The cookie of one line; nil when it is none.
     static func cookie(_ line: String, from origin: CookieOrigin, now: Date) -> HTTPCookie? {
-        guard !line.utf8.contains(where: { isControl($0) && $0 != 0x09 }) else { return nil }
+        guard !line.utf8.contains(where: { isControl($0) && $0 != 0x09 }),
+            line.utf8.count(where: { $0 == 0x3B }) <= mostAttributes
+        else { return nil }
         let parts = line.split(separator: ";", omittingEmptySubsequences: false)
         guard let pair = parts.first, let equals = pair.firstIndex(of: "=") else { return nil }
         let name = trimmed(pair[..<equals])
@@ -125,8 +131,9 @@ enum SetCookieSyntax {
         return min(now.addingTimeInterval(TimeInterval(seconds)), .distantFuture)
     }
 
-    /// The ports of a list, perhaps in quotes; nil when one of them is none.
+    /// The ports of a list, perhaps in quotes; nil when one of them is none or when there are too many.
     static func ports(_ text: String) -> [Int]? {
+        guard text.utf8.count(where: { $0 == 0x2C }) < mostPorts else { return nil }
         var ports: [Int] = []
         for part in unquoted(text).split(separator: ",", omittingEmptySubsequences: false) {
             guard let port = Int(trimmed(part)), (0...65_535).contains(port) else { return nil }
@@ -144,7 +151,7 @@ enum SetCookieSyntax {
     }
 
     private static func unquoted(_ text: String) -> String {
-        guard text.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") else { return text }
+        guard text.utf8.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") else { return text }
         return String(text.dropFirst().dropLast())
     }
 

@@ -20,7 +20,10 @@ final class DownloadSink: TaskSink {
 
     private let store: DownloadStore
     private let decodes: Bool
-    private let handler: Handler?
+    /// Whether there is a handler.
+    private let isHandled: Bool
+    /// Goes when it is called: the task may be let go of elsewhere.
+    private let handler: Lock<Handler?>
     private let clock = LoadClock.system
     private let state = Lock(State())
 
@@ -31,7 +34,8 @@ final class DownloadSink: TaskSink {
     init(_ store: DownloadStore, decodes: Bool, _ handler: Handler?) {
         self.store = store
         self.decodes = decodes
-        self.handler = handler
+        isHandled = handler != nil
+        self.handler = Lock(handler)
     }
 
     /// The sink of a data task that becomes a download: its content comes through `received`, in order.
@@ -88,7 +92,7 @@ final class DownloadSink: TaskSink {
             fail(task, .badServerResponse, nil, fault)
             return .enough
         }
-        guard handler == nil, task.hasDelegate else { return .more }
+        guard !isHandled, task.hasDelegate else { return .more }
         switch state.withLock({ $0.news.wrote(count, at: clock.now()) }) {
         case .wait: break
         case .tellNow: tellWritten(task)
@@ -159,7 +163,7 @@ final class DownloadSink: TaskSink {
                 reason: failure.reason)
         case .success(let file):
             state.withLock { $0.file = file }
-            if handler == nil {
+            if !isHandled {
                 call(task) { delegate, session, downloadTask in
                     delegate.urlSession(session, downloadTask: downloadTask, didFinishDownloadingTo: file.url)
                     self.removeFile()
@@ -170,7 +174,7 @@ final class DownloadSink: TaskSink {
     }
 
     func completed(_ stage: TaskStage, _ error: (any Error)?) {
-        if let handler {
+        if let handler = handler.withLock({ $0.take() }) {
             let file = error == nil ? state.withLock { $0.file } : nil
             handler(file?.url, stage.task.response, error)
         } else {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import Foundation
+internal import LupineHTTP
 
 /// When a download can be gone on with later, and what an answer to such an attempt means (U-7.12, U-7.14). Pure.
 package enum ResumeRule {
@@ -84,11 +85,8 @@ package enum ResumeRule {
         let field = { (name: String) in response.value(forHTTPHeaderField: name) }
         // What is kept of a 206 that nobody asked for does not stand at the beginning.
         guard response.statusCode == 200 else { return nil }
-        let units = (field("Accept-Ranges") ?? "").split(separator: ",")
-        guard units.contains(where: { $0.trimmingCharacters(in: .whitespaces).lowercased() == "bytes" })
-        else {
-            return nil
-        }
+        let units = Array((field("Accept-Ranges") ?? "").utf8)
+        guard ListSyntax.contains("bytes", in: units.span) else { return nil }
         guard !CacheControl(field: field("Cache-Control"), pragma: field("Pragma")).noStore else {
             return nil
         }

@@ -13,10 +13,11 @@ final class SavingSink: TaskSink {
     typealias Opening = @Sendable (URLResponse) -> FileHandle?
 
     private let base = DelegateSink.shared
-    private let open: Opening
+    /// Goes with the end: the task may be let go of elsewhere.
+    private let open: Lock<Opening?>
     private let target = Lock<FileTarget?>(nil)
 
-    init(_ open: @escaping Opening) { self.open = open }
+    init(_ open: @escaping Opening) { self.open = Lock(open) }
 
     func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
         task.ask(fallback: .cancel) { stage, answer in
@@ -40,7 +41,9 @@ final class SavingSink: TaskSink {
         _ answer: (URLSession.ResponseDisposition) -> Void
     ) {
         assertNoLockIsHeld()
-        guard case .allow = disposition, let handle = open(response) else { return answer(disposition) }
+        guard case .allow = disposition, let handle = open.withLock({ $0 })?(response) else {
+            return answer(disposition)
+        }
         do throws(Errno) {
             let target = FileTarget(try Descriptor.sharing(handle.fileDescriptor))
             self.target.withLock { $0 = target }
@@ -50,6 +53,8 @@ final class SavingSink: TaskSink {
         }
         answer(disposition)
     }
+
+    var keepsChunks: Bool { target.withLock { $0 == nil } }
 
     func received(_ task: TaskCore, _ data: Data) -> Demand {
         guard let target = target.withLock({ $0 }) else { return base.received(task, data) }
@@ -66,6 +71,11 @@ final class SavingSink: TaskSink {
         _ task: TaskCore, _ proposal: CachedURLResponse,
         reply: @escaping @Sendable (CachedURLResponse?) -> Void
     ) { base.caches(task, proposal, reply: reply) }
+
+    func completed(_ stage: TaskStage, _ error: (any Error)?) {
+        _ = open.withLock { $0.take() }
+        base.completed(stage, error)
+    }
 }
 
 extension URLSession {

@@ -59,6 +59,8 @@ protocol HopLoadClient: AnyObject, Sendable {
     /// - Parameter storagePolicy: Where it may be cached, as far as the source has a say.
     func hopResponse(_ hop: any HopLoad, _ response: URLResponse, storagePolicy: URLCache.StoragePolicy)
         -> HopPlan
+    /// Whether the chunks of a transfer coding are to come as pieces of their own (T-7); asked when the first one has come.
+    func hopKeepsChunks(_ hop: any HopLoad) -> Bool
     /// A piece of the content, decoded; never empty, at most 64 KiB.
     func hopReceived(_ hop: any HopLoad, _ data: Data) -> Demand
     /// So many bytes went straight into the file of the plan.
@@ -75,6 +77,10 @@ protocol HopLoadClient: AnyObject, Sendable {
     /// It is over. Called once for every hop that was started or cancelled. The error is the program's own as it is, where code
     /// of the program's has failed, and else a `URLError` (U-16.4).
     func hopEnded(_ hop: any HopLoad, _ error: (any Error)?, _ metrics: consuming HopMetrics)
+}
+
+extension HopLoadClient {
+    func hopKeepsChunks(_ hop: any HopLoad) -> Bool { false }
 }
 
 /// A body stream on its way between threads: whoever holds it last reads it.

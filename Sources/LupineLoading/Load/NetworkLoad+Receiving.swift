@@ -57,6 +57,7 @@ extension NetworkLoad: ExchangeSink {
         flow.withLock { flow in
             flow.response = shown.value
             if !codings.isEmpty { flow.decode(codings, limit: limit) }
+            if framing == .chunked, codings.isEmpty { flow.chunks = .undecided }
         }
         // `upgraded` tells of this one.
         if framing == .handover { return .deliver }
@@ -104,18 +105,19 @@ extension NetworkLoad: ExchangeSink {
     // MARK: content
 
     func receivedContent(_ bytes: Span<UInt8>) -> Demand {
-        let (full, decodes) = flow.withLock { flow -> (Data?, Bool) in
-            if flow.decodes { return (nil, true) }
-            let full = flow.gatherer.hasRoom(for: bytes.count) ? nil : flow.gatherer.take()
-            flow.gatherer.add(bytes)
-            return (full, false)
+        switch flow.withLock({ $0.add(bytes) }) {
+        case .gathered: return .more
+        case .piece(let piece): return deliver(piece)
+        case .coded: return decode(bytes)
+        case .undecided:
+            let isKept = client.hopKeepsChunks(self)
+            flow.withLock { $0.chunks = isKept ? .kept : .none }
+            return receivedContent(bytes)
         }
-        if decodes { return decode(bytes) }
-        return full.map(deliver) ?? .more
     }
 
     func caughtUp() -> Demand {
-        guard let piece = flow.withLock({ $0.gatherer.take() }) else { return .more }
+        guard let piece = flow.withLock({ $0.gatherer.endTurn() }) else { return .more }
         return deliver(piece)
     }
 
@@ -186,8 +188,7 @@ extension NetworkLoad: ExchangeSink {
 
     private func keep(_ rest: Span<UInt8>) {
         var waiting: [UInt8] = []
-        waiting.reserveCapacity(rest.count)
-        for index in rest.indices { waiting.append(rest[index]) }
+        waiting.append(rest, rest.indices)
         let kept = waiting
         flow.withLock { $0.waiting = kept }
     }

@@ -15,6 +15,8 @@ struct ResponseFlow {
     var evidence: PeerEvidence?
     var response: URLResponse?
     var gatherer = ContentGatherer()
+    /// What becomes of the chunks of a transfer coding.
+    var chunks = Chunks.none
     /// Undoes the content's codings; nil where it has none or keeps them.
     private(set) var decoder: CodingStream?
     private var allowance = TurnAllowance()
@@ -36,12 +38,47 @@ struct ResponseFlow {
 
     private var scratch: [UInt8] = []
 
+    /// The borders of a body's chunks.
+    enum Chunks {
+        /// The body has none, or they mean nothing behind a decoder.
+        case none
+        /// The client has not been asked yet.
+        case undecided
+        /// Each is a piece of its own, as far as they are not too many.
+        case kept
+    }
+
     /// Whether content goes through a decoder.
     var decodes: Bool { decoder != nil }
 
     /// Content is to be decoded from here on.
     mutating func decode(_ codings: [ContentCoding], limit: ExpansionLimit) {
         decoder = CodingStream(codings, limit: limit)
+    }
+
+    /// What has become of content that came.
+    enum Addition: Sendable {
+        case gathered
+        /// It waits, or is the piece; this is to be handed on.
+        case piece(Data)
+        /// It is to be decoded, and was not added.
+        case coded
+        /// It was not added: whether chunks are kept is to be decided first.
+        case undecided
+    }
+
+    /// Content has come.
+    mutating func add(_ bytes: Span<UInt8>) -> Addition {
+        if decodes { return .coded }
+        let piece: Data?
+        switch chunks {
+        case .undecided: return .undecided
+        case .kept: piece = gatherer.add(chunk: bytes)
+        case .none:
+            piece = gatherer.hasRoom(for: bytes.count) ? nil : gatherer.take()
+            gatherer.add(bytes)
+        }
+        return piece.map(Addition.piece) ?? .gathered
     }
 
     /// What one step of decoding came to.

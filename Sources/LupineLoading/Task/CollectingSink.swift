@@ -6,14 +6,15 @@ import LupineTransport
 /// Content is collected in memory; a handler gets all of it, or the error (U-4.5, U-4.6).
 final class CollectingSink: TaskSink {
     private let content: CollectedContent
-    private let handler: @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    /// Goes when it is called: the task may be let go of elsewhere.
+    private let handler: Lock<(@Sendable (Data?, URLResponse?, (any Error)?) -> Void)?>
 
     /// - Parameter limit: A longer body fails the task.
     init(
         limit: CollectedBodyLimit, _ handler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) {
         content = CollectedContent(limit: limit)
-        self.handler = handler
+        self.handler = Lock(handler)
     }
 
     func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
@@ -25,7 +26,7 @@ final class CollectingSink: TaskSink {
 
     func completed(_ stage: TaskStage, _ error: (any Error)?) {
         let data = content.take()
-        handler(error == nil ? data : nil, stage.task.response, error)
+        handler.withLock { $0.take() }?(error == nil ? data : nil, stage.task.response, error)
     }
 }
 

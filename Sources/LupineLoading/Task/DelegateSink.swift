@@ -10,6 +10,8 @@ final class DelegateSink: TaskSink {
 
     private init() {}
 
+    var keepsChunks: Bool { true }
+
     func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
         guard task.hasDelegate else { return .deliver }
         task.ask(ResponseQuestion(task, about: response))

@@ -63,6 +63,9 @@ struct HopAssembly: Sendable {
 
     // MARK: what a response sets
 
+    /// How many cookies of one response are stored, the last ones: what a domain may have.
+    private static let mostCookies = 180
+
     /// Stores what a response sets, line by line (U-13.1, U-13.13).
     ///
     /// - Parameters:
@@ -78,7 +81,7 @@ struct HopAssembly: Sendable {
             let origin = CookieOrigin(url)
         else { return }
         let now = Date()
-        let cookies = fields.values(of: .setCookie).compactMap { line in
+        let cookies = fields.values(of: .setCookie).suffix(mostCookies).compactMap { line in
             SetCookieSyntax.cookie(line, from: origin, now: now)
         }
         storage.store(

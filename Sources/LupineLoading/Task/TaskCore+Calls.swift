@@ -67,6 +67,9 @@ extension TaskCore {
         if state.withLock({ $0.delivery.holdContent(isHeld) }) { askForTurn() }
     }
 
+    /// Nobody looks at single pieces.
+    func collectContent() { state.withLock { $0.isCollected = true } }
+
     /// The load ended by force while the delegate was being asked: nothing waits for the answer.
     func breakQuestion() {
         let (dropped, needsTurn) = drop { $0.delivery.breakQuestion() }
@@ -211,9 +214,9 @@ extension TaskCore {
         }
         assertNoLockIsHeld()
         sink.completed(stage, error)
-        // The stage keeps both: nothing goes away under the lock.
+        // The stage keeps all of them: nothing goes away under the lock, nor with whoever lets go of the task last.
         let isLast = state.withLock { state in
-            defer { (state.face, state.session) = (nil, nil) }
+            defer { (state.face, state.session, state.own) = (nil, nil, nil) }
             return state.face != nil
         }
         if isLast { stage.session.core.taskFinished(identifier, of: stage.session) }

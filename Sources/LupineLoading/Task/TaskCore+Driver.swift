@@ -142,6 +142,11 @@ extension TaskCore: TaskDriverClient {
         return sink.responded(self, response)
     }
 
+    var driverKeepsChunks: Bool {
+        let (sink, isCollected) = state.withLock { ($0.sink, $0.isCollected) }
+        return sink.keepsChunks && !isCollected
+    }
+
     func driverReceived(_ data: Data) -> Demand {
         count(data.count).received(self, data)
     }

@@ -45,6 +45,8 @@ final class TaskCore: Sendable {
         var response: URLResponse?
         var error: (any Error)?
         var own: DelegateSet?
+        /// Whether the delegate only collects the content.
+        var isCollected = false
         /// What the task was handed to answer challenges with.
         var credential: URLCredential?
         /// In which Swift tasks a delegate answers the question that is open.

@@ -43,6 +43,10 @@ struct TaskDelivery: Sendable {
         case stop
     }
 
+    /// More pieces of content than these do not wait: what comes then is joined to the last one, up to `joinedLimit`.
+    static let mostPieces = 64
+    /// The largest piece that others are joined to.
+    static let joinedLimit = 64 * 1024
     /// More content than this does not wait: the load stops reading...
     static let highMark = 256 * 1024
     /// ... until so little is left.
@@ -54,6 +58,7 @@ struct TaskDelivery: Sendable {
     private var steps: [Step] = []
     private var next = 0
     private var waitingBytes = 0
+    private var waitingPieces = 0
     private var isPaused = false
     private var openQuestion: (any TaskQuestion)?
     private var isScheduled = false
@@ -80,10 +85,25 @@ struct TaskDelivery: Sendable {
     /// Adds a piece of content. Returns whether a turn has to be asked for, and whether the load is to stop reading.
     mutating func add(_ data: Data) -> (needsTurn: Bool, pauses: Bool) {
         if isCancelled || ending == .finished { return (false, false) }
-        append(.data(data))
         waitingBytes += data.count
+        if waitingPieces < Self.mostPieces || !joinToLast(data) {
+            append(.data(data))
+            waitingPieces += 1
+        }
         if waitingBytes > Self.highMark { isPaused = true }
         return (schedule(), isPaused)
+    }
+
+    /// Whether the last thing that waits is a piece that has room.
+    private mutating func joinToLast(_ data: Data) -> Bool {
+        guard steps.count > next, let last = steps.indices.last, case .data(var piece) = steps[last],
+            piece.count + data.count <= Self.joinedLimit
+        else { return false }
+        // Nobody else holds it while it grows.
+        steps[last] = .spent
+        piece.append(data)
+        steps[last] = .data(piece)
+        return true
     }
 
     /// The load is over: when nothing is left, the task finishes. Returns whether a turn has to be asked for.
@@ -179,7 +199,7 @@ struct TaskDelivery: Sendable {
             case .call, .data, .spent: break
             }
         }
-        (steps, next, waitingBytes) = (kept, 0, 0)
+        (steps, next, waitingBytes, waitingPieces) = (kept, 0, 0, 0)
         return (abandoned, schedule())
     }
 
@@ -231,6 +251,7 @@ struct TaskDelivery: Sendable {
         case .spent: return take()
         case .data(let data):
             waitingBytes -= data.count
+            waitingPieces -= 1
             let resumes = isPaused && waitingBytes <= Self.lowMark
             if resumes { isPaused = false }
             return .data(data, resumes: resumes)

@@ -264,6 +264,8 @@ extension TaskDriver: HopLoadClient {
 
     // MARK: the content
 
+    func hopKeepsChunks(_ hop: any HopLoad) -> Bool { client.driverKeepsChunks }
+
     func hopReceived(_ hop: any HopLoad, _ data: Data) -> Demand {
         let (isWanted, voided) = state.withLock { state -> (Bool, URL?) in
             guard state.hop === hop, state.machine.isRunning else { return (false, nil) }

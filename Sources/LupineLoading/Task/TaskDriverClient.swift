@@ -68,6 +68,8 @@ protocol TaskDriverClient: AnyObject, Sendable {
     func driverInterim(_ response: HTTPURLResponse)
     /// The final response: the answer says at once how its content flows.
     func driverResponse(_ response: URLResponse) -> HopPlan
+    /// Whether the chunks of a transfer coding are to come as pieces of their own.
+    var driverKeepsChunks: Bool { get }
     /// A piece of the content, never empty.
     func driverReceived(_ data: Data) -> Demand
     /// So many bytes went straight into the file.
@@ -86,4 +88,6 @@ extension TaskDriverClient {
 
     /// Nothing: only a task is handed any.
     var driverCredential: URLCredential? { nil }
+
+    var driverKeepsChunks: Bool { false }
 }

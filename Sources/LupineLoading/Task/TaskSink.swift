@@ -10,6 +10,8 @@ import LupineTransport
 protocol TaskSink: AnyObject, Sendable {
     /// The final response; the core holds it already. The answer says how its content flows.
     func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan
+    /// Whether the chunks of a transfer coding are to come as pieces of their own (T-7), where content is not decoded.
+    var keepsChunks: Bool { get }
     /// A piece of the content, never empty. The core has counted it.
     func received(_ task: TaskCore, _ data: Data) -> Demand
     /// So many bytes went straight into the file that `responded` named. The core has counted them.
@@ -41,6 +43,7 @@ protocol TaskSink: AnyObject, Sendable {
 }
 
 extension TaskSink {
+    var keepsChunks: Bool { false }
     func spliced(_ task: TaskCore, _ count: Int) -> Demand { .more }
     func upgraded(_ task: TaskCore, _ connection: UpgradedConnection, _ response: HTTPURLResponse)
         -> any UpgradeHandler

@@ -103,6 +103,10 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
     /// thread; calls nothing back.
     package func holdContent(_ isHeld: Bool) { core.holdContent(isHeld) }
 
+    /// The delegate only collects the content: how the server has cut it means nothing, and it comes in large pieces. To be
+    /// called before the task is resumed.
+    package func collectContent() { core.collectContent() }
+
     /// Which of the tasks that wait for a connection goes first: 0...1.
     open var priority: Float {
         get { core.priority }

@@ -87,6 +87,10 @@ extension TrustPath {
         case X509_V_ERR_CERT_NOT_YET_VALID:
             return isAnchor(problem.depth)
                 ? nil : .notYetValid(subject: subject, until: certificate.notBefore)
+        case X509_V_ERR_UNSUPPORTED_SIGNATURE_ALGORITHM:
+            return .invalidChain(
+                subject: subject, code: Int(problem.code),
+                reason: "the key of its issuer, or the key's exponent, is longer than what is computed with")
         case X509_V_ERR_CERT_CHAIN_TOO_LONG:
             return .invalidChain(
                 subject: subject, code: Int(problem.code),

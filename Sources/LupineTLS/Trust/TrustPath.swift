@@ -22,7 +22,7 @@ struct TrustPath: Sendable {
     let problems: [Problem]
     /// Whether the last certificate is trusted as it is.
     let isAnchored: Bool
-    /// How many certificates stood on all paths that were tried.
+    /// What the certificates on all paths that were tried have cost (`Certificate.signatureCost`).
     private(set) var work = 0
 
     /// The part of the path whose signatures fit (I-12.5): an issuer that only bears the right name is not of it.
@@ -50,22 +50,33 @@ struct TrustPath: Sendable {
             self.init(built: [leaf], problems: [problem], isAnchored: false)
             return
         }
+        let sent = trust.certificates.dropFirst() + trust.intermediates
+        var others = sent.filter { $0.signatureCost != nil }
         // OpenSSL takes the first issuer that fits by name and does not turn back. When that leads nowhere, the next
         // run leaves it out: there may be another one, cross-signed or with the right key.
-        var others = trust.certificates.dropFirst() + trust.intermediates
         var path = TrustPath(leaf: leaf, others: others, store: trust.store, time: time)
         var best = path
-        var work = path.built.count
+        var work = path.cost
         for _ in 0..<TrustPath.detourLimit where work < TrustPath.workLimit {
             guard let wrong = path.wrongTurn, others.contains(wrong) else { break }
             others.removeAll { $0 == wrong }
             path = TrustPath(leaf: leaf, others: others, store: trust.store, time: time)
-            work += path.built.count
+            work += path.cost
             if path.isSound || path.linked.count > best.linked.count { best = path }
+        }
+        if others.count < sent.count, !best.isAnchored, let end = best.built.last,
+            sent.contains(where: { $0.signatureCost == nil && $0.subject == end.issuer })
+        {
+            // Which it is, and not that it is missing.
+            let problem = Problem(code: X509_V_ERR_UNSUPPORTED_SIGNATURE_ALGORITHM, depth: best.built.count - 1)
+            let others = best.problems.filter { !$0.isAboutAnchoring }
+            best = TrustPath(built: best.built, problems: others + [problem], isAnchored: false)
         }
         self = best
         self.work = work
     }
+
+    private var cost: Int { built.reduce(0) { $0 + ($1.signatureCost ?? 1) } }
 
     /// How often names are compared with constraints at most, in all certificates that were sent: OpenSSL compares each name of each
     /// with the constraints of each issuer above it, also where nobody vouches for any of them.
@@ -83,9 +94,9 @@ struct TrustPath: Sendable {
     /// How many issuers that lead nowhere are left out, one after the other.
     static let detourLimit = 8
     /// How many certificates may stand between the leaf and the anchor; chains in use have three at most. Each costs the
-    /// loop's thread a signature with a key that the peer has chosen to be slow: some 5 ms for RSA with a long exponent.
+    /// loop's thread a signature, with a key that the peer has chosen to be slow.
     static let intermediateLimit = 10
-    /// After how many certificates on paths no other way is tried.
+    /// After how much work on paths no other way is tried.
     static let workLimit = 24
 
     /// Whether signatures link it to an anchor.
@@ -105,7 +116,7 @@ struct TrustPath: Sendable {
         self.isAnchored = isAnchored
     }
 
-    private init(leaf: Certificate, others: ArraySlice<Certificate>, store: TrustStore, time: UnixTime?) {
+    private init(leaf: Certificate, others: [Certificate], store: TrustStore, time: UnixTime?) {
         let notes = Notes()
         let run = TrustPath.run(leaf: leaf, others: others, store: store, time: time, notes: notes)
         guard let anchor = run.anchor else {
@@ -125,7 +136,7 @@ struct TrustPath: Sendable {
     }
 
     private static func run(
-        leaf: Certificate, others: ArraySlice<Certificate>, store: TrustStore, time: UnixTime?, notes: Notes
+        leaf: Certificate, others: [Certificate], store: TrustStore, time: UnixTime?, notes: Notes
     ) -> (built: [Certificate], anchor: Int?) {
         guard let context = unsafe X509_STORE_CTX_new(), let untrusted = unsafe lupine_sk_X509_new() else {
             preconditionFailure("OpenSSL is out of memory")

@@ -25,6 +25,8 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
         var held = 0
         var isPaused = false
         var isAbandoned = false
+        /// Whether each chunk of a transfer coding is a piece of its own, as long as not too many wait.
+        var keepsChunks = false
         /// Whether the head announced that no content follows.
         var isEmpty = false
         var end: Result<Void, TransportError>?
@@ -33,15 +35,18 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
         var delivered: Int64 = 0
         var metrics: TransferMetrics?
 
-        /// Adds content; small pieces that nobody has taken yet become one.
+        /// Adds content; small pieces that nobody has taken yet become one, the first chunks aside.
         mutating func append(_ bytes: Span<UInt8>) {
             held += bytes.count
             delivered += Int64(bytes.count)
-            if let last = pieces.indices.last, pieces[last].count + bytes.count <= BodyInlet.mergedPiece {
-                pieces[last].append(span: bytes)
+            let isApart = keepsChunks && pieces.count < BodyInlet.mostChunks
+            if !isApart, let last = pieces.indices.last,
+                pieces[last].count + bytes.count <= BodyInlet.mergedPiece
+            {
+                pieces[last].append(bytes, bytes.indices)
             } else {
                 var piece: [UInt8] = []
-                piece.append(span: bytes)
+                piece.append(bytes, bytes.indices)
                 pieces.append(piece)
             }
         }
@@ -131,6 +136,8 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
 
     /// Above it the connection pauses, at half of it the connection goes on.
     private static let highWater = 256 * 1024
+    /// So many chunks wait apart; those behind them are merged.
+    private static let mostChunks = 64
     /// Pieces are merged up to this size.
     private static let mergedPiece = 16 * 1024
     /// As much is decoded at once.
@@ -231,7 +238,9 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
 
     func receivedHead(_ head: ResponseHead, framing: BodyFraming) -> ContentPlan {
         if decodes, framing != .none, head.status.code != 206 { prepareDecoder(head) }
+        let isDecoded = decoding.withLock { $0 != nil }
         let isAbandoned = state.withLock { state -> Bool in
+            state.keepsChunks = framing == .chunked && !isDecoded
             state.isEmpty = framing == .none
             state.head = head
             return state.isAbandoned
@@ -276,7 +285,7 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
             }
             if !step.isDone {
                 var waiting: [UInt8] = []
-                waiting.append(span: bytes.extracting(droppingFirst: start))
+                waiting.append(bytes, start..<bytes.count)
                 let kept = waiting
                 decoding.withLock { $0?.waiting = kept }
             }
@@ -358,16 +367,6 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
         state.withLock { state in
             state.exchange = nil
             if state.end == nil { state.end = end }
-        }
-    }
-}
-
-extension [UInt8] {
-    fileprivate mutating func append(span bytes: Span<UInt8>) {
-        // Adding nothing to an empty array would write to the storage that all empty arrays share.
-        guard !bytes.isEmpty else { return }
-        append(addingCapacity: bytes.count) { output in
-            for index in bytes.indices { output.append(bytes[index]) }
         }
     }
 }

@@ -171,18 +171,32 @@ final class Engine: Sendable {
 
 /// Content that a task supplies.
 private final class ClosureSource: ContentSource {
-    private let produce: @Sendable () async throws -> [UInt8]?
+    /// The program's closure, which a task lets go of: the loop may be the last that has the source.
+    private final class Producer: Sendable {
+        typealias Closure = @Sendable () async throws -> [UInt8]?
+        private let closure: Lock<Closure?>
+
+        init(_ closure: @escaping Closure) { self.closure = Lock(closure) }
+
+        func next() async throws -> [UInt8]? { try await closure.withLock { $0 }?() }
+
+        func letGo() { _ = closure.withLock { $0.take() } }
+    }
+
+    private let producer: Producer
     private let task = Lock<Task<Void, Never>?>(nil)
 
-    init(_ produce: @escaping @Sendable () async throws -> [UInt8]?) { self.produce = produce }
+    init(_ produce: @escaping @Sendable () async throws -> [UInt8]?) { producer = Producer(produce) }
+
+    deinit { Task { [producer] in producer.letGo() } }
 
     var isReplayable: Bool { false }
     func rewind() -> Bool { false }
 
     func next(_ reply: @escaping @Sendable (ContentPiece) -> Void) {
-        let running = Task { [produce] in
+        let running = Task { [producer] in
             do {
-                reply(try await produce().map { .bytes($0) } ?? .end(trailers: Fields()))
+                reply(try await producer.next().map { .bytes($0) } ?? .end(trailers: Fields()))
             } catch {
                 reply(.failed(String(describing: error)))
             }

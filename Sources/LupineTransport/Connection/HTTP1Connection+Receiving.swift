@@ -12,7 +12,8 @@ extension HTTP1Connection {
         var turns = 0
         while mayRead, wantsToRead {
             turns += 1
-            if turns > Self.turns {
+            // What a peer sends decides how long it takes.
+            if turns > Self.turns || turns > 1 && loop.isLate {
                 yieldReading()
                 return caughtUp()
             }
@@ -125,12 +126,15 @@ extension HTTP1Connection {
             do throws(HTTPError) {
                 (event, consumed) = try codec.next(rest)
             } catch {
-                return lose(.http(host: route.host, error))
+                finishSplice()
+                if machine.state != .closed { lose(.http(host: route.host, error)) }
+                return
             }
             start += consumed
             switch event {
             case .needMore:
                 if case .exchanging(_, .awaitingHead) = machine.state { current?.headOctets += consumed }
+                guard writeGathered() else { return }
                 armDeadline()
                 // Where more may be at hand, whoever reads it says so.
                 if !mayRead { caughtUp() }
@@ -143,10 +147,12 @@ extension HTTP1Connection {
                 current?.headOctets += consumed
                 guard receivedHead(head, framing, keepAlive) else { return }
             case .content(let range):
-                guard receivedContent(rest.extracting(range)) else {
+                guard receivedContent(rest.extracting(range), isLast: range.upperBound == rest.count) else {
                     return keep(bytes.extracting(droppingFirst: start))
                 }
             case .end(let trailers):
+                finishSplice()
+                if machine.state == .closed { return }
                 return responseEnded(trailers, leftOver: bytes.count - start)
             case .handover:
                 return beginUpgrade(bytes.extracting(droppingFirst: start))
@@ -170,8 +176,7 @@ extension HTTP1Connection {
 
     func keep(_ bytes: Span<UInt8>) {
         guard machine.state != .closed, !bytes.isEmpty else { return }
-        unread.reserveCapacity(bytes.count)
-        for index in bytes.indices { unread.append(bytes[index]) }
+        unread.append(bytes, bytes.indices)
     }
 
     /// False when reading must not go on from the same bytes.
@@ -207,7 +212,9 @@ extension HTTP1Connection {
     }
 
     /// False when the consumer takes no more of the same bytes now.
-    func receivedContent(_ bytes: Span<UInt8>) -> Bool {
+    ///
+    /// - Parameter isLast: Whether nothing more is at hand behind them.
+    func receivedContent(_ bytes: Span<UInt8>, isLast: Bool) -> Bool {
         current?.metrics.responseContentBytes += Int64(bytes.count)
         spendContent(bytes.count)
         if isDraining {
@@ -219,18 +226,38 @@ extension HTTP1Connection {
             return true
         }
         guard let exchange = current?.exchange else { return false }
-        let demand: Demand
-        if let splice {
-            do throws(TransportError) {
-                try splice.writeDirectly(bytes)
-            } catch {
-                fail(error)
-                return false
-            }
-            demand = exchange.sink.spliced(bytes.count)
-        } else {
-            demand = exchange.sink.receivedContent(bytes)
+        guard let splice else { return obey(exchange.sink.receivedContent(bytes), of: exchange) }
+        do throws(TransportError) {
+            guard let written = try splice.take(bytes, isLast: isLast) else { return true }
+            return obey(exchange.sink.spliced(written), of: exchange)
+        } catch {
+            fail(error)
+            return false
         }
+    }
+
+    /// What was gathered goes into the file. False when the consumer takes no more now, or that failed.
+    private func writeGathered() -> Bool {
+        guard let splice, let exchange = current?.exchange else { return true }
+        do throws(TransportError) {
+            guard let written = try splice.writeGathered() else { return true }
+            return obey(exchange.sink.spliced(written), of: exchange)
+        } catch {
+            fail(error)
+            return false
+        }
+    }
+
+    /// The same where nothing comes any more: nobody has to stop.
+    private func finishSplice() {
+        guard let splice, let exchange = current?.exchange else { return }
+        do throws(TransportError) {
+            if let written = try splice.writeGathered() { _ = exchange.sink.spliced(written) }
+        } catch { fail(error) }
+    }
+
+    /// False when no more of the bytes at hand is taken now.
+    private func obey(_ demand: Demand, of exchange: Exchange) -> Bool {
         switch demand {
         case .more: return machine.state != .closed
         case .pause:

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: MIT
 
+import LupineHTTP
+
 /// A response's content on its way from a socket into a file.
 ///
 /// Through a pipe the kernel moves pages and we see none of it; content that the codec has to look at, or that came
-/// together with the head, is written as it comes. It belongs to one exchange on one loop.
+/// together with the head, is written: small pieces together, since each write is a call of the kernel and a server
+/// decides how small its chunks are. It belongs to one exchange on one loop.
 final class SpliceTransfer {
     /// Whether the socket's content may go through the pipe. Not where there is none for want of descriptors: then it is read
     /// and written.
     private(set) var usesPipe: Bool
     private let target: FileTarget
     private var pipe: SplicePipe?
+    /// Content that is still to be written.
+    private var gathered: [UInt8] = []
 
     enum Step: Hashable {
         case moved(Int)
@@ -23,8 +28,26 @@ final class SpliceTransfer {
         self.usesPipe = usesPipe
     }
 
-    /// Writes bytes that were read already.
-    func writeDirectly(_ bytes: Span<UInt8>) throws(TransportError) { try target.write(bytes) }
+    /// Takes content that was read already.
+    ///
+    /// - Parameter isLast: Whether nothing more is at hand behind it.
+    /// - Returns: How much has been written, this and what was gathered before; nil when it was only gathered.
+    func take(_ bytes: Span<UInt8>, isLast: Bool) throws(TransportError) -> Int? {
+        if gathered.isEmpty, isLast || bytes.count >= Self.gatheredLimit {
+            try target.write(bytes)
+            return bytes.count
+        }
+        gathered.append(bytes, bytes.indices)
+        return isLast || gathered.count >= Self.gatheredLimit ? try writeGathered() : nil
+    }
+
+    /// Writes what was gathered, if anything was, and says how much.
+    func writeGathered() throws(TransportError) -> Int? {
+        if gathered.isEmpty { return nil }
+        defer { gathered.removeAll(keepingCapacity: true) }
+        try target.write(gathered.span)
+        return gathered.count
+    }
 
     /// Moves up to `limit` bytes that have come.
     func step(
@@ -58,4 +81,6 @@ final class SpliceTransfer {
     }
 
     private static let pipeCapacity: Int32 = 1 << 20
+    /// So much is gathered at most.
+    private static let gatheredLimit = 64 * 1024
 }

@@ -23,6 +23,20 @@ import Testing
         #expect(Self.elements(text) == expected)
     }
 
+    @Test func soManyElementsAreLookedAtAndNoMore() {
+        let list = Array(String(repeating: "a, ,", count: 5_000).utf8)
+        var count = 0
+        ListSyntax.forEachElement(in: list.span, upTo: 3) { _ in count += 1 }
+        #expect(count == 3)
+        ListSyntax.forEachElement(in: list.span) { _ in count += 1 }
+        #expect(count == 5_003)
+        let parameters = Array(("a" + String(repeating: ";b=c", count: 5_000) + ";d=e").utf8)
+        count = 0
+        ListSyntax.forEachParameter(of: 0..<parameters.count, in: parameters.span) { _, _ in count += 1 }
+        #expect(count == ListSyntax.mostElements)
+        #expect(ListSyntax.parameter("d", of: 0..<parameters.count, in: parameters.span) == nil)
+    }
+
     @Test(arguments: [
         ("close", true), ("Close", true), ("a, CLOSE", true), ("closed", false), ("\"close\"", false),
         ("a close", false), ("", false), ("close;x", false),

@@ -45,6 +45,16 @@ struct ChallengeTests {
         #expect(Self.shown(ChallengeSyntax.parse(lines)) == shown)
     }
 
+    @Test("[U-11.3] so many challenges are read, of all lines, and so many parameters of each")
+    func manyChallenges() {
+        let line = String(repeating: "Digest nonce=n,realm=r,", count: 50)
+        let challenges = ChallengeSyntax.parse([line, line, "Basic realm=x"])
+        #expect(challenges.count == 64 && challenges.allSatisfy { $0.scheme == "digest" })
+        let parameters = (0..<100).map { "p\($0)=v" }.joined(separator: ",")
+        let wide = ChallengeSyntax.parse(["Basic " + parameters + ", Digest nonce=n"])
+        #expect(wide.map(\.scheme) == ["basic", "digest"] && wide.first?.parameters.count == 64)
+    }
+
     @Test func noOctetsStopTheReader() {
         let alphabet = Array("aB1 ,=\"\\\t@;".utf8)
         var state: UInt64 = 42

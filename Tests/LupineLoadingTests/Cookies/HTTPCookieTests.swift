@@ -99,6 +99,17 @@ struct HTTPCookieTests {
         #expect(!(try #require(read("a=b"))).isSecure)
     }
 
+    @Test("[U-13.2, U-13.3] a line with more attributes than anybody has is no cookie, and so many ports are none")
+    func manyAttributes() throws {
+        let most = String(repeating: "; x=y", count: 63)
+        #expect(read("a=b" + most + "; Secure")?.isSecure == true)
+        #expect(read("a=b" + most + "; x; Secure") == nil)
+        let ports = (1...64).map(String.init).joined(separator: ",")
+        #expect(read("a=b; Port=\"\(ports)\"")?.portList?.count == 64)
+        let cookie = try #require(read("a=b; Port=\"\(ports),65\""))
+        #expect(cookie.portList == nil)
+    }
+
     static let ends: [(attributes: String, end: TimeInterval?)] = [
         ("Max-Age=10", 10), ("Max-Age=10; Expires=Fri, 01 Jan 2100 00:00:00 GMT", 10),
         ("Expires=Fri, 01 Jan 2100 00:00:00 GMT; max-age=10; Version=1", 10),

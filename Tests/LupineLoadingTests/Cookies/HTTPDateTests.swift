@@ -22,6 +22,9 @@ struct HTTPDateTests {
         ("1 Jan 2016 0:0:60", nil), ("1 Jan 2016", nil), ("Jan 2016 0:0:0", nil), ("1 2016 0:0:0", nil),
         ("1 Jan 0:0:0", nil), ("1 Jan 20160 0:0:0", nil), ("1 Jan 2016 000:0:0", nil),
         ("1 Jan 2016 0x:0:0", nil),
+        // Longer than any date is.
+        ("6 nov 1994 8:49:37" + String(repeating: " x", count: 55), 784_111_777),
+        ("6 nov 1994 8:49:37" + String(repeating: " x", count: 56), nil),
     ]
 
     @Test("[U-13.4] dates of every form are read", arguments: dates)

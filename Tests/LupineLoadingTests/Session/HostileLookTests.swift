@@ -269,6 +269,38 @@ struct HostileLookTests {
         session.invalidateAndCancel()
     }
 
+    @Test(
+        "[O-7] a task that is kept holds neither the handler that was called nor its delegate",
+        .timeLimit(.minutes(1)), arguments: [0, 1, 2])
+    func keptTask(_ kind: Int) async throws {
+        final class Delegate: NSObject, URLSessionDataDelegate, Sendable {
+            let parting: Parting
+            init(_ parting: Parting) { self.parting = parting }
+        }
+        let stand = LoadStand()
+        let session = stand.session(nil)
+        let (ends, end) = AsyncStream<Void>.makeStream()
+        func start() -> URLSessionTask {
+            let parting = Parting { end.yield() }
+            let task: URLSessionTask
+            switch kind {
+            case 0: task = session.dataTask(with: someURL()) { _, _, _ in withExtendedLifetime(parting) {} }
+            case 1: task = session.downloadTask(with: someURL()) { _, _, _ in withExtendedLifetime(parting) {} }
+            default:
+                task = session.dataTask(with: someURL())
+                task.delegate = Delegate(parting)
+            }
+            task.resume()
+            return task
+        }
+        let task = start()
+        await stand.load().end()
+        var ended = ends.makeAsyncIterator()
+        await ended.next()
+        #expect(task.state == .completed && task.delegate == nil)
+        session.invalidateAndCancel()
+    }
+
     /// Runs tasks on a queue, and does something else first, once.
     private final class Meddler: TaskExecutor {
         let act = Noted<(@Sendable () -> Void)?>(nil)

@@ -200,4 +200,17 @@ struct HopAssemblyTests {
             #expect(storage.cookies?.map(\.name) == row.stored, "\(row.what)")
         }
     }
+
+    @Test("[U-13.10] of a response with more cookies than a domain may have the last ones are stored")
+    func manyCookiesOfAResponse() throws {
+        var fields = Fields()
+        for index in 0..<400 { try fields.append(.setCookie, "n\(index)=v") }
+        let url = try #require(URL(string: "http://example.com/"))
+        let response = HTTPURLResponse(
+            url: url, head: ResponseHead(status: Status(200), fields: fields), isDecoded: false)
+        let storage = HTTPCookieStorage(file: nil)
+        let settings = SessionSettings(DriverLoad.configuration { $0.httpCookieStorage = storage })
+        HopAssembly.storeCookies(of: response, to: try DriverLoad.request("http://example.com/"), settings)
+        #expect(Set(storage.cookies?.map(\.name) ?? []) == Set((220..<400).map { "n\($0)" }))
+    }
 }

@@ -54,6 +54,20 @@ struct TaskDeliveryTests {
         #expect(delivery.drain() == ["certain"])
     }
 
+    @Test("[T-7] no more than 64 pieces wait: those behind them are joined, up to 64 KiB, and nothing is lost")
+    func joinedPieces() {
+        let delivery = Held()
+        for _ in 0..<1_000 { _ = delivery.add(Data(count: 1)) }
+        let waiting = delivery.drain()
+        #expect(waiting == Array(repeating: "data 1", count: 63) + ["data 937"])
+        for _ in 0..<70 { _ = delivery.add(Data(count: 3_000)) }
+        #expect(delivery.drain().suffix(2) == ["data 3000", "data 21000"])
+        for _ in 0..<64 { _ = delivery.add(Data(count: 1)) }
+        _ = delivery.add(.call { _ in })
+        for _ in 0..<2 { _ = delivery.add(Data(count: 1)) }
+        #expect(delivery.drain().suffix(3) == ["data 1", "call", "data 2"])
+    }
+
     @Test("[U-7.2] what was given out keeps no room, also where something always waits")
     func roomOfWhatIsGone() throws {
         var delivery = TaskDelivery()

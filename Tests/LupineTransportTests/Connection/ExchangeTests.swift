@@ -142,6 +142,33 @@ import Testing
         }
     }
 
+    /// A server that makes its chunks small does not have the kernel called for each.
+    @Test func tinyChunksAreWrittenTogether() async throws {
+        let path = try temporaryFile()
+        defer { _ = unsafe unlink(path) }
+        let octets = (0..<50_000).map { UInt8(truncatingIfNeeded: $0) }
+        let wire = octets.flatMap { [0x31, 0x0D, 0x0A, $0, 0x0D, 0x0A] } + Array("0\r\n\r\n".utf8)
+        let plan = ScriptPlan([
+            Script([
+                .expectHead, .send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"), .send(wire), .stall,
+            ])
+        ])
+        try await withPool(plan) { stage in
+            let target = FileTarget(try Descriptor.writing(path: path))
+            let writes = Box(0)
+            let sink = try await stage.send(
+                sink: RecordingSink(
+                    plan: { .splice(into: target) },
+                    demand: { _ in
+                        writes.update { $0 += 1 }
+                        return .more
+                    }))
+            #expect(sink.failure == nil && sink.log.value.spliced == octets.count)
+            #expect(try contents(of: path) == octets)
+            #expect(writes.value < octets.count / 4)
+        }
+    }
+
     /// Its consumer has enough of it in the middle.
     @Test func enoughOfAFile() async throws {
         let path = try temporaryFile()

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+@testable import LupineLoading
+
+struct ContentGathererTests {
+    @Test("[T-7] so many chunks of a turn stay apart, the others are joined, and each turn begins anew")
+    func chunks() {
+        var gatherer = ContentGatherer()
+        for _ in 0..<2 {
+            for index in 0..<UInt8(ContentGatherer.mostChunks) {
+                #expect(gatherer.add(chunk: [index].span) == Data([index]))
+            }
+            for index: UInt8 in 0..<100 { #expect(gatherer.add(chunk: [index].span) == nil) }
+            #expect(gatherer.endTurn() == Data(0..<100))
+        }
+        #expect(gatherer.endTurn() == nil)
+    }
+
+    @Test("[U-7.2] joined chunks are no larger than a piece may be, and none is lost")
+    func largeChunks() {
+        var gatherer = ContentGatherer()
+        let chunk = [UInt8](repeating: 7, count: 40_000)
+        var pieces: [Data] = []
+        for _ in 0..<ContentGatherer.mostChunks + 5 {
+            if let piece = gatherer.add(chunk: chunk.span) { pieces.append(piece) }
+        }
+        if let piece = gatherer.endTurn() { pieces.append(piece) }
+        #expect(pieces.allSatisfy { $0.count <= ContentGatherer.pieceLimit })
+        #expect(pieces.map(\.count).reduce(0, +) == 40_000 * (ContentGatherer.mostChunks + 5))
+    }
+}
