@@ -31,6 +31,27 @@ import Testing
         }
     }
 
+    @Test func languages() async throws {
+        try await API.serve { api in
+            let configuration = URLSessionConfiguration.af.default
+            configuration.headers.update(.acceptLanguage("de-AT, de;q=0.9"))
+            let session = Session(configuration: configuration)
+            let echo = try await session.request("\(api)/get").serializingDecodable(Echo.self).value
+            #expect(echo.headers["Accept-Language"] == "de-AT, de;q=0.9")
+        }
+    }
+
+    @Test func noLanguage() async throws {
+        try await API.serve { api in
+            let configuration = URLSessionConfiguration.af.default
+            configuration.headers.remove(name: "Accept-Language")
+            configuration.lupine.omittedFields.insert("Accept-Language")
+            let session = Session(configuration: configuration)
+            let echo = try await session.request("\(api)/get").serializingDecodable(Echo.self).value
+            #expect(echo.headers["Accept-Language"] == nil)
+        }
+    }
+
     @Test func responseHeaders() async throws {
         try await API.serve { api in
             let response = await AF.request("\(api)/get").serializingData().response

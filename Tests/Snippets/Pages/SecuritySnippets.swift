@@ -82,6 +82,53 @@ import Testing
         }
     }
 
+    @Test func certificatesOfAFolder() async throws {
+        try await inFolder { folder in
+            try Data(PKI.bytes("root.pem")).write(to: folder.appending(path: "root.pem"))
+            let pinned = try SecCertificate.af.certificates(at: folder)
+            let manager = ServerTrustManager(evaluators: [
+                "api.example.com": PinnedCertificatesTrustEvaluator(certificates: pinned),
+                "cdn.example.com": PublicKeysTrustEvaluator(keys: pinned.af.publicKeys),
+            ])
+            #expect(pinned.count == 1)
+            #expect(try manager.serverTrustEvaluator(forHost: "api.example.com") != nil)
+        }
+    }
+
+    @Test func rootsOfAFile() async throws {
+        let file = PKI.path("root.pem")
+        try await API.serve(isSecure: true) { api in
+            let configuration = URLSessionConfiguration.af.default
+            configuration.lupine.tls.roots = TrustRoots(includesSystem: true, files: [file])
+            let session = Session(configuration: configuration)
+            #expect(await session.request("\(api)/get").serializingData().response.error == nil)
+        }
+    }
+
+    @Test func rootsOfAText() async throws {
+        let text = try PKI.text("root.pem")
+        try await API.serve(isSecure: true) { api in
+            let configuration = URLSessionConfiguration.af.default
+            configuration.lupine.tls.roots = .certificates(try Certificate.pem(text))
+            let session = Session(configuration: configuration)
+            #expect(await session.request("\(api)/get").serializingData().response.error == nil)
+        }
+    }
+
+    @Test func anIdentityOfText() throws {
+        let (chain, key) = (try PKI.text("client-ecdsa-chain.pem"), try PKI.text("client-ecdsa.key"))
+        let configuration = URLSessionConfiguration.af.default
+        configuration.lupine.tls.identity = try TLSIdentity(pemChain: chain, pemKey: key, password: nil)
+        #expect(configuration.lupine.tls.identity != nil)
+    }
+
+    @Test func anIdentityOfPKCS12() throws {
+        let (data, password) = (Data(try PKI.bytes("client-ecdsa.p12")), PKI.password)
+        let configuration = URLSessionConfiguration.af.default
+        configuration.lupine.tls.identity = try TLSIdentity(pkcs12: [UInt8](data), password: password)
+        #expect(configuration.lupine.tls.identity != nil)
+    }
+
     @Test func transport() throws {
         var configuration = HTTPClient.Configuration()
         configuration.trust = .pinnedKeys([
