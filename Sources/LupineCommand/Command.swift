@@ -34,12 +34,24 @@ public struct Command: Sendable {
             case .serve(let rest): return await show(serve, rest)
             case .demo(let rest): return await show(demo, rest)
             case .fetch(let invocation): return await Errand(invocation, surroundings).run().rawValue
+            case .series(let invocations): return await series(invocations).rawValue
             }
             return ExitCode.success.rawValue
         } catch {
             surroundings.errors.say("lupine: \(error)\n")
             return ExitCode.usage.rawValue
         }
+    }
+
+    /// One after the other; how the last that failed has ended is how all end.
+    private func series(_ invocations: [Invocation]) async -> ExitCode {
+        var code = ExitCode.success
+        for invocation in invocations {
+            let ended = await Errand(invocation, surroundings).run()
+            if ended != .success { code = ended }
+            if surroundings.interruption.hasCome { break }
+        }
+        return code
     }
 
     private func say(_ text: String) { try? surroundings.output.print("\(lines: text)") }

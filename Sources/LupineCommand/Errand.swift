@@ -54,6 +54,14 @@ struct Errand: Sendable {
             }
             return .success
         }
+        if invocation.isOffline {
+            let output = OutputPlan(invocation, surroundings, saves: false)
+            let teller = FetchTeller(
+                invocation: invocation, surroundings: surroundings, output: output,
+                asksForCodings: !invocation.keepsEncoding)
+            for plan in plans { teller.request(plan.request) }
+            return .success
+        }
         let needsJudge = invocation.isInsecure || !invocation.pins.isEmpty || invocation.listsCertificates
         let judge =
             needsJudge
@@ -67,7 +75,8 @@ struct Errand: Sendable {
                     sink: surroundings.errors, style: errorStyle, showsSecrets: invocation.showsSecrets)
             ] : []
         let maker = SessionMaker(
-            invocation: invocation, surroundings: surroundings, judge: judge, monitors: monitors)
+            invocation: invocation, surroundings: surroundings, judge: judge, monitors: monitors,
+            urls: plans.map(\.url))
         if let plan = plans.first, ["ws", "wss"].contains(plan.url.scheme?.lowercased() ?? "") {
             let session = try maker.session(for: plan, cookies: memory.storage(for: plan.url))
             return await SocketChat(plan, invocation, surroundings, session: session, style: outputStyle)

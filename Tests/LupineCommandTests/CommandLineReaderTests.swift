@@ -85,7 +85,7 @@ struct LineCase: CustomTestStringConvertible, Sendable {
         LineCase("-sS", .silent) { $0.isSilent && $0.showsErrors },
         LineCase("-S", .showError) { $0.showsErrors },
         LineCase("-f", .fail) { $0.fails },
-        LineCase("--check-status", .fail) { $0.fails },
+        LineCase("--check-status", .failWithBody) { $0.fails && $0.failsWithBody },
         LineCase("-w %{http_code}", .writeOut) { $0.writeOut == "%{http_code}" },
         LineCase("-D heads", .dumpHeader) { $0.headFile == "heads" },
         LineCase("--color never", .color) { $0.color == .never },
@@ -105,6 +105,74 @@ struct LineCase: CustomTestStringConvertible, Sendable {
         LineCase("-N", .stream) { $0.streams },
         LineCase("--sse", .serverSentEvents) { $0.followsEvents },
     ]
+
+    /// Options that lines of curl and HTTPie have besides.
+    static let everyday: [LineCase] = [
+        LineCase("--url-query a=b", .urlQuery) { $0.queryPieces == ["a=b"] },
+        LineCase("-F a=@b --form-string a=@b", .formString) {
+            $0.parts == ["a=@b", "a=@b"] && $0.plainParts == [1]
+        },
+        LineCase("-r 0-4,9-", .range) { $0.range == "0-4,9-" },
+        LineCase("-z 2024-01-02", .timeCondition) { $0.timeCondition == "2024-01-02" },
+        LineCase("--etag-compare f", .etagCompare) { $0.etagToCompare == "f" },
+        LineCase("--etag-save f", .etagSave) { $0.etagFile == "f" },
+        LineCase("--path-as-is", .pathAsIs) { $0.keepsDots },
+        LineCase("--default-scheme HTTPS", .defaultScheme) { $0.defaultScheme == "https" },
+        LineCase("--proto-default https", .defaultScheme) { $0.defaultScheme == "https" },
+        LineCase("-g", .globOff) { $0 == Invocation(urls: $0.urls) },
+        LineCase("--digest --basic", .basic) { !$0.usesDigest },
+        LineCase("--anyauth", .anyAuth) { $0.usesDigest && $0.authType == .any },
+        LineCase("--auth-type digest", .authType) { $0.usesDigest && $0.authType == .digest },
+        LineCase("--auth-type bearer --auth t:u", .authType) { $0.token == "t:u" },
+        LineCase("--oauth2-bearer t", .bearer) { $0.token == "t" },
+        LineCase("--netrc-file f", .netrcFile) { $0.readsNetrc && $0.netrcFile == "f" },
+        LineCase("--netrc-optional", .netrcOptional) { $0.readsNetrc && $0.mayLackNetrc },
+        LineCase("--digest -n --ignore-netrc", .ignoreNetrc) { !$0.readsNetrc && $0.usesDigest },
+        LineCase("--session-read-only me", .sessionReadOnly) { $0.session == "me" && !$0.sessionIsKept },
+        LineCase("-x p -U me:pw", .proxyUser) { $0.proxyUser == "me:pw" },
+        LineCase("--proxy http:http://p:1 --proxy https:socks5h://s:2", .proxy) {
+            $0.schemeProxies == ["http_proxy": "http://p:1", "https_proxy": "socks5h://s:2"]
+                && $0.proxy == nil
+        },
+        LineCase("--socks5-hostname p:1080", .socks) { $0.proxy == "socks5h://p:1080" },
+        LineCase("--connect-to a.test:80:[::1]:81", .connectTo) {
+            $0.detours == [.init(host: "a.test", port: 80, newHost: "::1", newPort: 81)]
+        },
+        LineCase("--connect-to ::b.test:", .connectTo) { $0.detours == [.init(newHost: "b.test")] },
+        LineCase("-4", .ipv4) { $0.family == .ipv4 },
+        LineCase("-6", .ipv6) { $0.family == .ipv6 },
+        LineCase("--max-filesize 2k", .maximumFileSize) { $0.maximumFileSize == 2048 },
+        LineCase("--retry-all-errors", .retryAllErrors) { $0.retriesAllErrors },
+        LineCase("--retry-connrefused", .retryRefused) { $0.retriesRefused },
+        LineCase("--retry-delay 2", .retryDelay) { $0.retryDelay == 2 },
+        LineCase("--retry-max-time 9", .retryMaximumTime) { $0.retryMaximumTime == 9 },
+        LineCase("--proto =https", .protocols) { $0.protocols.schemes == ["https"] },
+        LineCase("--proto -all,http,+ws,ftp", .protocols) { $0.protocols.schemes == ["http", "ws"] },
+        LineCase("--proto-redir =https", .redirectProtocols) { $0.redirectProtocols.schemes == ["https"] },
+        LineCase("-Z", .parallel) { $0 == Invocation(urls: $0.urls) },
+        LineCase("--verify no", .verify) { $0.isInsecure },
+        LineCase("--verify=roots.pem", .verify) { $0.authorities == "roots.pem" && !$0.isInsecure },
+        LineCase("--verify yes", .verify) { !$0.isInsecure && $0.authorities == nil },
+        LineCase("--tls-max 1.2", .maximumTLS) { !$0.allowsTLS13 },
+        LineCase("--ssl tls1.2", .tlsVersion) { !$0.allowsTLS13 && !$0.needsTLS13 },
+        LineCase("--ssl tls1.3", .tlsVersion) { $0.allowsTLS13 && $0.needsTLS13 },
+        LineCase("--ciphers A:B", .ciphers) { $0.ciphers == "A:B" },
+        LineCase("--tls13-ciphers C", .cipherSuites) { $0.cipherSuites == "C" },
+        LineCase("--fail-with-body", .failWithBody) { $0.fails && $0.failsWithBody },
+        LineCase("--offline", .offline) { $0.isOffline },
+        LineCase("--all", .all) { $0.showsHops },
+        LineCase("--unsorted", .unsorted) { $0 == Invocation(urls: $0.urls) },
+        LineCase("--quiet", .quiet) { $0.print == [] && !$0.isSilent },
+        LineCase("--download", .download) { $0.destinations == [.remoteName] && $0.takesServersName },
+        LineCase("--download -o f", .download) { $0.destinations == [.file("f")] && !$0.takesServersName },
+        LineCase("--download --continue -o f", .continueDownload) { $0.resumption == .automatic },
+        LineCase("--remote-name-all -O", .remoteNameAll) { $0.destinations.first == .remoteName },
+        LineCase("--create-dirs", .createFolders) { $0.createsFolders },
+        LineCase("--output-dir d", .outputFolder) { $0.outputFolder == "d" },
+        LineCase("-R", .remoteTime) { $0.keepsServersTime },
+        LineCase("-#", .progressBar) { $0 == Invocation(urls: $0.urls) },
+        LineCase("--cert f --cert-key k --cert-key-pass p", .key) { $0.key == "k" && $0.keyPassword == "p" },
+    ]
 }
 
 /// The grammar of the command line.
@@ -116,7 +184,7 @@ struct CommandLineReaderTests {
         return invocation
     }
 
-    @Test(arguments: LineCase.all)
+    @Test(arguments: LineCase.all + LineCase.everyday)
     func aSwitchMeans(_ row: LineCase) throws {
         let invocation = try invocation(row.words)
         #expect(row.shows(invocation))
@@ -124,8 +192,55 @@ struct CommandLineReaderTests {
     }
 
     @Test func everySwitchHasALine() {
-        let shown = Set(LineCase.all.map(\.option)).union([.help, .version])
+        let shown = Set((LineCase.all + LineCase.everyday).map(\.option)).union([
+            .help, .version, .url, .next,
+        ])
         #expect(shown == Set(OptionName.allCases))
+    }
+
+    @Test func urlsStandBehindAnOptionToo() throws {
+        #expect(try invocation(["--url", "h.test"]).urls == ["h.test"])
+        #expect(try invocation(["POST", "--url", "h.test"]).urls == ["h.test"])
+        #expect(try invocation(["--url", "b.test", "h.test", "a==b"]).urls == ["h.test", "b.test"])
+    }
+
+    @Test func requestsAreSeparatedByNext() throws {
+        let words = ["-s", "-d", "a", "h.test", "--next", "-X", "PUT", "b.test", "--next", "c.test"]
+        guard case .series(let all) = try CommandLineReader.read(words) else {
+            throw UsageError("no series")
+        }
+        #expect(all.map(\.urls) == [["h.test"], ["b.test"], ["c.test"]])
+        #expect(all.map(\.method) == [nil, "PUT", nil] && all.map(\.data.count) == [1, 0, 0])
+        #expect(all.map(\.isSilent) == [true, true, true])
+        #expect(throws: UsageError.self) { _ = try CommandLineReader.read(["h.test", "--next"]) }
+    }
+
+    @Test(arguments: [
+        (["--json", "{\"a\": 1}", "h.test"], "{\"a\": 1}"), (["--json", "@f", "h.test"], "@f"),
+        (["h.test", "--json", "[1]"], "[1]"), (["POST", "--json", "@f", "h.test"], "@f"),
+    ])
+    func jsonOfCurlIsABody(_ words: [String], _ text: String) throws {
+        let invocation = try invocation(words)
+        #expect(invocation.data == [.init(kind: .json, text: text)] && invocation.itemForm == .json)
+        #expect(invocation.urls == ["h.test"] && invocation.items.isEmpty && invocation.acceptsJSONAlone)
+    }
+
+    @Test(arguments: [["--json", "h.test"], ["--json", "[::1]:80/x"], ["h.test", "--json", "@f"]])
+    func jsonOfHTTPieHasNoValue(_ words: [String]) throws {
+        let invocation = try invocation(words)
+        #expect(invocation.data.isEmpty && invocation.itemForm == .json && invocation.urls.count == 1)
+    }
+
+    @Test func foreignOptionsHaveNoNameOfOurs() {
+        let names = ForeignOption.all.flatMap(\.names)
+        #expect(Set(names).count == names.count)
+        for name in names {
+            #expect(OptionTable.option(long: name) == nil, "\(name)")
+            if name.count == 1, let letter = name.first {
+                #expect(OptionTable.option(short: letter) == nil, "\(name)")
+            }
+            #expect((try? HelpPage.page(for: name.count == 1 ? "-\(name)" : "--\(name)")) != nil)
+        }
     }
 
     @Test(
@@ -177,6 +292,12 @@ struct CommandLineReaderTests {
         ("-L=1 h.test", "-="), ("--location=1 h.test", "no value"), ("POST h.test -X PUT", "two methods"),
         ("-X A/B h.test", "no method"), ("completions tcsh", "bash"),
         ("ws://a.test/ http://b.test/", "one URL"),
+        ("--trace-ascii - h.test", "--events"), ("-0 h.test", "HTTP/1.1"),
+        ("--ntlm -u a:b h.test", "--digest"),
+        ("--form a=b h.test", "-F"), ("--raw h.test", "--raw-encoding"), ("-U a:b h.test", "-x"),
+        ("-r 1-2 -C - -o f h.test", "-C"), ("-r x h.test", "0-99"), ("--connect-to a:b h.test", "HOST1"),
+        ("--default-scheme ftp h.test", "https"), ("--max-filesize x h.test", "200k"),
+        ("--retry-delay x h.test", "--retry-delay"), ("--form-string a h.test", "NAME=CONTENT"),
     ])
     func mistakesNameWhatToDo(_ line: String, _ part: String) {
         let error = #expect(throws: UsageError.self) {

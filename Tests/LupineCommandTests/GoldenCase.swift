@@ -87,6 +87,73 @@ struct GoldenCase: CustomTestStringConvertible, Sendable {
         echo("--tlsv1.2 --tlsv1.3 @/anything", "\"method\""),
     ]
 
+    /// Options that lines of curl and HTTPie have besides.
+    static let everyday: [GoldenCase] = [
+        echo("--url @/anything", "\"method\": \"GET\""),
+        echo("--url-query a=b&c @/anything", "\"a\": \"b&c\""),
+        echo("--form-string a=@b @/anything", "\"a\": \"@b\""),
+        GoldenCase("-r 2-4 @/range/26", "cde"), GoldenCase("-r -2 @/range/26", "yz"),
+        echo("-r 0-4 @/headers", "\"Accept-Encoding\": \"identity\""),
+        echo("-z 2024-01-02 @/headers", "\"If-Modified-Since\": \"Tue, 02 Jan 2024 00:00:00 GMT\""),
+        echo("-z -2024-01-02 @/headers", "\"If-Unmodified-Since\": \"Tue, 02 Jan 2024 00:00:00 GMT\""),
+        GoldenCase("-s -z 2024-01-02 -o lines @/cache", files: ["lines": "one\ntwo\n"]),
+        GoldenCase("-z never @/get", "\"args\"", part: true, errors: "no date and no file"),
+        GoldenCase("-s --etag-save tag -o f @/etag/x", files: ["tag": "\"x\"\n"]),
+        echo("--etag-compare lines @/headers", "\"If-None-Match\": \"one\""),
+        GoldenCase("--path-as-is @/a/../robots.txt", "nothing is here", part: true),
+        GoldenCase("@/a/../robots.txt", "User-agent", part: true),
+        GoldenCase("--default-scheme http @/robots.txt", "User-agent", part: true),
+        echo("-g @/anything", "\"method\""), echo("-Z @/anything", "\"method\""),
+        GoldenCase("-s @/status/404 --next -d a=b @/anything", "\"method\": \"POST\"", part: true),
+        GoldenCase("-sf @/status/404 --next @/robots.txt", "User-agent", code: .clientError, part: true),
+        echo("--basic -u me:pw @/basic-auth/me/pw", "true"),
+        echo("--anyauth -u me:pw @/basic-auth/me/pw", "true"),
+        echo("--anyauth -u me:pw @/digest-auth/auth/me/pw", "true"),
+        echo("--auth-type bearer --auth t @/bearer", "\"token\": \"t\""),
+        echo("--oauth2-bearer t @/bearer", "\"token\": \"t\""),
+        echo("--netrc-file .netrc @/basic-auth/netuser/netpw", "true"),
+        echo("--netrc-optional @/basic-auth/netuser/netpw", "true"),
+        echo("-n --ignore-netrc @/headers", "\"headers\""),
+        echo("--session-read-only me @/headers X-Kept:1", "X-Kept"),
+        echo("-x http://127.0.0.1:@ -U me:pw http://flower.test/headers", "\"Proxy-Authorization\""),
+        GoldenCase("--socks5-hostname 127.0.0.1:1 http://flower.test/", code: .connect),
+        echo(
+            "--connect-to flower.test:80:127.0.0.1:@ http://flower.test/headers", "\"Host\": \"flower.test\""),
+        echo("--connect-to ::localhost:@ http://flower.test/headers", "\"Host\": \"flower.test\""),
+        echo("-4 @/anything", "\"method\""), GoldenCase("-6 http://127.0.0.1:@/", code: .connect),
+        GoldenCase("--max-filesize 10 @/robots.txt", code: .tooLarge, errors: "more than the 10 bytes"),
+        GoldenCase(
+            "--max-filesize 10 @/chunked/20", code: .tooLarge, part: true, errors: "more than the 10 bytes"),
+        GoldenCase("--max-filesize 30 @/robots.txt", "User-agent", part: true),
+        GoldenCase(
+            "-f --retry 1 --retry-delay 0 --retry-all-errors @/status/404", code: .clientError,
+            errors: "trying again in"),
+        GoldenCase(
+            "--retry 1 --retry-delay 0 --retry-connrefused http://127.0.0.1:1/", code: .connect,
+            errors: "trying again in"),
+        GoldenCase("-f --retry 5 --retry-max-time 0 @/status/503", code: .serverError),
+        GoldenCase("--proto =https @/robots.txt", code: .malformedURL, errors: "--proto"),
+        GoldenCase(
+            "-L --proto-redir =https @/absolute-redirect/1", code: .redirects, errors: "--proto-redir"),
+        GoldenCase(
+            "--fail-with-body @/nothing", "nothing is here", code: .clientError, part: true,
+            errors: "404 Not Found"),
+        GoldenCase("--check-status @/bearer", code: .clientError, part: true, errors: "401 Unauthorized"),
+        GoldenCase("--check-status @/robots.txt", "User-agent", part: true),
+        GoldenCase("--offline @/robots.txt X-One:1", "X-One: 1\n", part: true),
+        GoldenCase("--all -L --headers @/redirect/1", "302 Found", part: true),
+        GoldenCase("--quiet @/robots.txt"), echo("--unsorted @/anything", "\"method\""),
+        GoldenCase("-s --download @/robots.txt", files: ["robots.txt": "User-agent"]),
+        GoldenCase("-s --download --continue -o part @/range/12", files: ["part": "abcdefghijkl"]),
+        GoldenCase("-s --remote-name-all @/robots.txt", files: ["robots.txt": "User-agent"]),
+        GoldenCase("-s --create-dirs --output-dir a/b -o c/f @/robots.txt", files: ["a/b/c/f": "User-agent"]),
+        GoldenCase("-s --output-dir . -O @/robots.txt", files: ["./robots.txt": "User-agent"]),
+        GoldenCase("-s -R -# -o f @/range/5", files: ["f": "abcde"]),
+        echo("@/anything f[a]=1 f[b][]:=2", "\"json\": {\"f\": {\"a\": \"1\", \"b\": [2]}}"),
+        echo("@/anything X-One:1", "\"data\": \"text\"", input: "text"),
+        echo("-X POST -T lines @/headers", ""),
+    ]
+
     static let printing: [GoldenCase] = [
         GoldenCase("@/bytes/4?seed=1 -o /dev/null"),
         GoldenCase("@/robots.txt", "User-agent: *\nDisallow: /deny\n"),
@@ -127,7 +194,6 @@ struct GoldenCase: CustomTestStringConvertible, Sendable {
         GoldenCase("-s @/status/404"), GoldenCase("-sf @/status/404", code: .clientError),
         GoldenCase("-sSf @/status/404", code: .clientError, errors: "404 Not Found"),
         GoldenCase("-f @/status/503", code: .serverError, errors: "503 Service Unavailable"),
-        GoldenCase("--check-status @/robots.txt", "User-agent", part: true),
         GoldenCase("@/status/302", code: .success),
         GoldenCase(
             "-w %{http_code}:%{size_download}:%{num_redirects}\\n -o /dev/null -s @/robots.txt", "200:30:0\n"),
@@ -238,12 +304,23 @@ struct GoldenCase: CustomTestStringConvertible, Sendable {
             "-k --cert client.pem --key locked.key --pass wrong https://localhost:@/robots.txt",
             code: .clientCertificate, errors: "--pass"),
         GoldenCase(
+            "--verify no --tls-max 1.2 -v https://localhost:@/robots.txt", "User-agent", part: true,
+            errors: "TLS 1.2"),
+        GoldenCase("--verify root.pem --ssl tls1.2 https://localhost:@/robots.txt", "User-agent", part: true),
+        GoldenCase(
+            "-k --tls-max 1.2 --ciphers ECDHE-ECDSA-AES256-GCM-SHA384 -v https://localhost:@/robots.txt",
+            "User-agent", part: true),
+        GoldenCase(
+            "-k --tls13-ciphers TLS_CHACHA20_POLY1305_SHA256 -v https://localhost:@/robots.txt", "User-agent",
+            part: true),
+        GoldenCase("-k --tls-max 1.2 --ciphers nonsense https://localhost:@/robots.txt", code: .tls),
+        GoldenCase(
             "-k --cert client.pem:x https://localhost:@/robots.txt", code: .clientCertificate, errors: "--key"
         ),
     ]
 
     /// All of them.
-    static var all: [GoldenCase] { sending + printing + keeping + reaching + speaking + securing }
+    static var all: [GoldenCase] { sending + everyday + printing + keeping + reaching + speaking + securing }
 
     private func with(_ method: String) -> GoldenCase {
         GoldenCase(

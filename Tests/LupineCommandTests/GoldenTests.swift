@@ -66,6 +66,9 @@ struct GoldenTests {
     @Test(arguments: GoldenCase.sending)
     func whatIsSent(_ row: GoldenCase) async throws { try await check(row) }
 
+    @Test(arguments: GoldenCase.everyday)
+    func whatEverydayLinesDo(_ row: GoldenCase) async throws { try await check(row) }
+
     @Test(arguments: GoldenCase.printing)
     func whatIsPrinted(_ row: GoldenCase) async throws { try await check(row) }
 

@@ -18,6 +18,37 @@ struct RequestPlanTests {
     ])
     func addresses(_ typed: String, _ text: String) throws { #expect(try Address(typed).text == text) }
 
+    @Test(arguments: [
+        ("h.test/a/../b", "http://h.test/b"), ("h.test/./a/./b/.", "http://h.test/a/b/"),
+        ("h.test/../../a/b/..?x=/../y", "http://h.test/a/?x=/../y"),
+        ("h.test/a..b/.c", "http://h.test/a..b/.c"),
+        ("h.test?x=/../y", "http://h.test?x=/../y"), ("file:///a/../b", "file:///a/../b"),
+    ])
+    func dotsAreTakenOutOfPaths(_ typed: String, _ text: String) throws {
+        var address = try Address(typed)
+        address.removeDots()
+        #expect(address.text == text)
+    }
+
+    @Test(arguments: ["h.test", "//h.test", ":81/x"])
+    func theSchemeCanBeAnother(_ typed: String) throws {
+        #expect(try Address(typed, scheme: "https").text.hasPrefix("https://"))
+    }
+
+    @Test(arguments: [
+        ("Tue, 02 Jan 2024 03:04:05 GMT", 1_704_164_645), ("Tuesday, 02-Jan-24 03:04:05 GMT", 1_704_164_645),
+        ("Tue Jan  2 03:04:05 2024", 1_704_164_645), ("2024-01-02", 1_704_153_600),
+        ("2024-01-02 03:04:05", 1_704_164_645), ("2024-01-02T03:04:05Z", 1_704_164_645),
+        ("2 Jan 2024", 1_704_153_600), ("20240102", 1_704_153_600),
+    ])
+    func datesAreRead(_ text: String, _ seconds: Double) {
+        #expect(DateText.date(text)?.timeIntervalSince1970 == seconds)
+        #expect(DateText.http(Date(timeIntervalSince1970: 1_704_164_645)) == "Tue, 02 Jan 2024 03:04:05 GMT")
+    }
+
+    @Test(arguments: ["notes.txt", "", "soon", "2024-13-01"])
+    func whatIsNoDateIsSeen(_ text: String) { #expect(DateText.date(text) == nil) }
+
     @Test func credentialsStandInAddresses() throws {
         #expect(
             try Address("http://me:p%40w@h.test/").credentials == Credentials(user: "me", password: "p@w"))

@@ -53,17 +53,29 @@ struct SavedPlace: Hashable {
 
     /// `proposed`: the name that a server gives, where that may choose.
     init(
-        _ destination: Invocation.Destination, _ proposed: String?, _ url: URL, _ surroundings: Surroundings
+        _ destination: Invocation.Destination, _ proposed: String?, _ url: URL, _ surroundings: Surroundings,
+        in folder: String? = nil
     ) {
         switch destination {
         case .file(let file):
-            name = file
-            path = surroundings.path(file)
+            name = folder.map { "\($0)/\(file)" } ?? file
+            path = surroundings.path(name)
         case .remoteName:
             // A tilde in a name that somebody else has given is a letter.
             let part = proposed ?? RemoteName.of(url)
-            name = part.hasPrefix("~") || part.hasPrefix("-") ? "./\(part)" : part
-            path = "\(surroundings.folder)/\(part)"
+            if let folder {
+                name = "\(folder)/\(part)"
+                path = "\(surroundings.path(folder))/\(part)"
+            } else {
+                name = part.hasPrefix("~") || part.hasPrefix("-") ? "./\(part)" : part
+                path = "\(surroundings.folder)/\(part)"
+            }
         }
+    }
+
+    /// Makes the folder that the file stands in; where it cannot be made, opening the file says why.
+    func makeFolder() {
+        try? FileManager.default.createDirectory(
+            at: URL(fileURLWithPath: path).deletingLastPathComponent(), withIntermediateDirectories: true)
     }
 }

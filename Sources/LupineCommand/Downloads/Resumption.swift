@@ -28,7 +28,9 @@ struct Resumption: Sendable {
         _ plan: RequestPlan, _ invocation: Invocation, _ surroundings: Surroundings,
         _ destination: Invocation.Destination?
     ) {
-        let path = destination.map { SavedPlace($0, nil, plan.url, surroundings).path }
+        let path = destination.map {
+            SavedPlace($0, nil, plan.url, surroundings, in: invocation.outputFolder).path
+        }
         let values = path.flatMap { try? FileManager.default.attributesOfItem(atPath: $0) }
         let size = (values?[.size] as? NSNumber)?.int64Value ?? 0
         switch (invocation.resumption, path) {

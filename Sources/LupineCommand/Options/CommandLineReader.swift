@@ -5,6 +5,8 @@ enum CommandLineReader {
     /// What a command line asks for.
     enum Order: Hashable, Sendable {
         case fetch(Invocation)
+        /// Several, one after the other: what --next separates.
+        case series([Invocation])
         /// `--help`.
         case help
         /// `lupine help ITEM`.
@@ -40,6 +42,7 @@ enum CommandLineReader {
 
     private static func fetch(_ arguments: [String]) throws(UsageError) -> Order {
         var invocation = Invocation()
+        var done: [Invocation] = []
         var words: [String] = []
         var rest = arguments[...]
         var takesSwitches = true
@@ -53,13 +56,34 @@ enum CommandLineReader {
                 for (option, value) in found {
                     if option.name == .help { return .help }
                     if option.name == .version { return .version }
-                    try invocation.take(option, value)
+                    if option.name == .next {
+                        done.append(try whole(invocation, words))
+                        (invocation, words) = (invocation.successor(), [])
+                    } else if option.name == .json, let text = rest.first, isJSON(text, words) {
+                        invocation.takeJSON(text)
+                        rest = rest.dropFirst()
+                    } else {
+                        try invocation.take(option, value)
+                    }
                 }
             }
         }
+        done.append(try whole(invocation, words))
+        return done.count == 1 ? .fetch(done[0]) : .series(done)
+    }
+
+    private static func whole(_ invocation: Invocation, _ words: [String]) throws(UsageError) -> Invocation {
+        var invocation = invocation
         try place(words, in: &invocation)
+        invocation.settle()
         try InvocationCheck.check(invocation)
-        return .fetch(invocation)
+        return invocation
+    }
+
+    /// Whether what stands behind --json is curl's DATA, and no URL or item, which the switch does not take.
+    private static func isJSON(_ text: String, _ words: [String]) -> Bool {
+        if text.hasPrefix("@") { return words.allSatisfy(isMethod) }
+        return (text.hasPrefix("{") || text.hasPrefix("[")) && JSONText.isValid([UInt8](text.utf8))
     }
 
     // MARK: switches
@@ -71,6 +95,7 @@ enum CommandLineReader {
             separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let word = String(parts[0])
         guard let option = OptionTable.option(long: word) else {
+            if let answer = ForeignOption.answer(to: "--\(word)") { throw UsageError(answer) }
             let near = nearest(to: word).map { "; did you mean --\($0)?" } ?? ""
             throw UsageError("there is no option --\(word)\(near) (lupine help options)")
         }
@@ -97,7 +122,9 @@ enum CommandLineReader {
         var letters = argument.dropFirst()
         while let letter = letters.popFirst() {
             guard let option = OptionTable.option(short: letter) else {
-                throw UsageError("there is no option -\(letter) (lupine help options)")
+                throw UsageError(
+                    ForeignOption.answer(to: "-\(letter)")
+                        ?? "there is no option -\(letter) (lupine help options)")
             }
             switch option.argument {
             case .none, .optional: found.append((option, ""))
@@ -139,8 +166,18 @@ enum CommandLineReader {
     /// `[METHOD] URL [ITEM...]`; a further word with a scheme in front is a further URL.
     private static func place(_ words: [String], in invocation: inout Invocation) throws(UsageError) {
         var rest = words[...]
+        if rest.allSatisfy(isMethod), !invocation.moreURLs.isEmpty {
+            rest.append(invocation.moreURLs.removeFirst())
+        }
         guard let first = rest.first else {
-            throw UsageError("a URL is missing: lupine [METHOD] URL [ITEM...]")
+            let hint =
+                invocation.raw == nil ? "" : "; --raw takes a body, and curl's --raw is --raw-encoding here"
+            throw UsageError("a URL is missing: lupine [METHOD] URL [ITEM...]\(hint)")
+        }
+        if first.prefix(while: { !":/?#[".contains($0) }).contains("=") {
+            throw UsageError(
+                "`\(first)` stands where the URL belongs: items follow it; curl's --form NAME=CONTENT is -F here"
+            )
         }
         if rest.count > 1, isMethod(first) {
             if let method = invocation.method, method != first.uppercased() {
@@ -158,6 +195,8 @@ enum CommandLineReader {
                 invocation.items.append(try RequestItem(word))
             }
         }
+        invocation.urls += invocation.moreURLs
+        invocation.moreURLs = []
     }
 
     /// Letters alone, and either in capitals or one of the methods that everybody knows.

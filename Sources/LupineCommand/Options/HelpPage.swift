@@ -55,10 +55,13 @@ enum HelpPage {
         if item == word, let topic = HelpTopic.all.first(where: { $0.name == word }) {
             return topic.text + "\n"
         }
-        if word == "options" || word == "all" { return options() }
+        if item == word, word == "options" || word == "all" { return options() }
         let option =
             word.count == 1 ? word.first.flatMap(OptionTable.option(short:)) : OptionTable.option(long: word)
         guard let option else {
+            if let answer = ForeignOption.answer(to: item) {
+                return wrapped("\(sentence(answer))", indent: 0) + "\n"
+            }
             throw UsageError(
                 "there is nothing to explain about `\(item)`: lupine help options, items, output, downloads or exit-codes"
             )

@@ -6,18 +6,31 @@ extension Invocation {
         switch option.name {
         case .request, .data, .dataRaw, .dataBinary, .dataURLEncode, .part, .json, .form, .multipart, .raw,
             .upload,
-            .get, .head, .header, .userAgent, .referer, .compressed, .rawEncoding, .ignoreStandardInput:
+            .get, .head, .header, .userAgent, .referer, .compressed, .rawEncoding, .ignoreStandardInput,
+            .urlQuery, .formString:
             try takeRequest(option, value)
+        case .url: moreURLs.append(try Self.named(option, value))
+        case .range, .timeCondition, .etagCompare, .etagSave, .pathAsIs, .defaultScheme, .globOff:
+            try takeCondition(option, value)
         case .user: user = value
-        case .digest: usesDigest = true
+        case .authType, .basic, .anyAuth, .bearer, .netrcFile, .netrcOptional, .ignoreNetrc:
+            takeIdentity(option, value)
+        case .digest: (authType, usesDigest) = (.digest, true)
         case .netrc: readsNetrc = true
         case .cookie: cookies.append(value)
         case .cookieJar: cookieJar = value
         case .session: session = try Self.named(option, value)
+        case .sessionReadOnly:
+            session = try Self.named(option, value)
+            sessionIsKept = false
         case .location, .maximumRedirects, .noDowngrade, .proxy, .noProxy, .resolve, .unixSocket, .interface,
             .http11,
             .connectTimeout, .maximumTime, .retry, .limitRate:
             try takeNetwork(option, value)
+        case .proxyUser, .socks, .connectTo, .ipv4, .ipv6, .protocols, .redirectProtocols, .parallel:
+            try takeWay(option, value)
+        case .maximumFileSize, .retryAllErrors, .retryRefused, .retryDelay, .retryMaximumTime:
+            try takeLimit(option, value)
         case .insecure: isInsecure = true
         case .authorities: authorities = value
         case .certificate: certificate = value
@@ -26,10 +39,14 @@ extension Invocation {
         case .pin: pins += value.split(separator: ";").map(String.init)
         case .tls12: needsTLS13 = false
         case .tls13: needsTLS13 = true
+        case .verify, .maximumTLS, .tlsVersion, .ciphers, .cipherSuites: takeTLS(option, value)
         case .include, .print, .headersOnly, .bodyOnly, .verbose, .silent, .showError, .fail, .writeOut,
             .dumpHeader,
             .color, .pretty, .output, .remoteName, .remoteHeaderName, .continueAt, .noProgress:
             try takeOutput(option, value)
+        case .failWithBody, .offline, .all, .unsorted, .quiet, .download, .continueDownload, .remoteNameAll,
+            .createFolders, .outputFolder, .remoteTime, .progressBar:
+            try takeSaving(option, value)
         case .timing: timing = Report(rawValue: value.isEmpty ? "text" : value)
         case .certificates: listsCertificates = true
         case .events: tellsEvents = true
@@ -37,7 +54,7 @@ extension Invocation {
         case .showSecrets: showsSecrets = true
         case .stream: streams = true
         case .serverSentEvents: followsEvents = true
-        case .help, .version: break
+        case .help, .version, .next: break
         }
     }
 
@@ -56,6 +73,13 @@ extension Invocation {
             guard value.contains("="), !value.hasPrefix("=") else {
                 throw UsageError("-F needs NAME=CONTENT or NAME=@FILE, not `\(value)`")
             }
+            parts.append(value)
+        case .urlQuery: queryPieces.append(value)
+        case .formString:
+            guard value.contains("="), !value.hasPrefix("=") else {
+                throw UsageError("--form-string needs NAME=CONTENT, not `\(value)`")
+            }
+            plainParts.insert(parts.count)
             parts.append(value)
         case .json: itemForm = .json
         case .form: itemForm = .form
@@ -86,7 +110,16 @@ extension Invocation {
             }
             redirectLimit = count
         case .noDowngrade: refusesDowngrade = true
-        case .proxy: proxy = value
+        case .proxy:
+            // HTTPie's PROTOCOL:URL.
+            let halves = value.split(separator: ":", maxSplits: 1).map(String.init)
+            if halves.count == 2, ["http", "https", "all"].contains(halves[0].lowercased()),
+                halves[1].contains("://")
+            {
+                schemeProxies["\(halves[0].lowercased())_proxy"] = halves[1]
+            } else {
+                proxy = value
+            }
         case .noProxy: noProxy = value
         case .resolve: overrides.append(try Override(value))
         case .unixSocket: unixSocket = try Self.named(option, value)
@@ -151,12 +184,12 @@ extension Invocation {
             }
     }
 
-    private static func named(_ option: Option, _ value: String) throws(UsageError) -> String {
+    static func named(_ option: Option, _ value: String) throws(UsageError) -> String {
         if value.isEmpty { throw UsageError("\(option.shown) needs a name that is not empty") }
         return value
     }
 
-    private static func seconds(_ option: Option, _ value: String) throws(UsageError) -> Double {
+    static func seconds(_ option: Option, _ value: String) throws(UsageError) -> Double {
         guard let seconds = Quantity.seconds(value) else {
             throw UsageError("\(option.shown) needs seconds such as 5 or 0.5, not `\(value)`")
         }

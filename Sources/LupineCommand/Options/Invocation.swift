@@ -15,7 +15,7 @@ struct Invocation: Hashable, Sendable {
 
     /// A piece of `-d` and its relatives.
     struct DataPiece: Hashable, Sendable {
-        enum Kind: Hashable, Sendable { case text, raw, binary, urlEncode }
+        enum Kind: Hashable, Sendable { case text, raw, binary, urlEncode, json }
         var kind: Kind
         var text: String
     }
@@ -38,6 +38,17 @@ struct Invocation: Hashable, Sendable {
     enum Pretty: String, Hashable, Sendable { case all, colors, format, none }
     /// How what was measured is printed.
     enum Report: String, Hashable, Sendable { case text, json }
+    /// Another server for the name and port of a URL; what is nil stands for whatever the URL has.
+    struct Detour: Hashable, Sendable {
+        var host: String?
+        var port: UInt16?
+        var newHost: String?
+        var newPort: UInt16?
+    }
+    /// How a request answers who asks.
+    enum AuthType: String, Hashable, Sendable { case basic, digest, bearer, any }
+    /// The family of addresses that connections use.
+    enum Family: Hashable, Sendable { case ipv4, ipv6 }
     /// An address in place of a look-up.
     struct Override: Hashable, Sendable {
         var host: String
@@ -65,11 +76,30 @@ struct Invocation: Hashable, Sendable {
     var referer: String?
     var keepsEncoding = false
     var ignoresStandardInput = false
+    /// Further URLs, of --url.
+    var moreURLs: [String] = []
+    /// What is put into the query, of --url-query.
+    var queryPieces: [String] = []
+    /// Fields of a form in which nothing has a meaning, among `parts` by their index.
+    var plainParts: Set<Int> = []
+    var range: String?
+    var timeCondition: String?
+    var etagToCompare: String?
+    var etagFile: String?
+    var keepsDots = false
+    var defaultScheme = "http"
+    /// JSON came as curl's --json DATA, which asks for JSON alone.
+    var acceptsJSONAlone = false
 
     // MARK: who asks
 
     var user: String?
     var usesDigest = false
+    var authType = AuthType.basic
+    var bearer: String?
+    var netrcFile: String?
+    var mayLackNetrc = false
+    var sessionIsKept = true
     var readsNetrc = false
     var cookies: [String] = []
     var cookieJar: String?
@@ -89,6 +119,18 @@ struct Invocation: Hashable, Sendable {
     var maximumTime: Double?
     var retries = 0
     var rate: Int?
+    var proxyUser: String?
+    /// Proxies for URLs of one scheme.
+    var schemeProxies: [String: String] = [:]
+    var detours: [Detour] = []
+    var family: Family?
+    var maximumFileSize: Int64?
+    var retriesAllErrors = false
+    var retriesRefused = false
+    var retryDelay: Double?
+    var retryMaximumTime: Double?
+    var protocols = ProtocolSet.all
+    var redirectProtocols = ProtocolSet.web
 
     // MARK: TLS
 
@@ -99,6 +141,9 @@ struct Invocation: Hashable, Sendable {
     var keyPassword: String?
     var pins: [String] = []
     var needsTLS13 = false
+    var allowsTLS13 = true
+    var ciphers: String?
+    var cipherSuites: String?
 
     // MARK: what is printed
 
@@ -108,6 +153,14 @@ struct Invocation: Hashable, Sendable {
     var isSilent = false
     var showsErrors = false
     var fails = false
+    var failsWithBody = false
+    var isOffline = false
+    var showsHops = false
+    var downloads = false
+    var savesAll = false
+    var createsFolders = false
+    var outputFolder: String?
+    var keepsServersTime = false
     var writeOut: String?
     var headFile: String?
     var color = Choice.auto
@@ -129,6 +182,33 @@ struct Invocation: Hashable, Sendable {
     var streams = false
     var followsEvents = false
 
+}
+
+/// The schemes of URLs that may be loaded, as --proto names them.
+struct ProtocolSet: Hashable, Sendable {
+    static let all = ProtocolSet(["http", "https", "ws", "wss", "file", "data"])
+    /// What redirects may lead to.
+    static let web = ProtocolSet(["http", "https", "ws", "wss"])
+
+    private(set) var schemes: Set<String>
+
+    private init(_ schemes: Set<String>) { self.schemes = schemes }
+
+    func contains(_ scheme: String?) -> Bool { scheme.map { schemes.contains($0.lowercased()) } ?? false }
+
+    /// Takes in `=https`, `-http`, `+file` or `https`, several separated by commas, each adding to what was before; `=` begins anew.
+    mutating func take(_ text: String) {
+        for part in text.lowercased().split(separator: ",") {
+            let sign = part.first.flatMap { "=+-".contains($0) ? $0 : nil }
+            let name = sign == nil ? part : part.dropFirst()
+            let named = name == "all" ? Self.all.schemes : Self.all.schemes.intersection([String(name)])
+            switch sign {
+            case "=": schemes = named
+            case "-": schemes.subtract(named)
+            default: schemes.formUnion(named)
+            }
+        }
+    }
 }
 
 extension Invocation.Parts {

@@ -49,6 +49,12 @@ enum InvocationCheck {
         if invocation.takesServersName, !invocation.destinations.contains(.remoteName) {
             throw UsageError("-J is for the name of a file that -O saves: add -O")
         }
+        if invocation.proxyUser != nil, invocation.proxy == nil {
+            throw UsageError("-U has the credentials for a proxy: name that with -x")
+        }
+        if invocation.range != nil, invocation.resumption != nil {
+            throw UsageError("-r and -C both say which part is asked for: use one of them")
+        }
         if invocation.key != nil, invocation.certificate == nil {
             throw UsageError("--key is the key of a certificate: add --cert FILE")
         }

@@ -66,8 +66,37 @@ enum OptionTable {
             .rawEncoding, nil, ["raw-encoding"], .none, .request, "do not ask for codings and undo none"),
         Option(
             .ignoreStandardInput, nil, ["ignore-stdin"], .none, .request, "do not read the standard input",
-            "A pipe or a file on the standard input is the body when no item, -d, -F, --raw or -T is given. In scripts and services, whose input may be a pipe that nobody writes to, this switch says that it is not meant."
+            "A pipe or a file on the standard input is the body when no field, -d, -F, --raw or -T is given. In scripts and services, whose input may be a pipe that nobody writes to, this switch says that it is not meant."
         ),
+        Option(.url, nil, ["url"], .value("URL"), .request, "a URL, as if it stood without an option"),
+        Option(
+            .urlQuery, nil, ["url-query"], .value("DATA"), .request, "a parameter in the query: name=content",
+            "Percent-encoded as by --data-urlencode; what begins with + stands as it is."),
+        Option(
+            .formString, nil, ["form-string"], .value("NAME=CONTENT"), .request,
+            "the same as -F, where @, < and ; mean nothing"),
+        Option(
+            .range, "r", ["range"], .value("BYTES"), .request, "a part of the content: 0-99, 100- or -100",
+            "It is asked for without a coding, since a part of coded content cannot be decoded."),
+        Option(
+            .timeCondition, "z", ["time-cond"], .value("DATE|FILE"), .request,
+            "only what is newer than a date, or than a file",
+            "With a minus sign in front: only what is older. Where the answer is 304, the file of -o stays as it is."
+        ),
+        Option(
+            .etagCompare, nil, ["etag-compare"], .file("FILE"), .request,
+            "only what has another ETag than this file"),
+        Option(.etagSave, nil, ["etag-save"], .file("FILE"), .request, "write the ETag into this file"),
+        Option(
+            .pathAsIs, nil, ["path-as-is"], .none, .request, "leave /../ and /./ in the path",
+            "Without it they are taken out before, as browsers do."),
+        Option(
+            .defaultScheme, nil, ["default-scheme", "proto-default"], .value("SCHEME"), .request,
+            "the scheme of URLs without one: https"),
+        Option(.globOff, "g", ["globoff"], .none, .request, "brackets and braces mean nothing, as always"),
+        Option(
+            .next, nil, ["next"], .none, .request, "what follows is another request, with options of its own",
+            "-s, -S, -v and --ignore-stdin hold for all."),
     ]
 
     private static let identity: [Option] = [
@@ -77,8 +106,18 @@ enum OptionTable {
         ),
         Option(.digest, nil, ["digest"], .none, .identity, "answer with Digest, never with Basic"),
         Option(
+            .basic, nil, ["basic"], .none, .identity, "send Basic at once (the default)"),
+        Option(.anyAuth, nil, ["anyauth"], .none, .identity, "answer with what the server asks for"),
+        Option(
+            .authType, nil, ["auth-type"], .oneOf(["basic", "digest", "bearer"]), .identity, "what --auth is",
+            "With bearer the whole of it is the token."),
+        Option(.bearer, nil, ["oauth2-bearer"], .value("TOKEN"), .identity, "a token: Authorization: Bearer"),
+        Option(
             .netrc, "n", ["netrc"], .none, .identity, "credentials from ~/.netrc",
             "Or from the file that NETRC names. Without this switch the file is not read."),
+        Option(.netrcFile, nil, ["netrc-file"], .file("FILE"), .identity, "credentials from a file like it"),
+        Option(.netrcOptional, nil, ["netrc-optional"], .none, .identity, "from ~/.netrc where it is there"),
+        Option(.ignoreNetrc, nil, ["ignore-netrc"], .none, .identity, "do not read ~/.netrc (the default)"),
         Option(
             .cookie, "b", ["cookie"], .value("DATA|FILE"), .identity, "cookies to send: a=b; c=d, or a file",
             "What has no equals sign is a file in Netscape's format; cookies that come are kept for this run then. What is given as a=b goes to the scheme, host and port of the URL alone, and no -c or --session writes it down."
@@ -90,6 +129,9 @@ enum OptionTable {
             .session, nil, ["session"], .value("NAME"), .identity, "keep cookies and headers under this name",
             "They are kept for the scheme, host and port of the URL and sent nowhere else; read before and written after, in $XDG_DATA_HOME/lupine/sessions/SCHEME_HOST_PORT/NAME.json, which nobody else can read (mode 0600). A NAME with a slash is the path of a file, in which the origins are noted. Header fields whose name begins with Content- or If- are not kept."
         ),
+        Option(
+            .sessionReadOnly, nil, ["session-read-only"], .value("NAME"), .identity,
+            "the same, without writing anything"),
     ]
 
     private static let network: [Option] = [
@@ -105,8 +147,12 @@ enum OptionTable {
         ),
         Option(
             .proxy, "x", ["proxy"], .value("URL"), .network, "a proxy: http://, https:// or socks5h://",
-            "Without it the variables http_proxy, https_proxy, all_proxy and no_proxy say. An empty URL means none."
+            "Without it the variables http_proxy, https_proxy, all_proxy and no_proxy say. An empty URL means none. `http:URL` and `https:URL` name a proxy for URLs of one scheme."
         ),
+        Option(
+            .proxyUser, "U", ["proxy-user"], .value("USER:PASSWORD"), .network,
+            "credentials for the proxy of -x"),
+        Option(.socks, nil, ["socks5-hostname"], .value("HOST:PORT"), .network, "the same as -x socks5h://"),
         Option(.noProxy, nil, ["noproxy"], .value("HOSTS"), .network, "hosts that need no proxy; * for all"),
         Option(
             .resolve, nil, ["resolve"], .value("HOST:PORT:ADDRESS"), .network,
@@ -116,6 +162,22 @@ enum OptionTable {
             .unixSocket, nil, ["unix-socket"], .file("PATH"), .network, "connect to this Unix-domain socket"),
         Option(
             .interface, nil, ["interface"], .value("NAME"), .network, "leave from this address or interface"),
+        Option(
+            .connectTo, nil, ["connect-to"], .value("HOST1:PORT1:HOST2:PORT2"), .network,
+            "connect to another host and port",
+            "The names in the URL, in Host and in TLS stay. An empty host or port stands for any, or for that of the URL."
+        ),
+        Option(.ipv4, "4", ["ipv4"], .none, .network, "connect by IPv4 alone"),
+        Option(.ipv6, "6", ["ipv6"], .none, .network, "connect by IPv6 alone"),
+        Option(
+            .protocols, nil, ["proto"], .value("SCHEMES"), .network, "the schemes that are allowed: =https",
+            "Several are separated by commas; + adds one, - takes one away, = allows this one alone, `all` is all."
+        ),
+        Option(
+            .redirectProtocols, nil, ["proto-redir"], .value("SCHEMES"), .network,
+            "those that redirects may lead to"),
+        Option(
+            .parallel, "Z", ["parallel"], .none, .network, "several at once, as always where they are saved"),
         Option(.http11, nil, ["http1.1"], .none, .network, "speak HTTP/1.1, as always"),
         Option(
             .connectTimeout, nil, ["connect-timeout"], .value("SECONDS"), .network,
@@ -126,6 +188,22 @@ enum OptionTable {
             .retry, nil, ["retry"], .value("N"), .network, "try again so often",
             "After a time-out, a lost connection and the statuses 408, 429, 500, 502, 503 and 504; after one second, then two, four and so on, or as Retry-After says."
         ),
+        Option(
+            .retryAllErrors, nil, ["retry-all-errors"], .none, .network, "with --retry: after any failure",
+            "With -f or --fail-with-body after any status from 400 on."),
+        Option(
+            .retryRefused, nil, ["retry-connrefused"], .none, .network,
+            "with --retry: also when nobody listens"),
+        Option(
+            .retryDelay, nil, ["retry-delay"], .value("SECONDS"), .network,
+            "with --retry: always after so long"),
+        Option(
+            .retryMaximumTime, nil, ["retry-max-time"], .value("SECONDS"), .network,
+            "with --retry: for so long at most"),
+        Option(
+            .maximumFileSize, nil, ["max-filesize"], .value("BYTES"), .network,
+            "no content that is longer; k, M and G are known",
+            "What says so before fails at once, other content where it grows too long; the exit code is 63."),
         Option(
             .limitRate, nil, ["limit-rate"], .value("RATE"), .network,
             "bytes per second; k, M and G are known"),
@@ -140,8 +218,10 @@ enum OptionTable {
         Option(
             .certificate, "E", ["cert"], .file("FILE"), .security, "our certificate, PEM or PKCS #12",
             "`FILE:PASSWORD` gives the password of its key. Without --key the key stands in the same file."),
-        Option(.key, nil, ["key"], .file("FILE"), .security, "its key, in PEM"),
-        Option(.password, nil, ["pass"], .value("PASSWORD"), .security, "the password of that key"),
+        Option(.key, nil, ["key", "cert-key"], .file("FILE"), .security, "its key, in PEM"),
+        Option(
+            .password, nil, ["pass", "cert-key-pass"], .value("PASSWORD"), .security,
+            "the password of that key"),
         Option(
             .pin, nil, ["pin", "pinnedpubkey"], .value("PIN"), .security,
             "sha256/BASE64 of a key that must be there",
@@ -149,6 +229,19 @@ enum OptionTable {
         ),
         Option(.tls12, nil, ["tlsv1.2"], .none, .security, "TLS 1.2 or later, as always"),
         Option(.tls13, nil, ["tlsv1.3"], .none, .security, "TLS 1.3 or later"),
+        Option(
+            .maximumTLS, nil, ["tls-max"], .oneOf(["1.2", "1.3", "default"]), .security,
+            "TLS no later than this"),
+        Option(
+            .tlsVersion, nil, ["ssl"], .oneOf(["ssl2.3", "tls1.2", "tls1.3"]), .security,
+            "TLS of this version; ssl2.3 is any"),
+        Option(
+            .ciphers, nil, ["ciphers"], .value("LIST"), .security,
+            "ciphers up to TLS 1.2, as OpenSSL names them"),
+        Option(.cipherSuites, nil, ["tls13-ciphers"], .value("LIST"), .security, "cipher suites of TLS 1.3"),
+        Option(
+            .verify, nil, ["verify"], .value("yes|no|FILE"), .security,
+            "no is -k, a file is --cacert"),
     ]
 
     private static let output: [Option] = [
@@ -164,8 +257,14 @@ enum OptionTable {
         Option(.silent, "s", ["silent"], .none, .output, "no progress and no errors"),
         Option(.showError, "S", ["show-error"], .none, .output, "errors in spite of -s"),
         Option(
-            .fail, "f", ["fail", "check-status"], .none, .output, "a status from 400 on is a failure",
+            .fail, "f", ["fail"], .none, .output, "a status from 400 on is a failure",
             "Nothing of such a response's body is printed; the exit code is 22 for 4xx and 24 for 5xx."),
+        Option(
+            .failWithBody, nil, ["fail-with-body", "check-status"], .none, .output, "the same, with the body"),
+        Option(.offline, nil, ["offline"], .none, .output, "print the request, and send nothing"),
+        Option(.all, nil, ["all"], .none, .output, "print the heads of redirects too"),
+        Option(.quiet, nil, ["quiet"], .none, .output, "print nothing but errors"),
+        Option(.unsorted, nil, ["unsorted"], .none, .output, "fields and members in their order, as always"),
         Option(
             .writeOut, "w", ["write-out"], .value("FORMAT"), .output, "print this at the end",
             "Known are %{http_code} or %{response_code}, %{url_effective}, %{content_type}, %{size_download}, %{size_upload}, %{num_redirects}, %{redirect_url}, %{num_connects}, %{remote_ip}, %{remote_port}, %{local_ip}, %{local_port}, %{method}, %{scheme}, %{filename_effective}, %{exitcode}, %{errormsg}, %header{NAME}, %{time_namelookup}, %{time_connect}, %{time_appconnect}, %{time_pretransfer}, %{time_starttransfer}, %{time_total}, %{speed_download}; and \\n, \\t, \\r."
@@ -181,7 +280,7 @@ enum OptionTable {
         Option(
             .output, "o", ["output"], .file("FILE"), .output, "save to this file; - is the standard output"),
         Option(
-            .remoteName, "O", ["remote-name", "download"], .none, .output, "save under the name of the URL",
+            .remoteName, "O", ["remote-name"], .none, .output, "save under the name of the URL",
             "Several URLs are loaded at the same time, each with a bar of its own and into a file of its own: of two with one name the second fails."
         ),
         Option(
@@ -189,10 +288,20 @@ enum OptionTable {
             "with -O: under the name that the server gives",
             "An existing file is not overwritten by it, nor is a link followed. It does not go with -C."),
         Option(
-            .continueAt, "C", ["continue-at", "continue"], .value("OFFSET"), .output,
+            .continueAt, "C", ["continue-at"], .value("OFFSET"), .output,
             "go on with a download; -C - finds out where",
             "What is there stays, the rest is asked for with Range. It fails, and leaves the file as it is, when the server has no ranges, or when version, range or length of what it sends do not go with what is there. It goes with neither -J nor -i."
         ),
+        Option(
+            .continueDownload, nil, ["continue"], .none, .output, "the same as -C -"),
+        Option(
+            .download, nil, ["download"], .none, .output, "the same as -OJ, or -o where that is there"),
+        Option(.remoteNameAll, nil, ["remote-name-all"], .none, .output, "-O for all URLs"),
+        Option(
+            .createFolders, nil, ["create-dirs"], .none, .output, "make the folders of -o that are not there"),
+        Option(.outputFolder, nil, ["output-dir"], .file("FOLDER"), .output, "the folder that is saved to"),
+        Option(.remoteTime, "R", ["remote-time"], .none, .output, "give the file the time of Last-Modified"),
+        Option(.progressBar, "#", ["progress-bar"], .none, .output, "a progress bar, as always"),
         Option(.noProgress, nil, ["no-progress-meter", "no-progress"], .none, .output, "no progress bar"),
     ]
 

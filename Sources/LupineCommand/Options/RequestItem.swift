@@ -42,6 +42,14 @@ enum RequestItem: Hashable, Sendable {
         }
     }
 
+    /// The name of a field of the body.
+    var fieldName: String? {
+        switch self {
+        case .field(let name, _), .json(let name, _), .textFile(let name, _), .jsonFile(let name, _): name
+        case .header, .withoutHeader, .emptyHeader, .query, .file: nil
+        }
+    }
+
     /// An item as it was typed.
     init(_ text: String) throws(UsageError) {
         guard let (name, separator, value) = Self.split(text) else {

@@ -32,9 +32,12 @@ struct CurlLine: Sendable {
             let shown = HeadText.secrets.contains(lowered) ? secret(value) : value
             words += ["-H", shown.isEmpty ? "\(name);" : "\(name): \(shown)"]
         }
-        for name in plan.omitted.sorted() where name != "Accept-Language" { words += ["-H", "\(name):"] }
+        for name in plan.omitted.sorted()
+        where name != "Accept-Language" && !(name == "Content-Type" && isUpload) {
+            words += ["-H", "\(name):"]
+        }
         if let credentials = plan.credentials {
-            if plan.usesDigest { words.append("--digest") }
+            if plan.usesDigest { words.append(invocation.authType == .any ? "--anyauth" : "--digest") }
             words += ["-u", "\(credentials.user):\(secret(credentials.password))"]
         }
         if !cookies.isEmpty {
@@ -58,6 +61,7 @@ struct CurlLine: Sendable {
         }
         if !invocation.keepsEncoding { words.append("--compressed") }
         let address = plan.url.absoluteString
+        if invocation.keepsDots, address.contains("/.") { words.append("--path-as-is") }
         // Brackets and braces are patterns to curl.
         if address.utf8.contains(where: { "[]{}".utf8.contains($0) }) { words.append("-g") }
         words.append(address)
@@ -72,9 +76,25 @@ struct CurlLine: Sendable {
         if invocation.followsRedirects { words.append("-L") }
         add("--max-redirs", invocation.redirectLimit.map { "\($0)" })
         if invocation.isInsecure { words.append("-k") }
-        if invocation.fails { words.append("-f") }
+        if invocation.fails { words.append(invocation.failsWithBody ? "--fail-with-body" : "-f") }
         add("-x", invocation.proxy.map { invocation.showsSecrets ? $0 : withoutPassword($0) })
+        if let user = invocation.proxyUser.map({ Credentials($0) }) {
+            add("-U", "\(user.user):\(invocation.showsSecrets ? user.password : hidden)")
+        }
         add("--noproxy", invocation.noProxy)
+        for detour in invocation.detours {
+            let ports = [detour.port, detour.newPort].map { $0.map { "\($0)" } ?? "" }
+            let hosts = [detour.host, detour.newHost].map {
+                $0.map { $0.contains(":") ? "[\($0)]" : $0 } ?? ""
+            }
+            add("--connect-to", "\(hosts[0]):\(ports[0]):\(hosts[1]):\(ports[1])")
+        }
+        if let family = invocation.family { words.append(family == .ipv4 ? "-4" : "-6") }
+        add("--max-filesize", invocation.maximumFileSize.map { "\($0)" })
+        if !invocation.allowsTLS13 { add("--tls-max", "1.2") }
+        if invocation.needsTLS13 { words.append("--tlsv1.3") }
+        add("--ciphers", invocation.ciphers)
+        add("--tls13-ciphers", invocation.cipherSuites)
         for item in invocation.overrides {
             add("--resolve", "\(item.host):\(item.port):\(item.addresses.joined(separator: ","))")
         }
@@ -108,6 +128,9 @@ struct CurlLine: Sendable {
             }
         }
         if invocation.takesServersName { words.append("-J") }
+        if invocation.createsFolders { words.append("--create-dirs") }
+        add("--output-dir", invocation.outputFolder)
+        if invocation.keepsServersTime { words.append("-R") }
         switch invocation.resumption {
         case .automatic: add("-C", "-")
         case .offset(let count): add("-C", "\(count)")

@@ -15,6 +15,7 @@ struct ContentBuilder {
     func build() throws -> RequestContent {
         var content = RequestContent()
         for case .query(let name, let value) in invocation.items { content.query.append((name, value)) }
+        for piece in invocation.queryPieces { try addQuery(piece, to: &content) }
         if let file = invocation.upload {
             content.body = try upload(file)
             content.source = "-T"
@@ -22,7 +23,9 @@ struct ContentBuilder {
             try takeData(into: &content)
         } else if !invocation.parts.isEmpty {
             let form = MultipartFormData()
-            for part in invocation.parts { try append(part, to: form) }
+            for (index, part) in invocation.parts.enumerated() {
+                try append(part, to: form, isPlain: invocation.plainParts.contains(index))
+            }
             try take(form, into: &content)
             content.source = "-F"
         } else if let raw = invocation.raw {
@@ -62,8 +65,8 @@ struct ContentBuilder {
 
     private func takeStandardInput(into content: inout RequestContent) throws {
         let kind = surroundings.input.kind
-        guard !invocation.ignoresStandardInput, kind == .pipe || kind == .file, invocation.items.isEmpty,
-            !invocation.asksForHead, !invocation.urls.contains(where: InvocationCheck.isSocket)
+        guard !invocation.ignoresStandardInput, kind == .pipe || kind == .file, !invocation.asksForHead,
+            !invocation.urls.contains(where: InvocationCheck.isSocket)
         else { return }
         let patience = tellOfWaiting()
         defer { patience.cancel() }
@@ -117,11 +120,13 @@ struct ContentBuilder {
     private func takeData(into content: inout RequestContent) throws {
         var all = Data()
         for piece in invocation.data {
-            if !all.isEmpty { all.append(UInt8(ascii: "&")) }
+            if !all.isEmpty, piece.kind != .json { all.append(UInt8(ascii: "&")) }
             all.append(try bytes(of: piece))
         }
         if invocation.putsDataIntoQuery {
-            content.rawQuery = String(decoding: all, as: UTF8.self)
+            content.rawQuery =
+                ((content.rawQuery.map { [$0] } ?? []) + [String(decoding: all, as: UTF8.self)])
+                .joined(separator: "&")
             return
         }
         content.body = .data(all)
@@ -134,12 +139,18 @@ struct ContentBuilder {
         let file = piece.text.hasPrefix("@") ? String(piece.text.dropFirst()) : nil
         switch piece.kind {
         case .raw: return Data(piece.text.utf8)
-        case .binary: return try file.map(read) ?? Data(piece.text.utf8)
+        case .binary, .json: return try file.map(read) ?? Data(piece.text.utf8)
         case .text:
             guard let file else { return Data(piece.text.utf8) }
             return try read(file).filter { $0 != 0x0A && $0 != 0x0D && $0 != 0 }
         case .urlEncode: return Data(try encoded(piece.text).utf8)
         }
+    }
+
+    /// curl's --url-query: percent-encoded, unless a plus sign is in front.
+    private func addQuery(_ piece: String, to content: inout RequestContent) throws {
+        let text = piece.hasPrefix("+") ? String(piece.dropFirst()) : try encoded(piece)
+        content.rawQuery = (content.rawQuery.map { $0 + "&" } ?? "") + text
     }
 
     /// `content`, `=content`, `name=content`, `@file`, `name@file`, as curl has them.
@@ -155,11 +166,12 @@ struct ContentBuilder {
 
     // MARK: forms of parts
 
-    /// `NAME=CONTENT`, `NAME=@FILE` or `NAME=<FILE`, with `;type=` and `;filename=`.
-    private func append(_ part: String, to form: MultipartFormData) throws {
+    /// `NAME=CONTENT`, `NAME=@FILE` or `NAME=<FILE`, with `;type=` and `;filename=`; a plain one is `NAME=CONTENT` alone.
+    private func append(_ part: String, to form: MultipartFormData, isPlain: Bool) throws {
         let halves = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
             String.init)
         let name = halves[0]
+        if isPlain { return form.append(Data(halves[1].utf8), withName: name) }
         var pieces = halves[1].split(separator: ";", omittingEmptySubsequences: false).map(String.init)
         var content = pieces.removeFirst()
         var type: String?
@@ -243,7 +255,9 @@ struct ContentBuilder {
     }
 
     private func takeObject(_ items: [RequestItem], into content: inout RequestContent) throws {
-        var members: [(name: String, json: String)] = []
+        // With a path that begins with a bracket the whole is an array.
+        let first = items.lazy.compactMap(\.fieldName).first.map { Array($0.prefix(1)) == ["["] } ?? false
+        var tree = first ? JSONTree.array([]) : JSONTree.object([])
         for item in items {
             let member: (name: String, json: String)
             switch item {
@@ -254,13 +268,9 @@ struct ContentBuilder {
             case .jsonFile(let name, let path): member = (name, try json(try read(path), of: name))
             case .header, .withoutHeader, .emptyHeader, .query, .file: continue
             }
-            if let index = members.firstIndex(where: { $0.name == member.name }) {
-                members[index] = member
-            } else {
-                members.append(member)
-            }
+            try tree.put(member.json, at: JSONTree.steps(member.name), of: member.name)
         }
-        content.body = .data(Data(JSONText.object(members).utf8))
+        content.body = .data(Data(tree.text.utf8))
         content.type = "application/json"
         content.wantsJSON = true
     }
@@ -271,7 +281,7 @@ struct ContentBuilder {
                 "the value of `\(name)` is no JSON: quote text twice (\(name):='\"text\"') or write \(name)=text"
             )
         }
-        return String(decoding: data, as: UTF8.self)
+        return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
     private func takeForm(_ items: [RequestItem], into content: inout RequestContent) throws {

@@ -75,13 +75,19 @@ struct RequestPlanner {
     var sendsCookiesAsField = true
 
     func plan(for typed: String) throws -> RequestPlan {
-        var address = try Address(typed)
+        var address = try Address(typed, scheme: invocation.defaultScheme)
+        if !invocation.keepsDots { address.removeDots() }
         if let file = invocation.upload, file != "-", address.text.hasSuffix("/") {
             address.text += PercentEncoding.encoded(String(file.split(separator: "/").last ?? ""))
         }
         address.add(content.query)
         if let query = content.rawQuery { address.addQuery(query) }
         let url = try address.url()
+        guard invocation.protocols.contains(url.scheme) else {
+            throw CommandFailure(
+                .malformedURL,
+                "Will not load \(ShownAddress.text(address.text)): --proto does not allow its scheme.")
+        }
         let edits = try HeaderEdits(invocation, surroundings)
         let method = invocation.method ?? standardMethod
         let credentials = try credentials(for: url, in: address)
@@ -92,12 +98,17 @@ struct RequestPlanner {
             let pairs = invocation.cookies.filter { $0.contains("=") }
             if !pairs.isEmpty { HeaderEdits.set("Cookie", pairs.joined(separator: "; "), in: &headers) }
         }
-        if let credentials, !invocation.usesDigest {
+        if let token = invocation.token {
+            HeaderEdits.set("Authorization", "Bearer \(token)", in: &headers)
+        } else if let credentials, !invocation.usesDigest {
             HeaderEdits.set("Authorization", credentials.basic, in: &headers)
         }
+        for (name, value) in try conditions() { HeaderEdits.set(name, value, in: &headers) }
         edits.apply(to: &headers)
         var omitted = edits.removed.union(["Accept-Language"])
         if invocation.userAgent == "" { omitted.insert("User-Agent") }
+        let hasType = headers.contains { $0.name.lowercased() == "content-type" }
+        if !hasType, !content.body.isNone { omitted.insert("Content-Type") }
         return RequestPlan(
             typed: typed, url: url, method: method, headers: headers, omitted: omitted,
             boundFields: Set(kept.map(\.name).filter { !UserSession.isHarmless($0) }), body: content.body,
@@ -117,7 +128,9 @@ struct RequestPlanner {
             (
                 name: "Accept",
                 value: invocation.followsEvents
-                    ? "text/event-stream" : content.wantsJSON ? "application/json, */*;q=0.5" : "*/*"
+                    ? "text/event-stream"
+                    : invocation.acceptsJSONAlone
+                        ? "application/json" : content.wantsJSON ? "application/json, */*;q=0.5" : "*/*"
             ),
         ]
         if invocation.userAgent == "" { headers.removeFirst() }
@@ -126,12 +139,49 @@ struct RequestPlanner {
         return headers
     }
 
+    /// What -r, -z and --etag-compare ask for.
+    private func conditions() throws -> [(name: String, value: String)] {
+        var fields: [(name: String, value: String)] = []
+        if let range = invocation.range {
+            fields.append(("Range", "bytes=\(range)"))
+            // A part of a coded body is no part of the body.
+            if !invocation.keepsEncoding { fields.append(("Accept-Encoding", "identity")) }
+        }
+        if let typed = invocation.timeCondition {
+            let isReversed = typed.hasPrefix("-")
+            let text = isReversed ? String(typed.dropFirst()) : typed
+            if let date = DateText.date(text) ?? changed(text) {
+                let name = isReversed ? "If-Unmodified-Since" : "If-Modified-Since"
+                fields.append((name, DateText.http(date)))
+            } else if !invocation.isSilent {
+                surroundings.errors.say("lupine: \(text) is no date and no file: -z asks for all\n")
+            }
+        }
+        if let file = invocation.etagToCompare,
+            let data = try? Data(contentsOf: URL(fileURLWithPath: surroundings.path(file)))
+        {
+            let line = String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline).first ?? ""
+            let tag = line.trimmingCharacters(in: .whitespaces)
+            if !tag.isEmpty { fields.append(("If-None-Match", tag)) }
+        }
+        return fields
+    }
+
+    private func changed(_ file: String) -> Date? {
+        let values = try? FileManager.default.attributesOfItem(atPath: surroundings.path(file))
+        return values?[.modificationDate] as? Date
+    }
+
     /// Of -u, else of the URL, else of the .netrc when that may be read.
     private func credentials(for url: URL, in address: Address) throws -> Credentials? {
+        if invocation.token != nil { return nil }
         if let user = invocation.user { return Credentials(user) }
         if let credentials = address.credentials { return credentials }
         guard invocation.readsNetrc else { return nil }
-        let path = surroundings.environment["NETRC"] ?? surroundings.home + "/.netrc"
+        let path = invocation.netrcFile ?? surroundings.environment["NETRC"] ?? surroundings.home + "/.netrc"
+        if invocation.mayLackNetrc, !FileManager.default.fileExists(atPath: surroundings.path(path)) {
+            return nil
+        }
         let data: Data
         do { data = try PrivateFile.read(surroundings.path(path)) } catch {
             throw CommandFailure.unreadable(path, error)
@@ -147,15 +197,15 @@ struct Address: Sendable {
     /// Name and password that stood in it.
     let credentials: Credentials?
 
-    /// `host`, `host/path`, `:8080/path` (this machine), `//host`, or with a scheme.
-    init(_ typed: String) throws {
+    /// `host`, `host/path`, `:8080/path` (this machine), `//host`, or with a scheme of its own.
+    init(_ typed: String, scheme standard: String = "http") throws {
         var text = typed
         if typed.hasPrefix("//") {
-            text = "http:" + typed
+            text = "\(standard):" + typed
         } else if typed.hasPrefix(":") {
             let rest = typed.dropFirst()
             let port = rest.prefix { $0.isNumber }
-            text = "http://localhost" + (port.isEmpty ? "" : ":\(port)") + rest.dropFirst(port.count)
+            text = "\(standard)://localhost" + (port.isEmpty ? "" : ":\(port)") + rest.dropFirst(port.count)
         } else if let colon = typed.range(of: "://") {
             let scheme = typed[..<colon.lowerBound].lowercased()
             guard ["http", "https", "ws", "wss", "file"].contains(scheme) else {
@@ -165,7 +215,7 @@ struct Address: Sendable {
                 )
             }
         } else if !typed.lowercased().hasPrefix("data:") {
-            text = "http://" + typed
+            text = "\(standard)://" + typed
         }
         if let hash = text.firstIndex(of: "#") { text = String(text[..<hash]) }
         guard let slashes = text.range(of: "://") else {
@@ -187,6 +237,27 @@ struct Address: Sendable {
             credentials = nil
         }
         self.text = text
+    }
+
+    /// Takes `/./` and `/../` out of the path (RFC 3986 §5.2.4).
+    mutating func removeDots() {
+        guard text.contains("/."), let slashes = text.range(of: "://"), !text.lowercased().hasPrefix("file:"),
+            let start = text[slashes.upperBound...].firstIndex(where: { $0 == "/" || $0 == "?" }),
+            text[start] == "/"
+        else { return }
+        let end = text[start...].firstIndex(of: "?") ?? text.endIndex
+        let parts = text[text.index(after: start)..<end].split(
+            separator: "/", omittingEmptySubsequences: false)
+        var kept: [Substring] = []
+        for part in parts {
+            switch part {
+            case ".": break
+            case "..": kept = kept.dropLast()
+            default: kept.append(part)
+            }
+        }
+        if let last = parts.last, last == "." || last == ".." { kept.append("") }
+        text = text[..<start] + "/" + kept.joined(separator: "/") + text[end...]
     }
 
     /// Adds parameters to the query.

@@ -33,7 +33,9 @@ struct CookieMemory: Sendable {
         self.store = store
         var memories: [SessionOrigin: Memory] = [:]
         for typed in invocation.urls {
-            guard let store, let origin = SessionOrigin(try Address(typed).url()), memories[origin] == nil,
+            guard let store,
+                let origin = SessionOrigin(try Address(typed, scheme: invocation.defaultScheme).url()),
+                memories[origin] == nil,
                 let storage = Self.emptyStorage()
             else { continue }
             let session = try store.session(for: origin) { text in
@@ -142,6 +144,7 @@ struct CookieMemory: Sendable {
 
     /// Writes what is to be kept.
     func save() throws {
+        let store = invocation.sessionIsKept ? store : nil
         let isKept = invocation.cookieJar != nil || store != nil
         let lasting = isKept ? storages.map(lasting) : []
         if !invocation.isSilent, lasting.contains(where: \.hasOthers) {

@@ -12,6 +12,14 @@ final class Fetch: Sendable {
         case again(Double?)
         case refused(CommandFailure)
         case complete
+
+        /// Whether a status from 400 on has still to be told as a failure.
+        var lacksFailure: Bool {
+            switch self {
+            case .again, .taken: true
+            case .undecided, .refused, .complete: false
+            }
+        }
     }
 
     /// What goes on with a download, as its head announced it.
@@ -80,7 +88,8 @@ final class Fetch: Sendable {
     /// Loads it, and says what became of it.
     func run() async -> FetchReport {
         if let failure = resumption.failure { return finish(failure) }
-        var schedule = RetrySchedule(retries: invocation.retries)
+        var schedule = RetrySchedule(invocation)
+        let start = ContinuousClock.now
         while true {
             prepare(mayRetry: schedule.left > 0)
             let completion = await attempt()
@@ -97,7 +106,10 @@ final class Fetch: Sendable {
             } else if let failure, report.received == 0, schedule.takes(failure) {
                 wait = schedule.next(retryAfter: nil)
             }
-            guard let wait, !surroundings.interruption.hasCome else { return finish(failure) }
+            let spent = (ContinuousClock.now - start) / .seconds(1)
+            guard let wait, !surroundings.interruption.hasCome,
+                spent + wait <= invocation.retryMaximumTime ?? .infinity
+            else { return finish(failure) }
             teller.retry(after: wait, of: failure, completion.response, left: schedule.left)
             await surroundings.interruption.pause(wait)
             if surroundings.interruption.hasCome { return finish(interrupted) }
@@ -179,14 +191,31 @@ final class Fetch: Sendable {
             return false
         }
         let status = response.statusCode
-        if state.mayRetry, RetrySchedule.statuses.contains(status) {
+        let isFailure = invocation.fails && status >= 400
+        if state.mayRetry,
+            RetrySchedule.statuses.contains(status) || (invocation.retriesAllErrors && isFailure)
+        {
             state.verdict = .again(RetrySchedule.retryAfter(response))
             return false
         }
         teller.response(response)
-        if invocation.fails, status >= 400 {
+        try keepTag(response)
+        if isFailure, !invocation.failsWithBody {
             try printHead(response, &state)
             state.verdict = .refused(Self.refusal(response, plan.url))
+            return false
+        }
+        if status == 304, invocation.timeCondition != nil || invocation.etagToCompare != nil {
+            // What is there is what the server has.
+            try printHead(response, &state)
+            state.verdict = .complete
+            return false
+        }
+        if let limit = invocation.maximumFileSize,
+            let length = response.value(forHTTPHeaderField: "Content-Length").flatMap({ Int64($0) }),
+            length > limit
+        {
+            state.verdict = .refused(Self.tooLong(plan.url, limit))
             return false
         }
         if offset > 0 {
@@ -206,13 +235,30 @@ final class Fetch: Sendable {
         return true
     }
 
+    /// Writes the ETag into the file of --etag-save.
+    private func keepTag(_ response: HTTPURLResponse) throws {
+        guard let file = invocation.etagFile, let tag = response.value(forHTTPHeaderField: "ETag") else {
+            return
+        }
+        do { try Data("\(tag)\n".utf8).write(to: URL(fileURLWithPath: surroundings.path(file))) } catch {
+            throw CommandFailure.unwritable(file, error)
+        }
+    }
+
+    private static func tooLong(_ url: URL, _ limit: Int64) -> CommandFailure {
+        CommandFailure(
+            .tooLarge,
+            "Will not load \(ShownAddress.text(url)): it has more than the \(limit) bytes that --max-filesize allows."
+        )
+    }
+
     private static func refusal(_ response: HTTPURLResponse, _ url: URL) -> CommandFailure {
         let status = response.statusCode
         let reason = response.lupine.reason
         let address = ShownAddress.text(url)
         return CommandFailure(
             status < 500 ? .clientError : .serverError,
-            "The server answered \(status)\(reason.isEmpty ? "" : " \(reason)") for \(address), which --fail makes a failure. Leave -f away to see its body."
+            "The server answered \(status)\(reason.isEmpty ? "" : " \(reason)") for \(address), which --fail makes a failure. --fail-with-body prints its body all the same."
         )
     }
 
@@ -228,8 +274,9 @@ final class Fetch: Sendable {
             && response?.value(forHTTPHeaderField: "Content-Disposition") != nil
         let proposed = given ? response?.suggestedFilename.map(RemoteName.unhidden) : nil
         // What is gone on with is the file that was looked at, whatever an answer calls it.
-        let place = SavedPlace(destination, proposed, plan.url, surroundings)
+        let place = SavedPlace(destination, proposed, plan.url, surroundings, in: invocation.outputFolder)
         state.report.file = place.name
+        if invocation.createsFolders { place.makeFolder() }
         if state.saver?.path == place.path, offset == 0 {
             // An earlier attempt has begun it.
             try state.saver?.beginAgain()
@@ -274,6 +321,11 @@ final class Fetch: Sendable {
             }
             guard case .taken = state.verdict else { return }
             state.report.received += Int64(data.count)
+            if let limit = invocation.maximumFileSize, state.report.received > limit {
+                let failure = Self.tooLong(plan.url, limit)
+                state.verdict = .refused(failure)
+                throw failure
+            }
             if state.saver != nil {
                 do { try state.saver?.write(data) } catch {
                     state.verdict = .refused(
@@ -297,7 +349,7 @@ final class Fetch: Sendable {
     private func place(for task: URLSessionTask?) -> FileHandle? {
         let (file, bar) = state.withLock { state -> (FileHandle?, Int?) in
             guard case .taken = state.verdict, let saver = state.saver, saver.isRegular,
-                state.rest?.isFramed != false
+                state.rest?.isFramed != false, invocation.maximumFileSize == nil
             else { return (nil, nil) }
             state.isSavedDirectly = true
             return (saver.handle, state.bar)
@@ -332,7 +384,7 @@ final class Fetch: Sendable {
 
     /// Whether a redirect is followed. On the session's root queue.
     func follows(_ response: HTTPURLResponse, to request: URLRequest) -> Bool {
-        guard state.withLock({ $0.redirects.takeOne(from: plan.url) }) else { return false }
+        guard state.withLock({ $0.redirects.takeOne(from: plan.url, to: request.url) }) else { return false }
         teller.response(response)
         if output.showsHops {
             state.withLock { try? printHead(response, &$0) }
@@ -364,9 +416,10 @@ final class Fetch: Sendable {
                     try state.saver?.complete()
                 }
                 try state.saver?.close()
+                if failure == nil, invocation.keepsServersTime { giveTime(state) }
             } catch { failure = failure ?? error as? CommandFailure ?? Self.broken(error) }
-            if case .again = state.verdict, failure == nil, invocation.fails,
-                let response = state.report.response
+            if failure == nil, invocation.fails, let response = state.report.response,
+                response.statusCode >= 400, state.verdict.lacksFailure
             {
                 failure = Self.refusal(response, plan.url)
             }
@@ -378,7 +431,8 @@ final class Fetch: Sendable {
                 state.report.file = saver.shown
             }
             if case .complete = state.verdict, let destination {
-                PartialMark.remove(SavedPlace(destination, nil, plan.url, surroundings).path)
+                PartialMark.remove(
+                    SavedPlace(destination, nil, plan.url, surroundings, in: invocation.outputFolder).path)
             }
             state.report.failure = failure
             if let bar = state.bar {
@@ -391,6 +445,15 @@ final class Fetch: Sendable {
             }
             return state.report
         }
+    }
+
+    /// Gives a saved file the time of the answer's Last-Modified.
+    private func giveTime(_ state: State) {
+        guard let saver = state.saver, saver.isRegular,
+            let date = state.report.response?.value(forHTTPHeaderField: "Last-Modified").flatMap(
+                DateText.date)
+        else { return }
+        try? FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: saver.path)
     }
 
     // MARK: what is told

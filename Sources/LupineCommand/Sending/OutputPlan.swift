@@ -16,6 +16,8 @@ struct OutputPlan: Sendable {
         errorStyle = Style(isOn: surroundings.usesColor(on: surroundings.errors, invocation.color))
         if let print = invocation.print {
             parts = print
+        } else if invocation.isOffline {
+            parts = [.requestHead, .requestBody]
         } else if invocation.asksForHead {
             parts = .responseHead
         } else if invocation.includesHead {
@@ -25,7 +27,7 @@ struct OutputPlan: Sendable {
         } else {
             parts = .responseBody
         }
-        showsHops = invocation.includesHead || invocation.asksForHead
+        showsHops = invocation.includesHead || invocation.asksForHead || invocation.showsHops
         let wantsPretty = invocation.pretty ?? (isTerminal || invocation.color == .always ? .all : .none)
         switch (wantsPretty, invocation.streams) {
         case (.none, _): manner = .verbatim

@@ -6,6 +6,7 @@ internal import Foundation
 struct RedirectAllowance {
     private let follows: Bool
     private let limit: Int?
+    private let protocols: (ProtocolSet, ProtocolSet)
     /// How many have been followed.
     private(set) var followed = 0
     /// Set when there was one too many.
@@ -14,11 +15,19 @@ struct RedirectAllowance {
     init(_ invocation: Invocation) {
         follows = invocation.followsRedirects
         limit = invocation.redirectLimit
+        protocols = (invocation.protocols, invocation.redirectProtocols)
     }
 
     /// Whether the next redirect is followed.
-    mutating func takeOne(from url: URL) -> Bool {
+    mutating func takeOne(from url: URL, to target: URL?) -> Bool {
         guard follows else { return false }
+        if let target, !protocols.0.contains(target.scheme) || !protocols.1.contains(target.scheme) {
+            failure = CommandFailure(
+                .redirects,
+                "Cannot load \(ShownAddress.text(url)): it redirects to \(ShownAddress.text(target)), whose scheme --proto or --proto-redir does not allow."
+            )
+            return false
+        }
         if let limit, followed >= limit {
             failure = CommandFailure(
                 .redirects,

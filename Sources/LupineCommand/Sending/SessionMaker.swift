@@ -11,6 +11,8 @@ struct SessionMaker {
     let surroundings: Surroundings
     let judge: TrustJudge?
     let monitors: [any EventMonitor]
+    /// The URLs of the command line.
+    let urls: [URL]
 
     /// A session for requests of one body, with the cookies that are kept there.
     func session(for plan: RequestPlan, cookies: HTTPCookieStorage?) throws -> Session {
@@ -19,7 +21,7 @@ struct SessionMaker {
         configuration.lupine.sensitiveFields.formUnion(plan.boundFields)
         return Session(
             configuration: configuration,
-            delegate: AnsweringDelegate(digestOnly: plan.usesDigest),
+            delegate: AnsweringDelegate(digestOnly: plan.usesDigest && invocation.authType != .any),
             rootQueue: DispatchQueue(label: "lupine.command"),
             serverTrustManager: judge.map(TrustOfAllHosts.init), eventMonitors: monitors)
     }
@@ -34,7 +36,8 @@ struct SessionMaker {
         options.decodesContent = !invocation.keepsEncoding
         options.omittedFields = omitted
         options.unixSocketPath = invocation.unixSocket.map(surroundings.path)
-        options.localBinding = invocation.interface
+        options.localBinding =
+            invocation.interface ?? invocation.family.map { $0 == .ipv4 ? "0.0.0.0" : "::" }
         options.connectTimeout = invocation.connectTimeout.map { .seconds($0) }
         options.receiveRate = invocation.rate
         options.sendRate = invocation.rate
@@ -49,19 +52,32 @@ struct SessionMaker {
 
     /// What -x says, else what the environment does.
     private var proxies: [String: String]? {
-        guard invocation.proxy != nil || invocation.noProxy != nil else { return nil }
-        guard let proxy = invocation.proxy else {
+        guard invocation.proxy != nil || invocation.noProxy != nil || !invocation.schemeProxies.isEmpty else {
+            return nil
+        }
+        guard let proxy = invocation.proxy.map(withUser) else {
             var proxies = surroundings.environment.filter {
                 $0.key.lowercased().hasSuffix("_proxy") && $0.key != "HTTP_PROXY"
             }
-            proxies["no_proxy"] = invocation.noProxy
-            return proxies
+            if let hosts = invocation.noProxy { proxies["no_proxy"] = hosts }
+            return proxies.merging(invocation.schemeProxies) { $1 }
         }
-        let proxies = [
+        var proxies = [
             "all_proxy": proxy.isEmpty || proxy.contains("://") ? proxy : "http://\(proxy)",
             "no_proxy": invocation.noProxy ?? "",
         ]
+        proxies.merge(invocation.schemeProxies) { $1 }
         return proxies
+    }
+
+    /// The proxy's URL with the credentials of -U.
+    private func withUser(_ proxy: String) -> String {
+        guard let user = invocation.proxyUser.map({ Credentials($0) }) else { return proxy }
+        let start = proxy.range(of: "://")?.upperBound ?? proxy.startIndex
+        let words = PercentEncoding.encoded(user.user) + ":" + PercentEncoding.encoded(user.password)
+        let host =
+            proxy[start...].lastIndex(of: "@").map { proxy[proxy.index(after: $0)...] } ?? proxy[start...]
+        return "\(proxy[..<start])\(words)@\(host)"
     }
 
     private func overrides() throws -> [URLSessionConfiguration.LupineOptions.HostAndPort: [SocketAddress]] {
@@ -74,12 +90,37 @@ struct SessionMaker {
                 return address
             }
         }
+        for detour in invocation.detours {
+            for url in urls {
+                let standard: UInt16 = ["https", "wss"].contains(url.scheme?.lowercased()) ? 443 : 80
+                let host = detour.host ?? url.host ?? ""
+                let port = detour.port ?? url.port.flatMap { UInt16(exactly: $0) } ?? standard
+                // The first that fits counts, and an address that --resolve gives before all.
+                let key = URLSessionConfiguration.LupineOptions.HostAndPort(host: host, port: port)
+                guard overrides[key] == nil else { continue }
+                overrides[key] = try addresses(detour.newHost ?? host, detour.newPort ?? port)
+            }
+        }
         return overrides
+    }
+
+    private func addresses(_ host: String, _ port: UInt16) throws -> [SocketAddress] {
+        if let address = SocketAddress(literal: host, port: port) { return [address] }
+        let found = Host(name: host).addresses.compactMap { SocketAddress(literal: $0, port: port) }
+        guard !found.isEmpty else {
+            throw CommandFailure(
+                .nameResolution,
+                "Cannot resolve \(host), which --connect-to names. Check the spelling, or give its address.")
+        }
+        return found
     }
 
     private func secure(_ tls: inout URLSessionConfiguration.LupineOptions.TLS) throws {
         tls.keyLogPath = surroundings.environment["SSLKEYLOGFILE"].flatMap { $0.isEmpty ? nil : $0 }
         if invocation.needsTLS13 { tls.minimumVersion = .v1_3 }
+        if !invocation.allowsTLS13 { tls.maximumVersion = .v1_2 }
+        tls.cipherList = invocation.ciphers
+        tls.cipherSuites = invocation.cipherSuites
         if let file = invocation.authorities {
             do { tls.roots = .certificates(try Certificate.bundle(file: surroundings.path(file))) } catch {
                 throw CommandFailure(

@@ -15,7 +15,8 @@ extension URLSessionConfiguration {
 
         // MARK: where connections go
 
-        /// Addresses to use instead of a look-up. Names in the URL, in `Host` and in TLS stay as they are.
+        /// Addresses to use instead of a look-up, with their ports; port 0 is that of the URL. Names in the URL, in `Host` and in
+        /// TLS stay as they are.
         public var addressOverrides: [HostAndPort: [SocketAddress]] = [:]
         /// The path of a Unix-domain socket that all connections go to, whatever host a URL names; no proxy is used.
         public var unixSocketPath: String?

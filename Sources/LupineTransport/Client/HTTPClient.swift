@@ -105,7 +105,7 @@ extension HTTPClient {
         /// How far a body may grow while its content codings are undone; beyond it the body ends with
         /// `TransportError.coding`.
         public var expansionLimit = ExpansionLimit.standard
-        /// Addresses to use instead of a look-up.
+        /// Addresses to use instead of a look-up, with their ports; port 0 is that of the URL.
         public var overrides: [HostAndPort: [SocketAddress]] = [:]
         /// A proxy for every request, or none.
         public var proxy = Proxy.none

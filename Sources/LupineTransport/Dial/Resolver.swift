@@ -15,7 +15,7 @@ package final class Resolver: Sendable {
         package var negativeLifetime: Duration = .seconds(2)
         /// The most names kept.
         package var capacity = 256
-        /// Addresses for certain hosts and ports, used instead of a look-up.
+        /// Addresses for certain hosts and ports, used instead of a look-up; port 0 is the one that was asked for.
         package var overrides: [Endpoint: [SocketAddress]] = [:]
 
         /// The defaults.
@@ -160,7 +160,8 @@ package final class Resolver: Sendable {
                 ?? overrides[Endpoint(host: "*", port: port)]
         {
             let admitted = addresses.filter { family.admits($0) }
-            return admitted.isEmpty ? .failure(.noAddress) : .success(admitted.map { $0.with(port: port) })
+            return admitted.isEmpty
+                ? .failure(.noAddress) : .success(admitted.map { $0.port == 0 ? $0.with(port: port) : $0 })
         }
         guard let address = SocketAddress(literal: host, port: port) else { return nil }
         return family.admits(address) ? .success([address]) : .failure(.noAddress)

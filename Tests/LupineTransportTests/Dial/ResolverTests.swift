@@ -207,6 +207,18 @@ import Testing
         }
     }
 
+    @Test func anOverrideMayHaveAPortOfItsOwn() async throws {
+        let bench = Bench {
+            $0.overrides[.init(host: "a", port: 80)] = [Self.address.with(port: 8080), Self.address]
+        }
+        try await withLoop { loop in
+            let answers = Answers()
+            await bench.ask("a", port: 80, on: loop, answers: answers)
+            #expect(
+                answers.atOnce == [.success([Self.address.with(port: 8080), Self.address.with(port: 80)])])
+        }
+    }
+
     @Test func literalsAndOverridesNeedNoLookUp() async throws {
         let bench = Bench {
             $0.overrides[.init(host: "Pinned.example", port: 443)] = [Self.address]

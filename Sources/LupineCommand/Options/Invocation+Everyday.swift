@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+
+/// Options that narrow a request, a way or a result down: what lines of curl and HTTPie have besides the common ones.
+extension Invocation {
+    mutating func takeCondition(_ option: Option, _ value: String) throws(UsageError) {
+        switch option.name {
+        case .range:
+            guard value.contains("-"), value.allSatisfy({ $0.isASCII && ($0.isNumber || "-,".contains($0)) })
+            else {
+                throw UsageError("-r needs bytes such as 0-99, 100- or -100, not `\(value)`")
+            }
+            range = value
+        case .timeCondition: timeCondition = try Self.named(option, value)
+        case .etagCompare: etagToCompare = try Self.named(option, value)
+        case .etagSave: etagFile = try Self.named(option, value)
+        case .pathAsIs: keepsDots = true
+        case .defaultScheme:
+            guard ["http", "https", "ws", "wss"].contains(value.lowercased()) else {
+                throw UsageError("--default-scheme needs http, https, ws or wss, not `\(value)`")
+            }
+            defaultScheme = value.lowercased()
+        default: break
+        }
+    }
+
+    mutating func takeIdentity(_ option: Option, _ value: String) {
+        switch option.name {
+        case .authType: authType = AuthType(rawValue: value) ?? .basic
+        case .basic: authType = .basic
+        case .anyAuth: authType = .any
+        case .bearer: bearer = value
+        case .netrcFile:
+            readsNetrc = true
+            netrcFile = value
+        case .netrcOptional:
+            readsNetrc = true
+            mayLackNetrc = true
+        case .ignoreNetrc: readsNetrc = false
+        default: break
+        }
+        usesDigest = authType == .digest || authType == .any
+    }
+
+    mutating func takeWay(_ option: Option, _ value: String) throws(UsageError) {
+        switch option.name {
+        case .proxyUser: proxyUser = try Self.named(option, value)
+        case .socks: proxy = value.contains("://") ? value : "socks5h://\(value)"
+        case .connectTo: detours.append(try Detour(value))
+        case .ipv4: family = .ipv4
+        case .ipv6: family = .ipv6
+        case .protocols: protocols.take(value)
+        case .redirectProtocols: redirectProtocols.take(value)
+        default: break
+        }
+    }
+
+    mutating func takeLimit(_ option: Option, _ value: String) throws(UsageError) {
+        switch option.name {
+        case .maximumFileSize:
+            guard let bytes = Quantity.bytes(value) else {
+                throw UsageError("--max-filesize needs bytes such as 200k or 1M, not `\(value)`")
+            }
+            maximumFileSize = Int64(bytes)
+        case .retryAllErrors: retriesAllErrors = true
+        case .retryRefused: retriesRefused = true
+        case .retryDelay: retryDelay = try Self.seconds(option, value)
+        case .retryMaximumTime: retryMaximumTime = try Self.seconds(option, value)
+        default: break
+        }
+    }
+
+    mutating func takeTLS(_ option: Option, _ value: String) {
+        switch option.name {
+        case .verify:
+            switch value.lowercased() {
+            case "no", "false": isInsecure = true
+            case "yes", "true": isInsecure = false
+            default: authorities = value
+            }
+        case .maximumTLS: allowsTLS13 = value != "1.2"
+        case .tlsVersion:
+            needsTLS13 = value == "tls1.3"
+            allowsTLS13 = value != "tls1.2"
+        case .ciphers: ciphers = value
+        case .cipherSuites: cipherSuites = value
+        default: break
+        }
+    }
+
+    mutating func takeSaving(_ option: Option, _ value: String) throws(UsageError) {
+        switch option.name {
+        case .failWithBody: (fails, failsWithBody) = (true, true)
+        case .offline: isOffline = true
+        case .all: showsHops = true
+        case .quiet: (print, showsProgress) = ([], false)
+        case .download: downloads = true
+        case .continueDownload: resumption = .automatic
+        case .remoteNameAll: savesAll = true
+        case .createFolders: createsFolders = true
+        case .outputFolder: outputFolder = try Self.named(option, value)
+        case .remoteTime: keepsServersTime = true
+        default: break
+        }
+    }
+
+    /// The token of --oauth2-bearer, or of --auth-type bearer.
+    var token: String? { bearer ?? (authType == .bearer ? user : nil) }
+
+    /// What options mean together, once all have come.
+    mutating func settle() {
+        guard destinations.isEmpty, downloads || savesAll else { return }
+        destinations = [.remoteName]
+        if downloads { takesServersName = resumption == nil }
+    }
+
+    /// curl's --json DATA: a body as it stands, which asks for JSON.
+    mutating func takeJSON(_ text: String) {
+        itemForm = .json
+        acceptsJSONAlone = true
+        data.append(DataPiece(kind: .json, text: text))
+    }
+
+    /// What holds for the requests behind --next too.
+    func successor() -> Invocation {
+        var next = Invocation()
+        next.isSilent = isSilent
+        next.showsErrors = showsErrors
+        next.isVerbose = isVerbose
+        next.showsProgress = showsProgress
+        next.ignoresStandardInput = ignoresStandardInput
+        return next
+    }
+}
+
+extension Invocation.Detour {
+    /// `HOST1:PORT1:HOST2:PORT2`, each of which may be empty; addresses of IPv6 stand in brackets.
+    init(_ text: String) throws(UsageError) {
+        var parts = [""]
+        var isBracketed = false
+        for letter in text {
+            if letter == "[" { isBracketed = true }
+            if letter == "]" { isBracketed = false }
+            if letter == ":", !isBracketed { parts.append("") } else { parts[parts.count - 1].append(letter) }
+        }
+        let ports = parts.count == 4 ? [parts[1], parts[3]] : []
+        guard parts.count == 4, ports.allSatisfy({ $0.isEmpty || UInt16($0) != nil }) else {
+            throw UsageError(
+                "--connect-to needs HOST1:PORT1:HOST2:PORT2, of which each may be empty, not `\(text)`")
+        }
+        let host = { (part: String) in part.isEmpty ? nil : part.filter { $0 != "[" && $0 != "]" } }
+        (self.host, port, newHost, newPort) = (
+            host(parts[0]), UInt16(parts[1]), host(parts[2]), UInt16(parts[3])
+        )
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+
+/// Dates as HTTP and people write them.
+enum DateText {
+    /// In the form that HTTP sends (RFC 9110 §5.6.7).
+    static func http(_ date: Date) -> String {
+        formatter("EEE, dd MMM yyyy HH:mm:ss 'GMT'").string(from: date)
+    }
+
+    /// What a date says: HTTP's three forms, and what people type, such as `2024-01-02 03:04`; nil for what is none. It is in
+    /// GMT where no zone is given.
+    static func date(_ text: String) -> Date? {
+        let trimmed = text.trimmingCharacters(in: .whitespaces)
+        guard trimmed.contains(where: \.isNumber) else { return nil }
+        return forms.lazy.compactMap { formatter($0).date(from: trimmed) }.first
+    }
+
+    private static let forms = [
+        "EEE, dd MMM yyyy HH:mm:ss zzz", "EEEE, dd-MMM-yy HH:mm:ss zzz", "EEE MMM d HH:mm:ss yyyy",
+        "yyyy-MM-dd",
+        "yyyy-MM-dd HH:mm:ss", "yyyy-MM-dd HH:mm", "yyyy-MM-dd'T'HH:mm:ssXXX", "yyyyMMdd", "d MMM yyyy",
+        "d MMM yyyy HH:mm:ss", "MMM d yyyy",
+    ]
+
+    private static func formatter(_ form: String) -> DateFormatter {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(identifier: "GMT")
+        formatter.dateFormat = form
+        return formatter
+    }
+}
