@@ -109,8 +109,9 @@ struct FetchTests {
     func headsAreKeptInNoFileOfOthers() async throws {
         try await withShell { shell, origin in
             let path = shell.folder + "/heads"
-            #expect(FileManager.default.createFile(atPath: path, contents: nil))
-            try #require(unsafe chown(path, 65_534, 65_534) == 0)
+            #expect(
+                FileManager.default.createFile(
+                    atPath: path, contents: nil, attributes: [.ownerAccountID: 65_534]))
             let result = await shell.run("-D heads :\(origin.port)/cookies/set/colour/blue")
             #expect(result.code != 0 && result.errors.contains("heads"))
             #expect(try shell.read("heads").isEmpty)

@@ -19,7 +19,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         public let event: Event<Success, Failure>
         /// Cancels the request.
         public let token: CancellationToken
-        /// What it counts for in the backlog: the piece's weight, with the first that is made of it.
+        /// How many bytes it stands for: the piece's, with the first that is made of it.
         var weight = 0
 
         /// Cancels the request.
@@ -253,8 +253,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         on queue: DispatchQueue = .main, stream: @escaping Handler<Data, Never>
     ) -> Self {
         append(queue, stream) { request, data in
-            request.deliver(
-                [.success(data)], of: StreamBacklog.weight(of: data.count), to: stream, on: queue)
+            request.deliver([.success(data)], of: data.count, to: stream, on: queue)
         }
     }
 
@@ -310,9 +309,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
                 pieces.async {
                     let results = serialization.results(of: data, attempt: attempt)
                     request.underlyingQueue.async {
-                        request.parsed(
-                            results, of: StreamBacklog.weight(of: data.count), for: stream, on: queue,
-                            outcome: outcome)
+                        request.parsed(results, of: data.count, for: stream, on: queue, outcome: outcome)
                     }
                 }
             },
@@ -395,7 +392,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     private func dealtWithPiece(of count: Int) {
         let (ready, hold) = streamState.write { state -> ([Job], Hold?) in
             state.outstanding -= 1
-            state.backlog.remove(count)
+            state.backlog.remove(StreamBacklog.weight(of: count))
             let hold = state.balance()
             guard state.outstanding == 0 else { return ([], hold) }
             defer { state.completions = [] }

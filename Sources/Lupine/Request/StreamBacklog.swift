@@ -10,8 +10,8 @@ struct StreamBacklog {
     /// No more small pieces wait for a handler, however little is in them.
     private static let mostPieces = 64
 
-    /// What a piece of so many bytes counts for.
-    static func weight(of bytes: Int) -> Int { max(bytes, highMark / mostPieces) }
+    /// What a piece of so many bytes counts for; nothing is no piece.
+    static func weight(of bytes: Int) -> Int { bytes == 0 ? 0 : max(bytes, highMark / mostPieces) }
 
     private(set) var count = 0
     /// Whether no more should come.
