@@ -165,7 +165,7 @@ struct URLErrorTests {
                 Row(error: .shutDown, code: .cancelled),
             ]
             + TransferTimeout.allCases.map {
-                Row(error: .timedOut(host: "h", $0), code: .timedOut, words: ["h"])
+                Row(error: .timedOut(host: "h", $0, after: .seconds(7)), code: .timedOut, words: ["h", "after 7 s"])
             }
     }
 
