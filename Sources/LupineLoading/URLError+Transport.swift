@@ -17,10 +17,7 @@ extension URLError {
 
     /// The error of a load that the transport could not carry out.
     init(_ error: TransportError, url: URL?) {
-        let code = error.code
-        self = .loading(
-            code, url: url, reason: code == .cancelled ? "cancelled" : String(describing: error),
-            underlying: error)
+        self = .loading(error.code, url: url, underlying: error)
     }
 
     /// An error of the loader's own, with another beneath.
@@ -46,6 +43,7 @@ extension URLError {
         _ code: URLError.Code, url: URL?, reason: String, underlying: (any Error)? = nil
     ) -> URLError {
         // Foundation shows the one in `localizedDescription` and the other in `description`.
+        let reason = code == .cancelled ? "cancelled" : reason
         var information: [String: Any] = [
             NSLocalizedDescriptionKey: reason, NSLocalizedFailureReasonErrorKey: reason,
         ]

@@ -80,11 +80,16 @@ enum RedirectRule {
             underlying: TransportError.tooManyRedirects(limit: limit))
     }
 
+    /// A longer address is shown by its beginning.
+    private static let longestShown = 500
+
     /// Both addresses of a redirect, without what could be a secret or command a terminal.
     private static func move(from url: URL?, to location: String) -> String {
         let target = URL(string: location)?.withoutUserInfo.absoluteString ?? ""
-        let shown = target.isEmpty ? Excerpt(location).description : target
-        return "\(url?.withoutUserInfo.absoluteString ?? "") redirects to \(shown)"
+        // A server may send any text.
+        let isShown = (1...longestShown).contains(target.utf8.count)
+        return "\(url?.withoutUserInfo.absoluteString ?? "") redirects to "
+            + (isShown ? target : Excerpt(location).description)
     }
 
     /// Why the configuration does not let a redirect be followed; nil where it does.
