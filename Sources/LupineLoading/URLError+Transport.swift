@@ -20,25 +20,38 @@ extension URLError {
         self = .loading(error.code, url: url, underlying: error)
     }
 
+    /// An error of the loader's own, with another beneath.
+    ///
+    /// - Parameters:
+    ///   - underlying: What lies beneath.
+    ///   - reason: What happened, where the underlying error does not say it.
+    static func loading(
+        _ code: URLError.Code, url: URL?, underlying: any Error, reason: String? = nil
+    ) -> URLError {
+        loading(code, url: url, reason: reason ?? String(describing: underlying), underlying: underlying)
+    }
+
+    /// The error of what was cancelled.
+    static func cancelled(url: URL?) -> URLError { loading(.cancelled, url: url, reason: "cancelled") }
+
     /// An error of the loader's own.
     ///
     /// - Parameters:
+    ///   - reason: What happened: no error is without words.
     ///   - underlying: What lies beneath, if anything does.
-    ///   - reason: What happened, where the underlying error does not say it.
     static func loading(
-        _ code: URLError.Code, url: URL?, underlying: (any Error)? = nil, reason: String? = nil
+        _ code: URLError.Code, url: URL?, reason: String, underlying: (any Error)? = nil
     ) -> URLError {
-        var information: [String: Any] = [:]
+        // Foundation shows the one in `localizedDescription` and the other in `description`.
+        let reason = code == .cancelled ? "cancelled" : reason
+        var information: [String: Any] = [
+            NSLocalizedDescriptionKey: reason, NSLocalizedFailureReasonErrorKey: reason,
+        ]
         if let url = url?.withoutUserInfo {
             information[NSURLErrorFailingURLErrorKey] = url
             information[failingURLStringKey] = url.absoluteString
         }
         if let underlying { information[NSUnderlyingErrorKey] = underlying }
-        if code == .cancelled {
-            information[NSLocalizedDescriptionKey] = "cancelled"
-        } else if let text = reason ?? underlying.map({ String(describing: $0) }) {
-            information[NSLocalizedDescriptionKey] = text
-        }
         return URLError(code, userInfo: information)
     }
 

@@ -35,6 +35,17 @@ package struct Interval: Hashable, Comparable, Sendable {
     }
 }
 
+extension Interval: CustomStringConvertible {
+    /// `0.25 s`, `60 s`: milliseconds, where there are some.
+    package var description: String {
+        let (whole, rest) = (nanoseconds / 1_000_000).quotientAndRemainder(dividingBy: 1_000)
+        if rest == 0 { return "\(whole) s" }
+        var digits = String(1_000 + rest.magnitude).dropFirst()
+        while digits.last == "0" { digits.removeLast() }
+        return (nanoseconds < 0 && whole == 0 ? "-" : "") + "\(whole).\(digits) s"
+    }
+}
+
 extension Instant {
     /// The clock's origin.
     package static let zero = Instant(nanoseconds: 0)

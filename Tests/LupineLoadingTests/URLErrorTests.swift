@@ -165,7 +165,7 @@ struct URLErrorTests {
                 Row(error: .shutDown, code: .cancelled),
             ]
             + TransferTimeout.allCases.map {
-                Row(error: .timedOut(host: "h", $0), code: .timedOut, words: ["h"])
+                Row(error: .timedOut(host: "h", $0, after: .seconds(7)), code: .timedOut, words: ["h", "after 7 s"])
             }
     }
 
@@ -183,6 +183,9 @@ struct URLErrorTests {
         } else {
             #expect(error.localizedDescription == "\(row.error)")
         }
+        #expect(
+            "\(error)".hasPrefix(
+                "Error Domain=NSURLErrorDomain Code=\(row.code.rawValue) \"\(error.localizedDescription)\"UserInfo={"))
         let beneath = try #require(error.userInfo[NSUnderlyingErrorKey] as? any Error) as NSError
         #expect(beneath.localizedDescription == "\(row.error)")
         let system = beneath.userInfo[NSUnderlyingErrorKey] as? NSError
@@ -209,7 +212,7 @@ struct URLErrorTests {
                 "cancelled", "late", "cancelled", "\(URLRequestError.invalidMethod("G T"))",
             ])
         #expect(errors[3].userInfo[NSUnderlyingErrorKey] as? URLRequestError == .invalidMethod("G T"))
-        let bare = URLError.loading(.resourceUnavailable, url: nil)
-        #expect(bare.failingURL == nil && !bare.localizedDescription.isEmpty)
+        let bare = URLError.loading(.resourceUnavailable, url: nil, reason: "why")
+        #expect(bare.failingURL == nil && bare.localizedDescription == "why")
     }
 }

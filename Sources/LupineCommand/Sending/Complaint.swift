@@ -103,7 +103,7 @@ enum Complaint {
         case .http: (.notHTTP, "Check the port and the scheme: what answers there does not speak HTTP/1.1.")
         case .coding: (.coding, "--raw-encoding takes the content as it comes.")
         case .content, .file: (.read, "")
-        case .timedOut(_, let timeout):
+        case .timedOut(_, let timeout, _):
             (
                 .timeout,
                 timeout == .connect ? "Give it more with --connect-timeout." : "Give it more with --max-time."

@@ -44,7 +44,8 @@ enum BodySource: Sendable {
         if url.isFileURL, let attributes = try? FileManager.default.attributesOfItem(atPath: path),
             attributes[.type] as? FileAttributeType == .typeDirectory
         {
-            throw .loading(.fileIsDirectory, url: target)
+            throw .loading(
+                .fileIsDirectory, url: target, reason: "the body is to come from a folder: \(path)")
         }
         do throws(Errno) {
             guard url.isFileURL else { throw .noSuchFile }

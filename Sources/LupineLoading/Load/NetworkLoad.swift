@@ -83,7 +83,10 @@ final class NetworkLoad: HopLoad {
 
     private func supplied(_ stream: BodyStream?, for plan: SendingPlan) {
         guard let stream else {
-            return failSoon(.loading(.requestBodyStreamExhausted, url: hop.request.url))
+            return failSoon(
+                .loading(
+                    .requestBodyStreamExhausted, url: hop.request.url,
+                    reason: "the body is to be sent again, and nobody has given a new stream for it (needNewBodyStream)"))
         }
         let source = BodyStreamSource(stream, length: plan.length) { [weak self] reply in
             guard let self else { return reply(nil) }

@@ -19,7 +19,9 @@ struct SendingPlan: Sendable {
     /// - Throws: why the request cannot be sent.
     init(_ hop: HopRequest, _ settings: SessionSettings, _ engine: SessionEngine) throws(URLError) {
         let request = hop.request
-        guard let url = request.url else { throw .loading(.unsupportedURL, url: nil) }
+        guard let url = request.url else {
+            throw .loading(.unsupportedURL, url: nil, reason: "the request has no URL")
+        }
         let method: LupineHTTP.Method
         do throws(URLRequestError) { method = try request.checkedMethod() } catch {
             throw .loading(.badURL, url: url, underlying: error)

@@ -47,10 +47,7 @@ enum RedirectRule {
             let location = location(of: response), let current = request.url
         else { return .none }
         guard followed < limit else {
-            return .failure(
-                .loading(
-                    .httpTooManyRedirects, url: current,
-                    underlying: TransportError.tooManyRedirects(limit: limit)))
+            return .failure(tooMany(from: current, to: location))
         }
         let base = response.url ?? current
         do throws(RedirectTarget.Failure) {
@@ -60,10 +57,39 @@ enum RedirectRule {
             return .proposal(proposal(request, to: target, rewrite, options))
         } catch {
             switch error {
-            case .unreadable: return .failure(.loading(.redirectToNonExistentLocation, url: current))
-            case .foreignScheme: return .failure(.loading(.unsupportedURL, url: current))
+            case .unreadable:
+                return .failure(
+                    .loading(
+                        .redirectToNonExistentLocation, url: current,
+                        reason: "\(move(from: current, to: location)), which is no address"))
+            case .foreignScheme(let scheme):
+                return .failure(
+                    .loading(
+                        .unsupportedURL, url: current,
+                        reason: "\(move(from: current, to: location)): the scheme \"\(scheme)\" is not followed"))
             }
         }
+    }
+
+    /// The error of one redirect too many.
+    static func tooMany(from url: URL?, to location: String?) -> URLError {
+        .loading(
+            .httpTooManyRedirects, url: url,
+            reason: "more than \(limit) redirects; the last one: \(move(from: url, to: location ?? "")); "
+                + "see whether a cookie or a login is missing that would end them",
+            underlying: TransportError.tooManyRedirects(limit: limit))
+    }
+
+    /// A longer address is shown by its beginning.
+    private static let longestShown = 500
+
+    /// Both addresses of a redirect, without what could be a secret or command a terminal.
+    private static func move(from url: URL?, to location: String) -> String {
+        let target = URL(string: location)?.withoutUserInfo.absoluteString ?? ""
+        // A server may send any text.
+        let isShown = (1...longestShown).contains(target.utf8.count)
+        return "\(url?.withoutUserInfo.absoluteString ?? "") redirects to "
+            + (isShown ? target : Excerpt(location).description)
     }
 
     /// Why the configuration does not let a redirect be followed; nil where it does.
@@ -73,7 +99,12 @@ enum RedirectRule {
         guard !options.followsInsecureRedirects,
             RedirectMove(from: WebOrigin(url), to: WebOrigin(target)) == .intoTheClear
         else { return nil }
-        return URLError(.insecureRedirect(host: target?.host(percentEncoded: false) ?? ""), url: target)
+        let cause = TransportError.insecureRedirect(host: target?.host(percentEncoded: false) ?? "")
+        return .loading(
+            .appTransportSecurityRequiresSecureConnection, url: target,
+            reason: "\(move(from: url, to: target?.absoluteString ?? "")): a redirect from https to http is not followed, "
+                + "unless configuration.lupine.followsInsecureRedirects is set",
+            underlying: cause)
     }
 
     /// The first line counts: a second one would be a second opinion.

@@ -73,7 +73,11 @@ final class ByteSink: TaskSink {
             return (state.waiting, pieces)
         }
         response.give(
-            .failure(error ?? URLError.loading(.badServerResponse, url: stage.task.currentRequest?.url)))
+            .failure(
+                error
+                    ?? URLError.loading(
+                        .badServerResponse, url: stage.task.currentRequest?.url,
+                        reason: "the load ended without a response")))
         for one in waiting { one.resume(with: result.map { nil }) }
     }
 

@@ -19,11 +19,21 @@ struct HopAssembly: Sendable {
 
     /// The request, if it can be sent at all.
     func assembled() throws(URLError) -> URLRequest {
-        guard let url = request.url else { throw .loading(.unsupportedURL, url: nil) }
+        guard let url = request.url else {
+            throw .loading(.unsupportedURL, url: nil, reason: "the request has no URL")
+        }
         let scheme = request.contents.value.scheme
-        guard scheme != .none else { throw .loading(.unsupportedURL, url: url) }
-        if kind == .webSocket, scheme != .ws && scheme != .wss || request.httpMethod != "GET" {
-            throw .loading(.unsupportedURL, url: url)
+        guard scheme != .none else {
+            throw .loading(
+                .unsupportedURL, url: url,
+                reason: "the URL \(url.withoutUserInfo.absoluteString) has no scheme: it is to begin with https:// or http://")
+        }
+        if kind == .webSocket, scheme != .ws && scheme != .wss {
+            throw .loading(
+                .unsupportedURL, url: url, reason: "a web socket's URL begins with wss:// or ws://")
+        }
+        if kind == .webSocket, request.httpMethod != "GET" {
+            throw .loading(.unsupportedURL, url: url, reason: "a web socket is opened with GET")
         }
         var assembled = withAdditionalHeaders
         do {

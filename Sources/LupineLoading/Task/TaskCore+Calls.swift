@@ -199,7 +199,7 @@ extension TaskCore {
             var error = state.outcome?.error
             if state.machine.handle(.finish) == .completeCancelled {
                 error = state.sink.errorOfCancelled(
-                    error, URLError.loading(.cancelled, url: state.currentRequest?.url))
+                    error, URLError.cancelled(url: state.currentRequest?.url))
             }
             state.error = error
             return (

@@ -70,7 +70,7 @@ extension TaskCore {
     }
 
     /// What a cancelled task completes with.
-    var cancellation: URLError { URLError.loading(.cancelled, url: currentRequest?.url) }
+    var cancellation: URLError { URLError.cancelled(url: currentRequest?.url) }
 
     // MARK: the load
 

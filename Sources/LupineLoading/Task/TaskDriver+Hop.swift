@@ -183,7 +183,7 @@ extension TaskDriver: HopLoadClient {
         case .deliver: (refusal.map { .fail($0) } ?? .deliver, nil)
         case .resend: (.again, nil)
         case .ask(let challenge): (.ask, .challenge(challenge, refusal: refusal))
-        case .cancel: (.fail(.loading(.cancelled, url: nil)), nil)
+        case .cancel: (.fail(.cancelled(url: nil)), nil)
         }
     }
 
@@ -296,7 +296,9 @@ extension TaskDriver: HopLoadClient {
         let count = state.withLock { $0.redirectCount }
         let isAllowed = count < RedirectRule.limit
         let judgement: HopMachine.Judgement =
-            isAllowed ? .ask : .fail(.loading(.httpTooManyRedirects, url: response.url ?? request.url))
+            isAllowed
+            ? .ask
+            : .fail(RedirectRule.tooMany(from: response.url, to: request.url?.absoluteString))
         var (shown, question): (URLResponse?, Question?) = (response, .protocolRedirect(response, request))
         handle(.judged(judgement)) { state in
             guard state.hop === hop, state.machine.awaitsResponse else { return }

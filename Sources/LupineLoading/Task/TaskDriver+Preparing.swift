@@ -94,7 +94,7 @@ extension TaskDriver {
     /// Adds what servers and proxies have asked for, as far as it is known.
     private func authorize(_ request: URLRequest, _ plan: Plan) {
         guard let url = Self.url(of: request, with: plan.credential) else {
-            return fail(.loading(.unsupportedURL, url: nil))
+            return fail(.loading(.unsupportedURL, url: nil, reason: "the request has no URL"))
         }
         let proxy = context.engine.authenticationProxy(for: url, isWebSocket: order.kind == .webSocket)
         if plan.authenticator == nil, proxy == nil, context.authentication.isEmpty {
@@ -284,7 +284,12 @@ extension TaskDriver {
         request.tunnelAuthorizer = hop.fields.tunnelAuthorizer
         request.taskTrust = trust(for: sent)
         guard let made = context.loads.make(request, context, client, self) else {
-            return fail(.loading(.unsupportedURL, url: sent.url))
+            let scheme = sent.url?.scheme ?? ""
+            return fail(
+                .loading(
+                    .unsupportedURL, url: sent.url,
+                    reason: "the scheme \"\(scheme)\" is not supported: http, https, file and data are, and what the "
+                        + "session's protocolClasses take"))
         }
         let hasAnswered =
             hop.fields.authorization != nil || hop.fields.proxyAuthorization != nil

@@ -307,14 +307,21 @@ final class TaskDriver: Sendable {
     func whenTimeIsUp(_ ring: @escaping @Sendable (URLError) -> Void) -> LoadClock.Cancel {
         let (deadline, url) = state.withLock { ($0.deadline, $0.request.url) }
         guard let deadline else { return {} }
-        return context.clock.alarm(deadline) { ring(Self.timeOut(of: url)) }
+        let time = context.settings.resourceTimeout
+        return context.clock.alarm(deadline) { ring(Self.timeOut(of: url, after: time)) }
     }
 
     /// The whole load has taken too long.
-    var timeOut: URLError { Self.timeOut(of: state.withLock { $0.request.url }) }
+    var timeOut: URLError {
+        Self.timeOut(of: state.withLock { $0.request.url }, after: context.settings.resourceTimeout)
+    }
 
-    private static func timeOut(of url: URL?) -> URLError {
-        .loading(.timedOut, url: url, reason: "the load took longer than it may")
+    private static func timeOut(of url: URL?, after time: Interval?) -> URLError {
+        let host = url?.host(percentEncoded: false).map { " from \($0)" } ?? ""
+        let limit = time.map { " (\($0))" } ?? ""
+        return .loading(
+            .timedOut, url: url,
+            reason: "the load\(host) took longer than the whole may: raise timeoutIntervalForResource\(limit)")
     }
 
     private func end(_ error: (any Error)?) {

@@ -40,8 +40,8 @@ public enum TransportError: Error, Hashable, Sendable {
     case file(Errno)
     /// A call into the kernel failed that has nothing to do with a peer.
     case system(Errno)
-    /// A time-out passed.
-    case timedOut(host: String, TransferTimeout)
+    /// A time-out passed: nothing came of this host for so long.
+    case timedOut(host: String, TransferTimeout, after: Duration)
     /// More content came than the caller wanted to collect.
     case contentTooLong(limit: Int)
     /// More redirects than allowed.
@@ -112,7 +112,8 @@ extension TransportError: CustomStringConvertible {
         case .content(let reason): "the content to send could not be read: \(reason)"
         case .file(let error): "the file could not be read or written: \(error)"
         case .system(let error): "a system call failed: \(error)"
-        case .timedOut(let host, let timeout): "timed out \(timeout) (\(host))"
+        case .timedOut(let host, let timeout, let time):
+            "timed out after \(Interval(time)) \(timeout.step(of: host)); \(timeout.advice)"
         case .contentTooLong(let limit):
             "the content is longer than \(limit) bytes, the most that was to be collected: collect more of it (upTo:), or take it "
                 + "piece by piece"
@@ -122,6 +123,37 @@ extension TransportError: CustomStringConvertible {
         case .unsupported(let what): "not supported: \(what)"
         case .cancelled: "cancelled"
         case .shutDown: "the client was shut down"
+        }
+    }
+}
+
+extension TransportError {
+    /// A time-out passed.
+    init(host: String, _ timeout: TransferTimeout, after time: Interval?) {
+        self = .timedOut(host: host, timeout, after: .nanoseconds(time?.nanoseconds ?? 0))
+    }
+}
+
+extension TransferTimeout {
+    /// What was done when the time ran out.
+    fileprivate func step(of host: String) -> String {
+        switch self {
+        case .connect: "while connecting to \(host)"
+        case .tlsHandshake: "in the TLS handshake with \(host)"
+        case .firstByte: "waiting for the first byte of the response from \(host)"
+        case .idleRead: "waiting for more of the response from \(host)"
+        case .idleWrite: "waiting to send more of the request to \(host)"
+        case .idle: "without a byte to or from \(host)"
+        case .whole: "before the exchange with \(host) was complete"
+        }
+    }
+
+    /// What to try.
+    fileprivate var advice: String {
+        switch self {
+        case .connect: "see whether the port is right and no firewall drops what is sent there"
+        case .tlsHandshake: "see whether the port speaks TLS"
+        case .firstByte, .idleRead, .idleWrite, .idle, .whole: "if the server may take longer, raise the time-out"
         }
     }
 }

@@ -314,7 +314,7 @@ package final class Exchange: Sendable {
         if let whole = options.timeouts.whole {
             next = began + whole
             if began + whole <= now {
-                cancel(.timedOut(host: host, .whole))
+                cancel(TransportError(host: host, .whole, after: whole))
                 return nil
             }
         }
@@ -337,7 +337,7 @@ package final class Exchange: Sendable {
         }
         let due = max(since, progress) + idle
         guard due > now else {
-            cancel(.timedOut(host: host, .idle))
+            cancel(TransportError(host: host, .idle, after: idle))
             return nil
         }
         return min(due, next ?? due)

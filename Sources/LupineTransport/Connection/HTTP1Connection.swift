@@ -531,7 +531,9 @@ extension HTTP1Connection: TimerTarget {
             guard reason == .due, let current else { return }
             if let probesBegin, probesBegin <= loop.now { beginProbes() }
             if let timeout = current.deadlines.expired(at: loop.now) {
-                fail(.timedOut(host: route.host, timeout))
+                fail(
+                    TransportError(
+                        host: route.host, timeout, after: current.exchange.options.timeouts[timeout]))
             } else {
                 armDeadline()
             }

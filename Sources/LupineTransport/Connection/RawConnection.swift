@@ -144,7 +144,9 @@ package final class RawConnection: LoopChannel {
         handshakeTimer = loop.schedule(at: loop.now + timeout) { [weak self] reason in
             guard let self else { return }
             handshakeTimer = nil
-            end(reason == .due ? .timedOut(host: origin.host, .tlsHandshake) : .shutDown)
+            end(
+                reason == .due
+                    ? TransportError(host: origin.host, .tlsHandshake, after: timeout) : .shutDown)
         }
     }
 

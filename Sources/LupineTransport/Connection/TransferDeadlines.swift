@@ -49,6 +49,19 @@ package struct TransferTimeouts: Hashable, Sendable {
         self.idle = idle
         self.whole = whole
     }
+
+    /// The limit of one part.
+    subscript(_ timeout: TransferTimeout) -> Interval? {
+        switch timeout {
+        case .connect: connect
+        case .tlsHandshake: tlsHandshake
+        case .firstByte: firstByte
+        case .idleRead: idleRead
+        case .idleWrite: idleWrite
+        case .idle: idle
+        case .whole: whole
+        }
+    }
 }
 
 /// Which time-out of an exchange strikes next, and when. Pure arithmetic: the driver sets one timer for `next`, and

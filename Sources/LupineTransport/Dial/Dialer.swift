@@ -152,7 +152,8 @@ final class Dialer {
         guard reason == .due else { return end(.failure(.shutDown)) }
         guard let limit else { return }
         guard limit.at <= loop.now else { return armLimit() }
-        end(.failure(.timedOut(host: origin.host, limit.timeout)))
+        let time = limit.timeout == .connect ? configuration.timeout : configuration.tlsHandshakeTimeout
+        end(.failure(TransportError(host: origin.host, limit.timeout, after: time)))
     }
 
     // MARK: look-up

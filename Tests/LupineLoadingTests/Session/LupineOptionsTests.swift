@@ -100,7 +100,7 @@ struct LupineOptionsTests {
         }
         let engine = SessionEngine(SessionSettings(configuration))
         let answer = await (try engine.begin("https://h/")).sink.answer
-        #expect(answer.error == .timedOut(host: "h", .connect))
+        #expect(answer.error?.isTimeOut(of: "h", .connect) == true)
         await withCheckedContinuation { continuation in engine.shutDown { continuation.resume() } }
         await proxy.shutdown()
     }
@@ -111,7 +111,7 @@ struct LupineOptionsTests {
         let configuration = Self.trusting { $0.handshakeTimeout = .milliseconds(20) }
         try await withEngine(serving: serving, configuration: configuration) { engine, origin in
             let answer = await (try engine.begin("https://h:\(origin.port)/")).sink.answer
-            #expect(answer.error == .timedOut(host: "h", .tlsHandshake))
+            #expect(answer.error?.isTimeOut(of: "h", .tlsHandshake) == true)
         }
     }
 

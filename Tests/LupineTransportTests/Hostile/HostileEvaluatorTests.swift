@@ -128,7 +128,7 @@ import Testing
             clock.advance(by: .milliseconds(100))
             for sink in made {
                 await sink.ended.wait()
-                #expect(sink.failure == .timedOut(host: "good.test", .tlsHandshake))
+                #expect(sink.failure?.isTimeOut(of: "good.test", .tlsHandshake) == true)
             }
             #expect(stage.group.callouts.load == (0, 2))
             for blocker in blockers { blocker.letGo() }

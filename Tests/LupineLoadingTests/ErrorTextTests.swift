@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineOrigin
+import LupineTestKit
+import Testing
+
+@testable import LupineLoading
+
+/// What a program prints of a load that failed: host, step and cause, and what to try.
+struct ErrorTextTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        /// Behind the origin's address, or a whole address.
+        let address: String
+        var plan: ScriptPlan?
+        var configure: @Sendable (URLSessionConfiguration) -> Void = { _ in }
+        var request: @Sendable (inout URLRequest) -> Void = { _ in }
+        let code: URLError.Code
+        /// With HOST for the origin's host and port, and PORT for the latter.
+        let text: String
+    }
+
+    private static func answer(_ wire: String) -> ScriptPlan {
+        ScriptPlan([Script([.expectHead, .send(wire), .close])])
+    }
+
+    static let rows = [
+        Row(
+            testDescription: "no scheme", address: "example", code: .unsupportedURL,
+            text: "the URL example has no scheme: it is to begin with https:// or http://"),
+        Row(
+            testDescription: "another scheme", address: "ftp://h/a", code: .unsupportedURL,
+            text: "the scheme \"ftp\" is not supported: http, https, file and data are, and what the session's protocolClasses "
+                + "take"),
+        Row(
+            testDescription: "a port that is none", address: "http://h:0/", code: .badURL,
+            text: "cannot send to this URL: the port is no number from 1 to 65535 (at octet 9)"),
+        Row(
+            testDescription: "nobody listens", address: "http://127.0.0.1:1/", code: .cannotConnectToHost,
+            text: "cannot connect to 127.0.0.1: 127.0.0.1:1: connection refused"),
+        Row(
+            testDescription: "a name that is none", address: "http://a..b/", code: .cannotFindHost,
+            text: "cannot resolve a..b: this is no host name"),
+        Row(
+            testDescription: "silence", address: "/x", plan: ScriptPlan([Script([.expectHead, .stall])]),
+            configure: { $0.timeoutIntervalForRequest = 0.25 }, code: .timedOut,
+            text: "timed out after 0.25 s without a byte to or from 127.0.0.1; if the server may take longer, raise the time-out"),
+        Row(
+            testDescription: "the whole", address: "/x", plan: ScriptPlan([Script([.expectHead, .stall])]),
+            configure: { $0.timeoutIntervalForResource = 0.25 }, code: .timedOut,
+            text: "the load from 127.0.0.1 took longer than the whole may: raise timeoutIntervalForResource (0.25 s)"),
+        Row(
+            testDescription: "cut off", address: "/x",
+            plan: answer("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"), code: .networkConnectionLost,
+            text: "HTTP with 127.0.0.1: the peer closed the connection after 3 of 10 body bytes"),
+        Row(
+            testDescription: "no HTTP", address: "/x", plan: answer("220 mail ready\r\n"),
+            code: .badServerResponse,
+            text: "HTTP with 127.0.0.1: the response is not HTTP: octet 0x32 at 0"),
+        Row(
+            testDescription: "a body that is longer than is collected", address: "/x",
+            plan: answer("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789"),
+            configure: { $0.lupine.collectedBodyLimit = 5 }, code: .dataLengthExceedsMaximum,
+            text: "The body from 127.0.0.1 is longer than 5 bytes, the most that is collected in memory: raise "
+                + "configuration.lupine.collectedBodyLimit, or take the body as a stream or a file."),
+        Row(
+            testDescription: "a coding that is broken", address: "/x",
+            plan: answer("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc"),
+            code: .cannotDecodeRawData,
+            text: "the content from 127.0.0.1 cannot be decoded: gzip: incorrect header check"),
+        Row(
+            testDescription: "a redirect that leads nowhere", address: "/x",
+            plan: answer("HTTP/1.1 302 Found\r\nLocation: http://[\r\nContent-Length: 0\r\n\r\n"),
+            code: .redirectToNonExistentLocation,
+            text: "http://HOST/x redirects to \"http://[\", which is no address"),
+        Row(
+            testDescription: "a redirect out of the web", address: "/x",
+            plan: answer("HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\nContent-Length: 0\r\n\r\n"),
+            code: .unsupportedURL,
+            text: "http://HOST/x redirects to file:///etc/passwd: the scheme \"file\" is not followed"),
+        Row(
+            testDescription: "redirects without end", address: "/redirect/30", code: .httpTooManyRedirects,
+            text: "more than 20 redirects; the last one: http://HOST/redirect/10 redirects to /redirect/9; see whether a cookie "
+                + "or a login is missing that would end them"),
+        Row(
+            testDescription: "nothing in the cache", address: "/x",
+            request: { $0.cachePolicy = .returnCacheDataDontLoad }, code: .resourceUnavailable,
+            text: "the cache has no answer"),
+        Row(
+            testDescription: "a file that is not there", address: "file:///nowhere", code: .fileDoesNotExist,
+            text: "no such file or directory"),
+    ]
+
+    @Test("[U-16.1, U-16.2] an error names host, step and cause, the same in each way to print it", arguments: rows)
+    func texts(_ row: Row) async throws {
+        let origin = try LupineOrigin.Origin.start()
+        if let plan = row.plan { origin.script("GET", "/x", plan) }
+        let session = URLSession(configuration: DriverLoad.configuration(row.configure))
+        let address = row.address.hasPrefix("/") ? origin.url + row.address : row.address
+        var request = URLRequest(url: try #require(URL(string: address)))
+        row.request(&request)
+        do {
+            _ = try await session.data(for: request)
+            Issue.record("it is answered")
+        } catch {
+            let failure = try #require(error as? URLError)
+            let text = row.text.replacing("HOST", with: "127.0.0.1:\(origin.port)")
+            #expect(failure.code == row.code)
+            #expect(failure.localizedDescription == text)
+            #expect("\(failure)".contains("Code=\(row.code.rawValue) \"\(text)\"UserInfo={"))
+            #expect(!"\(failure)".contains("(null)"))
+        }
+        session.invalidateAndCancel()
+        await origin.shutdown()
+    }
+}
