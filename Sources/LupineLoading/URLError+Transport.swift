@@ -31,6 +31,16 @@ extension URLError {
         loading(code, url: url, reason: reason ?? String(describing: underlying), underlying: underlying)
     }
 
+    /// The error of a load whose whole has taken too long.
+    static func tooLong(_ url: URL?, after time: Interval?, underlying: (any Error)? = nil) -> URLError {
+        let host = url?.host(percentEncoded: false).map { " from \($0)" } ?? ""
+        let limit = time.map { " (\($0))" } ?? ""
+        return .loading(
+            .timedOut, url: url,
+            reason: "the load\(host) took longer than the whole may: raise timeoutIntervalForResource\(limit)",
+            underlying: underlying)
+    }
+
     /// The error of what was cancelled.
     static func cancelled(url: URL?) -> URLError { loading(.cancelled, url: url, reason: "cancelled") }
 

@@ -50,7 +50,7 @@ struct DigestChallenge: Hashable, Sendable {
     /// Where the credential is good too, as given; empty for the whole origin.
     let domain: [String]
 
-    /// So many places are noted at most: behind them the credential waits to be asked for.
+    /// So many places, and kinds of protection, are noted at most: behind those places the credential waits to be asked for.
     static let mostPlaces = 64
 
     /// Nil when the challenge cannot be answered: what it needs is missing, is not known here
@@ -61,7 +61,8 @@ struct DigestChallenge: Hashable, Sendable {
             algorithm.hash.digest(of: []) != nil
         else { return nil }
         let offered = challenge["qop"].map { list in
-            list.split { $0 == "," || $0 == " " || $0 == "\t" }.map { $0.lowercased() }
+            list.split(maxSplits: Self.mostPlaces) { $0 == "," || $0 == " " || $0 == "\t" }
+                .map { $0.lowercased() }
         }
         switch offered {
         case nil: protection = nil

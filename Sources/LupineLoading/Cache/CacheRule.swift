@@ -76,6 +76,9 @@ enum CacheRule {
         tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]
     }
 
+    /// What the parser takes.
+    private static let mostFields = ParserLimits().fieldCount
+
     private static func connectionOptions(of update: Fields) -> [String] {
         let octets = Array(update.values(of: .connection).joined(separator: ",").utf8)
         var names: [String] = []
@@ -103,6 +106,9 @@ enum CacheRule {
         for index in 0..<update.count {
             let name = update.fieldName(at: index)
             if kept.contains(name) { continue }
+            // No answer has more fields than that, and one that is confirmed again and again does not get there either.
+            let isNew = !stored.contains(name)
+            if isNew, stored.count + added.count >= mostFields { continue }
             replaced.insert(name)
             // It was legal where it comes from.
             try? added.append(name, update.value(at: index))

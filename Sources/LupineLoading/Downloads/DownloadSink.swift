@@ -159,8 +159,8 @@ final class DownloadSink: TaskSink {
         case .failure(let failure):
             return URLError.loading(
                 failure.code, url: task.currentRequest?.url,
-                underlying: failure.cause.map { NSError(domain: NSPOSIXErrorDomain, code: Int($0.rawValue)) },
-                reason: failure.reason)
+                reason: failure.reason ?? "the download's file: " + (failure.cause.map { "\($0)" } ?? "it is gone"),
+                underlying: failure.cause.map { NSError(domain: NSPOSIXErrorDomain, code: Int($0.rawValue)) })
         case .success(let file):
             state.withLock { $0.file = file }
             if !isHandled {
@@ -211,6 +211,6 @@ final class DownloadSink: TaskSink {
 
     private func fail(_ task: TaskCore, _ code: URLError.Code, _ cause: Errno?, _ reason: String) {
         let underlying = cause.map { NSError(domain: NSPOSIXErrorDomain, code: Int($0.rawValue)) }
-        task.fail(.loading(code, url: task.currentRequest?.url, underlying: underlying, reason: reason))
+        task.fail(.loading(code, url: task.currentRequest?.url, reason: reason, underlying: underlying))
     }
 }

@@ -115,7 +115,9 @@ final class FileLoad: HopLoad {
         let real = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         let kind = try? FileManager.default.attributesOfItem(atPath: real)[.type] as? FileAttributeType
         if kind == .typeDirectory {
-            throw .loading(.fileIsDirectory, url: url, underlying: Self.cause(.isDirectory))
+            throw .loading(
+                .fileIsDirectory, url: url, underlying: Self.cause(.isDirectory),
+                reason: "\(path) is a folder")
         }
         if let kind, kind != .typeRegular {
             throw .loading(.cannotOpenFile, url: url, reason: "this is no regular file")
@@ -144,6 +146,8 @@ final class FileLoad: HopLoad {
             case .accessDenied, .notPermitted: .noPermissionsToReadFile
             case _: .cannotOpenFile
             }
-        return .loading(code, url: url, underlying: cause(error))
+        return .loading(
+            code, url: url, underlying: cause(error),
+            reason: "\(url.path(percentEncoded: false)): \(error)")
     }
 }

@@ -222,7 +222,8 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
             let small = name.lowercased()
             let key = spellings[small, default: name]
             spellings[small] = key
-            byName[key] = byName[key].map { $0 + ", " + value } ?? value
+            // In place: a server may send a thousand lines of one name.
+            if byName[key] == nil { byName[key] = value } else { byName[key]?.append(", " + value) }
         }
     }
 

@@ -40,6 +40,8 @@ final class DelegateQueue: Sendable {
     /// The queue as the program sees it.
     let operations: OperationQueue
     private let dispatch: DispatchQueue?
+    /// From where a queue of the program's own class is asked, whose methods may do anything: no loop does that.
+    private let asking: DispatchQueue?
     private let isSerial: Bool
     private let state = Lock(State())
 
@@ -48,6 +50,8 @@ final class DelegateQueue: Sendable {
         if let queue {
             operations = queue
             unsafe dispatch = queue.underlyingQueue
+            let isPlain = type(of: queue) == OperationQueue.self
+            asking = isPlain || dispatch != nil ? nil : DispatchQueue(label: "lupine.session.asking")
             isSerial = queue.maxConcurrentOperationCount == 1
         } else {
             let own = DispatchQueue(label: "lupine.session.delegate")
@@ -55,6 +59,7 @@ final class DelegateQueue: Sendable {
             operations.maxConcurrentOperationCount = 1
             unsafe operations.underlyingQueue = own
             dispatch = own
+            asking = nil
             isSerial = true
         }
     }
@@ -96,6 +101,8 @@ final class DelegateQueue: Sendable {
     private func send(_ job: @escaping @Sendable () -> Void) {
         if let dispatch {
             dispatch.async(execute: job)
+        } else if let asking {
+            asking.async { [operations] in operations.addOperation(job) }
         } else {
             operations.addOperation(job)
         }

@@ -28,7 +28,7 @@ final class StreamCore: Sendable {
 
     private struct State: Sendable {
         var place = Place.nowhere
-        var orders: [Order] = []
+        var orders = Queue<Order>()
         var hasTurn = false
     }
 
@@ -65,8 +65,7 @@ final class StreamCore: Sendable {
         let orders = state.withLock { state -> [Order] in
             if case .over = state.place { return [] }
             state.place = .over(ending)
-            defer { state.orders = [] }
-            return state.orders
+            return state.orders.takeAll()
         }
         for order in orders { refuse(order, ending) }
     }
@@ -89,20 +88,29 @@ final class StreamCore: Sendable {
             return (loop, conversation)
         }
         guard let (loop, conversation) = place else { return }
-        if loop.execute({ self.work(conversation.value) }) { return }
+        if loop.execute({ self.work(conversation.value, on: loop) }) { return }
         // The loop is gone, and the conversation with it.
         end(URLError(.shutDown, url: nil))
     }
 
-    private func work(_ conversation: StreamConversation) {
-        while true {
-            let orders = state.withLock { state -> [Order] in
-                state.hasTurn = !state.orders.isEmpty
-                defer { state.orders = [] }
-                return state.orders
+    /// Carries out what was ordered, and then gives way to the other connections of the loop: threads of the program's may order
+    /// as fast as this works.
+    private func work(_ conversation: StreamConversation, on loop: EventLoop) {
+        var allowance = TurnAllowance()
+        while let order = nextOrder() {
+            conversation.take(order)
+            if allowance.isSpent(on: loop) {
+                let bound = LoopBound(conversation, on: loop)
+                return loop.executeOnLoop { self.work(bound.value, on: loop) }
             }
-            if orders.isEmpty { return }
-            for order in orders { conversation.take(order) }
+        }
+    }
+
+    private func nextOrder() -> Order? {
+        state.withLock { state in
+            let order = state.orders.popFirst()
+            if order == nil { state.hasTurn = false }
+            return order
         }
     }
 }

@@ -308,20 +308,12 @@ final class TaskDriver: Sendable {
         let (deadline, url) = state.withLock { ($0.deadline, $0.request.url) }
         guard let deadline else { return {} }
         let time = context.settings.resourceTimeout
-        return context.clock.alarm(deadline) { ring(Self.timeOut(of: url, after: time)) }
+        return context.clock.alarm(deadline) { ring(.tooLong(url, after: time)) }
     }
 
     /// The whole load has taken too long.
     var timeOut: URLError {
-        Self.timeOut(of: state.withLock { $0.request.url }, after: context.settings.resourceTimeout)
-    }
-
-    private static func timeOut(of url: URL?, after time: Interval?) -> URLError {
-        let host = url?.host(percentEncoded: false).map { " from \($0)" } ?? ""
-        let limit = time.map { " (\($0))" } ?? ""
-        return .loading(
-            .timedOut, url: url,
-            reason: "the load\(host) took longer than the whole may: raise timeoutIntervalForResource\(limit)")
+        .tooLong(state.withLock { $0.request.url }, after: context.settings.resourceTimeout)
     }
 
     private func end(_ error: (any Error)?) {

@@ -44,22 +44,22 @@ final class WebSocketCore: WebSocketOwner {
 
     private struct State: Sendable {
         var phase = Phase.connecting
-        var orders: [Order] = []
+        var orders = Queue<Order>()
         /// Whether the delegate has heard that the connection is open: messages come behind that.
         var isAnnounced = false
         var hasTurn = false
         var isClosing = false
         var isHeld = false
         var closure = Closure()
-        var messages: [WebSocketMessage] = []
+        var messages = Queue<WebSocketMessage>()
         var messageBytes = 0
         var isPaused = false
         /// Whether receivers get nothing for now.
         var isWithheld = false
-        var receivers: [Receiver] = []
-        var sends: [(number: Int, handler: Sender)] = []
+        var receivers = Queue<Receiver>()
+        var sends = Queue<(number: Int, handler: Sender)>()
         var lastSend = 0
-        var pings: [Sender] = []
+        var pings = Queue<Sender>()
         var limit = WebSocketCodec.usualMessageLimit
 
         /// Why nothing more can be sent.
@@ -201,6 +201,7 @@ final class WebSocketCore: WebSocketOwner {
         let isWanted = state.withLock { state -> Bool in
             guard case .connecting = state.phase else { return false }
             state.phase = .open(loop, LoopBound(conversation, on: loop))
+            state.hasTurn = true
             return true
         }
         guard isWanted else { return conversation.abort() }
@@ -211,7 +212,7 @@ final class WebSocketCore: WebSocketOwner {
             self.deliver()
         }
         conversation.setMessageLimit(messageLimit)
-        work(conversation)
+        work(conversation, on: loop)
     }
 
     func webSocketReceived(_ message: WebSocketMessage) -> Demand {
@@ -233,15 +234,18 @@ final class WebSocketCore: WebSocketOwner {
     }
 
     func webSocketReceivedPong() {
-        let handler = state.withLock { $0.pings.isEmpty ? nil : $0.pings.removeFirst() }
+        let handler = state.withLock { $0.pings.popFirst() }
         if let handler { post { handler(nil) } }
     }
 
     func webSocketWrote(through number: Int) {
         let handlers = state.withLock { state -> [Sender] in
-            let written = state.sends.prefix { $0.number <= number }
-            state.sends.removeFirst(written.count)
-            return written.map(\.handler)
+            var handlers: [Sender] = []
+            while let send = state.sends.first, send.number <= number {
+                handlers.append(send.handler)
+                _ = state.sends.popFirst()
+            }
+            return handlers
         }
         if !handlers.isEmpty { post { for handler in handlers { handler(nil) } } }
     }
@@ -276,13 +280,15 @@ final class WebSocketCore: WebSocketOwner {
     private func nextPair() -> (Receiver, Result<WebSocketMessage, any Error>)? {
         var resumes = false
         let pair = state.withLock { state -> (Receiver, Result<WebSocketMessage, any Error>)? in
-            guard !state.receivers.isEmpty else { return nil }
+            guard let receiver = state.receivers.first else { return nil }
             if state.messages.isEmpty {
                 guard case .ended(let error) = state.phase else { return nil }
-                return (state.receivers.removeFirst(), .failure(error))
+                _ = state.receivers.popFirst()
+                return (receiver, .failure(error))
             }
-            guard state.isAnnounced, !state.isWithheld || state.closedError != nil else { return nil }
-            let message = state.messages.removeFirst()
+            guard state.isAnnounced, !state.isWithheld || state.closedError != nil,
+                let message = state.messages.popFirst()
+            else { return nil }
             state.messageBytes -= message.octets.count
             if state.isPaused, state.messageBytes <= Self.manyBytes / 2,
                 state.messages.count <= Self.manyMessages / 2
@@ -291,7 +297,8 @@ final class WebSocketCore: WebSocketOwner {
                 state.orders.append(.resume)
                 resumes = true
             }
-            return (state.receivers.removeFirst(), .success(message))
+            _ = state.receivers.popFirst()
+            return (receiver, .success(message))
         }
         if resumes { turn() }
         return pair
@@ -310,11 +317,7 @@ final class WebSocketCore: WebSocketOwner {
         post {
             self.deliver()
             let waiting = self.state.withLock { state -> [Sender] in
-                defer {
-                    state.sends = []
-                    state.pings = []
-                }
-                return state.sends.map(\.handler) + state.pings
+                state.sends.takeAll().map(\.handler) + state.pings.takeAll()
             }
             for handler in waiting { handler(error) }
             if let ending { self.links.withLock { $0.onEnd }?(ending) }
@@ -342,7 +345,7 @@ final class WebSocketCore: WebSocketOwner {
         if isWanted { turn() }
     }
 
-    /// Has the orders carried out, all that there are by then at once.
+    /// Has the orders carried out.
     private func turn() {
         let place = state.withLock { state -> (EventLoop, LoopBound<WebSocketConversation>)? in
             guard case .open(let loop, let conversation) = state.phase, !state.hasTurn, !state.isHeld else {
@@ -352,18 +355,27 @@ final class WebSocketCore: WebSocketOwner {
             return (loop, conversation)
         }
         guard let (loop, conversation) = place else { return }
-        _ = loop.execute { self.work(conversation.value) }
+        _ = loop.execute { self.work(conversation.value, on: loop) }
     }
 
-    private func work(_ conversation: WebSocketConversation) {
-        while true {
-            let orders = state.withLock { state -> [Order] in
-                state.hasTurn = !state.orders.isEmpty
-                defer { state.orders = [] }
-                return state.orders
+    /// Carries out what was ordered, and then gives way to the other connections of the loop: threads of the program's may order
+    /// as fast as this works.
+    private func work(_ conversation: WebSocketConversation, on loop: EventLoop) {
+        var allowance = TurnAllowance()
+        while let order = nextOrder() {
+            carryOut(order, conversation)
+            if allowance.isSpent(on: loop) {
+                let bound = LoopBound(conversation, on: loop)
+                return loop.executeOnLoop { self.work(bound.value, on: loop) }
             }
-            if orders.isEmpty { return }
-            for order in orders { carryOut(order, conversation) }
+        }
+    }
+
+    private func nextOrder() -> Order? {
+        state.withLock { state in
+            let order = state.orders.popFirst()
+            if order == nil { state.hasTurn = false }
+            return order
         }
     }
 
@@ -381,15 +393,16 @@ final class WebSocketCore: WebSocketOwner {
 
     /// A message came behind the close frame.
     private func refuse(_ number: Int) {
-        let handler = state.withLock { state -> Sender? in
-            guard let index = state.sends.firstIndex(where: { $0.number == number }) else { return nil }
-            return state.sends.remove(at: index).handler
+        let handler = state.withLock { state in
+            state.sends.removeFirst { $0.number == number }?.handler
         }
         if let handler { post { handler(Self.lost(nil)) } }
     }
 
     private static func lost(_ cause: TransportError?) -> URLError {
-        URLError.loading(.networkConnectionLost, url: nil, underlying: cause)
+        URLError.loading(
+            .networkConnectionLost, url: nil,
+            reason: cause.map { "\($0)" } ?? "the web socket is closed", underlying: cause)
     }
 
     /// So much may wait for receivers before the reading stops.

@@ -187,7 +187,11 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
             case .handshake:
                 stage = .ended
                 guard let loading = error as? URLError, loading.code != .networkConnectionLost else {
-                    return .loading(.badServerResponse, url: url, underlying: error)
+                    return .loading(
+                        .badServerResponse, url: url,
+                        reason: error.map { "the web socket was not opened: \($0.localizedDescription)" }
+                            ?? "the web socket was not opened: the server ended the connection",
+                        underlying: error)
                 }
                 return loading
             }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+internal import LupineHTTP
+
 /// Why a text is not a URL that a transport can request. Offsets count bytes of the text.
 public enum TransportURLError: Error, Hashable, Sendable {
     /// Longer than `limit` bytes.
@@ -31,4 +33,29 @@ public enum TransportURLError: Error, Hashable, Sendable {
     case malformedSocketPath(offset: Int)
     /// The socket's path does not fit in a socket address.
     case socketPathTooLong(length: Int, limit: Int)
+}
+
+extension TransportURLError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .tooLong(let length, let limit): "it has \(length) octets, and \(limit) are taken"
+        case .illegalByte(let octet, let offset):
+            "the octet 0x\(String(octet, radix: 16)) at \(offset) cannot stand in a URL as it is: percent-encode it"
+        case .missingScheme: "it has no scheme: it is to begin with https:// or http://"
+        case .unsupportedScheme(let scheme):
+            "the scheme \(Excerpt(scheme)) is not supported: http, https and http+unix are"
+        case .missingAuthority(let offset): "// is missing at octet \(offset), behind the scheme"
+        case .userinfo(let offset): "a user name or password stands at octet \(offset): give it by other means"
+        case .emptyHost(let offset): "there is no host at octet \(offset)"
+        case .malformedIPLiteral(let offset): "what stands in brackets at octet \(offset) is no IPv6 address"
+        case .malformedZone(let offset): "the zone at octet \(offset) is not %25 and a name"
+        case .malformedPercentEncoding(let offset):
+            "the % at octet \(offset) has no two hexadecimal digits behind it"
+        case .percentEncodedHost(let offset): "the host at octet \(offset) is percent-encoded"
+        case .malformedPort(let offset): "the port at octet \(offset) is no number from 1 to 65535"
+        case .malformedSocketPath(let offset): "the socket's path at octet \(offset) cannot be used"
+        case .socketPathTooLong(let length, let limit):
+            "the socket's path has \(length) octets, and \(limit) fit in a socket's address"
+        }
+    }
 }

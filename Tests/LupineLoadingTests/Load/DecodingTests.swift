@@ -162,7 +162,7 @@ import Testing
             stage in
             let box = Lock<NetworkLoad?>(nil)
             let client = RecordingHopClient(demand: { _ in
-                box.withLock { $0 }?.cancel(.loading(.cancelled, url: nil))
+                box.withLock { $0 }?.cancel(.cancelled(url: nil))
                 return .more
             })
             let load = stage.load(HopRequest(request: try stage.request()), client)

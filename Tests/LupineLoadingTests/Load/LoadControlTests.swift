@@ -56,7 +56,7 @@ import Testing
                 load.setSuspended(true)
             }
             load.cancel(.loading(.cancelled, url: nil, reason: "mine"))
-            load.cancel(.loading(.timedOut, url: nil))
+            load.cancel(.loading(.timedOut, url: nil, reason: "late"))
             stage.origin.gate("cancelled").open()
             if step == .beforeStart { load.start() }
             let log = await client.end()
@@ -71,7 +71,7 @@ import Testing
         try await withLoads(ScriptPlan(.expectHead, .reply("abc"), .stall)) { stage in
             let box = Box<NetworkLoad?>(nil)
             let client = RecordingHopClient(plan: { _ in
-                box.value?.cancel(.loading(.cancelled, url: nil))
+                box.value?.cancel(.cancelled(url: nil))
                 return .deliver
             })
             let load = stage.load(HopRequest(request: try stage.request()), client)
