@@ -417,7 +417,7 @@ def origin(lupine, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--lupine", required=True)
+    parser.add_argument("--lupine", required=True, type=os.path.abspath)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2)
