@@ -84,8 +84,10 @@ class Runner:
         folder = self.folder / str(number)
         folder.mkdir()
         socket = folder / "s"
+        # The path of a socket is short, and the folder may be deep: only for lines that use it.
+        uses_socket = "flowers.sock" in row.line + row.lupine
         recorder = wire_recorder.Recorder(
-            self.port, PKI / "good-chain.pem", PKI / "good.key", PKI / "client-root.pem", str(socket))
+            self.port, PKI / "good-chain.pem", PKI / "good.key", PKI / "client-root.pem", str(socket) if uses_socket else None)
         try:
             found = []
             for program in ("lupine", row.program):
@@ -172,19 +174,43 @@ def profile():
     return {"LLVM_PROFILE_FILE": os.path.join(os.path.dirname(pattern), "lines-%m.profraw")} if pattern else {}
 
 
+class Guarded(subprocess.Popen):
+    """A program in a process group of its own, all of which is ended when it has not ended by itself after GUARD seconds."""
+
+    def __init__(self, words, folder, variables, output, errors):
+        super().__init__(
+            words, cwd=folder, env=variables, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, start_new_session=True)
+        self.has_expired = False
+        self.guard = threading.Timer(GUARD, self.expire)
+        self.guard.daemon = True
+        self.guard.start()
+
+    def expire(self):
+        self.has_expired = True
+        try:
+            os.killpg(self.pid, signal.SIGKILL)
+        except ProcessLookupError:  # it has ended just now
+            pass
+
+    def ended(self, output, errors):
+        """What became of it, once its output has ended."""
+        code = self.wait()
+        self.guard.cancel()
+        if self.has_expired:
+            raise subprocess.TimeoutExpired(self.args, GUARD)
+        return subprocess.CompletedProcess(self.args, code, output, errors)
+
+
 def in_pipes(words, folder, variables):
-    return subprocess.run(
-        words, cwd=folder, env=variables, stdin=subprocess.DEVNULL, capture_output=True, timeout=GUARD)
+    process = Guarded(words, folder, variables, subprocess.PIPE, subprocess.PIPE)
+    return process.ended(*process.communicate())
 
 
 def on_terminal(words, folder, variables):
     """The same with a terminal as output, which is not looked at."""
     leader, follower = os.openpty()
-    process = subprocess.Popen(
-        words, cwd=folder, env=variables, stdin=subprocess.DEVNULL, stdout=follower, stderr=follower, start_new_session=True)
+    process = Guarded(words, folder, variables, follower, follower)
     os.close(follower)
-    guard = threading.Timer(GUARD, process.kill)
-    guard.start()
     said = b""
     try:
         while piece := os.read(leader, 1 << 16):
@@ -193,18 +219,19 @@ def on_terminal(words, folder, variables):
         pass
     finally:
         os.close(leader)
-        guard.cancel()
-    return subprocess.CompletedProcess(words, process.wait(), b"", said)
+    return process.ended(b"", said)
 
 
 # What is compared.
 
 def differences(row, ours, theirs):
-    """Says in what the two outcomes of a row differ."""
+    """Says in what the two outcomes of a row differ; without the peer's, what can be seen in lupine's alone."""
     tokens = row.tokens
     for name, outcome in (("", ours), (f"{row.program} ", theirs)):
-        if (outcome.code == 0) == ("fails" in tokens):
+        if outcome and (outcome.code == 0) == ("fails" in tokens):
             yield f"{name}ends with {outcome.code}"
+    if not theirs:
+        return
     if (ours.code == 0) != (theirs.code == 0) or ("exit" in tokens and ours.code != theirs.code):
         yield f"ends with {ours.code}, {row.program} with {theirs.code}"
     mine, yours = list(ours.requests), list(theirs.requests)
@@ -306,10 +333,9 @@ def answers(lupine):
     """The options that are not taken, with what the command says about each, and what is wrong with that."""
     rows, wrong = [], []
     for section, number, (shown, line) in read_table("not-taken.tsv"):
-        done = subprocess.run(
-            ["/bin/sh", "-c", f"'{lupine}' --ignore-stdin {line}"], capture_output=True, text=True, stdin=subprocess.DEVNULL,
-            env={"HOME": "/nonexistent", "PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", **profile()}, timeout=GUARD)
-        said = done.stderr.strip().removeprefix("lupine: ")
+        variables = {"HOME": "/nonexistent", "PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", **profile()}
+        done = in_pipes(["/bin/sh", "-c", f"'{lupine}' --ignore-stdin {line}"], None, variables)
+        said = done.stderr.decode("utf-8", "replace").strip().removeprefix("lupine: ")
         advice = re.sub(r"^\S+ is not taken: ", "", said)
         if done.returncode != 2 or "\n" in said or "there is no option" in said:
             wrong.append(f"not-taken.tsv:{number}: lupine {line}: ends with {done.returncode} and says {said!r}")
@@ -377,16 +403,21 @@ def origin(lupine, folder):
     """Starts the origin and waits until it says where it is."""
     process = subprocess.Popen(
         [lupine, "serve", "--port", "0"], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, cwd=folder)
+    guard = threading.Timer(GUARD, process.kill)
+    guard.daemon = True
+    guard.start()
     match = re.search(r"Serving at http://[^:]+:(\d+)", process.stdout.readline())
+    guard.cancel()
     if not match:
         process.kill()
+        process.wait()
         sys.exit("lupine serve did not say where it serves")
     return process, int(match.group(1))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--lupine", required=True)
+    parser.add_argument("--lupine", required=True, type=os.path.abspath)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2)
@@ -412,12 +443,12 @@ def main():
                     ours, theirs = runner.outcomes(row, number)
                 except Exception as error:  # whatever it is, the line is named
                     return [f"{type(error).__name__}: {error}"]
-                found = list(differences(row, ours, theirs)) if theirs else []
+                found = list(differences(row, ours, theirs))
                 if options.verbose:
                     ends[number] = f"{ours.code} {told(ours.requests)}"
                 if found:
-                    found += [f"  lupine says: {ours.errors.strip()}"] if ours.errors.strip() else []
-                    found += [f"  {row.program} says: {theirs.errors.strip()[-600:]}"] if theirs and theirs.errors.strip() else []
+                    found += [f"lupine says: {ours.errors.strip()}"] if ours.errors.strip() else []
+                    found += [f"{row.program} says: {theirs.errors.strip()[-600:]}"] if theirs and theirs.errors.strip() else []
                 return found
 
             with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
@@ -426,10 +457,16 @@ def main():
                     if options.verbose:
                         print(f"{'DIFFERS' if found else 'ok     '} {row.line}\n        ends with {ends.get(number)}")
                     if found:
-                        wrong.append("\n    ".join([row.line if row.lupine == row.line else f"{row.line}  ({row.lupine})", *found]))
+                        line = row.line if row.lupine == row.line else f"{row.line}  ({row.lupine})"
+                        wrong.append(f"{line}: {'; '.join(found)}")
         finally:
             process.terminate()
-            process.wait()
+            try:
+                process.wait(GUARD)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+                wrong.append(f"lupine serve did not end within {GUARD} s")
             process.stdout.close()
     if not options.patterns:
         refused, more = answers(options.lupine)
@@ -439,8 +476,9 @@ def main():
             PAGE.write_text(text, encoding="utf-8")
         elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
             wrong.append("Documentation/EverydayLines.md is not what its tables make: Scripts/everyday-lines --write")
-    for line in wrong:
-        print(f"everyday-lines: {line}")
+    for finding in wrong:
+        # One line each, with the word by which .ci/run finds it.
+        print(f"everyday-lines: error: {' '.join(finding.split())}")
     count = collections.Counter(row.program for row in chosen)
     print(f"{len(chosen)} lines ({count['curl']} of curl, {count['http']} of HTTPie), {len(wrong)} findings")
     return 1 if wrong else 0

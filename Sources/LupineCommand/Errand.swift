@@ -101,11 +101,11 @@ struct Errand: Sendable {
         Style(isOn: surroundings.usesColor(on: surroundings.errors, invocation.color))
     }
 
-    /// Asks for the password that -u leaves open, on a terminal.
+    /// Asks for the password that -u leaves open, on a terminal. A token has none.
     private func withPassword() throws -> Invocation {
-        guard let user = invocation.user, !user.contains(":"), surroundings.input.kind == .terminal else {
-            return invocation
-        }
+        guard invocation.token == nil, let user = invocation.user, !user.contains(":"),
+            surroundings.input.kind == .terminal
+        else { return invocation }
         var changed = invocation
         surroundings.errors.say("Password for \(user): ")
         let line = try surroundings.input.readSecret()

@@ -164,6 +164,7 @@ struct LineCase: CustomTestStringConvertible, Sendable {
         LineCase("--unsorted", .unsorted) { $0 == Invocation(urls: $0.urls) },
         LineCase("--quiet", .quiet) { $0.print == [] && !$0.isSilent },
         LineCase("--download", .download) { $0.destinations == [.remoteName] && $0.takesServersName },
+        LineCase("--download", .download) { $0.followsRedirects && $0.fails && !$0.failsWithBody },
         LineCase("--download -o f", .download) { $0.destinations == [.file("f")] && !$0.takesServersName },
         LineCase("--download --continue -o f", .continueDownload) { $0.resumption == .automatic },
         LineCase("--remote-name-all -O", .remoteNameAll) { $0.destinations.first == .remoteName },
@@ -201,7 +202,19 @@ struct CommandLineReaderTests {
     @Test func urlsStandBehindAnOptionToo() throws {
         #expect(try invocation(["--url", "h.test"]).urls == ["h.test"])
         #expect(try invocation(["POST", "--url", "h.test"]).urls == ["h.test"])
-        #expect(try invocation(["--url", "b.test", "h.test", "a==b"]).urls == ["h.test", "b.test"])
+        #expect(try invocation(["--url", "POST"]).urls == ["POST"])
+    }
+
+    @Test(arguments: [
+        ("--url b.test h.test a==b", ["b.test", "h.test"]), ("h.test --url b.test", ["h.test", "b.test"]),
+        ("--url a.test -o x --url b.test -o y", ["a.test", "b.test"]),
+        ("--url a.test -o x http://b.test -o y", ["a.test", "http://b.test"]),
+        ("POST h.test --url b.test http://c.test", ["h.test", "b.test", "http://c.test"]),
+        ("--url a.test POST h.test", ["a.test", "h.test"]),
+    ])
+    func urlsKeepTheirOrder(_ line: String, _ urls: [String]) throws {
+        let found = try invocation(line.split(separator: " ").map(String.init))
+        #expect(found.urls == urls && found.method == (line.contains("POST") ? "POST" : nil))
     }
 
     @Test func requestsAreSeparatedByNext() throws {
@@ -218,6 +231,7 @@ struct CommandLineReaderTests {
     @Test(arguments: [
         (["--json", "{\"a\": 1}", "h.test"], "{\"a\": 1}"), (["--json", "@f", "h.test"], "@f"),
         (["h.test", "--json", "[1]"], "[1]"), (["POST", "--json", "@f", "h.test"], "@f"),
+        (["--url", "h.test", "--json", "@f"], "@f"),
     ])
     func jsonOfCurlIsABody(_ words: [String], _ text: String) throws {
         let invocation = try invocation(words)

@@ -119,6 +119,45 @@ struct DownloadTests {
         }
     }
 
+    /// A file that holds the page of an error, or a part from the middle, is not one to go on with.
+    @Test(arguments: [
+        ("--fail-with-body", "404 Not Found", 1000), ("--check-status", "503 Service Unavailable", 1000),
+        ("--check-status", "404 Not Found", 400), ("-r 100-199", "206 Partial Content", 1000),
+    ])
+    func whatIsNoBeginningIsNotOfferedToBeGoneOnWith(
+        _ switches: String, _ status: String, _ length: Int
+    ) async throws {
+        try await withShell { shell, origin in
+            let head = "HTTP/1.1 \(status)\r\nContent-Length: \(length)\r\n\r\n"
+            let content = [UInt8](repeating: 0x61, count: 400)
+            origin.script(
+                "GET", "/x", ScriptPlan([Script([.send(Array(head.utf8)), .send(content), .close])]))
+            let result = await shell.run("\(switches) -o part :\(origin.port)/x")
+            #expect(result.code != 0)
+            #expect(!result.errors.contains("What has come is in"), "\(result.errors)")
+            if switches.hasPrefix("-r") { #expect(!result.errors.contains("-C -"), "\(result.errors)") }
+            let kept = try shell.read("part")
+            #expect(kept.count == 400)
+        }
+    }
+
+    /// The ETag would name what has not come.
+    @Test func anETagIsKeptOfWhatCameWholeAlone() async throws {
+        try await withShell { shell, origin in
+            let head = "HTTP/1.1 200 OK\r\nETag: \"e\"\r\nContent-Length: 5\r\nConnection: close\r\n\r\n"
+            origin.script(
+                "GET", "/x",
+                ScriptPlan([Script([.send(head + "who"), .close]), Script([.send(head + "whole"), .close])]))
+            let cut = await shell.run("-s --etag-save tag -o f :\(origin.port)/x")
+            #expect(cut.code == ExitCode.lost.rawValue)
+            #expect(throws: (any Error).self) { try shell.read("tag") }
+            let whole = await shell.run("-s --etag-save tag -o f :\(origin.port)/x")
+            #expect(whole.code == 0, "\(whole.errors)")
+            let tag = try shell.read("tag")
+            #expect(tag == Data("\"e\"\n".utf8))
+        }
+    }
+
     @Test func aLostConnectionIsToldAndKept() async throws {
         try await withShell { shell, origin in
             origin.script(

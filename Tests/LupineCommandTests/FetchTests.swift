@@ -163,6 +163,66 @@ struct FetchTests {
         }
     }
 
+    /// A pipe is empty when it is opened again: the answer to the first attempt is the last one.
+    @Test(arguments: [
+        (Surroundings.Input.Kind.pipe, "--retry 2", ["text"], 0), (.terminal, "--retry 2", ["text"], 0),
+        (.file, "--retry 2", ["text", "text", "text"], 0), (.file, "-f --retry 1", ["text", "text"], 24),
+        (.pipe, "-f --retry 2", ["text"], 24), (.pipe, "-f --retry 2 --retry-all-errors", ["text"], 24),
+    ])
+    func theStandardInputIsSentOnceUnlessItIsAFile(
+        _ kind: Surroundings.Input.Kind, _ switches: String, _ came: [String], _ code: Int32
+    ) async throws {
+        try await withShell { shell, origin in
+            let bodies = Lock<[String]>([])
+            origin.route("PUT", "/busy") { request throws(Refusal) in
+                bodies.withLock { $0.append(String(decoding: request.body, as: UTF8.self)) }
+                return try OriginResponse(503, "text/plain", [UInt8]("not now".utf8))
+            }
+            try shell.write("text", to: "input")
+            var shell = shell
+            shell.inputKind = kind
+            shell.inputPath = shell.folder + "/input"
+            let result = await shell.run("\(switches) --retry-delay 0.01 -T - :\(origin.port)/busy")
+            #expect(result.code == code, "\(result.errors)")
+            #expect(result.output == (code == 0 ? "not now" : ""))
+            #expect(bodies.withLock { $0 } == came)
+            #expect(result.errors.contains("trying again") == (came.count > 1), "\(result.errors)")
+        }
+    }
+
+    /// Nothing was read of it where nobody listened.
+    @Test func theStandardInputIsKeptForAnotherAttempt() async throws {
+        try await Shell.use { shell in
+            try shell.write("text", to: "input")
+            var shell = shell
+            shell.inputKind = .pipe
+            shell.inputPath = shell.folder + "/input"
+            let line = "--retry 1 --retry-delay 0.01 --retry-connrefused -T - http://127.0.0.1:1/"
+            let result = await shell.run(line)
+            #expect(result.code == ExitCode.connect.rawValue)
+            #expect(result.errors.contains("trying again in"), "\(result.errors)")
+        }
+    }
+
+    @Test(arguments: [
+        ("-u me", "/basic-auth/me/typed", true), ("-u me:typed", "/basic-auth/me/typed", false),
+        ("--auth-type bearer --auth me", "/bearer", false), ("--oauth2-bearer me", "/bearer", false),
+        ("-u me --oauth2-bearer me", "/bearer", false),
+    ])
+    func aPasswordIsAskedForWhereThereIsNoToken(
+        _ switches: String, _ path: String, _ asks: Bool
+    ) async throws {
+        try await withShell { shell, origin in
+            var shell = shell
+            shell.inputKind = .terminal
+            shell.password = "typed"
+            let result = await shell.run("\(switches) :\(origin.port)\(path)")
+            #expect(result.errors.contains("Password for me: ") == asks, "\(result.errors)")
+            #expect(
+                result.output.contains(path == "/bearer" ? "\"token\": \"me\"" : "true"), "\(result.output)")
+        }
+    }
+
     @Test func aRetryWritesTheFileThatTheFirstAttemptMade() async throws {
         try await withShell { shell, origin in
             let head =
@@ -224,6 +284,8 @@ struct FetchTests {
             let line = "--resolve \(host):127.0.0.1 http://\(host)/through"
             let direct = await shell.run(line)
             let around = await shell.run("-x 127.0.0.1:\(proxy.port) --noproxy flower.test \(line)")
+            let none = await shell.run(
+                ["-x", "", "-U", "me:pw"] + line.split(separator: " ").map(String.init))
             let before = proxy.counts.requests
             let through = await shell.run("-x 127.0.0.1:\(proxy.port) \(line)")
             let counts = server.counts.requests
@@ -232,7 +294,8 @@ struct FetchTests {
             #expect(
                 direct.output == "the server" && around.output == "the server",
                 "\(direct.errors)\(around.errors)")
-            #expect(before == 0 && counts == 2)
+            #expect(none.output == "the server", "\(none.errors)")
+            #expect(before == 0 && counts == 3)
             #expect(through.output == "the proxy", "\(through.errors)")
             let words = "http://\(host)/through for \(host)"
             #expect(asked.withLock { $0 } == [words])

@@ -99,6 +99,8 @@ struct GoldenCase: CustomTestStringConvertible, Sendable {
         GoldenCase("-s -z 2024-01-02 -o lines @/cache", files: ["lines": "one\ntwo\n"]),
         GoldenCase("-z never @/get", "\"args\"", part: true, errors: "no date and no file"),
         GoldenCase("-s --etag-save tag -o f @/etag/x", files: ["tag": "\"x\"\n"]),
+        GoldenCase(
+            "-s --max-filesize 1 --etag-save lines @/etag/x", code: .tooLarge, files: ["lines": "one\n"]),
         echo("--etag-compare lines @/headers", "\"If-None-Match\": \"one\""),
         GoldenCase("--path-as-is @/a/../robots.txt", "nothing is here", part: true),
         GoldenCase("@/a/../robots.txt", "User-agent", part: true),
@@ -120,18 +122,45 @@ struct GoldenCase: CustomTestStringConvertible, Sendable {
         echo(
             "--connect-to flower.test:80:127.0.0.1:@ http://flower.test/headers", "\"Host\": \"flower.test\""),
         echo("--connect-to ::localhost:@ http://flower.test/headers", "\"Host\": \"flower.test\""),
+        echo(
+            "-L --connect-to ::localhost:@ http://a.test/redirect-to?url=http://b.test/headers",
+            "\"Host\": \"b.test\""),
+        echo(
+            "-L --connect-to :80:localhost:@ http://a.test/redirect-to?url=http://b.test/headers",
+            "\"Host\": \"b.test\""),
+        echo(
+            "-L --connect-to a.test::localhost:@ http://a.test:81/redirect-to?url=http://a.test/headers",
+            "\"Host\": \"a.test\""),
+        echo(
+            "-L --connect-to b.test::localhost:@ --connect-to ::localhost:@ http://a.test/redirect-to?url=http://b.test/headers",
+            "\"Host\": \"b.test\""),
+        echo(
+            "--connect-to ::localhost:@ --connect-to a.test::127.0.0.1:1 http://a.test/headers",
+            "\"Host\": \"a.test\""),
+        echo(
+            "-x localhost:@ --connect-to :@:127.0.0.1:1 http://a.test:@/headers", "\"Host\": \"a.test:@\""),
         echo("-4 @/anything", "\"method\""), GoldenCase("-6 http://127.0.0.1:@/", code: .connect),
         GoldenCase("--max-filesize 10 @/robots.txt", code: .tooLarge, errors: "more than the 10 bytes"),
         GoldenCase(
             "--max-filesize 10 @/chunked/20", code: .tooLarge, part: true, errors: "more than the 10 bytes"),
         GoldenCase("--max-filesize 30 @/robots.txt", "User-agent", part: true),
         GoldenCase(
-            "-f --retry 1 --retry-delay 0 --retry-all-errors @/status/404", code: .clientError,
+            "-f --retry 1 --retry-delay 0.01 --retry-all-errors @/status/404", code: .clientError,
             errors: "trying again in"),
         GoldenCase(
-            "--retry 1 --retry-delay 0 --retry-connrefused http://127.0.0.1:1/", code: .connect,
+            "--retry 1 --retry-delay 0.01 --retry-connrefused http://127.0.0.1:1/", code: .connect,
             errors: "trying again in"),
-        GoldenCase("-f --retry 5 --retry-max-time 0 @/status/503", code: .serverError),
+        GoldenCase("-f --retry 5 --retry-max-time 0.01 @/status/503", code: .serverError),
+        GoldenCase(
+            "-s -i --retry 5 --retry-max-time 0.01 -o f @/status/503",
+            files: ["f": "HTTP/1.1 503 Service Unavailable\r\n"]),
+        GoldenCase("-s --retry 5 --retry-max-time 0.01 @/busy", "not now"),
+        GoldenCase(
+            "--fail-with-body --retry 5 --retry-max-time 0.01 -o f @/busy", code: .serverError,
+            errors: "503 Service Unavailable", files: ["f": "not now"]),
+        GoldenCase(
+            "--retry 1 --retry-delay 0.01 --retry-max-time 0 -f @/status/503", code: .serverError,
+            errors: "trying again in"),
         GoldenCase("--proto =https @/robots.txt", code: .malformedURL, errors: "--proto"),
         GoldenCase(
             "-L --proto-redir =https @/absolute-redirect/1", code: .redirects, errors: "--proto-redir"),
@@ -141,12 +170,21 @@ struct GoldenCase: CustomTestStringConvertible, Sendable {
         GoldenCase("--check-status @/bearer", code: .clientError, part: true, errors: "401 Unauthorized"),
         GoldenCase("--check-status @/robots.txt", "User-agent", part: true),
         GoldenCase("--offline @/robots.txt X-One:1", "X-One: 1\n", part: true),
+        GoldenCase("--offline @/a --next http://127.0.0.1:1/b", "GET /b HTTP/1.1", part: true),
+        GoldenCase("--to-curl @/a --next http://127.0.0.1:1/b", "http://127.0.0.1:1/b\n", part: true),
         GoldenCase("--all -L --headers @/redirect/1", "302 Found", part: true),
         GoldenCase("--quiet @/robots.txt"), echo("--unsorted @/anything", "\"method\""),
         GoldenCase("-s --download @/robots.txt", files: ["robots.txt": "User-agent"]),
+        GoldenCase("-s --download -o f @/redirect-to?url=/robots.txt", files: ["f": "User-agent"]),
+        GoldenCase(
+            "--download -o lines @/nothing", code: .clientError, errors: "which --download makes",
+            files: ["lines": "one\ntwo\n"]),
         GoldenCase("-s --download --continue -o part @/range/12", files: ["part": "abcdefghijkl"]),
         GoldenCase("-s --remote-name-all @/robots.txt", files: ["robots.txt": "User-agent"]),
         GoldenCase("-s --create-dirs --output-dir a/b -o c/f @/robots.txt", files: ["a/b/c/f": "User-agent"]),
+        GoldenCase(
+            "-s --remote-name-all -o f @/range/3 http://localhost:@/range/4",
+            files: ["f": "abc", "4": "abcd"]),
         GoldenCase("-s --output-dir . -O @/robots.txt", files: ["./robots.txt": "User-agent"]),
         GoldenCase("-s -R -# -o f @/range/5", files: ["f": "abcde"]),
         echo("@/anything f[a]=1 f[b][]:=2", "\"json\": {\"f\": {\"a\": \"1\", \"b\": [2]}}"),
@@ -253,6 +291,9 @@ struct GoldenCase: CustomTestStringConvertible, Sendable {
             "-s -D heads @/robots.txt", "User-agent", part: true, files: ["heads": "HTTP/1.1 200 OK\r\n"]),
         GoldenCase(
             "-s -o one -o two http://localhost:@/range/3 http://localhost:@/range/4",
+            files: ["one": "abc", "two": "abcd"]),
+        GoldenCase(
+            "-s --url @/range/3 -o one http://localhost:@/range/4 -o two",
             files: ["one": "abc", "two": "abcd"]),
     ]
 

@@ -21,6 +21,11 @@ struct GoldenTests {
         try shell.write("{\"x\":1}", to: "object")
         try shell.write("abc", to: "part")
         try shell.write("machine localhost login netuser password netpw\n", to: ".netrc")
+        if row.line.contains("@/busy") {
+            origin.route("GET", "/busy") { _ throws(Refusal) in
+                try OriginResponse(503, "text/plain", [UInt8]("not now".utf8))
+            }
+        }
         var shell = shell
         shell.input = row.input.map { Data($0.utf8) }
         shell.isTerminal = row.isTerminal

@@ -19,13 +19,15 @@ struct JSONTreeTests {
         (["a[]", "a[]"], "{\"a\": [0, 1]}"), (["a[2]", "a[0]"], "{\"a\": [1, null, 0]}"),
         (["a[b][][c]", "a[b][][c]"], "{\"a\": {\"b\": [{\"c\": 0}, {\"c\": 1}]}}"),
         (["a[0][b]", "a[0][c]"], "{\"a\": [{\"b\": 0, \"c\": 1}]}"), (["a\\[b\\]"], "{\"a[b]\": 0}"),
-        (["[]", "[]"], "[0, 1]"), (["a[b]", "a"], "{\"a\": 1}"), (["a\\b"], "{\"a\\\\b\": 0}"),
+        (["[]", "[]"], "[0, 1]"), (["a[b]", "a"], "{\"a\": 1}"), (["a[1x]"], "{\"a\": {\"1x\": 0}}"),
+        (["a\\b"], "{\"a\\\\b\": 0}"),
     ])
     func pathsAreFollowed(_ names: [String], _ json: String) throws { #expect(try text(names) == json) }
 
     @Test(arguments: [
         ["a["], ["a[b"], ["a[b]c"], ["a[[b]]"], ["a", "a[b]"], ["a[]", "a[b]"], ["a[b]", "a[]"], ["[]", "a"],
-        ["a[10001]"],
+        ["a[10001]"], ["a[99999999999999]"], ["a[99999999999999999999999999]"],
+        ["a" + String(repeating: "[b]", count: 100)],
     ])
     func whatCannotBeIsAnError(_ names: [String]) {
         #expect(throws: UsageError.self) { _ = try text(names) }

@@ -159,10 +159,26 @@ struct RequestPlanTests {
     @Test func retriesWaitLongerAndLonger() {
         var schedule = RetrySchedule(retries: 4)
         #expect(schedule.takes(503) && schedule.takes(429) && !schedule.takes(404))
-        #expect(schedule.next(retryAfter: nil) == 1)
-        #expect(schedule.next(retryAfter: 1) == 2)
-        #expect(schedule.next(retryAfter: 7) == 7)
-        #expect(schedule.next(retryAfter: 1e9) == RetrySchedule.longestWait)
+        for (after, pause) in [(nil, 1), (1, 2), (7, 7), (1e9, RetrySchedule.longestWait)] {
+            #expect(schedule.pause(retryAfter: after, spent: 1e6) == pause)
+            schedule.advance()
+        }
         #expect(!schedule.takes(503) && !schedule.takes(CommandFailure(.timeout, "")))
+    }
+
+    /// The switches, the seconds that are spent and those of Retry-After, and what is waited for then; nil: no attempt any more.
+    @Test(
+        arguments: [
+            ("", 1e6, nil, 1), ("--retry-delay 0", 0, nil, 1), ("--retry-delay 0", 0, 3, 3),
+            ("--retry-delay 0.5", 0, nil, 0.5), ("--retry-max-time 0", 1e6, 7, 7),
+            ("--retry-max-time 5", 4, nil, 1), ("--retry-max-time 5", 4.5, nil, nil),
+            ("--retry-max-time 5", 0, 6, nil), ("--retry-max-time 5 --retry-delay 2", 3, nil, 2),
+        ] as [(String, Double, Double?, Double?)])
+    func retriesFitIntoTheirTime(_ line: String, _ spent: Double, _ after: Double?, _ pause: Double?) throws {
+        let words = ("--retry 2 h.test " + line).split(separator: " ").map(String.init)
+        guard case .fetch(let invocation) = try CommandLineReader.read(words) else {
+            throw UsageError("no fetch")
+        }
+        #expect(RetrySchedule(invocation).pause(retryAfter: after, spent: spent) == pause)
     }
 }

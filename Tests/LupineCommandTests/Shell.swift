@@ -33,6 +33,10 @@ struct Shell: Sendable {
     var columns = 80
     var input: Data?
     var inputKind = Surroundings.Input.Kind.other
+    /// A path under which the input can be opened.
+    var inputPath: String?
+    /// What is typed at a question for a password.
+    var password = ""
     var interruption = Interruption()
     /// Hears of what is written to the standard error.
     var onError: (@Sendable (Data) -> Void)?
@@ -54,14 +58,17 @@ struct Shell: Sendable {
         let (output, errors) = (Paper(onOutput), Paper(onError))
         let left = Lock(input)
         let width = columns
+        let secret = password
         let surroundings = Surroundings(
             environment: environment, folder: folder,
-            input: Surroundings.Input(kind: input == nil ? inputKind : .pipe) {
-                left.withLock { left in
-                    defer { left = nil }
-                    return left.flatMap { $0.isEmpty ? nil : $0 }
-                }
-            },
+            input: Surroundings.Input(
+                kind: input == nil ? inputKind : .pipe, path: inputPath,
+                read: {
+                    left.withLock { left in
+                        defer { left = nil }
+                        return left.flatMap { $0.isEmpty ? nil : $0 }
+                    }
+                }, readSecret: { secret }),
             output: Surroundings.Sink(isTerminal: isTerminal, columns: { width }) { output.write($0) },
             errors: Surroundings.Sink(isTerminal: isTerminal, columns: { width }) { errors.write($0) },
             interruption: interruption)

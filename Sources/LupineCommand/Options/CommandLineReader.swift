@@ -40,15 +40,21 @@ enum CommandLineReader {
         }
     }
 
+    /// A word that is no switch and no value of one; the value of --url is among them, in its place.
+    private struct Word {
+        let text: String
+        var isURL = false
+    }
+
     private static func fetch(_ arguments: [String]) throws(UsageError) -> Order {
         var invocation = Invocation()
         var done: [Invocation] = []
-        var words: [String] = []
+        var words: [Word] = []
         var rest = arguments[...]
         var takesSwitches = true
         while let argument = rest.popFirst() {
             if !takesSwitches || argument == "-" || !argument.hasPrefix("-") {
-                words.append(argument)
+                words.append(Word(text: argument))
             } else if argument == "--" {
                 takesSwitches = false
             } else {
@@ -59,6 +65,8 @@ enum CommandLineReader {
                     if option.name == .next {
                         done.append(try whole(invocation, words))
                         (invocation, words) = (invocation.successor(), [])
+                    } else if option.name == .url {
+                        words.append(Word(text: try Invocation.named(option, value), isURL: true))
                     } else if option.name == .json, let text = rest.first, isJSON(text, words) {
                         invocation.takeJSON(text)
                         rest = rest.dropFirst()
@@ -72,7 +80,7 @@ enum CommandLineReader {
         return done.count == 1 ? .fetch(done[0]) : .series(done)
     }
 
-    private static func whole(_ invocation: Invocation, _ words: [String]) throws(UsageError) -> Invocation {
+    private static func whole(_ invocation: Invocation, _ words: [Word]) throws(UsageError) -> Invocation {
         var invocation = invocation
         try place(words, in: &invocation)
         invocation.settle()
@@ -81,8 +89,8 @@ enum CommandLineReader {
     }
 
     /// Whether what stands behind --json is curl's DATA, and no URL or item, which the switch does not take.
-    private static func isJSON(_ text: String, _ words: [String]) -> Bool {
-        if text.hasPrefix("@") { return words.allSatisfy(isMethod) }
+    private static func isJSON(_ text: String, _ words: [Word]) -> Bool {
+        if text.hasPrefix("@") { return words.allSatisfy { $0.isURL || isMethod($0.text) } }
         return (text.hasPrefix("{") || text.hasPrefix("[")) && JSONText.isValid([UInt8](text.utf8))
     }
 
@@ -163,40 +171,41 @@ enum CommandLineReader {
 
     // MARK: the rest
 
-    /// `[METHOD] URL [ITEM...]`; a further word with a scheme in front is a further URL.
-    private static func place(_ words: [String], in invocation: inout Invocation) throws(UsageError) {
-        var rest = words[...]
-        if rest.allSatisfy(isMethod), !invocation.moreURLs.isEmpty {
-            rest.append(invocation.moreURLs.removeFirst())
-        }
-        guard let first = rest.first else {
+    /// `[METHOD] URL [ITEM...]`; a further word with a scheme in front is a further URL. URLs keep their order, those of --url
+    /// among them, as -o goes by it.
+    private static func place(_ words: [Word], in invocation: inout Invocation) throws(UsageError) {
+        let bare = words.filter { !$0.isURL }.map(\.text)
+        let hasURL = bare.count < words.count
+        guard let first = bare.first ?? words.first?.text else {
             let hint =
                 invocation.raw == nil ? "" : "; --raw takes a body, and curl's --raw is --raw-encoding here"
             throw UsageError("a URL is missing: lupine [METHOD] URL [ITEM...]\(hint)")
         }
-        if first.prefix(while: { !":/?#[".contains($0) }).contains("=") {
+        if !bare.isEmpty, first.prefix(while: { !":/?#[".contains($0) }).contains("=") {
             throw UsageError(
                 "`\(first)` stands where the URL belongs: items follow it; curl's --form NAME=CONTENT is -F here"
             )
         }
-        if rest.count > 1, isMethod(first) {
+        var hasMethod = !bare.isEmpty && (bare.count > 1 || hasURL) && isMethod(first)
+        if hasMethod {
             if let method = invocation.method, method != first.uppercased() {
                 throw UsageError("there are two methods, \(first) and -X \(method): give one")
             }
             invocation.method = first.uppercased()
-            rest = rest.dropFirst()
         }
-        guard let url = rest.popFirst() else { throw UsageError("a URL is missing") }
-        invocation.urls = [url]
-        for word in rest {
-            if hasScheme(word) {
-                invocation.urls.append(word)
+        var needsURL = true
+        for word in words {
+            if word.isURL {
+                invocation.urls.append(word.text)
+            } else if hasMethod {
+                hasMethod = false
+            } else if needsURL || hasScheme(word.text) {
+                needsURL = false
+                invocation.urls.append(word.text)
             } else {
-                invocation.items.append(try RequestItem(word))
+                invocation.items.append(try RequestItem(word.text))
             }
         }
-        invocation.urls += invocation.moreURLs
-        invocation.moreURLs = []
     }
 
     /// Letters alone, and either in capitals or one of the methods that everybody knows.

@@ -108,6 +108,11 @@ extension Invocation {
 
     /// What options mean together, once all have come.
     mutating func settle() {
+        // HTTPie follows redirects to what it downloads, and saves no page of an error.
+        if downloads { (followsRedirects, fails) = (true, true) }
+        if savesAll, !destinations.isEmpty {
+            for _ in urls.dropFirst(destinations.count) { destinations.append(.remoteName) }
+        }
         guard destinations.isEmpty, downloads || savesAll else { return }
         destinations = [.remoteName]
         if downloads { takesServersName = resumption == nil }
@@ -128,6 +133,9 @@ extension Invocation {
         next.isVerbose = isVerbose
         next.showsProgress = showsProgress
         next.ignoresStandardInput = ignoresStandardInput
+        // Who asks for nothing to be sent means all of it.
+        next.isOffline = isOffline
+        next.printsCurl = printsCurl
         return next
     }
 }

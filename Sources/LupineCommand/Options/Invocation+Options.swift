@@ -9,7 +9,6 @@ extension Invocation {
             .get, .head, .header, .userAgent, .referer, .compressed, .rawEncoding, .ignoreStandardInput,
             .urlQuery, .formString:
             try takeRequest(option, value)
-        case .url: moreURLs.append(try Self.named(option, value))
         case .range, .timeCondition, .etagCompare, .etagSave, .pathAsIs, .defaultScheme, .globOff:
             try takeCondition(option, value)
         case .user: user = value
@@ -54,7 +53,7 @@ extension Invocation {
         case .showSecrets: showsSecrets = true
         case .stream: streams = true
         case .serverSentEvents: followsEvents = true
-        case .help, .version, .next: break
+        case .url, .help, .version, .next: break
         }
     }
 

@@ -76,8 +76,6 @@ struct Invocation: Hashable, Sendable {
     var referer: String?
     var keepsEncoding = false
     var ignoresStandardInput = false
-    /// Further URLs, of --url.
-    var moreURLs: [String] = []
     /// What is put into the query, of --url-query.
     var queryPieces: [String] = []
     /// Fields of a form in which nothing has a meaning, among `parts` by their index.

@@ -47,7 +47,7 @@ enum OptionTable {
             "The content type is application/json when it is JSON, else text/plain."),
         Option(
             .upload, "T", ["upload-file"], .file("FILE"), .request, "upload a file with PUT",
-            "`-` takes the standard input as it comes. Where the URL ends in a slash, the name of the file is added to it. A bar shows how far it is."
+            "`-` takes the standard input as it comes; a pipe cannot be read twice, and is not sent again by --retry. Where the URL ends in a slash, the name of the file is added to it. A bar shows how far it is."
         ),
         Option(
             .get, "G", ["get"], .none, .request, "put the data of -d into the query"),
@@ -86,7 +86,9 @@ enum OptionTable {
         Option(
             .etagCompare, nil, ["etag-compare"], .file("FILE"), .request,
             "only what has another ETag than this file"),
-        Option(.etagSave, nil, ["etag-save"], .file("FILE"), .request, "write the ETag into this file"),
+        Option(
+            .etagSave, nil, ["etag-save"], .file("FILE"), .request, "write the ETag into this file",
+            "At the end, once the content has come whole."),
         Option(
             .pathAsIs, nil, ["path-as-is"], .none, .request, "leave /../ and /./ in the path",
             "Without it they are taken out before, as browsers do."),
@@ -96,7 +98,7 @@ enum OptionTable {
         Option(.globOff, "g", ["globoff"], .none, .request, "brackets and braces mean nothing, as always"),
         Option(
             .next, nil, ["next"], .none, .request, "what follows is another request, with options of its own",
-            "-s, -S, -v and --ignore-stdin hold for all."),
+            "-s, -S, -v, --offline, --to-curl and --ignore-stdin hold for all."),
     ]
 
     private static let identity: [Option] = [
@@ -196,10 +198,11 @@ enum OptionTable {
             "with --retry: also when nobody listens"),
         Option(
             .retryDelay, nil, ["retry-delay"], .value("SECONDS"), .network,
-            "with --retry: always after so long"),
+            "with --retry: always after so long", "0 stands for one second, then two, four and so on."),
         Option(
             .retryMaximumTime, nil, ["retry-max-time"], .value("SECONDS"), .network,
-            "with --retry: for so long at most"),
+            "with --retry: for so long at most",
+            "A try that would begin later is not made, and the last answer counts; 0 stands for no limit."),
         Option(
             .maximumFileSize, nil, ["max-filesize"], .value("BYTES"), .network,
             "no content that is longer; k, M and G are known",
@@ -295,8 +298,9 @@ enum OptionTable {
         Option(
             .continueDownload, nil, ["continue"], .none, .output, "the same as -C -"),
         Option(
-            .download, nil, ["download"], .none, .output, "the same as -OJ, or -o where that is there"),
-        Option(.remoteNameAll, nil, ["remote-name-all"], .none, .output, "-O for all URLs"),
+            .download, nil, ["download"], .none, .output, "the same as -OJ, or -o where that is there",
+            "With -L and -f: redirects are followed, and a status from 400 on is a failure."),
+        Option(.remoteNameAll, nil, ["remote-name-all"], .none, .output, "-O for all URLs without -o"),
         Option(
             .createFolders, nil, ["create-dirs"], .none, .output, "make the folders of -o that are not there"),
         Option(.outputFolder, nil, ["output-dir"], .file("FOLDER"), .output, "the folder that is saved to"),

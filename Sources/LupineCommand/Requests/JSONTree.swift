@@ -28,7 +28,10 @@ enum JSONTree {
                 part = ""
                 isInside = true
             case ("]", true):
-                steps.append(part.isEmpty ? .append : Quantity.count(part).map(Step.element) ?? .member(part))
+                guard steps.count < mostSteps else {
+                    throw UsageError("`\(name)` has more than \(mostSteps) steps")
+                }
+                steps.append(step(part))
                 part = ""
                 isInside = false
                 guard rest.isEmpty || rest.first == "[" else { throw broken(name) }
@@ -38,6 +41,13 @@ enum JSONTree {
         }
         if isInside { throw broken(name) }
         return steps.isEmpty ? [.member(part)] : steps
+    }
+
+    /// What stands in brackets; digits are a place, however many.
+    private static func step(_ part: String) -> Step {
+        if part.isEmpty { return .append }
+        let isNumber = part.allSatisfy { $0.isASCII && $0.isNumber }
+        return isNumber ? .element(Quantity.count(part) ?? .max) : .member(part)
     }
 
     private static func broken(_ name: String) -> UsageError {
@@ -79,6 +89,8 @@ enum JSONTree {
     }
 
     private static let mostElements = 10_000
+    /// Each step is a call inside another.
+    private static let mostSteps = 100
 
     /// What a step is taken in.
     static func empty(for step: Step?) -> JSONTree {

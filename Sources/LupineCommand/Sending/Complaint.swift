@@ -75,9 +75,9 @@ enum Complaint {
         }
     }
 
-    /// What begins with a head cannot be gone on with.
+    /// What begins with a head cannot be gone on with, and neither can a range.
     private static func goingOn(_ link: String, _ invocation: Invocation) -> String {
-        invocation.savesHead ? "" : "\(link)-C - goes on with a download"
+        invocation.savesHead || invocation.range != nil ? "" : "\(link)-C - goes on with a download"
     }
 
     private static func verdict(of error: TransportError, _ invocation: Invocation) -> (ExitCode, String)? {

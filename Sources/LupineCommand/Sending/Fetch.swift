@@ -9,17 +9,10 @@ final class Fetch: Sendable {
     /// What happened to the response when its head came.
     private enum Verdict {
         case undecided, taken
-        case again(Double?)
+        /// Another attempt follows after so many seconds.
+        case again(Double)
         case refused(CommandFailure)
         case complete
-
-        /// Whether a status from 400 on has still to be told as a failure.
-        var lacksFailure: Bool {
-            switch self {
-            case .again, .taken: true
-            case .undecided, .refused, .complete: false
-            }
-        }
     }
 
     /// What goes on with a download, as its head announced it.
@@ -40,7 +33,13 @@ final class Fetch: Sendable {
         /// What belongs behind the saved part.
         var rest: Rest?
         var redirects: RedirectAllowance
-        var mayRetry = false
+        var schedule: RetrySchedule
+        var start = ContinuousClock.now
+
+        /// How long to wait before another attempt, where the time allows one.
+        func pause(retryAfter: Double?) -> Double? {
+            schedule.pause(retryAfter: retryAfter, spent: (ContinuousClock.now - start) / .seconds(1))
+        }
     }
 
     private let plan: RequestPlan
@@ -79,7 +78,9 @@ final class Fetch: Sendable {
             invocation: invocation, surroundings: surroundings, output: output,
             asksForCodings: !invocation.keepsEncoding && resumption.offset == 0
                 && !plan.omitted.contains { $0.lowercased() == "accept-encoding" })
-        var state = State(report: FetchReport(plan: plan), redirects: RedirectAllowance(invocation))
+        var state = State(
+            report: FetchReport(plan: plan), redirects: RedirectAllowance(invocation),
+            schedule: RetrySchedule(invocation))
         // Rows stand in the order of the URLs, whichever is loaded first.
         state.bar = board?.add(Self.barName(plan, invocation, destination))
         self.state = Guarded(state)
@@ -88,40 +89,45 @@ final class Fetch: Sendable {
     /// Loads it, and says what became of it.
     func run() async -> FetchReport {
         if let failure = resumption.failure { return finish(failure) }
-        var schedule = RetrySchedule(invocation)
-        let start = ContinuousClock.now
+        state.withLock { $0.start = .now }
         while true {
-            prepare(mayRetry: schedule.left > 0)
+            state.withLock { state in
+                state.verdict = .undecided
+                state.redirects = RedirectAllowance(invocation)
+            }
             let completion = await attempt()
-            let (verdict, report) = state.withLock { state in
+            let (verdict, report, schedule) = state.withLock { state in
                 if let metrics = completion.metrics { state.report.metrics.append(metrics) }
                 if let response = completion.response { state.report.response = response }
                 state.report.redirects = state.redirects.followed
-                return (state.verdict, state.report)
+                return (state.verdict, state.report, state.schedule)
             }
             let failure = failure(of: completion, verdict)
             var wait: Double?
-            if case .again(let after) = verdict, schedule.left > 0 {
-                wait = schedule.next(retryAfter: after)
-            } else if let failure, report.received == 0, schedule.takes(failure) {
-                wait = schedule.next(retryAfter: nil)
+            if case .again(let pause) = verdict {
+                wait = pause
+            } else if let failure, report.received == 0, schedule.takes(failure),
+                canSendBodyAgain || !Self.hasBegun(completion)
+            {
+                wait = state.withLock { $0.pause(retryAfter: nil) }
             }
-            let spent = (ContinuousClock.now - start) / .seconds(1)
-            guard let wait, !surroundings.interruption.hasCome,
-                spent + wait <= invocation.retryMaximumTime ?? .infinity
-            else { return finish(failure) }
-            teller.retry(after: wait, of: failure, completion.response, left: schedule.left)
+            guard let wait, !surroundings.interruption.hasCome else { return finish(failure) }
+            state.withLock { $0.schedule.advance() }
+            teller.retry(after: wait, of: failure, completion.response, left: schedule.left - 1)
             await surroundings.interruption.pause(wait)
             if surroundings.interruption.hasCome { return finish(interrupted) }
         }
     }
 
-    private func prepare(mayRetry: Bool) {
-        state.withLock { state in
-            state.verdict = .undecided
-            state.redirects = RedirectAllowance(invocation)
-            state.mayRetry = mayRetry
-        }
+    /// Whether the body can be read once more: a pipe or a terminal can be read once, a file from its start again.
+    private var canSendBodyAgain: Bool {
+        if case .standardInput = plan.body { return surroundings.input.kind == .file }
+        return true
+    }
+
+    /// Whether an attempt has come as far as the request, with which its body is read.
+    private static func hasBegun(_ completion: DataStreamRequest.Completion) -> Bool {
+        completion.metrics?.transactionMetrics.contains { $0.requestStartDate != nil } ?? true
     }
 
     private static func barName(
@@ -192,17 +198,16 @@ final class Fetch: Sendable {
         }
         let status = response.statusCode
         let isFailure = invocation.fails && status >= 400
-        if state.mayRetry,
-            RetrySchedule.statuses.contains(status) || (invocation.retriesAllErrors && isFailure)
+        if canSendBodyAgain, state.schedule.takes(status, isFailure: isFailure),
+            let pause = state.pause(retryAfter: RetrySchedule.retryAfter(response))
         {
-            state.verdict = .again(RetrySchedule.retryAfter(response))
+            state.verdict = .again(pause)
             return false
         }
         teller.response(response)
-        try keepTag(response)
         if isFailure, !invocation.failsWithBody {
             try printHead(response, &state)
-            state.verdict = .refused(Self.refusal(response, plan.url))
+            state.verdict = .refused(refusal(response))
             return false
         }
         if status == 304, invocation.timeCondition != nil || invocation.etagToCompare != nil {
@@ -235,7 +240,7 @@ final class Fetch: Sendable {
         return true
     }
 
-    /// Writes the ETag into the file of --etag-save.
+    /// Writes the ETag into the file of --etag-save, once what it names has come whole.
     private func keepTag(_ response: HTTPURLResponse) throws {
         guard let file = invocation.etagFile, let tag = response.value(forHTTPHeaderField: "ETag") else {
             return
@@ -252,13 +257,14 @@ final class Fetch: Sendable {
         )
     }
 
-    private static func refusal(_ response: HTTPURLResponse, _ url: URL) -> CommandFailure {
+    private func refusal(_ response: HTTPURLResponse) -> CommandFailure {
         let status = response.statusCode
         let reason = response.lupine.reason
-        let address = ShownAddress.text(url)
+        let address = ShownAddress.text(plan.url)
+        let option = invocation.downloads ? "--download" : "--fail"
         return CommandFailure(
             status < 500 ? .clientError : .serverError,
-            "The server answered \(status)\(reason.isEmpty ? "" : " \(reason)") for \(address), which --fail makes a failure. --fail-with-body prints its body all the same."
+            "The server answered \(status)\(reason.isEmpty ? "" : " \(reason)") for \(address), which \(option) makes a failure. --fail-with-body prints its body all the same."
         )
     }
 
@@ -419,15 +425,22 @@ final class Fetch: Sendable {
                 if failure == nil, invocation.keepsServersTime { giveTime(state) }
             } catch { failure = failure ?? error as? CommandFailure ?? Self.broken(error) }
             if failure == nil, invocation.fails, let response = state.report.response,
-                response.statusCode >= 400, state.verdict.lacksFailure
+                response.statusCode >= 400, case .taken = state.verdict
             {
-                failure = Self.refusal(response, plan.url)
+                failure = refusal(response)
             }
+            if failure == nil, let response = state.report.response, response.statusCode < 400 {
+                do { try keepTag(response) } catch {
+                    failure = error as? CommandFailure ?? Self.broken(error)
+                }
+            }
+            // The page of an error is no part of what was asked for, and neither is one from its middle.
+            let isError = (state.report.response?.statusCode ?? 200) >= 400
             if let saver = state.saver {
                 if failure == nil { PartialMark.remove(saver.path) }
                 state.report.resumable =
-                    failure != nil && failure?.code != .resume && offset + saver.written > 0
-                    && saver.isRegular && !invocation.savesHead
+                    failure.map { $0.code != .resume } == true && !isError && offset + saver.written > 0
+                    && saver.isRegular && !invocation.savesHead && invocation.range == nil
                 state.report.file = saver.shown
             }
             if case .complete = state.verdict, let destination {

@@ -3,7 +3,7 @@
 internal import Foundation
 internal import Lupine
 
-/// When `--retry` sends again, and after what. A value without a clock.
+/// When `--retry` sends again, and after what. A value without a clock: the seconds that are spent are an argument.
 struct RetrySchedule: Sendable {
     static let statuses: Set<Int> = [408, 429, 500, 502, 503, 504]
     static let longestWait = 600.0
@@ -11,7 +11,10 @@ struct RetrySchedule: Sendable {
     /// Attempts that are left.
     private(set) var left: Int
     private var wait = 1.0
+    /// The seconds of --retry-delay, where 0 stands for the usual ones.
     private var delay: Double?
+    /// The seconds of --retry-max-time, where 0 stands for no limit.
+    private var limit: Double?
     private var takesAll = false
     private var takesRefused = false
 
@@ -19,13 +22,16 @@ struct RetrySchedule: Sendable {
 
     init(_ invocation: Invocation) {
         left = invocation.retries
-        delay = invocation.retryDelay
+        delay = invocation.retryDelay.flatMap { $0 > 0 ? $0 : nil }
+        limit = invocation.retryMaximumTime.flatMap { $0 > 0 ? $0 : nil }
         takesAll = invocation.retriesAllErrors
         takesRefused = invocation.retriesRefused
     }
 
-    /// Whether a response is given another try.
-    func takes(_ status: Int) -> Bool { left > 0 && Self.statuses.contains(status) }
+    /// Whether a response is given another try, one that `isFailure` by --fail included.
+    func takes(_ status: Int, isFailure: Bool = false) -> Bool {
+        left > 0 && (Self.statuses.contains(status) || (takesAll && isFailure))
+    }
 
     /// Whether a failure is: what may pass by itself.
     func takes(_ failure: CommandFailure) -> Bool {
@@ -38,12 +44,17 @@ struct RetrySchedule: Sendable {
         }
     }
 
-    /// Uses one attempt up and says how long to wait before it. The server's wish counts when it is longer.
-    mutating func next(retryAfter: Double?) -> Double {
+    /// How long to wait before the next attempt; nil when that would end after --retry-max-time. The server's wish counts when it
+    /// is longer.
+    func pause(retryAfter: Double?, spent: Double) -> Double? {
+        let pause = min(max(delay ?? wait, retryAfter ?? 0), Self.longestWait)
+        return spent + pause <= limit ?? .infinity ? pause : nil
+    }
+
+    /// Uses one attempt up.
+    mutating func advance() {
         left -= 1
-        if let delay { return min(max(delay, retryAfter ?? 0), Self.longestWait) }
-        defer { wait = min(wait * 2, Self.longestWait) }
-        return min(max(wait, retryAfter ?? 0), Self.longestWait)
+        wait = min(wait * 2, Self.longestWait)
     }
 
     /// The seconds of a `Retry-After`; a date is left to the schedule.

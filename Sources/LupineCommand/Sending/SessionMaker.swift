@@ -70,9 +70,9 @@ struct SessionMaker {
         return proxies
     }
 
-    /// The proxy's URL with the credentials of -U.
+    /// The proxy's URL with the credentials of -U; an empty one, which stands for none, stays so.
     private func withUser(_ proxy: String) -> String {
-        guard let user = invocation.proxyUser.map({ Credentials($0) }) else { return proxy }
+        guard !proxy.isEmpty, let user = invocation.proxyUser.map({ Credentials($0) }) else { return proxy }
         let start = proxy.range(of: "://")?.upperBound ?? proxy.startIndex
         let words = PercentEncoding.encoded(user.user) + ":" + PercentEncoding.encoded(user.password)
         let host =
@@ -90,18 +90,38 @@ struct SessionMaker {
                 return address
             }
         }
+        // Hosts and ports that redirects may lead to are not known; what can be named before is entered.
+        var portsOfAllHosts: Set<UInt16> = []
         for detour in invocation.detours {
-            for url in urls {
+            let places = urls.map { url in
                 let standard: UInt16 = ["https", "wss"].contains(url.scheme?.lowercased()) ? 443 : 80
-                let host = detour.host ?? url.host ?? ""
                 let port = detour.port ?? url.port.flatMap { UInt16(exactly: $0) } ?? standard
+                return (host: detour.host ?? url.host ?? "", port: port)
+            }
+            let ports = detour.port.map { [$0] } ?? Set(places.map(\.port) + [80, 443]).sorted()
+            let further = detour.host.map { host in ports.map { (host: host, port: $0) } } ?? []
+            for (host, port) in places + further where !portsOfAllHosts.contains(port) {
                 // The first that fits counts, and an address that --resolve gives before all.
                 let key = URLSessionConfiguration.LupineOptions.HostAndPort(host: host, port: port)
                 guard overrides[key] == nil else { continue }
                 overrides[key] = try addresses(detour.newHost ?? host, detour.newPort ?? port)
             }
+            guard detour.host == nil, let newHost = detour.newHost, !mayUseProxy else { continue }
+            for port in ports where portsOfAllHosts.insert(port).inserted {
+                let key = URLSessionConfiguration.LupineOptions.HostAndPort(host: "*", port: port)
+                guard overrides[key] == nil else { continue }
+                overrides[key] = try addresses(newHost, detour.newPort ?? port)
+            }
         }
         return overrides
+    }
+
+    /// Whether there is a proxy, whose own host `*` would stand for too.
+    private var mayUseProxy: Bool {
+        (proxies ?? surroundings.environment).contains { name, value in
+            let name = name.lowercased()
+            return name.hasSuffix("_proxy") && name != "no_proxy" && !value.isEmpty
+        }
     }
 
     private func addresses(_ host: String, _ port: UInt16) throws -> [SocketAddress] {
