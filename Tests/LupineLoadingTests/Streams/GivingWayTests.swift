@@ -27,6 +27,27 @@ struct GivingWayTests {
         await group.shutdown()
     }
 
+    @Test("so do the orders of a stream that has many")
+    func ordersGiveWay() async throws {
+        let group = try EventLoopGroup(count: 1, name: "giving-way")
+        let loop = group.loops[0]
+        let core = StreamCore()
+        core.attach { _ in }
+        for _ in 0..<1_000 { core.submit(.write([1], timeout: nil) { _ in }) }
+        let moved = await withCheckedContinuation { continuation in
+            _ = loop.execute {
+                let wire = EndlessWire(moves: 1_000)
+                loop.executeOnLoop { continuation.resume(returning: wire.moves) }
+                let conversation = StreamConversation(on: loop, for: SilentOwner())
+                conversation.open(wire)
+                core.begin(LoopBound(conversation, on: loop), on: loop)
+            }
+        }
+        #expect(0...TurnAllowance.steps ~= moved, "\(moved)")
+        core.end(URLError.cancelled(url: nil))
+        await group.shutdown()
+    }
+
     private static func use(_ use: Use, _ wire: EndlessWire, _ loop: EventLoop) {
         switch use {
         case .pumpReads, .pumpWrites:

@@ -62,6 +62,37 @@ struct WebSocketCoreTests {
         }
     }
 
+    @Test("[U-8.4] messages that wait for the connection are sent in order, and give way to others of the loop meanwhile")
+    func manySends() async throws {
+        let group = try EventLoopGroup(count: 1, name: "socket")
+        let loop = group.loops[0]
+        let (core, jobs, heard) = (WebSocketCore(), Jobs(), Noted<[Int]>([]))
+        core.attach { jobs.add($0) }
+        for index in 0..<5_000 {
+            core.send(WebSocketMessage(.binary, [UInt8(truncatingIfNeeded: index)])) { error in
+                if error == nil { heard.update { $0.append(index) } }
+            }
+        }
+        let (steps, step) = AsyncStream<Int>.makeStream()
+        _ = loop.execute {
+            let wire = DeafWire()
+            loop.executeOnLoop { step.yield(wire.sent) }
+            wire.all = 5_000
+            wire.onAll = { step.finish() }
+            core.open(Self.conversation(for: core, over: wire), on: loop) {}
+        }
+        var before: [Int] = []
+        for await count in steps { before.append(count) }
+        #expect(before.count == 1 && before.allSatisfy { 1...TurnAllowance.steps ~= $0 }, "\(before)")
+        // The last one is told of behind the last write.
+        await withCheckedContinuation { continuation in _ = loop.execute { continuation.resume() } }
+        jobs.runAll()
+        #expect(heard.value == Array(0..<5_000))
+        core.abort(URLError.cancelled(url: nil))
+        jobs.runAll()
+        await group.shutdown()
+    }
+
     @Test("[U-8.4] a message that came before the end is received, although the end is known already")
     func messageBeforeEnd() async throws {
         try await withCore { core, jobs, log, loop in
@@ -187,10 +218,18 @@ struct WebSocketCoreTests {
 /// A wire that takes everything and says nothing.
 private final class DeafWire: WebSocketWire {
     private(set) var isClosed = false
+    private(set) var sent = 0
+    /// How many there will be, and what happens then.
+    var all = Int.max
+    var onAll: (() -> Void)?
 
     var isLate: Bool { false }
 
-    func send(_ bytes: [UInt8]) -> Int { 0 }
+    func send(_ bytes: [UInt8]) -> Int {
+        sent += 1
+        if sent == all { onAll?() }
+        return 0
+    }
     func later(_ step: @escaping () -> Void) {}
     func resume() {}
     func close() { isClosed = true }
