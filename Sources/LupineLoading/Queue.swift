@@ -41,7 +41,9 @@ package struct Queue<Element> {
     /// Takes out the first one of which that holds: at once where it is the one that waits longest.
     package mutating func removeFirst(where isWanted: (Element) -> Bool) -> Element? {
         if let first, isWanted(first) { return popFirst() }
-        guard let index = storage[head...].firstIndex(where: { $0.map(isWanted) ?? false }) else { return nil }
+        guard let index = storage[head...].firstIndex(where: { $0.map(isWanted) ?? false }) else {
+            return nil
+        }
         return storage.remove(at: index)
     }
 

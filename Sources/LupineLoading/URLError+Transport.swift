@@ -37,7 +37,8 @@ extension URLError {
         let limit = time.map { " (\($0))" } ?? ""
         return .loading(
             .timedOut, url: url,
-            reason: "the load\(host) took longer than the whole may: raise timeoutIntervalForResource\(limit)",
+            reason:
+                "the load\(host) took longer than the whole may: raise timeoutIntervalForResource\(limit)",
             underlying: underlying)
     }
 

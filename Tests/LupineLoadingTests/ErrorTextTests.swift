@@ -31,7 +31,8 @@ struct ErrorTextTests {
             text: "the URL example has no scheme: it is to begin with https:// or http://"),
         Row(
             testDescription: "another scheme", address: "ftp://h/a", code: .unsupportedURL,
-            text: "the scheme \"ftp\" is not supported: http, https, file and data are, and what the session's protocolClasses "
+            text:
+                "the scheme \"ftp\" is not supported: http, https, file and data are, and what the session's protocolClasses "
                 + "take"),
         Row(
             testDescription: "a port that is none", address: "http://h:0/", code: .badURL,
@@ -45,11 +46,15 @@ struct ErrorTextTests {
         Row(
             testDescription: "silence", address: "/x", plan: ScriptPlan([Script([.stall])]),
             configure: { $0.timeoutIntervalForRequest = 0.25 }, code: .timedOut,
-            text: "timed out after 0.25 s without a byte to or from 127.0.0.1; if the server may take longer, raise the time-out"),
+            text:
+                "timed out after 0.25 s without a byte to or from 127.0.0.1; if the server may take longer, raise the time-out"
+        ),
         Row(
             testDescription: "the whole", address: "/x", plan: ScriptPlan([Script([.stall])]),
             configure: { $0.timeoutIntervalForResource = 0.25 }, code: .timedOut,
-            text: "the load from 127.0.0.1 took longer than the whole may: raise timeoutIntervalForResource (0.25 s)"),
+            text:
+                "the load from 127.0.0.1 took longer than the whole may: raise timeoutIntervalForResource (0.25 s)"
+        ),
         Row(
             testDescription: "cut off", address: "/x",
             plan: answer("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"), code: .networkConnectionLost,
@@ -57,18 +62,23 @@ struct ErrorTextTests {
         Row(
             testDescription: "no HTTP", address: "/x", plan: answer("220 mail ready\r\n"),
             code: .badServerResponse,
-            text: "HTTP with 127.0.0.1: the first line is not HTTP/1.1: '2' at offset 0 (HTTP/0.9, or another protocol on this port)"),
+            text:
+                "HTTP with 127.0.0.1: the first line is not HTTP/1.1: '2' at offset 0 (HTTP/0.9, or another protocol on this port)"
+        ),
         Row(
             testDescription: "a body that is longer than is collected", address: "/x",
             plan: answer("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789"),
             configure: { $0.lupine.collectedBodyLimit = 5 }, code: .dataLengthExceedsMaximum,
-            text: "The body from 127.0.0.1 is longer than 5 bytes, the most that is collected in memory: raise "
+            text:
+                "The body from 127.0.0.1 is longer than 5 bytes, the most that is collected in memory: raise "
                 + "configuration.lupine.collectedBodyLimit, or take the body as a stream or a file."),
         Row(
             testDescription: "a coding that is broken", address: "/x",
             plan: answer("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc"),
             code: .cannotDecodeRawData,
-            text: "the content from 127.0.0.1 cannot be decoded: the body is not valid gzip: bad header (incorrect header check), at byte 0"),
+            text:
+                "the content from 127.0.0.1 cannot be decoded: the body is not valid gzip: bad header (incorrect header check), at byte 0"
+        ),
         Row(
             testDescription: "a redirect that leads nowhere", address: "/x",
             plan: answer("HTTP/1.1 302 Found\r\nLocation: http://[\r\nContent-Length: 0\r\n\r\n"),
@@ -81,7 +91,8 @@ struct ErrorTextTests {
             text: "http://HOST/x redirects to file:///etc/passwd: the scheme \"file\" is not followed"),
         Row(
             testDescription: "redirects without end", address: "/redirect/30", code: .httpTooManyRedirects,
-            text: "more than 20 redirects; the last one: http://HOST/relative-redirect/10 redirects to /relative-redirect/9; see whether a cookie "
+            text:
+                "more than 20 redirects; the last one: http://HOST/relative-redirect/10 redirects to /relative-redirect/9; see whether a cookie "
                 + "or a login is missing that would end them"),
         Row(
             testDescription: "nothing in the cache", address: "/x",
@@ -92,7 +103,9 @@ struct ErrorTextTests {
             text: "/nowhere: ENOENT (No such file or directory)"),
     ]
 
-    @Test("[U-16.1, U-16.2] an error names host, step and cause, the same in each way to print it", arguments: rows)
+    @Test(
+        "[U-16.1, U-16.2] an error names host, step and cause, the same in each way to print it",
+        arguments: rows)
     func texts(_ row: Row) async throws {
         let origin = try LupineOrigin.Origin.start()
         if let plan = row.plan { origin.script("GET", "/x", plan) }

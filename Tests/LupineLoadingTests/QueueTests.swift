@@ -20,7 +20,8 @@ struct QueueTests {
             } else {
                 #expect(queue.popFirst() == (model.isEmpty ? nil : model.removeFirst()))
             }
-            #expect(queue.count == model.count && queue.isEmpty == model.isEmpty && queue.first == model.first)
+            #expect(
+                queue.count == model.count && queue.isEmpty == model.isEmpty && queue.first == model.first)
         }
         for element in [model.last, model.first, model.dropFirst().first, -1].compactMap(\.self) {
             #expect(queue.removeFirst { $0 == element } == model.first { $0 == element })

@@ -165,7 +165,9 @@ struct URLErrorTests {
                 Row(error: .shutDown, code: .cancelled),
             ]
             + TransferTimeout.allCases.map {
-                Row(error: .timedOut(host: "h", $0, after: .seconds(7)), code: .timedOut, words: ["h", "after 7 s"])
+                Row(
+                    error: .timedOut(host: "h", $0, after: .seconds(7)), code: .timedOut,
+                    words: ["h", "after 7 s"])
             }
     }
 
@@ -185,7 +187,8 @@ struct URLErrorTests {
         }
         #expect(
             "\(error)".hasPrefix(
-                "Error Domain=NSURLErrorDomain Code=\(row.code.rawValue) \"\(error.localizedDescription)\"UserInfo={"))
+                "Error Domain=NSURLErrorDomain Code=\(row.code.rawValue) \"\(error.localizedDescription)\"UserInfo={"
+            ))
         let beneath = try #require(error.userInfo[NSUnderlyingErrorKey] as? any Error) as NSError
         #expect(beneath.localizedDescription == "\(row.error)")
         let system = beneath.userInfo[NSUnderlyingErrorKey] as? NSError

@@ -159,7 +159,8 @@ final class DownloadSink: TaskSink {
         case .failure(let failure):
             return URLError.loading(
                 failure.code, url: task.currentRequest?.url,
-                reason: failure.reason ?? "the download's file: " + (failure.cause.map { "\($0)" } ?? "it is gone"),
+                reason: failure.reason ?? "the download's file: "
+                    + (failure.cause.map { "\($0)" } ?? "it is gone"),
                 underlying: failure.cause.map { NSError(domain: NSPOSIXErrorDomain, code: Int($0.rawValue)) })
         case .success(let file):
             state.withLock { $0.file = file }

@@ -86,7 +86,9 @@ final class NetworkLoad: HopLoad {
             return failSoon(
                 .loading(
                     .requestBodyStreamExhausted, url: hop.request.url,
-                    reason: "the body is to be sent again, and nobody has given a new stream for it (needNewBodyStream)"))
+                    reason:
+                        "the body is to be sent again, and nobody has given a new stream for it (needNewBodyStream)"
+                ))
         }
         let source = BodyStreamSource(stream, length: plan.length) { [weak self] reply in
             guard let self else { return reply(nil) }

@@ -66,7 +66,8 @@ enum RedirectRule {
                 return .failure(
                     .loading(
                         .unsupportedURL, url: current,
-                        reason: "\(move(from: current, to: location)): the scheme \"\(scheme)\" is not followed"))
+                        reason:
+                            "\(move(from: current, to: location)): the scheme \"\(scheme)\" is not followed"))
             }
         }
     }
@@ -102,7 +103,8 @@ enum RedirectRule {
         let cause = TransportError.insecureRedirect(host: target?.host(percentEncoded: false) ?? "")
         return .loading(
             .appTransportSecurityRequiresSecureConnection, url: target,
-            reason: "\(move(from: url, to: target?.absoluteString ?? "")): a redirect from https to http is not followed, "
+            reason:
+                "\(move(from: url, to: target?.absoluteString ?? "")): a redirect from https to http is not followed, "
                 + "unless configuration.lupine.followsInsecureRedirects is set",
             underlying: cause)
     }

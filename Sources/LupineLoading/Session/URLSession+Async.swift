@@ -82,7 +82,9 @@ extension URLSession {
     ) -> Result<(URL, URLResponse), any Error> {
         if let error { return .failure(error) }
         guard let file, let response else {
-            return .failure(URLError.loading(.badServerResponse, url: response?.url, reason: "the load ended without a response"))
+            return .failure(
+                URLError.loading(
+                    .badServerResponse, url: response?.url, reason: "the load ended without a response"))
         }
         let place = file.deletingLastPathComponent()
             .appendingPathComponent("lupine-\(UUID().uuidString).download")

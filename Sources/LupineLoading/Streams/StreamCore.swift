@@ -120,7 +120,8 @@ extension StreamFault {
     var error: any Error {
         switch self {
         case .timedOut:
-            URLError.loading(.timedOut, url: nil, reason: "the stream did nothing for as long as the call may take")
+            URLError.loading(
+                .timedOut, url: nil, reason: "the stream did nothing for as long as the call may take")
         case .closed:
             URLError.loading(.networkConnectionLost, url: nil, reason: "this half of the stream is closed")
         case .onlyContent:

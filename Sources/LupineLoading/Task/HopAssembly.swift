@@ -26,7 +26,9 @@ struct HopAssembly: Sendable {
         guard scheme != .none else {
             throw .loading(
                 .unsupportedURL, url: url,
-                reason: "the URL \(url.withoutUserInfo.absoluteString) has no scheme: it is to begin with https:// or http://")
+                reason:
+                    "the URL \(url.withoutUserInfo.absoluteString) has no scheme: it is to begin with https:// or http://"
+            )
         }
         if kind == .webSocket, scheme != .ws && scheme != .wss {
             throw .loading(

@@ -288,7 +288,8 @@ extension TaskDriver {
             return fail(
                 .loading(
                     .unsupportedURL, url: sent.url,
-                    reason: "the scheme \"\(scheme)\" is not supported: http, https, file and data are, and what the "
+                    reason:
+                        "the scheme \"\(scheme)\" is not supported: http, https, file and data are, and what the "
                         + "session's protocolClasses take"))
         }
         let hasAnswered =

@@ -68,7 +68,8 @@ struct TrustPath: Sendable {
             sent.contains(where: { $0.signatureCost == nil && $0.subject == end.issuer })
         {
             // Which it is, and not that it is missing.
-            let problem = Problem(code: X509_V_ERR_UNSUPPORTED_SIGNATURE_ALGORITHM, depth: best.built.count - 1)
+            let problem = Problem(
+                code: X509_V_ERR_UNSUPPORTED_SIGNATURE_ALGORITHM, depth: best.built.count - 1)
             let others = best.problems.filter { !$0.isAboutAnchoring }
             best = TrustPath(built: best.built, problems: others + [problem], isAnchored: false)
         }

@@ -153,7 +153,8 @@ extension TransferTimeout {
         switch self {
         case .connect: "see whether the port is right and no firewall drops what is sent there"
         case .tlsHandshake: "see whether the port speaks TLS"
-        case .firstByte, .idleRead, .idleWrite, .idle, .whole: "if the server may take longer, raise the time-out"
+        case .firstByte, .idleRead, .idleWrite, .idle, .whole:
+            "if the server may take longer, raise the time-out"
         }
     }
 }

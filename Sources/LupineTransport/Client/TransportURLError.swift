@@ -45,7 +45,8 @@ extension TransportURLError: CustomStringConvertible {
         case .unsupportedScheme(let scheme):
             "the scheme \(Excerpt(scheme)) is not supported: http, https and http+unix are"
         case .missingAuthority(let offset): "// is missing at octet \(offset), behind the scheme"
-        case .userinfo(let offset): "a user name or password stands at octet \(offset): give it by other means"
+        case .userinfo(let offset):
+            "a user name or password stands at octet \(offset): give it by other means"
         case .emptyHost(let offset): "there is no host at octet \(offset)"
         case .malformedIPLiteral(let offset): "what stands in brackets at octet \(offset) is no IPv6 address"
         case .malformedZone(let offset): "the zone at octet \(offset) is not %25 and a name"

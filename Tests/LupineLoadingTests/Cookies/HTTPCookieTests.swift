@@ -99,7 +99,9 @@ struct HTTPCookieTests {
         #expect(!(try #require(read("a=b"))).isSecure)
     }
 
-    @Test("[U-13.2, U-13.3] a line with more attributes than anybody has is no cookie, and so many ports are none")
+    @Test(
+        "[U-13.2, U-13.3] a line with more attributes than anybody has is no cookie, and so many ports are none"
+    )
     func manyAttributes() throws {
         let most = String(repeating: "; x=y", count: 63)
         #expect(read("a=b" + most + "; Secure")?.isSecure == true)

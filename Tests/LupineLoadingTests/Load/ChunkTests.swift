@@ -62,7 +62,8 @@ struct ChunkTests {
         let coded = try CodedBodies.gzip(Array(text.utf8))
         let wire = Self.chunked(coded.map { [$0] }, "Content-Encoding: gzip\r\n")
         let decoded = try await pieces(wire)
-        #expect(String(decoding: Data(decoded.joined()), as: UTF8.self) == text && decoded.count < coded.count)
+        #expect(
+            String(decoding: Data(decoded.joined()), as: UTF8.self) == text && decoded.count < coded.count)
         let chunks = (0..<500).map { [UInt8(truncatingIfNeeded: $0)] }
         let collected = try await pieces(Self.chunked(chunks), collects: true)
         #expect(Data(collected.joined()) == Data(chunks.joined()) && collected.count < 100)

@@ -285,7 +285,8 @@ struct HostileLookTests {
             let task: URLSessionTask
             switch kind {
             case 0: task = session.dataTask(with: someURL()) { _, _, _ in withExtendedLifetime(parting) {} }
-            case 1: task = session.downloadTask(with: someURL()) { _, _, _ in withExtendedLifetime(parting) {} }
+            case 1:
+                task = session.downloadTask(with: someURL()) { _, _, _ in withExtendedLifetime(parting) {} }
             default:
                 task = session.dataTask(with: someURL())
                 task.delegate = Delegate(parting)

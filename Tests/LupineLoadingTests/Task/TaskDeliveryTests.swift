@@ -54,7 +54,8 @@ struct TaskDeliveryTests {
         #expect(delivery.drain() == ["certain"])
     }
 
-    @Test("[T-7] no more than 64 pieces wait: those behind them are joined, up to 64 KiB, and nothing is lost")
+    @Test(
+        "[T-7] no more than 64 pieces wait: those behind them are joined, up to 64 KiB, and nothing is lost")
     func joinedPieces() {
         let delivery = Held()
         for _ in 0..<1_000 { _ = delivery.add(Data(count: 1)) }

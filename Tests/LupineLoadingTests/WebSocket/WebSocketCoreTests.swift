@@ -62,7 +62,9 @@ struct WebSocketCoreTests {
         }
     }
 
-    @Test("[U-8.4] messages that wait for the connection are sent in order, and give way to others of the loop meanwhile")
+    @Test(
+        "[U-8.4] messages that wait for the connection are sent in order, and give way to others of the loop meanwhile"
+    )
     func manySends() async throws {
         let group = try EventLoopGroup(count: 1, name: "socket")
         let loop = group.loops[0]

@@ -19,7 +19,9 @@ struct ChunkBorderTests {
         return stage.url("/chunks")
     }
 
-    @Test("[DS-1, T-7] chunks that came together are pieces of their own, which a program may decode one by one")
+    @Test(
+        "[DS-1, T-7] chunks that came together are pieces of their own, which a program may decode one by one"
+    )
     func pieces() async throws {
         struct Row: Decodable, Sendable { let a: Int }
         try await withPipeline { stage async throws in

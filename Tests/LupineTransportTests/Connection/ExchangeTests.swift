@@ -150,7 +150,8 @@ import Testing
         let wire = octets.flatMap { [0x31, 0x0D, 0x0A, $0, 0x0D, 0x0A] } + Array("0\r\n\r\n".utf8)
         let plan = ScriptPlan([
             Script([
-                .expectHead, .send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"), .send(wire), .stall,
+                .expectHead, .send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"), .send(wire),
+                .stall,
             ])
         ])
         try await withPool(plan) { stage in
