@@ -126,7 +126,8 @@ extension AFError.ResponseSerializationFailureReason {
         case .jsonSerializationFailed(let error):
             "The response could not be read as JSON: \(error.localizedDescription)"
         case .decodingFailed(let error):
-            "The response could not be decoded: \(error.localizedDescription)"
+            "The response could not be decoded: "
+                + ((error as? DecodingError)?.place ?? error.localizedDescription)
         case .customSerializationFailed(let error):
             "A custom serializer could not serialize the response: \(error.localizedDescription)"
         case .invalidEmptyResponse(let type):

@@ -40,7 +40,7 @@ public final class DecodableResponseSerializer<T: Decodable & Sendable>: Respons
             return value
         }
         do { return try decoder.decode(T.self, from: content) } catch {
-            throw AFError.responseSerializationFailed(reason: .decodingFailed(error: error))
+            throw AFError.decoding(error, of: content)
         }
     }
 }

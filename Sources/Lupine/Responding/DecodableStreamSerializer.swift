@@ -24,7 +24,7 @@ public struct DecodableStreamSerializer<T: Decodable & Sendable>: DataStreamSeri
     public func serialize(_ data: Data) throws -> T {
         let content = try dataPreprocessor.preprocess(data)
         do { return try decoder.decode(T.self, from: content) } catch {
-            throw AFError.responseSerializationFailed(reason: .decodingFailed(error: error))
+            throw AFError.decoding(error, of: content)
         }
     }
 }

@@ -35,7 +35,7 @@ public struct NDJSONSerializer<T: Decodable & Sendable>: SpanningStreamSerialize
     /// The value of a line whose length has been looked at.
     func value(of data: Data) throws -> T {
         do { return try decoder.decode(T.self, from: data) } catch {
-            throw AFError.responseSerializationFailed(reason: .decodingFailed(error: error))
+            throw AFError.decoding(error, of: data)
         }
     }
 

@@ -98,6 +98,7 @@ struct CookieJar: Sendable {
         clock += 1
         var found: [Entry] = []
         var domain = origin.host[...]
+        let isAddress = HostName.isAddress(origin.host)
         while !domain.isEmpty {
             let key = String(domain)
             if var shelf = shelves[key] {
@@ -108,7 +109,7 @@ struct CookieJar: Sendable {
                 }
                 shelves[key] = shelf
             }
-            guard let dot = domain.firstIndex(of: "."), !HostName.isAddress(origin.host) else { break }
+            guard let dot = domain.firstIndex(of: "."), !isAddress else { break }
             domain = domain[domain.index(after: dot)...]
         }
         found.sort { left, right in
@@ -133,14 +134,14 @@ struct CookieJar: Sendable {
     private func wouldCoverSecureCookie(_ cookie: HTTPCookie, at now: Date) -> Bool {
         let key = Self.key(of: cookie)
         return shelvesAround(key).contains { domain in
-            (HostName.isSame(domain, orBelow: key) || HostName.isSame(key, orBelow: domain))
-                && (shelves[domain] ?? []).contains { entry in
-                    entry.cookie.isSecure && entry.cookie.name == cookie.name && !entry.isOver(at: now)
-                        && (cookie.path == entry.cookie.path
-                            || cookie.path.hasPrefix(
-                                entry.cookie.path.hasSuffix("/") ? entry.cookie.path : entry.cookie.path + "/"
-                            ))
-                }
+            // Few have such a cookie, and names are long to compare.
+            (shelves[domain] ?? []).contains { entry in
+                entry.cookie.isSecure && entry.cookie.name == cookie.name && !entry.isOver(at: now)
+                    && (cookie.path == entry.cookie.path
+                        || cookie.path.hasPrefix(
+                            entry.cookie.path.hasSuffix("/") ? entry.cookie.path : entry.cookie.path + "/"
+                        ))
+            } && (HostName.isSame(domain, orBelow: key) || HostName.isSame(key, orBelow: domain))
         }
     }
 

@@ -19,15 +19,19 @@ enum HostName {
     ///
     /// A name whose last label is a number is one too: resolvers take `0x7f.0.0.1` and `127.1` for addresses (as the URL
     /// standard does, §3.5), and no domain has such a label.
+    ///
+    /// By octets: it is asked for every cookie, and a server decides how long the names are.
     static func isAddress(_ host: String) -> Bool {
-        IPAddress(host.prefix { $0 != "%" }) != nil || endsInNumber(host)
+        if endsInNumber(host.utf8) { return true }
+        // Only version 6 has colons, and only addresses have zones.
+        guard host.utf8.contains(where: { $0 == 0x3A || $0 == 0x25 }) else { return false }
+        return IPAddress(host.prefix { $0 != "%" }) != nil
     }
 
-    private static func endsInNumber(_ host: String) -> Bool {
-        guard
-            let label = withoutRoot(host).split(separator: ".", omittingEmptySubsequences: false).last?.utf8,
-            !label.isEmpty
-        else { return false }
+    private static func endsInNumber(_ host: String.UTF8View) -> Bool {
+        let name = host.last == 0x2E ? host.dropLast() : host[...]
+        let label = name.lastIndex(of: 0x2E).map { name[name.index(after: $0)...] } ?? name
+        if label.isEmpty { return false }
         if label.starts(with: "0x".utf8) {
             return label.dropFirst(2).allSatisfy { 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 }
         }
@@ -39,11 +43,20 @@ enum HostName {
 
     /// Whether every label of a canonical name is there.
     static func isWhole(_ host: String) -> Bool {
-        !withoutRoot(host).split(separator: ".", omittingEmptySubsequences: false).contains { $0.isEmpty }
+        var before: UInt8 = 0x2E
+        for octet in withoutRoot(host).utf8 {
+            if octet == 0x2E, before == 0x2E { return false }
+            before = octet
+        }
+        return before != 0x2E
     }
 
     /// Whether a canonical host is that domain, or is below it (RFC 6265 §5.1.3).
     static func isSame(_ host: String, orBelow domain: String) -> Bool {
-        host == domain || (!domain.isEmpty && host.hasSuffix("." + domain) && !isAddress(host))
+        let (whole, end) = (host.utf8, domain.utf8)
+        if whole.count <= end.count { return host == domain }
+        let start = whole.index(whole.endIndex, offsetBy: -end.count)
+        return !end.isEmpty && whole[whole.index(before: start)] == 0x2E
+            && whole[start...].elementsEqual(end) && !isAddress(host)
     }
 }

@@ -87,7 +87,9 @@ enum SetCookieSyntax {
             default: apply(attribute, value, to: &contents, origin)
             }
         }
+        // The last one counts, and is looked at once.
         guard domainText.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
+        contents.domain = domain(domainText) ?? origin.host
         // A cookie does not say afterwards whether its line had a path, or an address for a domain.
         if CookiePrefix(of: name) == .host,
             !hasPath || domain(domainText).map(HostName.isAddress) ?? false
@@ -104,7 +106,6 @@ enum SetCookieSyntax {
         let text = value ?? ""
         switch attribute {
         case "expires": contents.expires = HTTPDate.moment(of: text) ?? contents.expires
-        case "domain": contents.domain = domain(text) ?? origin.host
         case "path": contents.path = text.hasPrefix("/") ? text : origin.defaultPath
         case "secure": contents.isSecure = true
         case "httponly": contents.isHTTPOnly = true

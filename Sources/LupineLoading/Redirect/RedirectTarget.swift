@@ -152,12 +152,16 @@ struct RedirectTarget: Sendable {
             credential = at.flatMap { Self.credential(octets[..<$0]) }
         }
 
+        private static let longestHost = 3 * 255
+
         private static func host(_ octets: ArraySlice<UInt8>) -> String? {
             if octets.first == 0x5B {
                 guard octets.last == 0x5D else { return nil }
                 let literal = RedirectTarget.text(octets.dropFirst().dropLast())
                 return IPv6Address(literal) == nil ? nil : "[" + literal + "]"
             }
+            // No name is longer, each of its octets percent-encoded.
+            guard octets.count <= longestHost else { return nil }
             let text = RedirectTarget.text(octets)
             let name = HostName.canonical(text.removingPercentEncoding ?? text)
             let isName = name.utf8.allSatisfy { URIByte.isUnreserved($0) || URIByte.isSubDelimiter($0) }

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineOrigin
+import LupineTestKit
+import Testing
+
+@testable import Lupine
+
+/// What a program reads of a response that could not be decoded: where, what was expected, and what there was.
+struct DecodingErrorTests {
+    struct Flower: Decodable, Sendable {
+        let name: String
+        let colour: String
+    }
+
+    struct Garden: Decodable, Sendable {
+        let flowers: [Flower]
+    }
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let content: String
+        /// What the text has in it, in this order.
+        let parts: [String]
+        var absent: [String] = []
+    }
+
+    static let rows = [
+        Row(
+            testDescription: "another type", content: #"{"flowers":[{"name":"lupine","colour":7}]}"#,
+            parts: [
+                "at flowers[0].colour: ", "String", "number",
+                #"begins with: {"flowers":[{"name":"lupine","colour":7}]}"#,
+            ]),
+        Row(
+            testDescription: "a missing member", content: #"{"flowers":[{"name":"lupine"}]}"#,
+            parts: ["at flowers[0]: ", "colour", #"begins with: {"flowers""#]),
+        Row(
+            testDescription: "a page where JSON was expected", content: "<html>\r\n<title>Log in</title>",
+            parts: ["JSON", #"begins with: <html>\r\n<title>Log in</title>"#]),
+        Row(
+            testDescription: "secrets",
+            content: #"{"access_token":"abc\u0041def","x":1, "api-key" : 42,"flowers":3}"#,
+            parts: [
+                "at flowers: ", #""access_token":[redacted],"x":1, "api-key" : [redacted],"flowers":3}"#,
+            ],
+            absent: ["abc", "42"]),
+        Row(
+            testDescription: "a long content",
+            content: #"{"flowers":3,"rest":""# + String(repeating: "x", count: 9_000) + #""}"#,
+            parts: ["at flowers: ", "xxxx…"], absent: [String(repeating: "x", count: 121)]),
+    ]
+
+    @Test("a decoding error names the place, and shows how the content begins", arguments: rows)
+    func texts(_ row: Row) throws {
+        let error = try #require(throws: AFError.self) {
+            try DecodableResponseSerializer<Garden>().serialize(
+                request: nil, response: nil, data: Data(row.content.utf8), error: nil)
+        }
+        let text = try #require(error.errorDescription)
+        var rest = text[...]
+        for part in row.parts {
+            let range = try #require(rest.range(of: part), "\(part) in \(text)")
+            rest = rest[range.upperBound...]
+        }
+        for part in row.absent { #expect(!text.contains(part), "\(text)") }
+        #expect(error.underlyingError is DecodingError)
+    }
+
+    @Test("a stream's pieces and lines say the same")
+    func streams() throws {
+        let data = Data(#"{"flowers":3}"#.utf8)
+        for serialize in [
+            { try DecodableStreamSerializer<Garden>().serialize(data) },
+            { try NDJSONSerializer<Garden>().serialize(data) },
+        ] {
+            let error = try #require(throws: AFError.self) { _ = try serialize() }
+            let text = try #require(error.errorDescription)
+            #expect(text.contains("at flowers: ") && text.hasSuffix(#"begins with: {"flowers":3}"#))
+        }
+    }
+}
