@@ -82,7 +82,7 @@ struct GoldenCase: CustomTestStringConvertible, Sendable {
         echo("--http1.1 @/anything", "\"method\""),
         echo("--interface 127.0.0.1 @/anything", "\"method\""),
         echo("--limit-rate 1G @/anything", "\"method\""),
-        echo("--connect-timeout 5 -m 20 @/anything", "\"method\""),
+        echo("--connect-timeout 300 -m 500 @/anything", "\"method\""),
         echo("--noproxy * @/anything", "\"method\""),
         echo("--tlsv1.2 --tlsv1.3 @/anything", "\"method\""),
     ]

@@ -89,11 +89,13 @@ struct Shell: Sendable {
     }
 }
 
-/// Has `body` use a shell and an origin, which is gone afterwards.
+/// Has `body` use a shell and an origin, which is gone afterwards, and which waits for a command that a busy machine is slow to run.
 func withShell<T>(
     _ configuration: OriginConfiguration = OriginConfiguration(),
     _ body: (Shell, LupineOrigin.Origin) async throws -> T
 ) async throws -> T {
+    var configuration = configuration
+    configuration.idleTimeout = max(configuration.idleTimeout, .seconds(600))
     let origin = try LupineOrigin.Origin.start(configuration: configuration)
     let result: T
     do { result = try await Shell.use { try await body($0, origin) } } catch {

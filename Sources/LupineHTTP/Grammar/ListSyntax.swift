@@ -10,9 +10,8 @@ package enum ListSyntax {
     package static let mostElements = 256
 
     /// Calls `body` with the range of each element between commas, without the blanks around it; commas in quoted
-    /// strings do not count and empty elements are left out (RFC 9110 §5.6.1.2).
-    ///
-    /// - Parameter limit: So many elements are looked at; the others are left out.
+    /// strings do not count and empty elements are left out (RFC 9110 §5.6.1.2). Of more elements than `limit` the others are
+    /// left out, too.
     package static func forEachElement(
         in bytes: Span<UInt8>, upTo limit: Int = .max, _ body: (Range<Int>) -> Void
     ) {
