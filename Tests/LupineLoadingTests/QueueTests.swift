@@ -6,7 +6,7 @@ import Testing
 @testable import LupineLoading
 
 struct QueueTests {
-    /// Against an array, in a thousand random walks' worth of steps.
+    /// Against an array, over 20,000 random steps.
     @Test func whatComesFirstGoesFirst() {
         var random = SeededRandom(seed: 7)
         var queue = Queue<Int>()

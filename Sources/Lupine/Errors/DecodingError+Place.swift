@@ -57,13 +57,20 @@ extension DecodingError {
 
     /// The beginning of a content as a line of text, without the values of members whose names are those of secrets.
     private static func start(of data: Data) -> String {
-        // Somewhat more, so that the name of a secret is seen whose value is cut.
-        let text = String(decoding: data.prefix(shownOctets), as: UTF8.self)
-        let plain = text.replacing(#/"(?<name>[^"]*)"(?<colon>\s*:\s*)(?<value>"[^"]*"?|[^,}\s"]+)/#) {
-            match in
+        var text = String(decoding: data.prefix(shownOctets), as: UTF8.self)
+        var isCut = data.count > shownOctets
+        // Where a secret is an array or an object, nothing behind it is shown.
+        let containers = text.matches(of: #/"([^"]*)"\s*:\s*[\[{]/#)
+        if let container = containers.first(where: { LogRedaction.isSecret(String($0.1)) }) {
+            text = text[..<container.range.lowerBound] + "\"\(container.1)\":\(LogRedaction.mark)"
+            isCut = true
+        }
+        let plain = text.replacing(
+            #/"(?<name>[^"]*)"(?<colon>\s*:\s*)(?<value>"(?:[^"\\]|\\.)*"?|[^,}\s"]+)/#
+        ) { match in
             LogRedaction.isSecret(String(match.name))
                 ? "\"\(match.name)\"\(match.colon)\(LogRedaction.mark)" : match.0
         }
-        return LogRedaction.line(plain) + (data.count > shownOctets ? "…" : "")
+        return LogRedaction.line(plain) + (isCut ? "…" : "")
     }
 }

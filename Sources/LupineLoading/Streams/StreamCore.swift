@@ -93,16 +93,11 @@ final class StreamCore: Sendable {
         end(URLError(.shutDown, url: nil))
     }
 
-    /// Carries out what was ordered, and then gives way to the other connections of the loop: threads of the program's may order
-    /// as fast as this works.
     private func work(_ conversation: StreamConversation, on loop: EventLoop) {
-        var allowance = TurnAllowance()
-        while let order = nextOrder() {
+        loop.repeatGivingWay { [self] in
+            guard let order = nextOrder() else { return false }
             conversation.take(order)
-            if allowance.isSpent(on: loop) {
-                let bound = LoopBound(conversation, on: loop)
-                return loop.executeOnLoop { self.work(bound.value, on: loop) }
-            }
+            return true
         }
     }
 

@@ -47,6 +47,13 @@ struct DecodingErrorTests {
             ],
             absent: ["abc", "42"]),
         Row(
+            testDescription: "a secret with a quote in it", content: #"{"password":"ab\"cd","flowers":3}"#,
+            parts: [#"{"password":[redacted],"flowers":3}"#], absent: ["ab", "cd"]),
+        Row(
+            testDescription: "secrets in an array",
+            content: #"{"x":{"y":1},"tokens":["abc","def"],"flowers":3}"#,
+            parts: [#"{"x":{"y":1},"tokens":[redacted]…"#], absent: ["abc", "def"]),
+        Row(
             testDescription: "a long content",
             content: #"{"flowers":3,"rest":""# + String(repeating: "x", count: 9_000) + #""}"#,
             parts: ["at flowers: ", "xxxx…"], absent: [String(repeating: "x", count: 121)]),
