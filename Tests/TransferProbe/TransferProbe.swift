@@ -6,8 +6,9 @@ import Glibc
 /// Transfers that need a process of their own: one long stream or one large form, after which the process looks at its own
 /// memory (`stream URL MEBIBYTES KIBIBYTES`, `form URL FILE STREAMED-BYTES DIGEST KIBIBYTES`), one download, after which it
 /// looks for what is left behind (`download URL FOLDER EXPECTED [FILE-SIZE]`), many transfers at once, after which it looks
-/// at its descriptors (`storm URL FOLDER FILE COUNT DOWNLOADED-DIGEST UPLOADED-DIGEST`), or a bit of everything, with a look
-/// at who may read the files of it (`secrets URL FOLDER`).
+/// at its descriptors (`storm URL FOLDER FILE COUNT DOWNLOADED-DIGEST UPLOADED-DIGEST`), a bit of everything, with a look
+/// at who may read the files of it (`secrets URL FOLDER`), or requests under the locale of its environment
+/// (`languages URL`).
 @main struct TransferProbe {
     static func main() async throws {
         let arguments = CommandLine.arguments
@@ -24,6 +25,8 @@ import Glibc
         case ("secrets", 4):
             let scenario = SecretScenario(url: arguments[2], folder: URL(fileURLWithPath: arguments[3]))
             exit(try await scenario.leavesNotes() ? 0 : 1)
+        case ("languages", 3):
+            exit(try await LanguageScenario(url: arguments[2]).asks() ? 0 : 1)
         case ("form", 7):
             guard let streamed = Int(arguments[4]), let limit = Int(arguments[6]) else { misuse() }
             let scenario = FormScenario(
@@ -47,6 +50,7 @@ import Glibc
         print("       lupine-transfer-probe storm URL FOLDER FILE COUNT DOWNLOADED-DIGEST UPLOADED-DIGEST")
         print("       lupine-transfer-probe download URL FOLDER EXPECTED [FILE-SIZE]")
         print("       lupine-transfer-probe secrets URL FOLDER")
+        print("       lupine-transfer-probe languages URL")
         exit(2)
     }
 }

@@ -8,9 +8,10 @@ extension HTTPHeader {
     public static let defaultAcceptEncoding: HTTPHeader = .acceptEncoding(
         ["br", "gzip", "deflate"].qualityEncoded())
 
-    /// The first six of the user's languages, in the order of preference.
+    /// The user's languages as the environment's locale names them, in the order of preference, six at most:
+    /// `de-AT;q=1.0, de;q=0.9` under `de_AT.UTF-8`. The value is empty where the locale names no language, as `C` does.
     public static let defaultAcceptLanguage: HTTPHeader = .acceptLanguage(
-        Locale.preferredLanguages.prefix(6).qualityEncoded())
+        UserLanguages.preferred.qualityEncoded())
 
     /// The program, the system and the library: `tool/Unknown (Unknown; build:Unknown; Linux 6.1.0) Lupine/0.6.0`.
     public static let defaultUserAgent: HTTPHeader = .userAgent(

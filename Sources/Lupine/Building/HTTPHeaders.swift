@@ -6,10 +6,9 @@
 /// here. A value type; equal only when order and spelling are equal too.
 public struct HTTPHeaders: Equatable, Hashable, Sendable {
     /// What a session of default configuration sends with each request: `Accept-Encoding`, `Accept-Language` and
-    /// `User-Agent`. Computed once.
-    public static let `default`: HTTPHeaders = [
-        .defaultAcceptEncoding, .defaultAcceptLanguage, .defaultUserAgent,
-    ]
+    /// `User-Agent`; no `Accept-Language` where the locale names no language. Computed once.
+    public static let `default` = HTTPHeaders(
+        [.defaultAcceptEncoding, .defaultAcceptLanguage, .defaultUserAgent].filter { !$0.value.isEmpty })
 
     private var headers: [HTTPHeader] = []
 

@@ -10,8 +10,8 @@ package enum DefaultFields {
     static let acceptEncoding = (["gzip", "deflate"] + (ContentCoding.decodable.contains(.br) ? ["br"] : []))
         .joined(separator: ", ")
 
-    /// The languages that the user reads, the first one most.
-    static let acceptLanguage = languages(Locale.preferredLanguages)
+    /// The languages that the user reads, the first one most; nil when the locale names none, and the field is not sent.
+    static let acceptLanguage = languages(UserLanguages.preferred)
 
     /// The program and its version, and ours.
     static let userAgent = agent(
@@ -21,13 +21,10 @@ package enum DefaultFields {
     /// The version of this library.
     package static let version = "0.1.0"
 
-    /// Languages as `Accept-Language` lists them (RFC 9110 §12.5.4), six at most. What is no language tag is left out.
-    static func languages(_ preferred: [String]) -> String {
-        let tags = preferred.map { $0.replacingOccurrences(of: "_", with: "-") }.filter { tag in
-            !tag.isEmpty && tag.utf8.allSatisfy { TagOctet.isLetterOrDigit($0) || $0 == 0x2D }
-        }
-        guard !tags.isEmpty else { return "en" }
-        return tags.prefix(6).enumerated().map { index, tag in
+    /// Language tags, six at most, as `Accept-Language` lists them (RFC 9110 §12.5.4).
+    static func languages(_ tags: [String]) -> String? {
+        guard !tags.isEmpty else { return nil }
+        return tags.enumerated().map { index, tag in
             index == 0 ? tag : "\(tag);q=0.\(10 - index)"
         }.joined(separator: ", ")
     }
@@ -42,16 +39,13 @@ package enum DefaultFields {
         String(
             text.unicodeScalars.map { scalar -> Character in
                 guard scalar.isASCII,
-                    TagOctet.isLetterOrDigit(UInt8(scalar.value)) || "-._".unicodeScalars.contains(scalar)
+                    isLetterOrDigit(UInt8(scalar.value)) || "-._".unicodeScalars.contains(scalar)
                 else { return "_" }
                 return Character(scalar)
             })
     }
-}
 
-/// What the parts of default fields are made of.
-private enum TagOctet {
-    static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
         default: false

@@ -86,8 +86,10 @@ struct SendingPlan: Sendable {
             try fields.add(.proxyAuthorization, authorization)
         }
         if !fields.contains(.accept), !settings.omits(.accept) { try fields.add(.accept, "*/*") }
-        if !fields.contains(.acceptLanguage), !settings.omits(.acceptLanguage) {
-            try fields.add(.acceptLanguage, DefaultFields.acceptLanguage)
+        if let languages = DefaultFields.acceptLanguage, !fields.contains(.acceptLanguage),
+            !settings.omits(.acceptLanguage)
+        {
+            try fields.add(.acceptLanguage, languages)
         }
         if !fields.contains(.acceptEncoding), !settings.omits(.acceptEncoding), !hop.isUpgrade, hop.mayDecode,
             settings.lupine.decodesContent

@@ -43,7 +43,7 @@ import Testing
             #expect(sent("Accept", in: response) == "application/json")
             // The default fields of every request.
             #expect(sent("Accept-Encoding", in: response) == "br;q=1.0, gzip;q=0.9, deflate;q=0.8")
-            #expect(sent("Accept-Language", in: response) != nil)
+            #expect(sent("Accept-Language", in: response) == HTTPHeaders.default["Accept-Language"])
             #expect(sent("User-Agent", in: response)?.contains("/") == true)
         }
     }

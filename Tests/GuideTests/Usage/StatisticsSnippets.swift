@@ -35,7 +35,9 @@ import Testing
             let lines = description.components(separatedBy: " \\\n\t")
             #expect(lines.first == "$ curl -v")
             #expect(lines.contains("-X GET"))
-            #expect(lines.contains { $0.hasPrefix("-H \"Accept-Language: ") })
+            #expect(
+                lines.contains { $0.hasPrefix("-H \"Accept-Language: ") }
+                    == (HTTPHeaders.default["Accept-Language"] != nil))
             #expect(lines.contains("-H \"Accept-Encoding: br;q=1.0, gzip;q=0.9, deflate;q=0.8\""))
             #expect(lines.contains { $0.hasPrefix("-H \"User-Agent: ") })
             #expect(lines.last == "\"\(httpbin)/get\"")

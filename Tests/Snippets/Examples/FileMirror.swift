@@ -51,6 +51,7 @@ struct FileMirror: Sendable {
         if response.error == nil { return .complete(bytes: size(of: place) ?? 0) }
         guard let resumeData = response.resumeData else { return .interrupted(canResume: false) }
         do {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             try resumeData.write(to: resumePlace)
             return .interrupted(canResume: true)
         } catch {
