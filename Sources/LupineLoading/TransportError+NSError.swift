@@ -26,10 +26,10 @@ extension TransportError: CustomNSError, LocalizedError {
     /// What the kernel said; of several attempts, to the last of them (U-9.16).
     private var systemError: Errno? {
         switch self {
-        case .connect(_, let error), .connectionLost(_, let error), .outOfDescriptors(let error),
+        case .connect(_, let error), .connectionLost(_, _, let error), .outOfDescriptors(let error),
             .file(let error), .system(let error), .resolution(_, .resolverFailed(_, let error?)):
             error
-        case .unreachable(_, let failures): failures.last?.error
+        case .unreachable(_, _, let failures): failures.last?.error
         case .url, .resolution, .tunnel, .socks, .tls, .http, .coding, .proxy, .content, .timedOut,
             .contentTooLong, .tooManyRedirects, .insecureRedirect, .redirect, .unsupported, .cancelled,
             .shutDown:

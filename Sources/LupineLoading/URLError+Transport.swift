@@ -33,13 +33,21 @@ extension URLError {
 
     /// The error of a load whose whole has taken too long.
     static func tooLong(_ url: URL?, after time: Interval?, underlying: (any Error)? = nil) -> URLError {
-        let host = url?.host(percentEncoded: false).map { " from \($0)" } ?? ""
+        let origin = WebOrigin(url).map { " from \($0.authority)" } ?? ""
         let limit = time.map { " (\($0))" } ?? ""
         return .loading(
             .timedOut, url: url,
             reason:
-                "the load\(host) took longer than the whole may: raise timeoutIntervalForResource\(limit)",
+                "the load\(origin) took longer than the whole may: raise timeoutIntervalForResource\(limit)",
             underlying: underlying)
+    }
+
+    /// The error of a load that ended without a response, as a protocol of the program's may (U-17.5).
+    static func noResponse(_ url: URL?) -> URLError {
+        let origin = url.map { " of \($0.withoutUserInfo.absoluteString)" } ?? ""
+        return .loading(
+            .badServerResponse, url: url,
+            reason: "the load\(origin) ended without a response: a URLProtocol gives one before it finishes")
     }
 
     /// The error of what was cancelled.
@@ -80,13 +88,13 @@ extension TransportError {
         case .url(let error): error.code
         case .resolution(_, let error): error.code
         case .connect(_, let error): error.codeOfConnecting
-        case .unreachable(_, let failures): Self.code(of: failures.map(\.error))
+        case .unreachable(_, _, let failures): Self.code(of: failures.map(\.error))
         case .tunnel(_, let error): error.code
         case .socks(_, let error): error.code
         case .tls(_, _, let error): error.code
-        case .connectionLost(_, let error): error == .timedOut ? .timedOut : .networkConnectionLost
-        case .http(_, let error): error.code
-        case .coding(_, let error): error.code
+        case .connectionLost(_, _, let error): error == .timedOut ? .timedOut : .networkConnectionLost
+        case .http(_, _, let error): error.code
+        case .coding(_, _, let error): error.code
         case .proxy: .cannotConnectToHost
         case .content: .requestBodyStreamExhausted
         case .file(let error): error.codeOfFile

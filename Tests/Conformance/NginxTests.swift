@@ -96,7 +96,8 @@ import Testing
                 _ = try await client.get(nginx.url + "/nothing")
                 throw RowFailure("a response")
             } catch let error as TransportError {
-                try #require(error == .http(host: "127.0.0.1", .truncated(.beforeHead)))
+                try #require(
+                    error == .http(host: "127.0.0.1", port: nginx.place.port, .truncated(.beforeHead)))
             }
             // The client is none the worse for it.
             try #require(try await client.get(nginx.url + "/page.txt").status.code == 200)
@@ -110,7 +111,8 @@ import Testing
                 _ = try await client.get(nginx.url + "/nothing")
                 throw RowFailure("a response")
             } catch let error as TransportError {
-                try #require(error == .http(host: "127.0.0.1", .truncated(.beforeHead)))
+                try #require(
+                    error == .http(host: "127.0.0.1", port: nginx.place.port, .truncated(.beforeHead)))
             }
             try #require(client.connectionsOpened == 2)
             let access = try String(contentsOfFile: nginx.place.folder + "/access.log", encoding: .utf8)

@@ -112,7 +112,7 @@ import Testing
         let client = HTTPClient(configuration: configuration)
         await #expect(
             throws: TransportError.unreachable(
-                host: "127.0.0.1",
+                host: "127.0.0.1", port: port,
                 [ConnectFailure(address: .ipv4(.loopback, port: port), error: .connectionRefused)])
         ) { try await client.get("http://127.0.0.1:1/") }
         await client.shutdown()

@@ -119,7 +119,8 @@ struct RequestCase: Sendable {
             switch talk.way.between {
             case .nobody:
                 guard
-                    case .http(_, .truncated(.insideHead(received: 27))) = try await talk.failure("/cut-head")
+                    case .http(_, _, .truncated(.insideHead(received: 27))) = try await talk.failure(
+                        "/cut-head")
                 else { throw RowFailure("another error") }
             case .proxy:
                 let status = try await talk.ask(.get, "/cut-head").status
@@ -188,7 +189,7 @@ struct RequestCase: Sendable {
             let path = "/cut-" + place.filter { $0 != " " }
             talk.origin.script("GET", path, ScriptPlan(.send(text), .close))
             let error = try await talk.failure(path)
-            guard case .http(_, .truncated(let found)) = error else { throw RowFailure("\(error)") }
+            guard case .http(_, _, .truncated(let found)) = error else { throw RowFailure("\(error)") }
             if talk.way.between == .nobody { try #require(found == expected) }
         }
     }

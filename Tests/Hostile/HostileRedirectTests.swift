@@ -274,7 +274,7 @@ import Testing
                 do throws(TransportError) {
                     _ = try await client.get(insecure)
                     Issue.record("it was followed")
-                } catch { #expect(error == .insecureRedirect(host: "home.test")) }
+                } catch { #expect(error == .insecureRedirect(host: "home.test", port: place.port(.home))) }
                 let there = try await client.get(place.url(.home, "/from?next=\(place.url(.secure))"))
                 #expect(there.url.path == "/to")
                 await client.shutdown()
@@ -298,7 +298,7 @@ import Testing
             #expect(error?.code == .appTransportSecurityRequiresSecureConnection)
             #expect(
                 error?.userInfo[NSUnderlyingErrorKey] as? TransportError
-                    == .insecureRedirect(host: "home.test"))
+                    == .insecureRedirect(host: "home.test", port: place.port(.home)))
         }
     }
 }

@@ -118,7 +118,7 @@ extension AFError {
     /// What the transport found wrong with the message, if that is what ended the request.
     var httpError: HTTPError? {
         guard let error = underlyingError as? URLError,
-            case .http(_, let found)? = error.userInfo[NSUnderlyingErrorKey] as? TransportError
+            case .http(_, _, let found)? = error.userInfo[NSUnderlyingErrorKey] as? TransportError
         else { return nil }
         return found
     }

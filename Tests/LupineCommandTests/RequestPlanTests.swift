@@ -81,6 +81,13 @@ struct RequestPlanTests {
         ("default login d password e", "h.test", "d", "e"),
         ("# note\nmachine h.test login \"m e\" password \"p\\\"w\"", "h.test", "m e", "p\"w"),
         ("machine H.test login me account a password pw", "h.test", "me", "pw"),
+        ("machine h.test login #me password #pw # note\nmachine other.test", "h.test", "#me", "#pw"),
+        ("machine h.test login me # note password no\npassword pw", "h.test", "me", "pw"),
+        ("machine h.test login\n# note\nme password pw", "h.test", "me", "pw"),
+        ("machine h.test login me password\nmachine other.test login x password y", "h.test", "me", ""),
+        ("machine h.test login\ndefault login d password e", "h.test", "", ""),
+        ("machine h.test login me password\n\"machine\"", "h.test", "me", "machine"),
+        ("machine\nmachine h.test login me password pw", "h.test", "me", "pw"),
     ])
     func netrcIsRead(_ text: String, _ host: String, _ user: String, _ password: String) {
         #expect(NetrcFile(text).credentials(for: host) == Credentials(user: user, password: password))
@@ -88,7 +95,8 @@ struct RequestPlanTests {
 
     @Test(arguments: [
         "machine other.test login a password b", "", "login a password b",
-        "macdef h.test\nmachine h.test login a",
+        "macdef h.test\nmachine h.test login a", "machine", "machine\nmachine other.test login a password b",
+        "machine a.test login alice password #secret\nmachine b.test login bob password c",
     ])
     func netrcHasNothing(_ text: String) { #expect(NetrcFile(text).credentials(for: "h.test") == nil) }
 

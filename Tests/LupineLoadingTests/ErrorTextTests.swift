@@ -39,45 +39,49 @@ struct ErrorTextTests {
             text: "cannot send to this URL: the port at octet 9 is no number from 1 to 65535"),
         Row(
             testDescription: "nobody listens", address: "http://127.0.0.1:1/", code: .cannotConnectToHost,
-            text: "cannot connect to 127.0.0.1: 127.0.0.1:1: ECONNREFUSED (Connection refused)"),
+            text:
+                "cannot connect to 127.0.0.1:1: ECONNREFUSED (Connection refused); nothing listens there: see whether the server runs, and on this port"
+        ),
         Row(
             testDescription: "a name that is none", address: "http://a..b/", code: .cannotFindHost,
-            text: "cannot resolve a..b: the name does not exist"),
+            text:
+                "cannot resolve a..b: the name does not exist; see whether it is spelled right, and known to this machine's name servers (getent hosts)"
+        ),
         Row(
             testDescription: "silence", address: "/x", plan: ScriptPlan([Script([.stall])]),
             configure: { $0.timeoutIntervalForRequest = 0.25 }, code: .timedOut,
             text:
-                "timed out after 0.25 s without a byte to or from 127.0.0.1; if the server may take longer, raise the time-out"
+                "timed out after 0.25 s without a byte to or from HOST; if the server may take longer, raise the time-out"
         ),
         Row(
             testDescription: "the whole", address: "/x", plan: ScriptPlan([Script([.stall])]),
             configure: { $0.timeoutIntervalForResource = 0.25 }, code: .timedOut,
             text:
-                "the load from 127.0.0.1 took longer than the whole may: raise timeoutIntervalForResource (0.25 s)"
+                "the load from HOST took longer than the whole may: raise timeoutIntervalForResource (0.25 s)"
         ),
         Row(
             testDescription: "cut off", address: "/x",
             plan: answer("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"), code: .networkConnectionLost,
-            text: "HTTP with 127.0.0.1: the peer closed the connection after 3 of 10 body bytes"),
+            text: "HTTP with HOST: the peer closed the connection after 3 of 10 body bytes"),
         Row(
             testDescription: "no HTTP", address: "/x", plan: answer("220 mail ready\r\n"),
             code: .badServerResponse,
             text:
-                "HTTP with 127.0.0.1: the first line is not HTTP/1.1: '2' at offset 0 (HTTP/0.9, or another protocol on this port)"
+                "HTTP with HOST: the first line is not HTTP/1.1: '2' at offset 0 (HTTP/0.9, or another protocol on this port)"
         ),
         Row(
             testDescription: "a body that is longer than is collected", address: "/x",
             plan: answer("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789"),
             configure: { $0.lupine.collectedBodyLimit = 5 }, code: .dataLengthExceedsMaximum,
             text:
-                "The body from 127.0.0.1 is longer than 5 bytes, the most that is collected in memory: raise "
+                "The body from HOST is longer than 5 bytes, the most that is collected in memory: raise "
                 + "configuration.lupine.collectedBodyLimit, or take the body as a stream or a file."),
         Row(
             testDescription: "a coding that is broken", address: "/x",
             plan: answer("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc"),
             code: .cannotDecodeRawData,
             text:
-                "the content from 127.0.0.1 cannot be decoded: the body is not valid gzip: bad header (incorrect header check), at byte 0"
+                "the content from HOST cannot be decoded: the body is not valid gzip: bad header (incorrect header check), at byte 0"
         ),
         Row(
             testDescription: "a redirect that leads nowhere", address: "/x",
@@ -97,7 +101,8 @@ struct ErrorTextTests {
         Row(
             testDescription: "nothing in the cache", address: "/x",
             request: { $0.cachePolicy = .returnCacheDataDontLoad }, code: .resourceUnavailable,
-            text: "the cache has no answer"),
+            text: "the cache has no answer for http://HOST/x, and the request's cachePolicy is not to load it"
+        ),
         Row(
             testDescription: "a file that is not there", address: "file:///nowhere", code: .fileDoesNotExist,
             text: "/nowhere: ENOENT (No such file or directory)"),

@@ -26,12 +26,14 @@ struct URLErrorTests {
 
         private static func failed(_ errors: [Int32]) -> TransportError {
             .unreachable(
-                host: "h", errors.map { ConnectFailure(address: address, error: Errno(rawValue: $0)) })
+                host: "h", port: 443, errors.map { ConnectFailure(address: address, error: Errno(rawValue: $0)) })
         }
 
-        private static func http(_ error: HTTPError) -> TransportError { .http(host: "h", error) }
+        private static func http(_ error: HTTPError) -> TransportError { .http(host: "h", port: 443, error) }
         private static func tls(_ error: TLSError) -> TransportError { .tls(host: "h", port: 443, error) }
-        private static func coding(_ error: CodingError) -> TransportError { .coding(host: "h", error) }
+        private static func coding(_ error: CodingError) -> TransportError {
+            .coding(host: "h", port: 443, error)
+        }
 
         static let all: [Row] =
             [
@@ -79,12 +81,15 @@ struct URLErrorTests {
                 ),
                 Row(error: failed([]), code: .cannotConnectToHost),
                 Row(
-                    error: .connectionLost(host: "h", .connectionReset), code: .networkConnectionLost,
+                    error: .connectionLost(host: "h", port: 443, .connectionReset),
+                    code: .networkConnectionLost,
                     words: ["h"], system: ECONNRESET),
                 Row(
-                    error: .connectionLost(host: "h", .brokenPipe), code: .networkConnectionLost,
+                    error: .connectionLost(host: "h", port: 443, .brokenPipe), code: .networkConnectionLost,
                     system: EPIPE),
-                Row(error: .connectionLost(host: "h", .timedOut), code: .timedOut, system: ETIMEDOUT),
+                Row(
+                    error: .connectionLost(host: "h", port: 443, .timedOut), code: .timedOut,
+                    system: ETIMEDOUT),
                 Row(
                     error: .outOfDescriptors(.tooManyDescriptors), code: .unknown, words: ["ulimit"],
                     system: EMFILE),
@@ -157,7 +162,7 @@ struct URLErrorTests {
                 Row(error: .contentTooLong(limit: 7), code: .dataLengthExceedsMaximum, words: ["7"]),
                 Row(error: .tooManyRedirects(limit: 20), code: .httpTooManyRedirects, words: ["20"]),
                 Row(
-                    error: .insecureRedirect(host: "h.test"),
+                    error: .insecureRedirect(host: "h.test", port: 80),
                     code: .appTransportSecurityRequiresSecureConnection, words: ["https", "h.test"]),
                 Row(error: .redirect(.emptyHost(offset: 7)), code: .redirectToNonExistentLocation),
                 Row(error: .redirect(.unsupportedScheme("file")), code: .unsupportedURL),
@@ -166,7 +171,7 @@ struct URLErrorTests {
             ]
             + TransferTimeout.allCases.map {
                 Row(
-                    error: .timedOut(host: "h", $0, after: .seconds(7)), code: .timedOut,
+                    error: .timedOut(host: "h", port: 443, $0, after: .seconds(7)), code: .timedOut,
                     words: ["h", "after 7 s"])
             }
     }

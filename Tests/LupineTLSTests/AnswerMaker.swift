@@ -9,8 +9,11 @@ import Testing
 /// Makes OCSP answers of the fixtures' intermediate for other times than those of the prepared ones.
 enum AnswerMaker {
     /// "Good" about a certificate, between these times.
-    static func good(_ certificate: Certificate, from begin: UnixTime, until end: UnixTime) throws -> [UInt8]
-    {
+    ///
+    /// - Parameter delegate: The key of a responder whom the intermediate lets answer in its place; nil for none.
+    static func good(
+        _ certificate: Certificate, from begin: UnixTime, until end: UnixTime, by delegate: PrivateKey? = nil
+    ) throws -> [UInt8] {
         let issuer = try TrustFixture.certificate("intermediate")
         let key = try PrivateKey(pem: PKI.text("intermediate.key"), password: nil)
         let basic = unsafe try #require(OCSP_BASICRESP_new())
@@ -26,9 +29,10 @@ enum AnswerMaker {
         try #require(
             unsafe OCSP_basic_add1_status(
                 basic, id, V_OCSP_CERTSTATUS_GOOD, 0, nil, thisUpdate, nextUpdate) != nil)
+        let signer = try delegate.map { try ChainMaker.responder(of: issuer, key, $0) } ?? issuer
         try #require(
             unsafe OCSP_basic_sign(
-                basic, issuer.handle.pointer, key.handle.pointer, EVP_sha256(), nil, 0) == 1)
+                basic, signer.handle.pointer, (delegate ?? key).handle.pointer, EVP_sha256(), nil, 0) == 1)
         let response = unsafe try #require(
             OCSP_response_create(OCSP_RESPONSE_STATUS_SUCCESSFUL, basic))
         defer { unsafe OCSP_RESPONSE_free(response) }

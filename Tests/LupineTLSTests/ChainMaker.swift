@@ -56,6 +56,26 @@ enum ChainMaker {
         return try Certificate(der: unsafe OpenSSLEncoding.write { unsafe i2d_X509(made, $0) })
     }
 
+    /// The certificate of a responder of OCSP answers, by which an issuer lets it answer.
+    static func responder(of issuer: Certificate, _ issuersKey: PrivateKey, _ key: PrivateKey) throws
+        -> Certificate
+    {
+        guard let made = unsafe X509_new() else { throw Failure() }
+        defer { unsafe X509_free(made) }
+        unsafe _ = X509_set_version(made, 2)
+        unsafe _ = ASN1_INTEGER_set(X509_get_serialNumber(made), 1)
+        unsafe _ = ASN1_TIME_set(X509_getm_notBefore(made), Int(TrustFixture.answersBegin.seconds))
+        unsafe _ = ASN1_TIME_set(X509_getm_notAfter(made), 4_102_444_799)
+        unsafe self.name(X509_get_subject_name(made), "responder")
+        try #require(unsafe X509_set_issuer_name(made, X509_get_subject_name(issuer.handle.pointer)) == 1)
+        unsafe _ = X509_set_pubkey(made, key.handle.pointer)
+        let usage = unsafe X509V3_EXT_conf_nid(nil, nil, NID_ext_key_usage, "OCSPSigning")
+        defer { unsafe X509_EXTENSION_free(usage) }
+        try #require(unsafe X509_add_ext(made, usage, -1) == 1)
+        try #require(unsafe X509_sign(made, issuersKey.handle.pointer, EVP_sha256()) > 0)
+        return try Certificate(der: unsafe OpenSSLEncoding.write { unsafe i2d_X509(made, $0) })
+    }
+
     private static func name(_ entry: OpaquePointer?, _ text: String) {
         unsafe _ = X509_NAME_add_entry_by_txt(entry, "CN", MBSTRING_ASC, text, -1, -1, 0)
     }

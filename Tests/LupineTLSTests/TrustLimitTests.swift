@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import LupineTestKit
 import Testing
 
 @testable import LupineTLS
@@ -43,6 +44,22 @@ import Testing
         let short = try ChainMaker.chain(intermediates: 0, key: slow)
         let trusted = Self.trust([short[0]], root: short[1])
         #expect(verdict(TrustEvaluator.default.evaluate(trusted, at: TrustFixture.now)) == "accepted")
+    }
+
+    /// Nor is an answer's signature checked with one, also where the issuer itself has certified it.
+    @Test func noAnswerIsCheckedWithAKeyThatIsMadeToBeSlow() throws {
+        let certificate = try TrustFixture.certificate("good-ocsp")
+        let issuer = try TrustFixture.certificate("intermediate")
+        let begin = TrustFixture.answersBegin
+        func outcome(_ key: PrivateKey) throws -> String {
+            let answer = try AnswerMaker.good(
+                certificate, from: begin, until: UnixTime(seconds: 4_102_444_799), by: key)
+            return brief { () throws(RevocationProblem) in
+                try OCSPAnswer(answer, about: certificate, issuer: issuer, at: TrustFixture.now).status
+            }
+        }
+        #expect(try outcome(PrivateKey(pem: PKI.text("root.key"), password: nil)) == "good")
+        #expect(try outcome(PrivateKey(pem: Self.longExponent, password: nil)) == "badSignature")
     }
 
     /// RSA, 2048 bits, with an exponent of 65: `openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_pubexp:36893488147419103363`.

@@ -54,7 +54,7 @@ enum ClientScenarios {
                     } catch let error as TransportError {
                         switch error {
                         // What is left to read after the failed write decides which of the two it is.
-                        case .connectionLost, .http(_, .truncated): break
+                        case .connectionLost, .http(_, _, .truncated): break
                         default: throw error
                         }
                     }
@@ -83,7 +83,7 @@ enum ClientScenarios {
         }
         await withCheckedContinuation { done in pool.shutDown { done.resume() } }
         await group.shutdown()
-        guard case .failure(.connectionLost(_, .connectionReset)) = result else {
+        guard case .failure(.connectionLost(_, _, .connectionReset)) = result else {
             throw Probe.Failure("spliced: \(result)")
         }
     }

@@ -228,7 +228,7 @@ enum HandshakeScenario {
                 throw Probe.Failure("half a handshake was one")
             } catch TransportError.tls(_, _, .closedInHandshake) {
             } catch TransportError.tls(_, _, .truncated) {
-            } catch TransportError.http(_, .truncated) {
+            } catch TransportError.http(_, _, .truncated) {
             } catch TransportError.connectionLost {}
         }
     }

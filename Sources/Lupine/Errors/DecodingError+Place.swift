@@ -15,7 +15,7 @@ extension DecodingError {
     /// The error with the beginning of what was decoded in its text, as logs show it: a program that prints its errors sees a page of
     /// HTML where JSON was expected.
     func showing(_ data: Data) -> DecodingError {
-        let start = Self.start(of: data)
+        let start = ContentStart(data).text
         func shown(_ context: Context) -> Context {
             Context(
                 codingPath: context.codingPath,
@@ -50,27 +50,5 @@ extension DecodingError {
                 text += (text.isEmpty ? "" : ".") + key.stringValue
             }
         }
-    }
-
-    /// So much is shown.
-    private static let shownOctets = 120
-
-    /// The beginning of a content as a line of text, without the values of members whose names are those of secrets.
-    private static func start(of data: Data) -> String {
-        var text = String(decoding: data.prefix(shownOctets), as: UTF8.self)
-        var isCut = data.count > shownOctets
-        // Where a secret is an array or an object, nothing behind it is shown.
-        let containers = text.matches(of: #/"([^"]*)"\s*:\s*[\[{]/#)
-        if let container = containers.first(where: { LogRedaction.isSecret(String($0.1)) }) {
-            text = text[..<container.range.lowerBound] + "\"\(container.1)\":\(LogRedaction.mark)"
-            isCut = true
-        }
-        let plain = text.replacing(
-            #/"(?<name>[^"]*)"(?<colon>\s*:\s*)(?<value>"(?:[^"\\]|\\.)*"?|[^,}\s"]+)/#
-        ) { match in
-            LogRedaction.isSecret(String(match.name))
-                ? "\"\(match.name)\"\(match.colon)\(LogRedaction.mark)" : match.0
-        }
-        return LogRedaction.line(plain) + (isCut ? "…" : "")
     }
 }

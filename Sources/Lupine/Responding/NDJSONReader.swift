@@ -6,6 +6,9 @@ package import Foundation
 package struct NDJSONReader<T: Decodable & Sendable>: DataStreamReader {
     private let serializer: NDJSONSerializer<T>
     private var lines: LineSplitter
+    /// So many lines of one piece that fail have errors of their own; those behind them share the last one. A line of two octets
+    /// would cost several hundred otherwise.
+    private let mostErrors = 16
 
     /// A reader for one attempt.
     package init(_ serializer: NDJSONSerializer<T>) {
@@ -16,7 +19,13 @@ package struct NDJSONReader<T: Decodable & Sendable>: DataStreamReader {
     package mutating func read(_ data: Data) -> [Result<T, any Error>] {
         var found: [LineSplitter.Piece] = []
         lines.split(data) { found.append($0) }
-        return found.compactMap { result(of: $0) }
+        var failures: [any Error] = []
+        return found.compactMap { piece in
+            let result = result(of: piece)
+            guard case .failure(let error)? = result else { return result }
+            if failures.count < mostErrors { failures.append(error) }
+            return .failure(failures.count < mostErrors ? error : failures[mostErrors - 1])
+        }
     }
 
     package mutating func finish() -> [Result<T, any Error>] {

@@ -7,7 +7,8 @@ public import Foundation
 /// A value of settings, to be given to any number of handlers and requests; each handler and attempt reads its stream on
 /// its own. Lines end with a line feed, before which a carriage return is white space; empty lines are nothing, and the
 /// last line needs no end. A line that cannot be decoded fails with `decodingFailed`, one that is longer than the limit
-/// with `StreamLimitError`; either is a failure of its own, and the stream goes on with the next line.
+/// with `StreamLimitError`; either is a failure of its own, and the stream goes on with the next line. Where more than 16
+/// lines of one piece fail, those behind the sixteenth fail with its error.
 public struct NDJSONSerializer<T: Decodable & Sendable>: SpanningStreamSerializer {
     /// What decodes the lines.
     public let decoder: any DataDecoder

@@ -54,6 +54,8 @@ package struct ServerSentEventsReader: DataStreamReader {
     }
 
     private mutating func take(field: Data, value: Data) -> Result<ServerSentEvent, any Error>? {
+        // No name that is known is longer, and a peer's may be long to compare.
+        guard field.count <= 5 else { return nil }
         switch String(decoding: field, as: UTF8.self) {
         case "data":
             // The line feed after the last line is no part of the data.
@@ -96,7 +98,7 @@ package struct ServerSentEventsReader: DataStreamReader {
         let name = named.take()
         if isSkipping { return nil }
         // Compared once for each time that it was sent: an id may be long, and empty lines are cheap to send.
-        if let name, lastEventID != name {
+        if let name, !lastEventID.utf8.elementsEqual(name.utf8) {
             lastEventID = name
             position?.reach(name)
         }

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-/// Finds the evaluator of each host. It can be subclassed, to find it another way; it stores two constants, which is what
-/// makes it `Sendable`.
+internal import LupineLoading
+
+/// Finds the evaluator of each host. It can be subclassed, to find it another way; it stores constants, which is what makes
+/// it `Sendable`.
 open class ServerTrustManager: @unchecked Sendable {
     /// Whether a host without an evaluator is refused.
     public let allHostsMustBeEvaluated: Bool
-    /// The evaluators by host, as it stands in URLs.
+    /// The evaluators by host, as they were given: in any mix of cases, in Unicode or as IDNA has it, an address of IP version 6
+    /// with brackets or without.
     public let evaluators: [String: any ServerTrustEvaluating]
+    /// The same by host as challenges name it.
+    private let byName: [String: any ServerTrustEvaluating]
 
     /// A manager for these hosts.
     public init(
@@ -14,12 +19,15 @@ open class ServerTrustManager: @unchecked Sendable {
     ) {
         self.allHostsMustBeEvaluated = allHostsMustBeEvaluated
         self.evaluators = evaluators
+        byName = Dictionary(
+            evaluators.sorted { $0.key < $1.key }.map { (HostName.canonical($0.key), $0.value) },
+            uniquingKeysWith: { first, _ in first })
     }
 
     /// The evaluator for a host; nil leaves the host to the loading system. Throws when the host has none and must have
     /// one. Called on the session's root queue.
     open func serverTrustEvaluator(forHost host: String) throws -> (any ServerTrustEvaluating)? {
-        if let evaluator = evaluators[host] { return evaluator }
+        if let evaluator = evaluators[host] ?? byName[host] { return evaluator }
         if allHostsMustBeEvaluated {
             throw AFError.serverTrustEvaluationFailed(reason: .noRequiredEvaluator(host: host))
         }

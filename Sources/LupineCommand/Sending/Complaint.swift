@@ -97,13 +97,13 @@ enum Complaint {
             (.proxy, "Check -x, or the variables https_proxy and no_proxy; --noproxy '*' goes without.")
         case .tls(_, _, let error): verdict(of: error)
         case .connectionLost: (.lost, "Try again; --retry N does that\(goingOn(", and ", invocation)).")
-        case .http(_, .truncated):
+        case .http(_, _, .truncated):
             (.lost, "The content is not complete. Try again\(goingOn("; ", invocation)).")
-        case .http(_, .limitExceeded): (.tooLarge, "")
+        case .http(_, _, .limitExceeded): (.tooLarge, "")
         case .http: (.notHTTP, "Check the port and the scheme: what answers there does not speak HTTP/1.1.")
         case .coding: (.coding, "--raw-encoding takes the content as it comes.")
         case .content, .file: (.read, "")
-        case .timedOut(_, let timeout, _):
+        case .timedOut(_, _, let timeout, _):
             (
                 .timeout,
                 timeout == .connect ? "Give it more with --connect-timeout." : "Give it more with --max-time."

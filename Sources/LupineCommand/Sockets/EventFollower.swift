@@ -101,7 +101,7 @@ final class EventFollower: Sendable {
             let isNewID = state.lastID != event.lastEventID
             state.lastID = event.lastEventID
             state.events += 1
-            if let wait = event.reconnectionTime { state.wait = min(max(wait, 0), 600) }
+            if let wait = event.reconnectionTime { state.wait = min(max(wait, 0.1), 600) }
             return isNewID
         }
         var writer = Surroundings.ContentWriter(surroundings.output)

@@ -31,10 +31,11 @@ extension Span where Element == UInt8 {
         return copy
     }
 
-    /// The octets in `range` as text: UTF-8 when they are that, Latin-1 otherwise.
-    func text(_ range: Range<Int>) -> String {
+    /// The octets in `range` as text: UTF-8 when they are that and have no long run of combining characters, Latin-1
+    /// otherwise.
+    package func text(_ range: Range<Int>) -> String {
         let octets = extracting(range)
-        if let valid = try? UTF8Span(validating: octets) { return String(copying: valid) }
+        if let valid = try? UTF8Span(validating: octets), valid.isStreamSafe { return String(copying: valid) }
         var text = String.UnicodeScalarView()
         for index in octets.indices { text.append(Unicode.Scalar(octets[index])) }
         return String(text)
@@ -49,6 +50,28 @@ extension Span where Element == UInt8 {
         while end > start, Octet.isBlank(self[end &- 1]) { end &-= 1 }
         return start..<end
     }
+}
+
+extension UTF8Span {
+    /// Whether no more than 30 combining characters follow each other, as in the Stream-Safe Text Format (UAX #15 §13).
+    ///
+    /// Strings are compared and hashed by canonical equivalence: each run of combining characters is sorted, and the time
+    /// grows with the square of its length. A peer could make one comparison of 64 KiB last for half a second.
+    var isStreamSafe: Bool {
+        if isKnownASCII { return true }
+        var scalars = makeUnicodeScalarIterator()
+        var run = 0
+        while let scalar = scalars.next() {
+            run = scalar.properties.canonicalCombiningClass == .notReordered ? 0 : run + 1
+            if run > 30 { return false }
+        }
+        return true
+    }
+}
+
+extension String {
+    /// The same for a text.
+    package var isStreamSafe: Bool { utf8Span.isStreamSafe }
 }
 
 extension Array where Element == UInt8 {

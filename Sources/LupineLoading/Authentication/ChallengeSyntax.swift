@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+internal import LupineHTTP
+
 /// One challenge of a `WWW-Authenticate` or `Proxy-Authenticate` field: a scheme with its parameters (RFC 9110 §11.2).
 package struct ChallengeSyntax: Hashable, Sendable {
     /// The scheme in small letters.
@@ -132,7 +134,7 @@ package struct ChallengeSyntax: Hashable, Sendable {
                 index += 1
             }
             if current == 0x22 { index += 1 }
-            return String(decoding: value, as: UTF8.self)
+            return value.span.text(0..<value.count)
         }
 
         private mutating func skipToComma() {
@@ -149,7 +151,7 @@ package struct ChallengeSyntax: Hashable, Sendable {
             while let octet = current, isSkipped(octet) { index += 1 }
         }
 
-        private func text(_ range: Range<Int>) -> String { String(decoding: octets[range], as: UTF8.self) }
+        private func text(_ range: Range<Int>) -> String { octets.span.text(range) }
 
         private static func isBlank(_ octet: UInt8) -> Bool { octet == 0x20 || octet == 0x09 }
 

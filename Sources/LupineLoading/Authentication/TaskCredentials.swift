@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import Foundation
+internal import LupineHTTP
 internal import LupineTransport
 
 /// Which user names and passwords one task may answer with (U-11.4).
@@ -42,7 +43,8 @@ struct TaskCredentials: Sendable {
         if isMeant, let own, own.hasPassword { return own }
         // A redirect within the origin need not repeat the name.
         for address in [hop, isMeant ? url : nil] {
-            guard let user = address?.user(percentEncoded: false) else { continue }
+            // Whoever redirects writes it, too: no name is that long a run of combining characters.
+            guard let user = address?.user(percentEncoded: false), user.isStreamSafe else { continue }
             if let password = address?.password(percentEncoded: false) {
                 return URLCredential(user: user, password: password, persistence: .forSession)
             }

@@ -51,7 +51,8 @@ package struct CacheEntry: Sendable {
         let namesUser = IdentifyingFields.usual.text(of: request) != nil
         self.init(
             response: response, for: request, requestTime: requestTime, responseTime: responseTime,
-            provenance: .program, identifying: namesUser ? .usual : nil)
+            provenance: .program, identifying: namesUser ? .usual : nil,
+            writtenInfo: response.userInfo.flatMap { StorableValue($0) })
     }
 
     /// The entry of a response that was loaded.
@@ -60,9 +61,10 @@ package struct CacheEntry: Sendable {
     ///   - provenance: Where it came from.
     ///   - identifying: The fields that tell users apart; nil where none does. They do not count for what the server says is
     ///     everybody's.
+    ///   - writtenInfo: The response's `userInfo`, as far as it can be written.
     init(
         response: CachedURLResponse, for request: URLRequest, requestTime: Date, responseTime: Date,
-        provenance: CacheProvenance, identifying: IdentifyingFields?
+        provenance: CacheProvenance, identifying: IdentifyingFields?, writtenInfo: StorableValue?
     ) {
         let http = (response.response as? HTTPURLResponse)?.plain
         let identifying = http.map(CacheRule.isForEverybody) ?? false ? nil : identifying
@@ -72,7 +74,7 @@ package struct CacheEntry: Sendable {
         self.init(
             response: response, http: http, requestTime: requestTime, responseTime: responseTime,
             storedTime: Date(), vary: vary, identifying: identifying, provenance: provenance,
-            writtenInfo: response.userInfo.flatMap { StorableValue($0) })
+            writtenInfo: writtenInfo)
     }
 
     /// The entry of these values.
@@ -141,8 +143,9 @@ package struct CacheEntry: Sendable {
     }
 
     private static func size(of response: CachedURLResponse, _ http: HTTPURLResponse?) -> Int {
-        let address = response.response.url?.absoluteString.utf8.count ?? 0
-        return response.data.count + address + headSize(of: http)
+        // One of the program's class that is not HTTP's is not asked.
+        let url = http?.url ?? (response.response.isOfTheLibrary ? response.response.url : nil)
+        return response.data.count + (url?.absoluteString.utf8.count ?? 0) + headSize(of: http)
     }
 
     private static func headSize(of response: HTTPURLResponse?) -> Int {

@@ -134,11 +134,12 @@ package enum CacheEntryFile {
 
     /// False when the response is of a class of the program's, or from nowhere.
     private static func write(_ response: URLResponse, to writer: inout OctetWriter) -> Bool {
+        // One of the program's class is not asked here, where everybody's files are written.
+        guard response.isOfTheLibrary else { return false }
         // A response of the program's own making may name the user whom its request names.
         guard let url = response.url?.partedFromUserInfo.address else { return false }
         if let response = response as? HTTPURLResponse {
-            guard type(of: response) == HTTPURLResponse.self, HTTPURLResponse.isPossible(response.statusCode)
-            else { return false }
+            guard HTTPURLResponse.isPossible(response.statusCode) else { return false }
             guard let fields = response.fields else {
                 writer.write(octet: Kind.dictionary.rawValue)
                 writer.write(url)
@@ -165,7 +166,6 @@ package enum CacheEntryFile {
             }
             return true
         }
-        guard type(of: response) == URLResponse.self else { return false }
         writer.write(octet: Kind.other.rawValue)
         writer.write(url)
         writer.write(response.mimeType)

@@ -23,9 +23,9 @@ enum CacheRule {
     }
 
     /// Whether the server or the caller said `no-store`: then nothing of it reaches a disk, whoever asks.
-    static func forbidsStoring(_ response: URLResponse, for request: URLRequest) -> Bool {
+    static func forbidsStoring(_ response: HTTPURLResponse?, for request: URLRequest) -> Bool {
         if CachePlan.control(of: request).noStore { return true }
-        guard let response = response as? HTTPURLResponse else { return false }
+        guard let response else { return false }
         let field = { response.value(forHTTPHeaderField: $0) }
         return CacheControl(field: field("Cache-Control"), pragma: field("Pragma")).noStore
     }

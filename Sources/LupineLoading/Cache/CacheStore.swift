@@ -41,7 +41,7 @@ final class CacheStore: Sendable {
     /// What is still to be done about a file.
     struct Pending: Sendable {
         enum Change: Sendable {
-            /// The request is needed to conceal its secrets the way that lasts; it goes when the file is written.
+            /// The head of the request is needed to conceal its secrets the way that lasts; it goes when the file is written.
             case write(CacheEntry, URLRequest, Admission)
             case remove
         }
@@ -123,7 +123,7 @@ final class CacheStore: Sendable {
         let name = diskCapacity > 0 ? fileName(key) : nil
         let isForDisk =
             policy == .allowed && entry.provenance.mayBeWritten
-            && !CacheRule.forbidsStoring(entry.response.response, for: request)
+            && !CacheRule.forbidsStoring(entry.httpResponse, for: request)
         let (number, _) = state.withLock { state in
             var gone = Gone(state.memory.remove(key))
             if entry.size <= admission.limit(state.memoryCapacity) {
@@ -135,7 +135,7 @@ final class CacheStore: Sendable {
             let isTaken =
                 isForDisk && entry.size <= admission.limit(state.diskCapacity)
                 && entry.size <= state.diskCapacity - state.pendingSize
-            let change: Pending.Change = isTaken ? .write(entry, request, admission) : .remove
+            let change: Pending.Change = isTaken ? .write(entry, request.head, admission) : .remove
             let (number, voided) = state.change(name, change)
             gone.add(voided)
             return (number, gone)

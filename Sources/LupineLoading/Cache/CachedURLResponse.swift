@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 
+import Dispatch
 public import Foundation
+internal import LupineTransport
 
 /// A response with its content, as a cache has it. Immutable, and any thread's.
 public final class CachedURLResponse: NSObject, NSCopying, Sendable {
@@ -32,6 +34,15 @@ public final class CachedURLResponse: NSObject, NSCopying, Sendable {
         self.data = data
         self.storagePolicy = storagePolicy
         keptInfo = CallerValue(userInfo)
+    }
+
+    deinit {
+        // What is the program's in it may do anything when it ends, and waits for nobody there who serves all (O-7).
+        guard EventLoop.current != nil || StorageQueue.isCurrent else { return }
+        guard keptInfo.value != nil || !response.isOfTheLibrary else { return }
+        DispatchQueue.global().async { [response, data, keptInfo] in
+            withExtendedLifetime((response, data, keptInfo)) {}
+        }
     }
 
     /// What is kept with the response.

@@ -126,7 +126,8 @@ struct CookieJar: Sendable {
     }
 
     private static func isSame(_ left: HTTPCookie, _ right: HTTPCookie) -> Bool {
-        left.name == right.name && left.domain == right.domain && left.path == right.path
+        left.name.utf8.elementsEqual(right.name.utf8) && left.domain == right.domain
+            && left.path.utf8.elementsEqual(right.path.utf8)
     }
 
     /// Whether a secure cookie of the name would be hidden by this one (§5.7 step 16): of a domain above or below, and of a
@@ -134,9 +135,9 @@ struct CookieJar: Sendable {
     private func wouldCoverSecureCookie(_ cookie: HTTPCookie, at now: Date) -> Bool {
         let key = Self.key(of: cookie)
         return shelvesAround(key).contains { domain in
-            // Few have such a cookie, and names are long to compare.
             (shelves[domain] ?? []).contains { entry in
-                entry.cookie.isSecure && entry.cookie.name == cookie.name && !entry.isOver(at: now)
+                entry.cookie.isSecure && entry.cookie.name.utf8.elementsEqual(cookie.name.utf8)
+                    && !entry.isOver(at: now)
                     && (cookie.path == entry.cookie.path
                         || cookie.path.hasPrefix(
                             entry.cookie.path.hasSuffix("/") ? entry.cookie.path : entry.cookie.path + "/"

@@ -4,9 +4,9 @@ internal import LupineTransport
 
 /// Host names as cookies and protection spaces compare them: in small letters, labels in ASCII (RFC 5890), addresses
 /// without brackets.
-enum HostName {
+package enum HostName {
     /// The form in which two names of one host are the same text.
-    static func canonical(_ host: String) -> String {
+    package static func canonical(_ host: String) -> String {
         let bare = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
         let small = bare.lowercased()
         if small.utf8.allSatisfy({ $0 < 0x80 }) { return small }
@@ -39,7 +39,9 @@ enum HostName {
     }
 
     /// The name without the dot that stands for the root of the DNS: `com.` is `com`, whoever looks it up.
-    static func withoutRoot(_ host: String) -> Substring { host.hasSuffix(".") ? host.dropLast() : host[...] }
+    static func withoutRoot(_ host: String) -> Substring {
+        host.hasSuffix(".") ? host.dropLast() : host[...]
+    }
 
     /// Whether every label of a canonical name is there.
     static func isWhole(_ host: String) -> Bool {

@@ -206,8 +206,9 @@ extension NetworkLoad: ExchangeSink {
     }
 
     private func fail(_ error: CodingError) {
+        let (url, origin) = (hop.request.url, WebOrigin(hop.request.url))
         let failure = URLError(
-            .coding(host: hop.request.url?.host(percentEncoded: false) ?? "", error), url: hop.request.url)
+            .coding(host: origin?.host ?? "", port: UInt16(clamping: origin?.port ?? 0), error), url: url)
         flow.withLock { $0.failure = failure }
     }
 

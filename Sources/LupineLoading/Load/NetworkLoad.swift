@@ -243,7 +243,7 @@ final class NetworkLoad: HopLoad {
         if isSaved, case .file = error {
             return URLError.loading(.cannotWriteToFile, url: url, underlying: error)
         }
-        if case .timedOut(_, .whole, _) = error {
+        if case .timedOut(_, _, .whole, _) = error {
             return URLError.tooLong(url, after: settings.resourceTimeout, underlying: error)
         }
         return URLError(error, url: url).adding(engine.trust.userInfo(for: error, of: hop.taskTrust))

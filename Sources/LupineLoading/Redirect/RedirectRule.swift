@@ -100,7 +100,9 @@ enum RedirectRule {
         guard !options.followsInsecureRedirects,
             RedirectMove(from: WebOrigin(url), to: WebOrigin(target)) == .intoTheClear
         else { return nil }
-        let cause = TransportError.insecureRedirect(host: target?.host(percentEncoded: false) ?? "")
+        let origin = WebOrigin(target)
+        let cause = TransportError.insecureRedirect(
+            host: origin?.host ?? "", port: UInt16(clamping: origin?.port ?? 0))
         return .loading(
             .appTransportSecurityRequiresSecureConnection, url: target,
             reason:

@@ -60,7 +60,8 @@ enum SuggestedFilename {
         let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, let octets = octets(of: parts[2]) else { return nil }
         switch parts[0].lowercased() {
-        case "utf-8": return String(validating: octets, as: UTF8.self)
+        case "utf-8":
+            return String(validating: octets, as: UTF8.self) == nil ? nil : octets.span.text(0..<octets.count)
         case "iso-8859-1": return String(String.UnicodeScalarView(octets.map { Unicode.Scalar($0) }))
         default: return nil
         }

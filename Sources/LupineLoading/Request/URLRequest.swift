@@ -245,6 +245,14 @@ public struct URLRequest: Sendable {
         set { contents.value.body = newValue.map { .stream(CallerValue($0)) } ?? .none }
     }
 
+    /// The same without its body and without what protocols attached.
+    var head: URLRequest {
+        var head = self
+        head.contents.value.body = .none
+        head.contents.value.protocolProperties = [:]
+        return head
+    }
+
     // MARK: what protocols attach
 
     /// What a protocol attached under that key.

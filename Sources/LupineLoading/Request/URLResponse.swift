@@ -55,6 +55,11 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
     /// Whether archives are checked as they are read: yes.
     open class var supportsSecureCoding: Bool { true }
 
+    /// Whether it is of one of the library's classes, so that what it says runs no code of the program's.
+    final var isOfTheLibrary: Bool {
+        type(of: self) == URLResponse.self || type(of: self) == HTTPURLResponse.self
+    }
+
     /// Where the content came from, after all redirects.
     open var url: URL? { asked(contents.url) }
 

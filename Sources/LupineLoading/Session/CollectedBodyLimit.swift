@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 package import Foundation
+internal import LupineTransport
 
 /// How much of a body is collected in memory (`LupineOptions.collectedBodyLimit`), and the error of one that is longer: one
 /// rule for everyone who collects, here and in the pipeline (U-7.16).
@@ -23,7 +24,7 @@ package struct CollectedBodyLimit: Sendable {
 
     /// What a body that is longer fails with.
     package func error(of url: URL?) -> URLError {
-        let origin = url?.host(percentEncoded: false).map { " from \($0)" } ?? ""
+        let origin = WebOrigin(url).map { " from \($0.authority)" } ?? ""
         return URLError.loading(
             .dataLengthExceedsMaximum, url: url,
             reason:

@@ -83,8 +83,7 @@ extension URLSession {
         if let error { return .failure(error) }
         guard let file, let response else {
             return .failure(
-                URLError.loading(
-                    .badServerResponse, url: response?.url, reason: "the load ended without a response"))
+                URLError.noResponse(response?.url))
         }
         let place = file.deletingLastPathComponent()
             .appendingPathComponent("lupine-\(UUID().uuidString).download")

@@ -28,11 +28,7 @@ final class AwaitedSink: TaskSink {
         if let error { return awaiter.give(.failure(error)) }
         // A protocol of the program's may end without a response (U-17.5), for which there is no room here.
         guard let response = stage.task.response else {
-            let url = stage.task.currentRequest?.url
-            return awaiter.give(
-                .failure(
-                    URLError.loading(
-                        .badServerResponse, url: url, reason: "the load ended without a response")))
+            return awaiter.give(.failure(URLError.noResponse(stage.task.currentRequest?.url)))
         }
         awaiter.give(.success((content.take(), response)))
     }

@@ -75,9 +75,7 @@ final class ByteSink: TaskSink {
         response.give(
             .failure(
                 error
-                    ?? URLError.loading(
-                        .badServerResponse, url: stage.task.currentRequest?.url,
-                        reason: "the load ended without a response")))
+                    ?? URLError.noResponse(stage.task.currentRequest?.url)))
         for one in waiting { one.resume(with: result.map { nil }) }
     }
 

@@ -210,7 +210,8 @@ extension TaskDriver {
             if let response {
                 let entry = CacheEntry(
                     response: response, for: request, requestTime: asked, responseTime: proposal.arrival,
-                    provenance: proposal.provenance, identifying: context.settings.identifyingFields)
+                    provenance: proposal.provenance, identifying: context.settings.identifyingFields,
+                    writtenInfo: response.userInfo.flatMap { StorableValue($0) })
                 cache.store(entry, for: request)
             }
             handle(.stored)

@@ -249,7 +249,13 @@ extension TaskDriver {
                 state.authorization = authorization
             }
         case .fail:
-            fail(.loading(.resourceUnavailable, url: hop.sent.url, reason: "the cache has no answer"))
+            let address = hop.sent.url?.withoutUserInfo.absoluteString ?? ""
+            fail(
+                .loading(
+                    .resourceUnavailable, url: hop.sent.url,
+                    reason:
+                        "the cache has no answer for \(address), and the request's cachePolicy is not to load it"
+                ))
         case .revalidate(let entry, let added):
             load(
                 hop.setting(added), plan,

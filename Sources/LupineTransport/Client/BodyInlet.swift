@@ -133,6 +133,7 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
     private let decodes: Bool
     private let expansionLimit: ExpansionLimit
     private let host: String
+    private let port: UInt16
 
     /// Above it the connection pauses, at half of it the connection goes on.
     private static let highWater = 256 * 1024
@@ -143,10 +144,11 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
     /// As much is decoded at once.
     private static let decodedPiece = 64 * 1024
 
-    init(decodes: Bool, upTo expansionLimit: ExpansionLimit = .standard, host: String) {
+    init(decodes: Bool, upTo expansionLimit: ExpansionLimit = .standard, host: String, port: UInt16) {
         self.decodes = decodes
         self.expansionLimit = expansionLimit
         self.host = host
+        self.port = port
     }
 
     // MARK: the task's side
@@ -271,7 +273,7 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
             start += step.consumed
             let demand = deliver(step.piece.span)
             if let error = step.error {
-                finish(.failure(.coding(host: host, error)))
+                finish(.failure(.coding(host: host, port: port, error)))
                 return .enough
             }
             let (exchange, loop) = state.withLock { ($0.exchange, $0.loop) }
@@ -355,7 +357,7 @@ final class BodyInlet: ExchangeSink, TurnEndListener {
                     // What nobody wanted any more is not judged.
                     if decoding?.waiting == nil { try decoding?.stream.finish() }
                 }
-            } catch { end = .failure(.coding(host: host, error)) }
+            } catch { end = .failure(.coding(host: host, port: port, error)) }
         }
         state.withLock { $0.metrics = TransferMetrics(metrics, decoded: $0.delivered) }
         finish(end)

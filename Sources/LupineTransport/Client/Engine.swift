@@ -82,7 +82,7 @@ final class Engine: Sendable {
     ) async throws(TransportError) -> HTTPResponse {
         let inlet = BodyInlet(
             decodes: configuration.decodesContent, upTo: configuration.expansionLimit,
-            host: request.url.host)
+            host: request.url.host, port: request.url.port)
         let exchange = try exchange(for: request, configuration, after: move, sink: inlet)
         let head = try await inlet.head(of: exchange, through: pool)
         return HTTPResponse(head: head, body: ResponseBody(inlet), url: request.url)
@@ -111,7 +111,7 @@ final class Engine: Sendable {
             if proxy?.kind != .http || scheme == .https || configuration.tunnelsThroughProxy {
                 fields.remove(.proxyAuthorization)
             }
-        } catch { throw .http(host: url.host, error) }
+        } catch { throw .http(host: url.host, port: url.port, error) }
         let head = RequestHead(method: request.method, target: .origin(url.target), fields: fields)
         let options = ExchangeOptions(
             timeouts: TransferTimeouts(

@@ -39,7 +39,7 @@ struct RedirectHop {
         }
         let move = RedirectMove(from: WebOrigin(request.url), to: WebOrigin(url))
         guard move != .intoTheClear || configuration.followsInsecureRedirects else {
-            throw .insecureRedirect(host: url.host)
+            throw .insecureRedirect(host: url.host, port: url.port)
         }
         var following = request
         following.url = url
@@ -51,7 +51,7 @@ struct RedirectHop {
         }
         do throws(HTTPError) {
             following.fields = try fields(move, configuration.sensitiveFields, keepsBody: keepsBody)
-        } catch { throw .http(host: url.host, error) }
+        } catch { throw .http(host: url.host, port: url.port, error) }
         // What the request trusts is meant for the server that it names: elsewhere the client itself has to agree.
         if self.move == .withinOrigin, move != .withinOrigin {
             following.trust = request.trust.map { .composite([configuration.trust, $0]) }

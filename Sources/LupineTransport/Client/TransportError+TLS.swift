@@ -5,7 +5,7 @@ import LupineTLS
 /// How a failure of TLS reads: who, what was presented, why that is not enough.
 extension TransportError {
     static func describe(_ error: TLSError, of host: String, _ port: UInt16) -> String {
-        let peer = host.utf8.contains(0x3A) ? "[\(host)]:\(port)" : "\(host):\(port)"
+        let peer = peer(host, port)
         return switch error {
         case .untrusted(.hostMismatch(_, let names)):
             "TLS: \(peer) presented a certificate for \(list(names)) (host name does not match)"

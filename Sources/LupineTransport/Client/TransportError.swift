@@ -6,7 +6,8 @@ public import LupineTLS
 
 /// Why the transport could not do what it was asked: the one error of this module.
 ///
-/// Each case says at which step it happened and carries the evidence of the layer below, never prose. A step of the
+/// Each case says at which step it happened and carries the evidence of the layer below, never prose. The host of a Unix
+/// socket is its path, and its port 0. A step of the
 /// transport that can fail in a way of its own adds its case here, with a description and, where it carries another
 /// error, that error as payload.
 public enum TransportError: Error, Hashable, Sendable {
@@ -17,7 +18,7 @@ public enum TransportError: Error, Hashable, Sendable {
     /// No connection to this address.
     case connect(to: SocketAddress, Errno)
     /// No connection to any address of the host, in the order they were tried.
-    case unreachable(host: String, [ConnectFailure])
+    case unreachable(host: String, port: UInt16, [ConnectFailure])
     /// The process or the system has no descriptor left.
     case outOfDescriptors(Errno)
     /// An HTTP proxy opened no tunnel.
@@ -27,11 +28,11 @@ public enum TransportError: Error, Hashable, Sendable {
     /// The connection to this origin or https proxy could not be secured, or is no longer.
     case tls(host: String, port: UInt16, TLSError)
     /// An established connection failed while reading or writing.
-    case connectionLost(host: String, Errno)
+    case connectionLost(host: String, port: UInt16, Errno)
     /// What was sent or received is no HTTP/1.1, or was cut short.
-    case http(host: String, HTTPError)
+    case http(host: String, port: UInt16, HTTPError)
     /// The content's coding is broken, not known, or expands beyond its limit.
-    case coding(host: String, CodingError)
+    case coding(host: String, port: UInt16, CodingError)
     /// The text that names a proxy is none that can be used.
     case proxy(ProxyURLError)
     /// The source of the request's content failed; it says why.
@@ -41,13 +42,13 @@ public enum TransportError: Error, Hashable, Sendable {
     /// A call into the kernel failed that has nothing to do with a peer.
     case system(Errno)
     /// A time-out passed: nothing came of this host for so long.
-    case timedOut(host: String, TransferTimeout, after: Duration)
+    case timedOut(host: String, port: UInt16, TransferTimeout, after: Duration)
     /// More content came than the caller wanted to collect.
     case contentTooLong(limit: Int)
     /// More redirects than allowed.
     case tooManyRedirects(limit: Int)
     /// A redirect leads from https to http on this host, which the configuration does not follow.
-    case insecureRedirect(host: String)
+    case insecureRedirect(host: String, port: UInt16)
     /// A redirect leads nowhere that can be followed.
     case redirect(TransportURLError)
     /// The scheme needs what this build or client does not offer.
@@ -56,22 +57,6 @@ public enum TransportError: Error, Hashable, Sendable {
     case cancelled
     /// The client, or the event loop, was shut down.
     case shutDown
-}
-
-/// One address that could not be connected to.
-public struct ConnectFailure: Hashable, Sendable, CustomStringConvertible {
-    /// The address.
-    public let address: SocketAddress
-    /// Why not; `timedOut` when it had not answered by the time that connecting may take.
-    public let error: Errno
-
-    /// The failure of one attempt.
-    package init(address: SocketAddress, error: Errno) {
-        self.address = address
-        self.error = error
-    }
-
-    public var description: String { "\(address): \(error)" }
 }
 
 extension TransportError {
@@ -97,28 +82,32 @@ extension TransportError: CustomStringConvertible {
         switch self {
         case .url(let error): "cannot send to this URL: \(error)"
         case .resolution(let host, let error): "cannot resolve \(host): \(error)"
-        case .connect(let address, let error): "cannot connect to \(address): \(error)"
-        case .unreachable(let host, let failures):
-            "cannot connect to \(host): " + failures.map(\.description).joined(separator: "; ")
+        case .connect(let address, let error):
+            ConnectFailure.describe([ConnectFailure(address: address, error: error)], of: "\(address)")
+        case .unreachable(let host, let port, let failures):
+            ConnectFailure.describe(failures, of: Self.peer(host, port))
         case .outOfDescriptors(let error):
             "no descriptor left for a connection: \(error); raise the limit (ulimit -n)"
         case .tunnel(let proxy, let error): "the proxy \(proxy) opened no tunnel: \(error)"
         case .socks(let proxy, let error): "the SOCKS proxy \(proxy) made no connection: \(error)"
         case .tls(let host, let port, let error): Self.describe(error, of: host, port)
-        case .connectionLost(let host, let error): "the connection to \(host) was lost: \(error)"
-        case .http(let host, let error): "HTTP with \(host): \(error)"
-        case .coding(let host, let error): "the content from \(host) cannot be decoded: \(error)"
+        case .connectionLost(let host, let port, let error):
+            "the connection to \(Self.peer(host, port)) was lost: \(error)"
+        case .http(let host, let port, let error): "HTTP with \(Self.peer(host, port)): \(error)"
+        case .coding(let host, let port, let error):
+            "the content from \(Self.peer(host, port)) cannot be decoded: \(error)"
         case .proxy(let error): "cannot use this proxy: \(error)"
         case .content(let reason): "the content to send could not be read: \(reason)"
         case .file(let error): "the file could not be read or written: \(error)"
         case .system(let error): "a system call failed: \(error)"
-        case .timedOut(let host, let timeout, let time):
-            "timed out after \(Interval(time)) \(timeout.step(of: host)); \(timeout.advice)"
+        case .timedOut(let host, let port, let timeout, let time):
+            "timed out after \(Interval(time)) \(timeout.step(of: Self.peer(host, port))); \(timeout.advice)"
         case .contentTooLong(let limit):
             "the content is longer than \(limit) bytes, the most that was to be collected: collect more of it (upTo:), or take it "
                 + "piece by piece"
         case .tooManyRedirects(let limit): "more than \(limit) redirects"
-        case .insecureRedirect(let host): "a redirect from https to http on \(host) is not followed"
+        case .insecureRedirect(let host, let port):
+            "a redirect from https to http on \(Self.peer(host, port)) is not followed"
         case .redirect(let error): "a redirect that cannot be followed: \(error)"
         case .unsupported(let what): "not supported: \(what)"
         case .cancelled: "cancelled"
@@ -129,8 +118,14 @@ extension TransportError: CustomStringConvertible {
 
 extension TransportError {
     /// A time-out passed.
-    init(host: String, _ timeout: TransferTimeout, after time: Interval?) {
-        self = .timedOut(host: host, timeout, after: .nanoseconds(time?.nanoseconds ?? 0))
+    init(host: String, port: UInt16, _ timeout: TransferTimeout, after time: Interval?) {
+        self = .timedOut(host: host, port: port, timeout, after: .nanoseconds(time?.nanoseconds ?? 0))
+    }
+
+    /// A host and a port as an authority has them (RFC 3986 §3.2); the path of a Unix socket as it is.
+    static func peer(_ host: String, _ port: UInt16) -> String {
+        guard port != 0 else { return host }
+        return host.utf8.contains(0x3A) ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 }
 

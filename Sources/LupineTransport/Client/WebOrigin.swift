@@ -11,6 +11,9 @@ package struct WebOrigin: Hashable, Sendable {
     /// The path of a Unix-domain socket.
     private let unixPath: String?
 
+    /// Host and port, as errors name them.
+    package var authority: String { TransportError.peer(host, UInt16(clamping: port)) }
+
     /// The origin of a host and port.
     package init(isSecure: Bool, host: String, port: Int) {
         self.isSecure = isSecure

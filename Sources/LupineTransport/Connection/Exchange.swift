@@ -307,14 +307,14 @@ package final class Exchange: Sendable {
 
     /// When to look again; nil when there is nothing to watch, or nothing any more because a time has run out.
     private func nextLook(at now: Instant) -> Instant? {
-        let host = origin.unixPath ?? origin.host
+        let (host, port) = (origin.unixPath ?? origin.host, origin.port)
         let life = life.withLock { $0 }
         if case .over = life { return nil }
         var next: Instant?
         if let whole = options.timeouts.whole {
             next = began + whole
             if began + whole <= now {
-                cancel(TransportError(host: host, .whole, after: whole))
+                cancel(TransportError(host: host, port: port, .whole, after: whole))
                 return nil
             }
         }
@@ -337,7 +337,7 @@ package final class Exchange: Sendable {
         }
         let due = max(since, progress) + idle
         guard due > now else {
-            cancel(TransportError(host: host, .idle, after: idle))
+            cancel(TransportError(host: host, port: port, .idle, after: idle))
             return nil
         }
         return min(due, next ?? due)

@@ -127,7 +127,7 @@ extension HTTP1Connection {
                 (event, consumed) = try codec.next(rest)
             } catch {
                 finishSplice()
-                if machine.state != .closed { lose(.http(host: route.host, error)) }
+                if machine.state != .closed { lose(.http(host: route.host, port: route.port, error)) }
                 return
             }
             start += consumed
@@ -329,8 +329,10 @@ extension HTTP1Connection {
             // Without a word of an answer, the failed write says more than the end that followed it.
             let isSilent = current?.metrics.responseStart == nil
             return lose(
-                isSilent ? writeFailure ?? .http(host: route.host, error) : .http(host: route.host, error))
+                isSilent
+                    ? writeFailure ?? .http(host: route.host, port: route.port, error)
+                    : .http(host: route.host, port: route.port, error))
         }
-        lose(.http(host: route.host, .truncated(.beforeHead)))
+        lose(.http(host: route.host, port: route.port, .truncated(.beforeHead)))
     }
 }

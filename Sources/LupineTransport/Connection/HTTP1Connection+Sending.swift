@@ -178,7 +178,7 @@ extension HTTP1Connection {
         } catch {
             // What `sendfile` says of a file that it cannot read, and of no socket.
             let isOurs = error == .invalidArgument || error == .inputOutput
-            throw isOurs ? .file(error) : .connectionLost(host: route.host, error)
+            throw isOurs ? .file(error) : .connectionLost(host: route.host, port: route.port, error)
         }
         switch outcome {
         case .bytes(let count):
@@ -267,7 +267,7 @@ extension HTTP1Connection {
                 return fail(.content(reason))
             }
         } catch {
-            return fail(.http(host: route.host, error))
+            return fail(.http(host: route.host, port: route.port, error))
         }
         current?.deadlines.handle(.sending, at: loop.now)
         write()
@@ -284,7 +284,7 @@ extension HTTP1Connection {
         if !codec.requestIsSent {
             do throws(HTTPError) {
                 try codec.sendEnd(into: &feed.output)
-            } catch { throw .http(host: route.host, error) }
+            } catch { throw .http(host: route.host, port: route.port, error) }
             if feed.hasOutput { return true }
         }
         // Taken by TLS is not yet taken by the kernel: `write` comes back here when it is.

@@ -19,7 +19,7 @@ extension HTTP1Connection {
         let limit = current?.contentRemaining ?? Int64(Int.max)
         let outcome: SpliceTransfer.Step
         do throws(TransportError) {
-            outcome = try splice.step(from: channel, limit: limit, host: route.host)
+            outcome = try splice.step(from: channel, limit: limit, host: route.host, port: route.port)
         } catch {
             fail(error)
             return false

@@ -195,7 +195,8 @@ final class HTTP1Connection {
         guard machine.state == .idle else {
             // It died between being lent and this turn; not a byte has gone.
             pool.replayOrFail(
-                exchange, metrics, idleFailure ?? .http(host: route.host, .truncated(.beforeHead)),
+                exchange, metrics,
+                idleFailure ?? .http(host: route.host, port: route.port, .truncated(.beforeHead)),
                 requestBegan: false,
                 connectionWasReused: wasUsed)
             return
@@ -215,7 +216,7 @@ final class HTTP1Connection {
             } else {
                 try codec.send(exchange.head, body: announcement, expectContinue: holds, into: &feed.output)
             }
-        } catch { return refuse(exchange, .http(host: route.host, error), current.metrics) }
+        } catch { return refuse(exchange, .http(host: route.host, port: route.port, error), current.metrics) }
         wasUsed = true
         current.metrics.requestHeadBytes = feed.output.count
         current.deadlines.handle(.sending, at: now)
@@ -283,7 +284,7 @@ final class HTTP1Connection {
     func announce(_ count: Int) {
         do throws(HTTPError) {
             try codec.sendContent(count, into: &feed.output)
-        } catch { fail(.http(host: route.host, error)) }
+        } catch { fail(.http(host: route.host, port: route.port, error)) }
     }
 
     func announceFile(_ file: FileSource) { announce(Int(clamping: file.count)) }
@@ -533,7 +534,8 @@ extension HTTP1Connection: TimerTarget {
             if let timeout = current.deadlines.expired(at: loop.now) {
                 fail(
                     TransportError(
-                        host: route.host, timeout, after: current.exchange.options.timeouts[timeout]))
+                        host: route.host, port: route.port, timeout,
+                        after: current.exchange.options.timeouts[timeout]))
             } else {
                 armDeadline()
             }

@@ -146,7 +146,8 @@ package final class RawConnection: LoopChannel {
             handshakeTimer = nil
             end(
                 reason == .due
-                    ? TransportError(host: origin.host, .tlsHandshake, after: timeout) : .shutDown)
+                    ? TransportError(host: origin.host, port: origin.port, .tlsHandshake, after: timeout)
+                    : .shutDown)
         }
     }
 

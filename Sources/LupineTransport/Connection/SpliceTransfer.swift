@@ -51,7 +51,7 @@ final class SpliceTransfer {
 
     /// Moves up to `limit` bytes that have come.
     func step(
-        from channel: borrowing ByteChannel, limit: Int64, host: String
+        from channel: borrowing ByteChannel, limit: Int64, host: String, port: UInt16
     ) throws(TransportError) -> Step {
         if pipe == nil {
             do throws(Errno) { pipe = try SplicePipe(capacity: Self.pipeCapacity) } catch {
@@ -66,7 +66,7 @@ final class SpliceTransfer {
             case .some(let pipe): outcome = try channel.fill(pipe, count: count)
             case nil: outcome = .wouldBlock
             }
-        } catch { throw .connectionLost(host: host, error) }
+        } catch { throw .connectionLost(host: host, port: port, error) }
         guard case .bytes(let count) = outcome else { return outcome == .end ? .end : .wouldBlock }
         var left = count
         while left > 0 {

@@ -153,7 +153,7 @@ final class Dialer {
         guard let limit else { return }
         guard limit.at <= loop.now else { return armLimit() }
         let time = limit.timeout == .connect ? configuration.timeout : configuration.tlsHandshakeTimeout
-        end(.failure(TransportError(host: origin.host, limit.timeout, after: time)))
+        end(.failure(TransportError(host: origin.host, port: origin.port, limit.timeout, after: time)))
     }
 
     // MARK: look-up
@@ -225,7 +225,8 @@ final class Dialer {
     }
 
     private func unreachable(_ failures: [ConnectFailure]) {
-        end(.failure(.unreachable(host: origin.proxy?.host ?? origin.host, failures)))
+        let (host, port) = origin.proxy.map { ($0.host, $0.port) } ?? (origin.host, origin.port)
+        end(.failure(.unreachable(host: host, port: port, failures)))
     }
 
     private func connected(_ attempt: ConnectAttempt) {
@@ -339,7 +340,7 @@ final class Dialer {
         case .success(let machine):
             let conversation = ProxyConversation(
                 machine, over: channel, established.registration, mayRead: mayRead,
-                proxy: (proxy.description, proxy.port),
+                proxy: proxy,
                 originMaySpeakFirst: configuration.originMaySpeakFirst && origin.scheme == .http, on: loop
             ) { result in self.conversed(result) }
             stage = .conversing(conversation, established)
@@ -361,7 +362,7 @@ final class Dialer {
                             authorization: proxy.tunnelAuthorizer?.source
                                 .authorization(forTunnelTo: authority.description),
                             fields: configuration.tunnelFields)))
-            } catch { return .failure(.http(host: origin.host, error)) }
+            } catch { return .failure(.http(host: origin.host, port: origin.port, error)) }
         case .socks5:
             let destination =
                 IPAddress(origin.host).map { SocksMachine.Destination.ip($0) } ?? .name(origin.host)

@@ -18,8 +18,7 @@ final class ProxyConversation: LoopChannel {
     private var mayRead: Bool
     private var registration: Registration?
     private let loop: EventLoop
-    private let proxy: String
-    private let port: UInt16
+    private let proxy: ProxyServer
     private var output: [UInt8] = []
     private let originMaySpeakFirst: Bool
     /// What the origin has said behind the proxy's answer.
@@ -28,15 +27,14 @@ final class ProxyConversation: LoopChannel {
 
     init(
         _ machine: Machine, over channel: consuming ByteChannel, _ registration: Registration, mayRead: Bool,
-        proxy: (name: String, port: UInt16), originMaySpeakFirst: Bool = false, on loop: EventLoop,
+        proxy: ProxyServer, originMaySpeakFirst: Bool = false, on loop: EventLoop,
         report: @escaping (Result<Void, TransportError>) -> Void
     ) {
         self.machine = machine
         self.channel = consume channel
         self.registration = registration
         self.mayRead = mayRead
-        self.proxy = proxy.name
-        port = proxy.port
+        self.proxy = proxy
         self.loop = loop
         self.originMaySpeakFirst = originMaySpeakFirst
         self.report = report
@@ -49,7 +47,7 @@ final class ProxyConversation: LoopChannel {
             switch machine {
             case .tunnel(var tunnel):
                 do throws(TunnelError) { output = try tunnel.start() } catch {
-                    throw .tunnel(proxy: proxy, error)
+                    throw .tunnel(proxy: proxy.description, error)
                 }
                 machine = .tunnel(tunnel)
             case .socks(var socks):
@@ -80,7 +78,7 @@ final class ProxyConversation: LoopChannel {
     }
 
     private func lost(_ failure: ChannelFailure) -> TransportError {
-        failure.transportError(host: proxy, port: port)
+        failure.transportError(host: proxy.host, port: proxy.port)
     }
 
     private func send() throws(TransportError) -> Int? {
@@ -116,7 +114,7 @@ final class ProxyConversation: LoopChannel {
                 if case .established(_, let count) = try tunnel.receive(bytes) {
                     (isEstablished, consumed) = (true, count)
                 }
-            } catch { throw .tunnel(proxy: proxy, error) }
+            } catch { throw .tunnel(proxy: proxy.description, error) }
             machine = .tunnel(tunnel)
         case .socks(var socks):
             do throws(SocksError) {
@@ -125,7 +123,7 @@ final class ProxyConversation: LoopChannel {
                 case .send(let answer): output += answer
                 case .established(let count): (isEstablished, consumed) = (true, count)
                 }
-            } catch { throw .socks(proxy: proxy, error) }
+            } catch { throw .socks(proxy: proxy.description, error) }
             machine = .socks(socks)
         }
         try flush()
@@ -136,15 +134,15 @@ final class ProxyConversation: LoopChannel {
         }
         // The origin speaks second: bytes that come before our request are an answer to nothing.
         guard consumed == bytes.count else {
-            throw .http(host: proxy, .unexpectedBytes(octet: bytes[consumed]))
+            throw .http(host: proxy.host, port: proxy.port, .unexpectedBytes(octet: bytes[consumed]))
         }
         end(.success(()))
     }
 
     private func closed() -> TransportError {
         switch machine {
-        case .tunnel(var tunnel): .tunnel(proxy: proxy, tunnel.receivedEnd())
-        case .socks(var socks): .socks(proxy: proxy, socks.receivedEnd())
+        case .tunnel(var tunnel): .tunnel(proxy: proxy.description, tunnel.receivedEnd())
+        case .socks(var socks): .socks(proxy: proxy.description, socks.receivedEnd())
         }
     }
 

@@ -23,7 +23,8 @@ public enum ResolutionError: Error, Hashable, Sendable {
 extension ResolutionError: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .nameNotFound: "the name does not exist"
+        case .nameNotFound:
+            "the name does not exist; see whether it is spelled right, and known to this machine's name servers (getent hosts)"
         case .noAddress: "the name has no usable address"
         case .invalidName: "this cannot be a host name"
         case .resolverUnavailable: "no name server answered; try again later"

@@ -10,7 +10,7 @@ enum ChannelFailure: Error, Hashable {
     /// The same, as what becomes of an exchange with the peer.
     func transportError(host: String, port: UInt16) -> TransportError {
         switch self {
-        case .system(let error): .connectionLost(host: host, error)
+        case .system(let error): .connectionLost(host: host, port: port, error)
         case .tls(let error): .tls(host: host, port: port, error)
         }
     }

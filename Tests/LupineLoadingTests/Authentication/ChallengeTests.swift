@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import LupineHTTP
 import Testing
 
 @testable import LupineLoading
@@ -43,6 +44,14 @@ struct ChallengeTests {
     @Test("[U-11.3] challenges of all lines are read", arguments: rows)
     func challengesAreRead(lines: [String], shown: String) {
         #expect(Self.shown(ChallengeSyntax.parse(lines)) == shown)
+    }
+
+    @Test("[U-2.2] values of a challenge are quick to compare, also where quoted pairs held marks apart")
+    func marks() throws {
+        let value = "x" + String(repeating: "\\\u{301}", count: 1_000)
+        let challenge = try #require(ChallengeSyntax.parse(["Basic realm=\"\(value)\""]).first)
+        let realm = try #require(challenge.parameters.first?.value)
+        #expect(realm.utf8.count > 2_000 && realm.isStreamSafe)
     }
 
     @Test("[U-11.3] so many challenges are read, of all lines, and so many parameters of each")

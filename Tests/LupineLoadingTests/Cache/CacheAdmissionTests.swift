@@ -187,7 +187,7 @@ import Testing
         let stored = CacheEntry(response: response, for: alice, requestTime: Date(), responseTime: Date())
         let loaded = CacheEntry(
             response: response, for: alice, requestTime: Date(), responseTime: Date(), provenance: .plain,
-            identifying: .usual)
+            identifying: .usual, writtenInfo: nil)
         for entry in [stored, loaded] {
             #expect(entry.answers(alice, of: .standard))
             #expect(!entry.answers(bob, of: .standard) && !entry.answers(nobody, of: .standard))
@@ -214,7 +214,7 @@ import Testing
             CacheEntry(
                 response: try CacheStage.loaded("x", fields, url: "http://h/a"), for: request,
                 requestTime: Date(),
-                responseTime: Date(), provenance: .plain, identifying: .usual)
+                responseTime: Date(), provenance: .plain, identifying: .usual, writtenInfo: nil)
         }
         func isThere() -> Bool {
             if case .known(.some) = cache.lookUpAtHand(request, for: .standard) { true } else { false }
@@ -234,7 +234,7 @@ import Testing
     static func entry(_ content: String, _ provenance: CacheProvenance) throws -> CacheEntry {
         CacheEntry(
             response: try CacheStage.loaded(content), for: try CacheStage.request(), requestTime: Date(),
-            responseTime: Date(), provenance: provenance, identifying: .usual)
+            responseTime: Date(), provenance: provenance, identifying: .usual, writtenInfo: nil)
     }
 
     @Test(
@@ -345,7 +345,7 @@ import Testing
             let entry = CacheEntry(
                 response: try CacheStage.loaded("x", lines),
                 for: try CacheStage.request("http://h/a", row.stored),
-                requestTime: Date(), responseTime: Date(), provenance: .plain, identifying: mine)
+                requestTime: Date(), responseTime: Date(), provenance: .plain, identifying: mine, writtenInfo: nil)
             let asked = try CacheStage.request("http://h/a", row.asked)
             let reader = CacheReader(policy: .standard(roots: "system"), identifyingFields: mine)
             #expect(entry.answers(asked, of: reader) == row.isSame, "\(row.what)")
@@ -357,7 +357,7 @@ import Testing
             let entry = CacheEntry(
                 response: try CacheStage.loaded("x", [("Cache-Control", control)]),
                 for: try CacheStage.request(),
-                requestTime: Date(), responseTime: Date(), provenance: .plain, identifying: mine)
+                requestTime: Date(), responseTime: Date(), provenance: .plain, identifying: mine, writtenInfo: nil)
             #expect((entry.vary.audience == nil) == (control == "PUBLIC"), "\(control)")
         }
     }
@@ -378,7 +378,7 @@ import Testing
         for (stored, fields, asked, other, isSame) in rows {
             let entry = CacheEntry(
                 response: try CacheStage.loaded("x"), for: try CacheStage.request(stored, fields),
-                requestTime: Date(), responseTime: Date(), provenance: .plain, identifying: .usual)
+                requestTime: Date(), responseTime: Date(), provenance: .plain, identifying: .usual, writtenInfo: nil)
             #expect(
                 entry.answers(try CacheStage.request(asked, other), of: .standard) == isSame,
                 "\(stored) \(fields), \(asked) \(other)")

@@ -28,6 +28,16 @@ private final class JarStage {
 }
 
 struct CookieJarTests {
+    @Test("[U-13.10] names that look the same are two names")
+    func equivalentNames() throws {
+        let jar = JarStage()
+        jar.store(try cookie("\u{E9}=1; Path=/"), at: now)
+        jar.store(try cookie("e\u{301}=2; Path=/"), at: now)
+        #expect(jar.count == 2)
+        jar.store(try cookie("e\u{301}=3; Path=/"), at: now)
+        #expect(jar.entries(at: now).map(\.cookie.value).sorted() == ["1", "3"])
+    }
+
     let now = Date(timeIntervalSince1970: 1_000_000_000)
 
     func origin(_ url: String) throws -> CookieOrigin {

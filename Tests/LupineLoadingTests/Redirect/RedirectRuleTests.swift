@@ -258,7 +258,8 @@ struct RedirectRuleTests {
             return
         }
         #expect(error.code == .appTransportSecurityRequiresSecureConnection)
-        #expect(error.userInfo[NSUnderlyingErrorKey] as? TransportError == .insecureRedirect(host: "g"))
+        #expect(
+            error.userInfo[NSUnderlyingErrorKey] as? TransportError == .insecureRedirect(host: "g", port: 80))
         _ = try Self.proposal(request, to: "https://g/b", isWebSocket: isWebSocket, options)
         let plain = try Self.request("GET", isWebSocket ? "ws://h/a" : "http://h/a")
         _ = try Self.proposal(plain, to: "http://g/b", isWebSocket: isWebSocket, options)

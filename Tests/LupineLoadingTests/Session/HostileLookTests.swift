@@ -194,35 +194,13 @@ struct HostileLookTests {
 
     // MARK: what goes away
 
-    @Test("[O-6] a request whose response is not to be written any more may ask the cache when it goes away")
-    func voidedWrite() async throws {
+    @Test("[O-6] a response that waits to be written keeps nothing of its request but the head")
+    func waitingWrite() async throws {
         let stage = CacheStage()
         let cache = stage.cache()
         let ends = Noted(0)
         let gate = DispatchSemaphore(value: 0)
         StorageQueue.run { gate.wait() }
-        let stored = try CacheStage.loaded("a")
-        do {
-            let request = NSMutableURLRequest(url: try #require(URL(string: "http://h/a")))
-            let parting = Parting {
-                _ = cache.currentMemoryUsage
-                ends.update { $0 += 1 }
-            }
-            URLProtocol.setProperty(parting, forKey: "parting", in: request)
-            cache.storeCachedResponse(stored, for: request as URLRequest)
-        }
-        #expect(ends.value == 0, "it is to be written")
-        cache.storeCachedResponse(stored, for: try CacheStage.request())
-        #expect(ends.value == 1)
-        gate.signal()
-        await cache.flush()
-    }
-
-    @Test("[O-6] a request whose response has been written may ask the cache when it goes away")
-    func finishedWrite() async throws {
-        let stage = CacheStage()
-        let cache = stage.cache()
-        let ends = Noted(0)
         do {
             let request = NSMutableURLRequest(url: try #require(URL(string: "http://h/a")))
             let parting = Parting {
@@ -232,9 +210,66 @@ struct HostileLookTests {
             URLProtocol.setProperty(parting, forKey: "parting", in: request)
             cache.storeCachedResponse(try CacheStage.loaded("a"), for: request as URLRequest)
         }
-        await cache.flush()
-        await cache.flush()
         #expect(ends.value == 1)
+        gate.signal()
+        await cache.flush()
+    }
+
+    @Test(
+        "[O-7] what a cache gives up is let go of on no loop, and not where files are written",
+        arguments: [true, false])
+    func evicted(_ isWritten: Bool) async throws {
+        let stage = CacheStage()
+        let cache = stage.cache()
+        let origin = try LupineOrigin.Origin.start()
+        let url = try #require(URL(string: origin.url + "/anything"))
+        let (places, ended) = AsyncStream.makeStream(of: String.self)
+        do {
+            let parting = Parting {
+                ended.yield(
+                    EventLoop.current != nil
+                        ? "a loop" : StorageQueue.isCurrent ? "the storage queue" : "elsewhere")
+            }
+            let response = try #require(
+                HTTPURLResponse(
+                    url: url, statusCode: 200, httpVersion: nil, headerFields: ["Cache-Control": "max-age=99"]
+                ))
+            cache.storeCachedResponse(
+                CachedURLResponse(
+                    response: response, data: Data("a".utf8), userInfo: ["parting": parting],
+                    storagePolicy: isWritten ? .allowed : .allowedInMemoryOnly),
+                for: URLRequest(url: url))
+        }
+        // A change at the address makes what was stored of it void, and a loop says so.
+        var change = URLRequest(url: url)
+        change.httpMethod = "POST"
+        let session = URLSession(configuration: DriverLoad.configuration { $0.urlCache = cache })
+        _ = try await session.data(for: change)
+        #expect(cache.cachedResponse(for: URLRequest(url: url)) == nil)
+        for await place in places {
+            #expect(place == "elsewhere")
+            break
+        }
+        session.invalidateAndCancel()
+        await origin.shutdown()
+        await cache.flush()
+    }
+
+    @Test("[O-7] a response of the program's is not asked where files are written")
+    func writtenResponse() async throws {
+        let stage = CacheStage()
+        let cache = stage.cache()
+        let url = try #require(URL(string: "http://h/curious"))
+        let looks = Noted(0)
+        let response = try #require(
+            CuriousResponse(url: url, ["Cache-Control": "max-age=99"]) {
+                if StorageQueue.isCurrent { looks.update { $0 += 1 } }
+            })
+        cache.storeCachedResponse(
+            CachedURLResponse(response: response, data: Data("a".utf8)), for: URLRequest(url: url))
+        await cache.flush()
+        #expect(looks.value == 0)
+        #expect(cache.cachedResponse(for: URLRequest(url: url))?.response === response)
     }
 
     private final class PartingError: Error, Sendable {

@@ -221,7 +221,8 @@ struct LupineOptionsTests {
         let configuration = URLSessionConfiguration.ephemeral { $0.lupine.parserLimits.headBytes = 20 }
         try await withEngine(configuration: configuration) { engine, origin in
             let answer = await (try engine.begin("http://h:\(origin.port)/status/204")).sink.answer
-            #expect(answer.error == .http(host: "h", .limitExceeded(.headBytes, allowed: 20)))
+            #expect(
+                answer.error == .http(host: "h", port: origin.port, .limitExceeded(.headBytes, allowed: 20)))
         }
     }
 

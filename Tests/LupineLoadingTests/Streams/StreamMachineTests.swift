@@ -46,7 +46,7 @@ struct StreamMachineTests {
         .write(.init(id: id, count: count, timeout: timeout.map { .seconds($0) }))
     }
 
-    private static let lost = StreamFault.lost(.connectionLost(host: "a", .connectionReset))
+    private static let lost = StreamFault.lost(.connectionLost(host: "a", port: 1, .connectionReset))
 
     static let rows = [
         Row(

@@ -278,7 +278,7 @@ struct WebSocketConversationTests {
 
     @Test("[U-8.11] a connection that is gone without a close frame is lost") func lost() {
         let scene = Self.open()
-        scene.client.closed(.connectionLost(host: "a", .connectionReset))
+        scene.client.closed(.connectionLost(host: "a", port: 1, .connectionReset))
         #expect(scene.owner.outcomes.withLock { $0 } == [.lost])
         scene.client.closed(nil)
         #expect(scene.owner.outcomes.withLock { $0 }.count == 1)

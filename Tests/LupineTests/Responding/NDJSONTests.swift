@@ -60,6 +60,24 @@ import Testing
         }
     }
 
+    @Test("the sixteenth line of a piece that fails is the last with an error of its own")
+    func manyFailures() {
+        var reader = NDJSONSerializer<[String: String]>().makeReader()
+        let text = (0..<2_000).map { "x\($0)\n" }.joined() + "{\"n\":\"a\"}\n"
+        let results = reader.read(Data(text.utf8))
+        let texts = results.map { result -> String in
+            switch result {
+            case .success(let value): value["n"] ?? ""
+            case .failure(let error): error.localizedDescription
+            }
+        }
+        #expect(texts.count == 2_001 && texts.last == "a")
+        #expect(Set(texts).count == 17)
+        #expect(texts[14].contains("x14") && texts[15].contains("x15") && texts[1_999] == texts[15])
+        // The next piece begins anew.
+        #expect("\(reader.read(Data("y\n".utf8)))".contains("y"))
+    }
+
     @Test("a stream's values are the same at every cut, and byte by byte", arguments: rows)
     func cuts(_ row: Row) {
         let bytes = Data(row.text.utf8)

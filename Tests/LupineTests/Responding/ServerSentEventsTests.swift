@@ -108,6 +108,16 @@ import Testing
         #expect(Self.outcomes(bytes.map { Data([$0]) }, lineLimit: row.lineLimit) == row.expected)
     }
 
+    @Test("a name that is long is none that is known, and ids that look the same are two")
+    func textsOfPeers() {
+        var reader = ServerSentEventsReader(lineLimit: 1 << 20, eventLimit: 1 << 20, position: nil)
+        let name = "data" + String(String.UnicodeScalarView(repeatElement("\u{301}", count: 1_000)))
+        let events = reader.read(
+            Data("\(name):x\nid: \u{E9}\ndata: 1\n\nid: e\u{301}\ndata: 2\n\n".utf8))
+        let ids = events.compactMap { try? $0.get() }.map { Array($0.lastEventID.unicodeScalars) }
+        #expect(ids == [["\u{E9}"], ["e", "\u{301}"]])
+    }
+
     @Test("text that is no UTF-8 becomes replacement characters")
     func replacement() {
         let bytes = Data("data: a".utf8) + [0xC3] + Data("\ndata: b\n\n".utf8)

@@ -118,8 +118,8 @@ import Testing
                 let response = try await client.get(origin.url + "/")
                 let error = await failure { () throws(TransportError) in try await response.body.collect() }
                 switch error {
-                case .coding("127.0.0.1", .cutShort)? where isCut: break
-                case .coding("127.0.0.1", .corrupt)? where !isCut: break
+                case .coding("127.0.0.1", _, .cutShort)? where isCut: break
+                case .coding("127.0.0.1", _, .corrupt)? where !isCut: break
                 case let other: Issue.record("\(String(describing: other))")
                 }
             }
@@ -135,7 +135,7 @@ import Testing
         ) { client, origin in
             let response = try await client.get(origin.url + "/")
             let error = await failure { () throws(TransportError) in try await response.body.collect() }
-            guard case .coding("127.0.0.1", .ratioLimit)? = error else {
+            guard case .coding("127.0.0.1", _, .ratioLimit)? = error else {
                 Issue.record("\(String(describing: error))")
                 return
             }

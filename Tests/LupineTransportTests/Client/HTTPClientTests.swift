@@ -159,7 +159,7 @@ import Testing
             #expect(
                 error
                     == .http(
-                        host: "127.0.0.1",
+                        host: "127.0.0.1", port: origin.port,
                         .bodyLengthMismatch(announced: announced, given: Int64(given))))
         }
     }
@@ -328,7 +328,7 @@ import Testing
             try fields.append(.contentLength, "3")
             let request = try HTTPRequest(url: origin.url + "/get", fields: fields)
             let error = await failure { () throws(TransportError) in try await client.send(request) }
-            guard case .http(_, .framingFieldToSend)? = error else {
+            guard case .http(_, _, .framingFieldToSend)? = error else {
                 Issue.record("\(String(describing: error))")
                 return
             }

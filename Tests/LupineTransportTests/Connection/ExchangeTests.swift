@@ -214,7 +214,9 @@ import Testing
             await made.sink.ended.wait()
             #expect(
                 made.sink.failure
-                    == .http(host: "origin.test", .truncated(.insideBody(received: 3, expected: 9))))
+                    == .http(
+                        host: "origin.test", port: stage.origin.port,
+                        .truncated(.insideBody(received: 3, expected: 9))))
             #expect(try contents(of: path) == Array("abc".utf8))
         }
     }

@@ -14,10 +14,10 @@ import Testing
 
         static let collected = 1_000
 
-        func error(_ host: String, collects: Bool) -> TransportError? {
+        func error(_ host: String, _ port: UInt16, collects: Bool) -> TransportError? {
             switch self {
             case .long where collects, .coded where collects: return .contentTooLong(limit: Self.collected)
-            case .head: return .http(host: host, .limitExceeded(.headBytes, allowed: 4 << 10))
+            case .head: return .http(host: host, port: port, .limitExceeded(.headBytes, allowed: 4 << 10))
             case .redirects: return .tooManyRedirects(limit: 3)
             case .fits, .long, .coded, .ratio, .bytes: return nil
             }
@@ -71,9 +71,9 @@ import Testing
                 try await taker.take(client.get(origin.url + path).body, Case.collected)
             }
             switch (limit, error) {
-            case (.ratio, .coding(_, .ratioLimit(_, limit: 4, _, _))): break
-            case (.bytes, .coding(_, .outputLimit(_, limit: 900))): break
-            default: #expect(error == limit.error("127.0.0.1", collects: taker.collects))
+            case (.ratio, .coding(_, _, .ratioLimit(_, limit: 4, _, _))): break
+            case (.bytes, .coding(_, _, .outputLimit(_, limit: 900))): break
+            default: #expect(error == limit.error("127.0.0.1", origin.port, collects: taker.collects))
             }
         }
     }

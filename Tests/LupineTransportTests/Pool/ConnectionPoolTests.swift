@@ -181,7 +181,8 @@ import Testing
         try await withPool(plan) { stage in
             try await stage.send()
             let sink = try await stage.send()
-            #expect(sink.failure == .http(host: "origin.test", .truncated(.beforeHead)))
+            #expect(
+                sink.failure == .http(host: "origin.test", port: stage.origin.port, .truncated(.beforeHead)))
             #expect(sink.log.value.ends == 1 && stage.pool.connectionsOpened == 2)
         }
     }
@@ -208,7 +209,10 @@ import Testing
             try await stage.send()
             let source = TapeSource(Array("abc".utf8), rewinds: rewinds)
             let sink = try await stage.send(.put, content: .stream(source, length: 3))
-            #expect(sink.failure == (rewinds ? nil : .http(host: "origin.test", .truncated(.beforeHead))))
+            #expect(
+                sink.failure
+                    == (rewinds
+                        ? nil : .http(host: "origin.test", port: stage.origin.port, .truncated(.beforeHead))))
             #expect(stage.pool.connectionsOpened == (rewinds ? 2 : 1))
             #expect(source.isAbandoned)
         }
@@ -278,7 +282,7 @@ import Testing
             pool.submit(
                 Exchange(head: RequestHead(method: .get, target: .origin("/")), origin: key, sink: sink))
             await sink.ended.wait()
-            guard case .unreachable("127.0.0.2", let failures)? = sink.failure else {
+            guard case .unreachable("127.0.0.2", _, let failures)? = sink.failure else {
                 Issue.record("\(String(describing: sink.failure))")
                 return
             }

@@ -96,7 +96,7 @@ import Testing
             return await failure(of: "stall") {
                 try await hasty.get("\(url)/stall")
             } accepts: {
-                if case .timedOut(_, .whole, _) = $0 { true } else { false }
+                if case .timedOut(_, _, .whole, _) = $0 { true } else { false }
             }
         case 7:
             return await cancelled {

@@ -232,8 +232,8 @@ import Testing
             }
         case .failure(.tls(_, _, .untrusted(.refused))): return judge == .silent || judge == .refusing
         case .failure(.tls(_, _, .untrusted(.certificateNotPinned))): return judge == .pinned
-        case .failure(.connectionLost(_, .connectionReset)): return judge.accepts && draw.answer == .reset
-        case .failure(.http(_, .truncated)): return judge.accepts && draw.answer == .cut
+        case .failure(.connectionLost(_, _, .connectionReset)): return judge.accepts && draw.answer == .reset
+        case .failure(.http(_, _, .truncated)): return judge.accepts && draw.answer == .cut
         case .failure, nil: return false
         }
     }

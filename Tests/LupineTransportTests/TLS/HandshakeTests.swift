@@ -61,7 +61,7 @@ import Testing
             // What the client still sent is answered with a reset.
             let expected: [TransportError] = [
                 .tls(host: "good.test", port: origin.port, .closedInHandshake),
-                .connectionLost(host: "good.test", .connectionReset),
+                .connectionLost(host: "good.test", port: origin.port, .connectionReset),
             ]
             #expect(error.map(expected.contains) == true)
         }

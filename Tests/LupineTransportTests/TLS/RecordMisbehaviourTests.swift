@@ -31,11 +31,11 @@ import Testing
         }
 
         /// What half of it is reported as when the stream ends there.
-        var truncation: TransportError? {
+        func truncation(at port: UInt16) -> TransportError? {
             switch self {
             case .length:
-                .http(host: "good.test", .truncated(.insideBody(received: 3, expected: 10)))
-            case .chunked: .http(host: "good.test", .truncated(.insideChunk(received: 3)))
+                .http(host: "good.test", port: port, .truncated(.insideBody(received: 3, expected: 10)))
+            case .chunked: .http(host: "good.test", port: port, .truncated(.insideChunk(received: 3)))
             case .untilClose: nil
             }
         }
@@ -84,11 +84,13 @@ import Testing
             let result = try await Self.send(version, [.expectHead, .send(framing.half)] + ending.steps)
             let expected: TransportError?
             switch ending {
-            case .goodbye, .goodbyeAndMore: expected = framing.truncation
+            case .goodbye, .goodbyeAndMore: expected = framing.truncation(at: result.port)
             // Without a goodbye it is the attacker's word that this is all.
             case .end, .halfARecord:
-                expected = framing.truncation ?? .tls(host: "good.test", port: result.port, .truncated)
-            case .reset: expected = .connectionLost(host: "good.test", .connectionReset)
+                expected =
+                    framing.truncation(at: result.port)
+                    ?? .tls(host: "good.test", port: result.port, .truncated)
+            case .reset: expected = .connectionLost(host: "good.test", port: result.port, .connectionReset)
             }
             #expect(result.error == expected, "\(ending)")
             #expect(result.text == (expected == nil ? "abc" : nil), "\(ending)")

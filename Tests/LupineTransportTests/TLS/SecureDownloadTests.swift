@@ -104,7 +104,9 @@ struct SecureDownloadTests {
             try await stage.send("/", profile: SecurePool.profile(), sink: sink)
             #expect(
                 sink.failure
-                    == .http(host: "good.test", .truncated(.insideBody(received: 400_000, expected: 400_001)))
+                    == .http(
+                        host: "good.test", port: stage.origin.port,
+                        .truncated(.insideBody(received: 400_000, expected: 400_001)))
             )
             #expect(try Descriptor.reading(path: path).fileSize() == 400_000)
         }

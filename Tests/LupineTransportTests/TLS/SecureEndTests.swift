@@ -57,7 +57,7 @@ import Testing
         try await withSecureStack(SecureStage.serving(["good"], plan)) { client, origin in
             let response = try await client.get(SecureStage.url(origin))
             let error = await failure { () throws(TransportError) in try await response.body.text() }
-            guard case .http("good.test", .truncated) = error else {
+            guard case .http("good.test", _, .truncated) = error else {
                 Issue.record("\(String(describing: error))")
                 return
             }

@@ -29,8 +29,8 @@ import Testing
                 .response
             let error = response.error?.underlyingError as? URLError
             let cause = error?.userInfo[NSUnderlyingErrorKey] as? TransportError
-            if case .timedOut(let host, let clock, let time)? = cause {
-                print("\(host): \(clock), after \(time)")
+            if case .timedOut(let host, let port, let clock, let time)? = cause {
+                print("\(host):\(port): \(clock), after \(time)")
                 clocks.append(clock)  // not on the page
             }
             #expect(error?.code == .timedOut)

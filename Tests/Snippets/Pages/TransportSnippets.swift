@@ -44,7 +44,8 @@ import Testing
         } catch {
             switch error {
             case .connect(let address, let reason): failure = "\(address): \(reason)"
-            case .unreachable(let host, let attempts): failure = "\(host): \(attempts.count) attempts"
+            case .unreachable(let host, let port, let attempts):
+                failure = "\(host):\(port): \(attempts.count) attempts"
             default: failure = "\(error)"
             }
         }

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+
+/// A `.netrc`, whose entries are `machine NAME login NAME password WORD` and `default …`, with any white space between.
+///
+/// A word that begins with `#` is the rest of its line a comment where a keyword is due or the line begins; behind `login` or
+/// `password` it is a value. A value that was left out takes nothing from the entry behind it: one host's password never
+/// becomes another's.
+struct NetrcFile: Sendable {
+    private var entries: [(host: String?, credentials: Credentials)] = []
+
+    init(_ text: String) {
+        var words = Words(text)
+        var host: String??
+        var login = ""
+        var password = ""
+        func entry() -> (host: String?, credentials: Credentials)? {
+            guard let host else { return nil }
+            return (host, Credentials(user: login, password: password))
+        }
+        reading: while let word = words.keyword() {
+            switch word {
+            case "machine", "default":
+                if let entry = entry() { entries.append(entry) }
+                (login, password) = ("", "")
+                // An entry whose name was left out is nobody's.
+                if word == "default" { host = .some(nil) } else { host = words.value().map { .some($0) } }
+            case "login": login = words.value() ?? ""
+            case "password": password = words.value() ?? ""
+            case "account": _ = words.value()
+            case "macdef": break reading
+            default: break
+            }
+        }
+        if let entry = entry() { entries.append(entry) }
+    }
+
+    /// The first entry for the host, else the default.
+    func credentials(for host: String) -> Credentials? {
+        let found =
+            entries.first { $0.host?.lowercased() == host.lowercased() } ?? entries.first { $0.host == nil }
+        return found?.credentials
+    }
+
+    /// The words of the file, of which some stand in quotes.
+    private struct Words {
+        private struct Word {
+            let text: String
+            let isQuoted: Bool
+            let beginsLine: Bool
+
+            var beginsComment: Bool { !isQuoted && text.unicodeScalars.first == "#" }
+            var beginsEntry: Bool { !isQuoted && (text == "machine" || text == "default") }
+        }
+
+        private var rest: ArraySlice<Word>
+
+        init(_ text: String) {
+            var words: [Word] = []
+            for line in text.unicodeScalars.split(separator: "\n") { Self.add(line, to: &words) }
+            rest = words[...]
+        }
+
+        /// The next word, comments left out.
+        mutating func keyword() -> String? {
+            while let word = rest.popFirst() {
+                if !word.beginsComment { return word.text }
+                skipLine()
+            }
+            return nil
+        }
+
+        /// The value of the keyword that was just taken; nil where there is none.
+        mutating func value() -> String? {
+            while let word = rest.first {
+                if word.beginsLine, word.beginsEntry { return nil }
+                rest.removeFirst()
+                if !word.beginsLine || !word.beginsComment { return word.text }
+                skipLine()
+            }
+            return nil
+        }
+
+        private mutating func skipLine() { rest = rest.drop { !$0.beginsLine } }
+
+        /// Scalars are looked at, since a mark may combine with a quote.
+        private static func add(_ line: Substring.UnicodeScalarView, to words: inout [Word]) {
+            let isBlank = { (scalar: Unicode.Scalar) in scalar == " " || scalar == "\t" || scalar == "\r" }
+            var rest = line.drop(while: isBlank)
+            var beginsLine = true
+            while let first = rest.first {
+                var text = String.UnicodeScalarView()
+                if first == "\"" {
+                    rest = rest.dropFirst()
+                    while let scalar = rest.popFirst(), scalar != "\"" {
+                        text.append(scalar == "\\" ? rest.popFirst() ?? scalar : scalar)
+                    }
+                } else {
+                    text.append(contentsOf: rest.prefix { !isBlank($0) })
+                    rest = rest.drop { !isBlank($0) }
+                }
+                words.append(Word(text: String(text), isQuoted: first == "\"", beginsLine: beginsLine))
+                beginsLine = false
+                rest = rest.drop(while: isBlank)
+            }
+        }
+    }
+}

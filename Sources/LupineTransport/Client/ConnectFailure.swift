@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+
+/// One address that could not be connected to.
+public struct ConnectFailure: Hashable, Sendable, CustomStringConvertible {
+    /// The address.
+    public let address: SocketAddress
+    /// Why not; `timedOut` when it had not answered by the time that connecting may take.
+    public let error: Errno
+
+    /// The failure of one attempt.
+    package init(address: SocketAddress, error: Errno) {
+        self.address = address
+        self.error = error
+    }
+
+    public var description: String { "\(address): \(error)" }
+}
+
+extension ConnectFailure {
+    /// What became of each address of `peer`, and what to try.
+    static func describe(_ failures: [ConnectFailure], of peer: String) -> String {
+        let attempts = failures.map { "\($0.address)" == peer ? "\($0.error)" : "\($0)" }
+        return "cannot connect to \(peer): " + attempts.joined(separator: "; ")
+            + advice(failures.map(\.error))
+    }
+
+    private static func advice(_ errors: [Errno]) -> String {
+        switch Set(errors) {
+        case [.connectionRefused]:
+            "; nothing listens there: see whether the server runs, and on this port"
+        case [.timedOut]:
+            "; see whether the address is right and no firewall drops what is sent there"
+        case let errors
+        where !errors.isEmpty && errors.isSubset(of: [.networkUnreachable, .hostUnreachable]):
+            "; see whether this machine has a route there (ip route get)"
+        case _: ""
+        }
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+
+import Lupine
+import Testing
+
+/// Which evaluator a host has, however the program has spelled it.
+@Suite struct ServerTrustManagerTests {
+    @Test(
+        "[I-9.1] an evaluator is found for a host that the program has spelled in another way",
+        arguments: [
+            ("api.example.com", "api.example.com"), ("API.example.COM", "api.example.com"),
+            ("[::1]", "::1"), ("::1", "::1"), ("[2001:DB8::1]", "2001:db8::1"),
+            ("b\u{FC}cher.example", "xn--bcher-kva.example"),
+            ("xn--bcher-kva.example", "xn--bcher-kva.example"),
+        ])
+    func spellings(_ key: String, _ host: String) throws {
+        let manager = ServerTrustManager(evaluators: [key: DisabledTrustEvaluator()])
+        #expect(try manager.serverTrustEvaluator(forHost: host) is DisabledTrustEvaluator)
+        #expect(manager.evaluators.keys.elementsEqual([key]))
+    }
+
+    @Test("[I-9.1] the host as it was given goes before other spellings of it, and other hosts have none")
+    func precedence() throws {
+        let manager = ServerTrustManager(
+            allHostsMustBeEvaluated: false,
+            evaluators: ["A.test": DisabledTrustEvaluator(), "a.test": DefaultTrustEvaluator()])
+        #expect(try manager.serverTrustEvaluator(forHost: "a.test") is DefaultTrustEvaluator)
+        #expect(try manager.serverTrustEvaluator(forHost: "A.test") is DisabledTrustEvaluator)
+        for host in ["b.test", "x.a.test", "test", ""] {
+            #expect(try manager.serverTrustEvaluator(forHost: host) == nil)
+        }
+    }
+}
