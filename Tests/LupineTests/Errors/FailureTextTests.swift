@@ -40,12 +40,12 @@ import Testing
             testDescription: "a head that is too long",
             answer: "HTTP/1.1 200 OK\r\nX: " + String(repeating: "x", count: 70_000) + "\r\n\r\n",
             code: .dataLengthExceedsMaximum,
-            text: "HTTP with HOST: bytes of a line exceed the limit of 65536"),
+            text: "HTTP with HOST: bytes of a header line (lineBytes) exceed the limit of 65536"),
         Row(
             testDescription: "a coding that is cut short",
-            answer: "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\n\u{1F}",
+            answer: "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\n\u{1F}",
             code: .cannotDecodeContentData,
-            text: "-"),
+            text: "the content from HOST cannot be decoded: the gzip body was cut short after 1 bytes"),
     ]
 
     @Test(
@@ -64,7 +64,7 @@ import Testing
             if let timeout = row.timeout { $0.timeoutInterval = timeout }
         }.serializingData().response
         let text = row.text.replacing("HOST", with: host)
-        #expect(response.error?.localizedDescription == "URLSessionTask failed with error: \(text)")
+        #expect(response.error?.localizedDescription == "The URLSessionTask failed: \(text)")
         let cause = response.error?.underlyingError as? URLError
         #expect(cause?.code == row.code && cause?.localizedDescription == text)
         let result = "Error Domain=NSURLErrorDomain Code=\(row.code.rawValue) \"\(text)\"UserInfo={"
@@ -83,7 +83,7 @@ import Testing
         let session = Session(configuration: configuration)
         let refused = await session.request(origin.url + "/status/404").validate().serializingData().response
         #expect(
-            refused.error?.localizedDescription == "Response status code was unacceptable: 404.")
+            refused.error?.localizedDescription == "The response's status code is not acceptable: 404")
         #expect(refused.debugDescription.contains("[Result]: failure("))
         let odd = await session.request(origin.url + "/bytes/4").serializingDecodable([String].self).response
         #expect(odd.error?.localizedDescription.contains("begins with: ") == true)
