@@ -23,7 +23,10 @@ package enum LogRedaction {
 
     /// The value of a header field, or the mark.
     ///
-    /// - Parameter others: Names that the program has said to be credentials', in lower case.
+    /// - Parameters:
+    ///   - value: What the field has.
+    ///   - name: The field's name, in any mix of cases.
+    ///   - others: Names that the program has said to be credentials', in lower case.
     package static func value(_ value: String, ofField name: String, or others: Set<String> = []) -> String {
         let small = name.lowercased()
         return fields.contains(small) || others.contains(small) || isSecret(name) ? mark : value

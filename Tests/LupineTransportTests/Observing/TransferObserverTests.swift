@@ -183,9 +183,12 @@ import Testing
 
     @Test("[U-21.1] a transfer that gets no connection starts and ends")
     func noConnection() async throws {
-        let origin = try OriginServer.start()
-        let url = origin.url
-        await origin.shutdown()
+        // Bound and not listening: nobody else gets the port meanwhile.
+        let loopback = try #require(SocketAddress(literal: "127.0.0.1", port: 0))
+        let socket = try Socket.stream(for: loopback)
+        try socket.bind(to: loopback)
+        let port = try #require(try socket.localAddress()?.port)
+        let url = "http://127.0.0.1:\(port)/"
         let observer = RecordingObserver()
         let client = HTTPClient(configuration: Self.settings([observer]))
         let error = await failure { () async throws(TransportError) in try await client.get(url) }
@@ -193,6 +196,7 @@ import Testing
         #expect(observer.names == [["start", "end"]])
         #expect(observer.ends.first?.error == error && error != nil)
         if case .unreachable? = error {} else { Issue.record("\(String(describing: error))") }
+        socket.close()
     }
 
     @Test("[U-21.1] a shutdown returns when the ends of all transfers have been told")
