@@ -209,10 +209,16 @@ let package = Package(
             ],
             path: "Tests/Hostile",
             swiftSettings: houseRules),
+        // Stand in for packages that the documentation has bridges to. Under names of their own: in the graph of a program's
+        // packages none may stand twice.
+        .target(name: "LoggingStandIn", path: "Tests/StandIns/Logging", swiftSettings: usersSwift6),
+        .target(name: "MetricsStandIn", path: "Tests/StandIns/Metrics", swiftSettings: usersSwift6),
+        .target(name: "TracingStandIn", path: "Tests/StandIns/Tracing", swiftSettings: usersSwift6),
         .testTarget(
             name: "Snippets",
             dependencies: [
                 "Lupine", "LupineLoading", "LupineTransport", "LupineOrigin", "LupineTLS", "LupineTestKit",
+                "LoggingStandIn", "MetricsStandIn", "TracingStandIn",
             ],
             path: "Tests/Snippets", swiftSettings: usersSwift6),
         .testTarget(

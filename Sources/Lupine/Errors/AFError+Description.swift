@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 public import Foundation
+internal import LupineLoading
 
 /// The error as a sentence for a developer, with what it was about.
 extension AFError: LocalizedError {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import Foundation
+internal import LupineLoading
 
 extension AFError {
     /// What a decoder throws, with the beginning of what it was given.

@@ -27,6 +27,8 @@ struct HopRequest: Sendable {
     var tunnelAuthorizer: TunnelAuthorizer?
     /// Answers for the task when a connection is opened for the hop; nil where nobody wants to be asked.
     var taskTrust: TaskTrust?
+    /// What observers are told of where it goes to the network; nil where there are none.
+    var place: TransferPlace?
 
     /// A request and its body, the rest by default.
     init(

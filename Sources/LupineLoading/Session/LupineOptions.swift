@@ -102,6 +102,11 @@ extension URLSessionConfiguration {
         /// What the head of a response may get away with.
         public var leniency = Leniency.client
 
+        // MARK: observing
+
+        /// Are told of every transfer of the session, each of all; `TransferObserver` says what that is and on which thread.
+        public var transferObservers: [any TransferObserver] = []
+
         // MARK: web sockets
 
         /// Whether web sockets offer to compress messages (permessage-deflate, RFC 7692).

@@ -123,6 +123,8 @@ final class SessionEngine: Sendable {
     /// What the last request sent.
     let lastFields = LastFields()
     private let parts: SecondChance<Parts>
+    /// Tells the observers of transfers; nil where there are none.
+    let reporter: TransferReporter?
     /// Whom https origins have to satisfy where nobody is asked.
     let evaluator: TrustEvaluator
     /// What leads connections elsewhere than to where addresses say.
@@ -142,6 +144,7 @@ final class SessionEngine: Sendable {
         _ settings: SessionSettings, trust: TrustEvaluator = .default, proxyTrust: TrustEvaluator = .default
     ) {
         evaluator = trust
+        reporter = TransferReporter(settings.lupine.transferObservers)
         detour = settings.cache == nil ? nil : Self.detour(settings.lupine)
         parts = SecondChance { () throws(TransportError) in
             try Self.parts(settings, trust: trust, proxyTrust: proxyTrust)
@@ -344,6 +347,12 @@ final class SessionEngine: Sendable {
             preconditionFailure("an exchange has a route, and this engine gives none")
         }
         (isWebSocket ? parts.webSockets : parts.pool).submit(exchange)
+    }
+
+    /// What connections there are now, by origin.
+    var poolCounts: [PoolCounts] {
+        guard let parts = parts.existing else { return [] }
+        return PoolCounts.joined(parts.pool.counts + parts.webSockets.counts)
     }
 
     /// Closes the connections that carry nothing.

@@ -7,6 +7,7 @@ import LupineTransport
 extension TaskCore: TaskDriverClient {
     /// A driver works between `begin` and the end: the face is there. A stranger stands in for it at any other time.
     var driverTask: URLSessionTask { face ?? URLSessionTask(self) }
+    var driverIdentifier: Int? { identifier }
 
     var driverAsker: (any ServerTrustAsker)? { hasDelegate ? self : nil }
 

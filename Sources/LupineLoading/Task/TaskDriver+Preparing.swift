@@ -289,6 +289,7 @@ extension TaskDriver {
         request.proxyAuthorization = hop.fields.proxyAuthorization
         request.tunnelAuthorizer = hop.fields.tunnelAuthorizer
         request.taskTrust = trust(for: sent)
+        if context.engine.reporter != nil { request.place = place }
         guard let made = context.loads.make(request, context, client, self) else {
             let scheme = sent.url?.scheme ?? ""
             return fail(
@@ -305,6 +306,7 @@ extension TaskDriver {
             if case .stream(let stream) = sent.contents.value.body { ObjectIdentifier(stream.value) } else {
                 nil
             }
+        if let place = request.place, made.load is NetworkLoad { noteTransfer(at: place) }
         if plan.isSuspended { made.load.setSuspended(true) }
         let wantsAlarm = !made.isTransaction
         let now = Date()
@@ -332,6 +334,24 @@ extension TaskDriver {
         passSuspension(to: made.load, told: plan.isSuspended)
         if priority != plan.priority { made.load.setPriority(priority) }
         if wantsAlarm { setAlarm() }
+    }
+
+    /// What observers are told of the hop, if it goes to the network.
+    private var place: TransferPlace {
+        let (last, count) = state.withLock { ($0.observed?.value, $0.redirectCount) }
+        let cause: TransferCause =
+            switch last {
+            case nil: .request
+            case let last? where last.redirectCount < count: .redirect(after: last.id)
+            case let last?: .repetition(after: last.id)
+            }
+        return TransferPlace(cause, taskIdentifier: client.driverIdentifier)
+    }
+
+    private func noteTransfer(at place: TransferPlace) {
+        state.withLock { state in
+            state.observed = .value(Observed(id: place.id, redirectCount: state.redirectCount))
+        }
     }
 
     /// Who takes what is asked about the hop's connection to the program; nil where nobody would be asked, and where nothing will be.

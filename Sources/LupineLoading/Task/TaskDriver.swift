@@ -84,6 +84,15 @@ final class TaskDriver: Sendable {
         /// A connection has stood: an end of the network is an error from here on.
         var hasConnected = false
         var hops = Few<HopMetrics>()
+        /// What observers were told of last; nil where there are none.
+        var observed: Rare<Observed>?
+    }
+
+    /// The last transfer of the load.
+    struct Observed: Sendable {
+        let id: TransferID
+        /// How many redirects had been followed then.
+        let redirectCount: Int
     }
 
     /// What somebody else has to perform, who is at it.

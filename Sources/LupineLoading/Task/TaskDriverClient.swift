@@ -38,6 +38,8 @@ struct TaskOrder: Sendable {
 protocol TaskDriverClient: AnyObject, Sendable {
     /// The task as the program knows it: protocols of the program's are made for it.
     var driverTask: URLSessionTask { get }
+    /// The task's number in its session; nil for none.
+    var driverIdentifier: Int? { get }
     /// Who is asked about connections; nil where nobody would answer, so that the configuration alone decides.
     var driverAsker: (any ServerTrustAsker)? { get }
     /// Who judges servers when a connection is opened for the task, in the order in which they are asked; none where the

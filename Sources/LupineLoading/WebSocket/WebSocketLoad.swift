@@ -79,6 +79,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
     // MARK: the driver's side
 
     var driverTask: URLSessionTask { client.driverTask }
+    var driverIdentifier: Int? { client.driverIdentifier }
     var driverAsker: (any ServerTrustAsker)? { client.driverAsker }
     var driverJudges: [ObjectToken] { client.driverJudges }
     var driverCredential: URLCredential? { client.driverCredential }

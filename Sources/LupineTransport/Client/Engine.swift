@@ -19,9 +19,12 @@ final class Engine: Sendable {
     /// For requests that bring no evaluator of their own.
     private let originProfile: TLSProfile
     private let proxyProfile: TLSProfile
+    /// Nil where nobody listens.
+    private let reporter: TransferReporter?
 
     init(_ configuration: HTTPClient.Configuration) throws(TransportError) {
         proxies = try Self.proxies(configuration.proxy)
+        reporter = TransferReporter(configuration.transferObservers)
         do throws(Errno) {
             if let count = configuration.ownLoops {
                 group = try EventLoopGroup(count: max(1, count), name: "lupine-client")
@@ -74,23 +77,29 @@ final class Engine: Sendable {
 
     // MARK: requests
 
+    /// The place of a transfer; nil where nobody listens.
+    func place(_ cause: TransferCause) -> TransferPlace? { reporter == nil ? nil : TransferPlace(cause) }
+
     /// Sends one request and waits for the head of its response.
     ///
-    /// - Parameter move: How far redirects have led away from the origin that the program named.
+    /// - Parameters:
+    ///   - move: How far redirects have led away from the origin that the program named.
+    ///   - place: What observers are told of; nil where there are none.
     func send(
-        _ request: HTTPRequest, _ configuration: HTTPClient.Configuration, after move: RedirectMove
+        _ request: HTTPRequest, _ configuration: HTTPClient.Configuration, after move: RedirectMove,
+        as place: TransferPlace?
     ) async throws(TransportError) -> HTTPResponse {
         let inlet = BodyInlet(
             decodes: configuration.decodesContent, upTo: configuration.expansionLimit,
             host: request.url.host, port: request.url.port)
-        let exchange = try exchange(for: request, configuration, after: move, sink: inlet)
+        let exchange = try exchange(for: request, configuration, after: move, as: place, sink: inlet)
         let head = try await inlet.head(of: exchange, through: pool)
         return HTTPResponse(head: head, body: ResponseBody(inlet), url: request.url)
     }
 
     private func exchange(
         for request: HTTPRequest, _ configuration: HTTPClient.Configuration, after move: RedirectMove,
-        sink: BodyInlet
+        as place: TransferPlace?, sink: BodyInlet
     ) throws(TransportError) -> Exchange {
         let url = request.url
         let scheme: Origin.Scheme = url.scheme == .https ? .https : .http
@@ -122,7 +131,8 @@ final class Engine: Sendable {
             receiveRate: configuration.receiveRate, sendRate: configuration.sendRate,
             continueTimeout: configuration.continueTimeout.map { Interval($0) })
         return Exchange(
-            head: head, content: try content(of: request.body), origin: origin, options: options, sink: sink)
+            head: head, content: try content(of: request.body), origin: origin, options: options,
+            observation: place.flatMap { reporter?.observation(at: $0) }, sink: sink)
     }
 
     private func profile(
@@ -157,6 +167,9 @@ final class Engine: Sendable {
     func shutdown() async {
         await withCheckedContinuation { continuation in pool.shutDown { continuation.resume() } }
         await withCheckedContinuation { continuation in revocation.shutDown { continuation.resume() } }
+        if let reporter {
+            await withCheckedContinuation { continuation in reporter.whenTold { continuation.resume() } }
+        }
         if ownsGroup { await group.shutdown() }
     }
 

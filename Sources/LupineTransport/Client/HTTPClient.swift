@@ -35,10 +35,12 @@ public final class HTTPClient: Sendable {
     public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         let engine = try engine.get()
         var hop = RedirectHop(request)
+        var place = engine.place(.request)
         while true {
-            let response = try await engine.send(hop.request, configuration, after: hop.move)
+            let response = try await engine.send(hop.request, configuration, after: hop.move, as: place)
             guard let next = try hop.next(after: response, configuration) else { return response }
             await response.body.discard()
+            place = place.flatMap { engine.place(.redirect(after: $0.id)) }
             hop = next
         }
     }
@@ -48,8 +50,8 @@ public final class HTTPClient: Sendable {
         try await send(try HTTPRequest(url: url))
     }
 
-    /// Ends the client: requests under way fail with `.shutDown`, connections close. Returns when they are closed and,
-    /// if the client has event loops of its own, when their threads are gone.
+    /// Ends the client: requests under way fail with `.shutDown`, connections close. Returns when they are closed, observers
+    /// have been told of all ends and, if the client has event loops of its own, when their threads are gone.
     public func shutdown() async {
         await engine.existing?.shutdown()
     }
@@ -58,6 +60,10 @@ public final class HTTPClient: Sendable {
     public var connectionsOpened: Int {
         engine.existing?.pool.connectionsOpened ?? 0
     }
+
+    /// How many connections there are now to each origin, and how many requests wait for one. Origins with neither are not
+    /// among them. To be read now and then, for a gauge: while it counts, requests wait.
+    public func poolCounts() -> [PoolCounts] { engine.existing?.pool.counts ?? [] }
 }
 
 extension HTTPClient {
@@ -125,6 +131,8 @@ extension HTTPClient {
         public var sendRate: Int?
         /// Event loops of the client's own, as many; nil shares the process' loops.
         public var ownLoops: Int?
+        /// Are told of every transfer, each of all; `TransferObserver` says what that is and on which thread.
+        public var transferObservers: [any TransferObserver] = []
 
         /// The defaults.
         public init() {}

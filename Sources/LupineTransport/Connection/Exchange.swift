@@ -18,6 +18,8 @@ package final class Exchange: Sendable {
     /// What the caller asks for besides.
     package let options: ExchangeOptions
     let sink: any ExchangeSink
+    /// Who is told of its steps; nil where nobody listens.
+    let observation: TransferObservation?
     /// When the exchange was made: its whole time-out runs from here.
     let began: Instant
 
@@ -62,12 +64,13 @@ package final class Exchange: Sendable {
     package init(
         head: RequestHead, content: OutgoingContent = .none, origin: Origin,
         options: ExchangeOptions = ExchangeOptions(),
-        sink: any ExchangeSink
+        observation: TransferObservation? = nil, sink: any ExchangeSink
     ) {
         self.head = head
         self.content = content
         self.origin = origin
         self.options = options
+        self.observation = observation
         self.sink = sink
         began = MonotonicClock().now()
         life = Lock(.new)
@@ -263,6 +266,7 @@ package final class Exchange: Sendable {
         // Also after an early answer: the source may still be asked for a piece that nobody wants.
         content.abandon()
         stopWatch()
+        observation?.ended(result, metrics)
         sink.exchangeEnded(result, metrics)
     }
 

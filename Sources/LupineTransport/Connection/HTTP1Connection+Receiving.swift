@@ -186,6 +186,9 @@ extension HTTP1Connection {
         current?.metrics.version = head.version
         current?.metrics.responseHeadBytes = headOctets
         current?.bodyFraming = framing
+        if let observation = exchange.observation, let metrics = current?.metrics {
+            observation.received(head, metrics, at: loop.now)
+        }
         cancelContinueTimer()
         responseKeepsAlive = keepAlive
         if keepAlive, let hint = head.fields.withFirstValue(of: .keepAlive, { KeepAlive(fieldValue: $0) }) {

@@ -155,10 +155,18 @@ package final class ConnectionPool: Sendable {
     /// Connections that carry nothing.
     package var idleCount: Int { state.withLock { $0.machine.idleCount } }
 
+    /// What there is now, by origin. Requests wait for the pool while its connections are counted; those that do not ask
+    /// pay nothing.
+    package var counts: [PoolCounts] {
+        let keys = state.withLock { $0.machine.counts }
+        return PoolCounts.joined(keys.map(PoolCounts.init))
+    }
+
     // MARK: exchanges
 
     /// Takes an exchange; its sink hears the rest.
     package func submit(_ exchange: Exchange, needsFresh: Bool = false) {
+        exchange.observation?.submitted(exchange)
         handle(runsInline: false) { state in
             let place: Int
             if let free = state.freeExchanges.popLast() {
@@ -208,6 +216,7 @@ package final class ConnectionPool: Sendable {
         guard ReplayRule.mayReplay(evidence), exchange.park(in: self) else {
             return exchange.end(.failure(exchange.cancellation ?? error), metrics)
         }
+        exchange.observation?.lostConnection(at: metrics.responseEnd ?? group.clock.now())
         exchange.sink.willReplay(metrics)
         guard requestBegan else { return exchange.submitAgain(to: self) }
         exchange.content.rewind { [group] isReady in

@@ -49,6 +49,7 @@ final class RecordingClient: TaskDriverClient {
     }
 
     let driverTask = URLSessionTask()
+    var driverIdentifier: Int? { nil }
     private let answers: Answers
     private let state = Lock(State())
 

@@ -75,6 +75,7 @@ private final class Crossing: TaskLoad, TaskDriverClient {
     }
 
     var driverTask: URLSessionTask { client.driverTask }
+    var driverIdentifier: Int? { client.driverIdentifier }
     var driverAsker: (any ServerTrustAsker)? { nil }
     var driverJudges: [ObjectToken] { [] }
     func driverSends(_ request: URLRequest, authorization: String?) {

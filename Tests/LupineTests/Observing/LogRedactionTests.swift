@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import LupineLoading
 import Testing
 
 @testable import Lupine

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+
+/// What the systems that take part in a trace have to say of it: the list of W3C Trace Context's `tracestate` (section 3.3).
+///
+/// A value: members in their order, the one that was changed last first, each key once, 32 at most and no more than 512 octets.
+/// What is read beyond the octets is cut by whole members, those of more than 128 octets first and then from the end, as the
+/// specification says.
+public struct TraceState: Hashable, Sendable, CustomStringConvertible {
+    /// The most members of a list.
+    public static let mostMembers = 32
+    /// The octets that are kept and sent.
+    public static let mostOctets = 512
+    /// A longer text is not looked at.
+    private static let longestText = 16 << 10
+    /// Members that are longer go first.
+    private static let longMember = 128
+
+    private struct Member: Hashable {
+        let key: String
+        let value: String
+        var octets: Int { key.utf8.count + 1 + value.utf8.count }
+    }
+
+    private var members: [Member] = []
+
+    /// Nothing to say.
+    public init() {}
+
+    /// Reads the value of `tracestate`.
+    ///
+    /// - Parameter text: The value; several fields of that name are joined by commas.
+    /// - Throws: `TraceContextError`, when it does not follow the grammar, has a key twice, more than 32 members or more than 16 KiB.
+    public init(_ text: String) throws(TraceContextError) {
+        guard text.utf8.count <= Self.longestText else { throw .tooLong(text.utf8.count) }
+        var keys: Set<String> = []
+        for piece in text.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: true) {
+            let piece = Self.trimmed(piece)
+            if piece.isEmpty { continue }
+            guard members.count < Self.mostMembers else { throw .tooManyMembers }
+            guard let equals = piece.firstIndex(of: UInt8(ascii: "=")) else {
+                throw .malformed(offset: text.utf8.distance(from: text.startIndex, to: piece.startIndex))
+            }
+            let member = try Self.member(
+                String(piece[..<equals]) ?? "", String(piece[piece.index(after: equals)...]) ?? "")
+            guard keys.insert(member.key).inserted else { throw .duplicateKey(member.key) }
+            members.append(member)
+        }
+        cut()
+    }
+
+    /// Whether there is nothing to say.
+    public var isEmpty: Bool { members.isEmpty }
+
+    /// The keys, in their order.
+    public var keys: [String] { members.map(\.key) }
+
+    /// The value of a key; nil for none.
+    public subscript(key: String) -> String? { members.first { $0.key == key }?.value }
+
+    /// Puts a member in front, in the place of the one that has the key. Where there is no room for all, others go, not this one.
+    ///
+    /// - Parameters:
+    ///   - value: 1 to 256 printable ASCII characters without `,` and `=`, the last one no space.
+    ///   - key: Lower-case letters, digits, `_`, `-`, `*` and `/`, beginning with a letter; or a tenant and a system with an `@`
+    ///     between.
+    /// - Throws: `TraceContextError.invalidKey` and `.invalidValue`.
+    public mutating func set(_ value: String, for key: String) throws(TraceContextError) {
+        let member = try Self.member(key, value)
+        members.removeAll { $0.key == key }
+        members = [member] + members.prefix(Self.mostMembers - 1)
+        cut(keepingFirst: true)
+    }
+
+    /// Takes a member out, if there is one.
+    public mutating func remove(_ key: String) { members.removeAll { $0.key == key } }
+
+    /// The value of `tracestate`.
+    public var description: String { members.map { "\($0.key)=\($0.value)" }.joined(separator: ",") }
+
+    // MARK: limits
+
+    private var octets: Int { members.reduce(max(0, members.count - 1)) { $0 + $1.octets } }
+
+    private mutating func cut(keepingFirst: Bool = false) {
+        let first = keepingFirst ? 1 : 0
+        while octets > Self.mostOctets,
+            let long = members.indices.dropFirst(first).last(where: { members[$0].octets > Self.longMember })
+        {
+            members.remove(at: long)
+        }
+        while octets > Self.mostOctets, members.count > first { members.removeLast() }
+    }
+
+    // MARK: grammar
+
+    private static func trimmed(_ piece: Substring.UTF8View) -> Substring.UTF8View {
+        func isBlank(_ octet: UInt8) -> Bool { octet == 0x20 || octet == 0x09 }
+        var piece = piece.drop(while: isBlank)
+        while let last = piece.last, isBlank(last) { piece.removeLast() }
+        return piece
+    }
+
+    private static func member(_ key: String, _ value: String) throws(TraceContextError) -> Member {
+        guard isKey(key) else { throw .invalidKey }
+        guard isValue(value) else { throw .invalidValue }
+        return Member(key: key, value: value)
+    }
+
+    private static func isKey(_ key: String) -> Bool {
+        let parts = key.utf8.split(
+            separator: UInt8(ascii: "@"), maxSplits: 1, omittingEmptySubsequences: false)
+        if parts.count == 1 { return isName(parts[0], upTo: 256, mayBeginWithDigit: false) }
+        return isName(parts[0], upTo: 241, mayBeginWithDigit: true)
+            && isName(parts[1], upTo: 14, mayBeginWithDigit: false)
+    }
+
+    private static func isName(
+        _ name: Substring.UTF8View, upTo limit: Int, mayBeginWithDigit: Bool
+    ) -> Bool {
+        func isLetter(_ octet: UInt8) -> Bool { (0x61...0x7A).contains(octet) }
+        func isDigit(_ octet: UInt8) -> Bool { (0x30...0x39).contains(octet) }
+        guard let first = name.first, name.count <= limit,
+            isLetter(first) || mayBeginWithDigit && isDigit(first)
+        else { return false }
+        return name.allSatisfy { isLetter($0) || isDigit($0) || "_-*/".utf8.contains($0) }
+    }
+
+    private static func isValue(_ value: String) -> Bool {
+        guard (1...256).contains(value.utf8.count), value.utf8.last != 0x20 else { return false }
+        return value.utf8.allSatisfy { (0x20...0x7E).contains($0) && $0 != 0x2C && $0 != 0x3D }
+    }
+}

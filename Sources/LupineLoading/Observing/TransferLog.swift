@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+
+internal import LupineHTTP
+public import LupineTransport
+
+/// Writes one line per event of each transfer: a `TransferObserver` for `transferObservers`.
+///
+///     configuration.lupine.transferObservers = [TransferLog(level: .info) { level, line in print(level, line) }]
+///
+/// A line begins with the transfer's identity. Header fields and content are not shown; credentials in URLs and errors are
+/// left out, and control characters escaped, so that a line may be kept and nothing from outside looks like a line of
+/// its own. A credential that is a part of a path, or stands under a name that says nothing, is not known.
+public struct TransferLog: TransferObserver {
+    /// How much a line matters.
+    public enum Level: Int, Comparable, CaseIterable, Sendable {
+        /// Steps on the way: start, opened and lent connections, heads of responses.
+        case debug
+        /// Transfers that ended in order, or were given up.
+        case info
+        /// Responses with a status of 400 and above, and requests that were sent again because a connection had died.
+        case warning
+        /// Transfers that failed.
+        case error
+
+        /// Whether the first one matters less.
+        public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    private let level: Level
+    private let write: @Sendable (_ level: Level, _ line: String) -> Void
+
+    /// A log.
+    ///
+    /// - Parameters:
+    ///   - level: Lines that matter less are neither made nor written.
+    ///   - write: Takes each line, without an end of line. Called on the thread of the session or client that is observed, one
+    ///     line after the other.
+    public init(
+        level: Level = .debug, write: @escaping @Sendable (_ level: Level, _ line: String) -> Void
+    ) {
+        self.level = level
+        self.write = write
+    }
+
+    /// Writes a line of level `debug`.
+    public func transfer(_ id: TransferID, didStart start: TransferStart) {
+        let cause =
+            switch start.cause {
+            case .request: ""
+            case .redirect(let previous): ", redirected by \(previous)"
+            case .repetition(let previous): ", again after \(previous)"
+            }
+        let task = start.taskIdentifier.map { ", task \($0)" } ?? ""
+        let proxy = start.proxy.map { ", through \($0)" } ?? ""
+        log(.debug, id, "\(name(of: start)) starts\(cause)\(task)\(proxy)")
+    }
+
+    /// Writes a line of level `debug`.
+    public func transfer(_ id: TransferID, didDial dial: TransferDial) {
+        let address = dial.address.map { " (\($0))" } ?? ""
+        let tls = dial.tlsVersion.map { ", \($0), \(dial.tlsCipherSuite ?? "")" } ?? ""
+        log(
+            .debug, id,
+            "opened a connection to \(dial.host) port \(dial.port)\(address) in \(time(dial.duration))\(tls)")
+    }
+
+    /// Writes a line of level `debug`; of level `warning` for a request that is sent again.
+    public func transfer(_ id: TransferID, didLease lease: TransferLease) {
+        let kind = lease.isReused ? "a kept connection" : "a new connection"
+        let waited = time(lease.waited)
+        if lease.isReplay {
+            log(.warning, id, "is sent again on \(kind), for the one before had died; waited \(waited)")
+        } else {
+            log(.debug, id, "has \(kind); waited \(waited)")
+        }
+    }
+
+    /// Writes a line of level `debug`.
+    public func transfer(_ id: TransferID, didReceive head: TransferHead) {
+        log(.debug, id, "status \(head.status), first byte after \(time(head.timeToFirstByte))")
+    }
+
+    /// Writes a line: of level `error` for a failure, `warning` for a status of 400 and above, else `info`.
+    public func transfer(_ id: TransferID, didEnd end: TransferEnd) {
+        let what = "\(name(of: end.start))"
+        let took = "after \(time(end.duration))"
+        switch end.outcome {
+        case .completed:
+            let status = end.status.map { "\($0)" } ?? "no response"
+            let isRefusal = end.status.map { $0.code >= 400 } ?? false
+            let moved =
+                "sent \(end.metrics.requestBodyBytesSent), received \(end.metrics.responseBodyBytesReceived) bytes"
+            log(isRefusal ? .warning : .info, id, "\(what) ended with \(status) \(took); \(moved)")
+        case .cancelled: log(.info, id, "\(what) was cancelled \(took)")
+        case .failed(let error): log(.error, id, "\(what) failed \(took): \(error)")
+        }
+    }
+
+    private func name(of start: TransferStart) -> String {
+        start.unixSocketPath.map { "\(start.method) \(start.url) at \($0)" } ?? "\(start.method) \(start.url)"
+    }
+
+    private func time(_ duration: Duration) -> String { "\(Interval(duration))" }
+
+    private func log(_ level: Level, _ id: TransferID, _ text: @autoclosure () -> String) {
+        guard level >= self.level else { return }
+        let line = LogRedaction.line("\(id) \(text())")
+        assertNoLockIsHeld()
+        write(level, line)
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+
+/// How many connections there are to one origin, and how many requests wait for one: a snapshot.
+///
+/// The numbers belong together: they were read at one moment. What is counted changes at once; a request may have got its
+/// connection when the snapshot is looked at.
+public struct PoolCounts: Hashable, Sendable {
+    /// `http` or `https`.
+    public let scheme: String
+    /// The host, in lower case and without brackets.
+    public let host: String
+    /// The port.
+    public let port: UInt16
+    /// The proxy in between, without its credentials; nil for none.
+    public let proxy: String?
+    /// The path of the Unix-domain socket that takes the place of host and port; nil for none.
+    public let unixSocketPath: String?
+    /// Connections that carry nothing and can be lent.
+    public internal(set) var idle: Int
+    /// Connections that carry a request, or have left HTTP for a web socket.
+    public internal(set) var leased: Int
+    /// Connections that are being opened.
+    public internal(set) var dialing: Int
+    /// Requests that wait for a connection.
+    public internal(set) var waiting: Int
+
+    init(_ counts: PoolMachine.KeyCounts) {
+        let origin = counts.origin
+        scheme = origin.scheme == .https ? "https" : "http"
+        host = origin.host
+        port = origin.port
+        proxy = origin.proxy?.description
+        unixSocketPath = origin.unixPath
+        (idle, leased, dialing, waiting) = (counts.idle, counts.leased, counts.dialing, counts.waiting)
+    }
+
+    /// Whether both count for the same origin.
+    private func isOfSameOrigin(as other: PoolCounts) -> Bool {
+        scheme == other.scheme && host == other.host && port == other.port && proxy == other.proxy
+            && unixSocketPath == other.unixSocketPath
+    }
+
+    /// One for each origin, however many pools and TLS profiles there are: by host, scheme and port.
+    package static func joined(_ counts: [PoolCounts]) -> [PoolCounts] {
+        let sorted = counts.sorted {
+            ($0.host, $0.scheme, $0.port, $0.proxy ?? "", $0.unixSocketPath ?? "")
+                < ($1.host, $1.scheme, $1.port, $1.proxy ?? "", $1.unixSocketPath ?? "")
+        }
+        return sorted.reduce(into: []) { joined, next in
+            guard let last = joined.last, last.isOfSameOrigin(as: next) else { return joined.append(next) }
+            let index = joined.count - 1
+            joined[index].idle += next.idle
+            joined[index].leased += next.leased
+            joined[index].dialing += next.dialing
+            joined[index].waiting += next.waiting
+        }
+    }
+}
+
+extension PoolMachine {
+    /// What lies in the slabs under one key.
+    struct KeyCounts: Sendable {
+        let origin: Origin
+        var idle = 0
+        var leased = 0
+        var dialing = 0
+        var waiting: Int
+    }
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineOrigin
+import LupineTestKit
+import LupineTransport
+import Testing
+
+@testable import LupineLoading
+
+/// What observers of a session are told of its tasks.
+@Suite(.timeLimit(.minutes(3))) struct SessionObserverTests {
+    /// Runs `body` with an observed session, ends that, and checks what was told.
+    private func observing(
+        _ plan: ScriptPlan? = nil, delegate: (any URLSessionDelegate)? = nil,
+        configure: (URLSessionConfiguration) -> Void = { _ in },
+        _ body: (SessionStage, RecordingObserver) async throws -> Void
+    ) async throws {
+        let observer = RecordingObserver()
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.lupine.transferObservers = [observer]
+        configure(configuration)
+        try await withStage(plan, configuration: configuration, delegate: delegate) { stage in
+            try await body(stage, observer)
+        }
+        await observer.ends(observer.starts.count)
+        #expect(observer.violations.isEmpty)
+    }
+
+    private func expectAnswer(of stage: SessionStage, _ path: String = "/") async throws {
+        let status = try await stage.get(path).status
+        #expect(status == 200)
+    }
+
+    @Test("[U-21.1] a transfer names its task, and ends as the network has it")
+    func tasks() async throws {
+        try await observing { stage, observer in
+            let first = stage.session.dataTask(with: try stage.url("/get?a=1"))
+            let (ends, end) = AsyncStream.makeStream(of: Int.self)
+            let second = stage.session.dataTask(with: try stage.url("/status/500")) { _, response, _ in
+                end.yield((response as? HTTPURLResponse)?.statusCode ?? 0)
+            }
+            first.resume()
+            await observer.ends(1)
+            second.resume()
+            var iterator = ends.makeAsyncIterator()
+            #expect(await iterator.next() == 500)
+            await observer.ends(2)
+            #expect(
+                observer.names == [
+                    ["start", "dial", "lease", "head", "end"], ["start", "lease", "head", "end"],
+                ])
+            #expect(
+                observer.starts.map(\.start.taskIdentifier) == [first.taskIdentifier, second.taskIdentifier])
+            #expect(observer.starts[0].start.url == "http://origin.test:\(stage.origin.port)/get?a=1")
+            #expect(observer.ends.map(\.status?.code) == [200, 500])
+            #expect(observer.ends.allSatisfy { $0.outcome == .completed })
+        }
+    }
+
+    @Test("[U-21.2] redirects are transfers of the same task, each with the one before")
+    func redirects() async throws {
+        try await observing { stage, observer in
+            try await expectAnswer(of: stage, "/redirect/2")
+            await observer.ends(3)
+            let ids = observer.starts.map(\.id)
+            #expect(
+                observer.starts.map(\.start.cause) == [
+                    .request, .redirect(after: ids[0]), .redirect(after: ids[1]),
+                ])
+            #expect(Set(observer.starts.map(\.start.taskIdentifier)).count == 1)
+        }
+    }
+
+    /// Answers every challenge.
+    private final class Answerer: NSObject, URLSessionTaskDelegate {
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler:
+                @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            completionHandler(
+                .useCredential, URLCredential(user: "u", password: "p", persistence: .forSession))
+        }
+    }
+
+    @Test("[U-21.2] the answer to a challenge is a transfer of its own, which repeats the one before")
+    func challenges() async throws {
+        try await observing(delegate: Answerer()) { stage, observer in
+            try await expectAnswer(of: stage, "/basic-auth/u/p")
+            await observer.ends(2)
+            #expect(
+                observer.starts.map(\.start.cause) == [.request, .repetition(after: observer.starts[0].id)])
+            #expect(observer.ends.map(\.status?.code) == [401, 200])
+        }
+    }
+
+    @Test("[U-21.1] what the network is not asked for is no transfer")
+    func noTransfers() async throws {
+        let configure = { (configuration: URLSessionConfiguration) in
+            configuration.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
+        }
+        try await observing(configure: configure) { stage, observer in
+            try await expectAnswer(of: stage, "/cache/60")
+            try await expectAnswer(of: stage, "/cache/60")
+            let data = try #require(URL(string: "data:,lupin"))
+            let text = await stage.load(URLRequest(url: data)).text
+            #expect(text == "lupin")
+            let unknown = try #require(URL(string: "gopher://origin.test/"))
+            let code = await stage.load(URLRequest(url: unknown)).code
+            #expect(code == .unsupportedURL)
+            try await expectAnswer(of: stage, "/get")
+            await observer.ends(2)
+            #expect(observer.starts.map(\.start.target) == ["/cache/60", "/get"])
+        }
+    }
+
+    @Test("[U-21.1] a session that is invalidated ends the transfers of its tasks")
+    func invalidation() async throws {
+        let stall = ScriptPlan([Script([.expectHead, .stall])])
+        let configure = { (configuration: URLSessionConfiguration) in
+            configuration.httpMaximumConnectionsPerHost = 2
+        }
+        try await observing(stall, configure: configure) { stage, observer in
+            for _ in 0..<6 { stage.session.dataTask(with: try stage.url()).resume() }
+            await observer.events("start", 6)
+            await observer.events("lease", 2)
+            stage.session.invalidateAndCancel()
+            await observer.ends(6)
+            #expect(observer.ends.allSatisfy { $0.outcome == .cancelled })
+        }
+    }
+
+    @Test("[U-21.1] a web socket's transfer ends with the connection's leaving HTTP")
+    func webSockets() async throws {
+        try await observing { stage, observer in
+            let socket = stage.session.webSocketTask(with: try stage.url("/websocket", scheme: "ws"))
+            socket.resume()
+            try await socket.send(.string("lupin"))
+            guard case .string("lupin") = try await socket.receive() else {
+                throw URLError(.badServerResponse)
+            }
+            await observer.ends(1)
+            #expect(observer.ends.first?.status?.code == 101 && observer.ends.first?.outcome == .completed)
+            // What is no HTTP any more is lent until it ends.
+            #expect(stage.session.poolCounts().map(\.leased) == [1])
+            socket.cancel(with: .normalClosure, reason: nil)
+        }
+    }
+
+    @Test("[U-21.4] a session counts its connections")
+    func counts() async throws {
+        try await observing { stage, observer in
+            #expect(stage.session.poolCounts().isEmpty)
+            try await expectAnswer(of: stage)
+            await observer.ends(1)
+            let count = try #require(stage.session.poolCounts().first)
+            #expect(count.host == "origin.test" && count.port == stage.origin.port && count.scheme == "http")
+            #expect((count.idle, count.leased, count.dialing, count.waiting) == (1, 0, 0, 0))
+        }
+    }
+
+    @Test("[U-21.3, O-6] an observer may invalidate the session and cancel its tasks")
+    func callsBack() async throws {
+        let session = Noted<URLSession?>(nil)
+        let observer = RecordingObserver { event in
+            guard case .lease = event.kind, let session = session.value else { return }
+            _ = session.poolCounts()
+            session.invalidateAndCancel()
+        }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.lupine.transferObservers = [observer]
+        let stall = ScriptPlan([Script([.expectHead, .stall])])
+        try await withStage(stall, configuration: configuration) { stage in
+            session.set(stage.session)
+            let code = try await stage.get().code
+            #expect(code == .cancelled)
+            await observer.ends(1)
+            #expect(observer.violations.isEmpty)
+            session.set(nil)
+        }
+    }
+}

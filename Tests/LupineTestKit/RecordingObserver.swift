@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+
+package import LupineTransport
+
+/// Writes down what it is told of transfers, and tells whoever waits for it.
+package final class RecordingObserver: TransferObserver {
+    /// One call.
+    package struct Event: Sendable {
+        /// Which method was called, with what.
+        package enum Kind: Sendable {
+            case start(TransferStart)
+            case dial(TransferDial)
+            case lease(TransferLease)
+            case head(TransferHead)
+            case end(TransferEnd)
+
+            /// The method's name.
+            package var name: String {
+                switch self {
+                case .start: "start"
+                case .dial: "dial"
+                case .lease: "lease"
+                case .head: "head"
+                case .end: "end"
+                }
+            }
+        }
+
+        package let id: TransferID
+        package let kind: Kind
+    }
+
+    private struct State {
+        var events: [Event] = []
+        var waiting: [(isEnough: @Sendable ([Event]) -> Bool, wake: CheckedContinuation<Void, Never>)] = []
+    }
+
+    private let state = Lock(State())
+    private let onEvent: @Sendable (Event) -> Void
+
+    /// An observer; `onEvent` is called first for each event, where the observer is called.
+    package init(onEvent: @escaping @Sendable (Event) -> Void = { _ in }) { self.onEvent = onEvent }
+
+    // MARK: what it was told
+
+    package var events: [Event] { state.withLock { $0.events } }
+
+    /// The names of the events of each transfer, in the order in which they started.
+    package var names: [[String]] {
+        let events = events
+        let ids = events.filter { $0.kind.name == "start" }.map(\.id)
+        return ids.map { id in events.filter { $0.id == id }.map(\.kind.name) }
+    }
+
+    package var starts: [(id: TransferID, start: TransferStart)] {
+        events.compactMap { if case .start(let start) = $0.kind { ($0.id, start) } else { nil } }
+    }
+
+    package var dials: [TransferDial] {
+        events.compactMap { if case .dial(let dial) = $0.kind { dial } else { nil } }
+    }
+
+    package var leases: [TransferLease] {
+        events.compactMap { if case .lease(let lease) = $0.kind { lease } else { nil } }
+    }
+
+    package var heads: [TransferHead] {
+        events.compactMap { if case .head(let head) = $0.kind { head } else { nil } }
+    }
+
+    package var ends: [TransferEnd] {
+        events.compactMap { if case .end(let end) = $0.kind { end } else { nil } }
+    }
+
+    /// What is not as it is promised: one start first, one end last, and in between what may be there.
+    package var violations: [String] {
+        let events = events
+        var found: [String] = []
+        for id in Set(events.map(\.id)) {
+            let names = events.filter { $0.id == id }.map(\.kind.name)
+            let counts = Dictionary(names.map { ($0, 1) }, uniquingKeysWith: +)
+            let isInOrder = names.first == "start" && names.last == "end"
+            let head = names.firstIndex(of: "head") ?? names.count
+            let lease = names.firstIndex(of: "lease") ?? names.count
+            let isOnce = counts["start"] == 1 && counts["end"] == 1 && counts["head"] ?? 0 <= 1
+            if !isInOrder || !isOnce || head < lease { found.append("\(id): \(names)") }
+        }
+        return found
+    }
+
+    /// Returns when so many transfers have ended.
+    package func ends(_ count: Int) async {
+        await wait { events in events.count { $0.kind.name == "end" } >= count }
+    }
+
+    /// Returns when so many events of that name have come.
+    package func events(_ name: String, _ count: Int = 1) async {
+        await wait { events in events.count { $0.kind.name == name } >= count }
+    }
+
+    private func wait(_ isEnough: @escaping @Sendable ([Event]) -> Bool) async {
+        await withCheckedContinuation { continuation in
+            let isThere = state.withLock { state -> Bool in
+                if isEnough(state.events) { return true }
+                state.waiting.append((isEnough, continuation))
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+
+    // MARK: the observer
+
+    private func note(_ id: TransferID, _ kind: Event.Kind) {
+        let event = Event(id: id, kind: kind)
+        onEvent(event)
+        let woken = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            state.events.append(event)
+            let ready = state.waiting.filter { $0.isEnough(state.events) }.map(\.wake)
+            state.waiting.removeAll { $0.isEnough(state.events) }
+            return ready
+        }
+        for continuation in woken { continuation.resume() }
+    }
+
+    package func transfer(_ id: TransferID, didStart start: TransferStart) { note(id, .start(start)) }
+    package func transfer(_ id: TransferID, didDial dial: TransferDial) { note(id, .dial(dial)) }
+    package func transfer(_ id: TransferID, didLease lease: TransferLease) { note(id, .lease(lease)) }
+    package func transfer(_ id: TransferID, didReceive head: TransferHead) { note(id, .head(head)) }
+    package func transfer(_ id: TransferID, didEnd end: TransferEnd) { note(id, .end(end)) }
+}
