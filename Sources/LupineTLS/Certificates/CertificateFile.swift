@@ -39,6 +39,10 @@ enum CertificateFile {
         guard file >= 0 else { throw .unreadable(path: path, errorNumber: errno) }
         defer { close(file) }
         guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        let size = Int(status.st_size)
+        guard size <= limit else {
+            throw .at(number: 1, path: path, .tooLarge(.pem, count: size, limit: limit))
+        }
         return try contents(of: file, path, limit: limit)
     }
 
@@ -75,8 +79,10 @@ enum CertificateFile {
             let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
                 unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
             }
-            if name != ".", name != ".." { names.append(name) }
-            size += name.utf8.count
+            if name != ".", name != ".." {
+                names.append(name)
+                size += name.utf8.count
+            }
             guard size <= limit else { throw .tooLarge(.folder, count: size, limit: limit) }
             errno = 0
         }

@@ -49,7 +49,8 @@ struct PEM {
                 }
                 blocks.append(
                     Block(
-                        label: String(decoding: label, as: UTF8.self), text: text[started.start..<line.endIndex],
+                        label: String(decoding: label, as: UTF8.self),
+                        text: text[started.start..<line.endIndex],
                         body: text[started.body..<number]))
                 open = nil
             }

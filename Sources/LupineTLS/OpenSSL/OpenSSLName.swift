@@ -5,10 +5,10 @@ internal import CLupineOpenSSL
 /// A distinguished name as OpenSSL compares it: by its canonical form, in which case and repeated spaces do not count.
 ///
 /// A copy of its own, never changed: the canonical form is made with it, and comparing only reads.
-@safe final class OpenSSLName: @unchecked Sendable {
+@safe package final class OpenSSLName: @unchecked Sendable {
     private let pointer: OpaquePointer
     /// The first octets of the canonical form's SHA-1, after which OpenSSL names the files of a folder; 0 where there is no SHA-1.
-    let hash: UInt32
+    package let hash: UInt32
 
     private init?(owning pointer: OpaquePointer?) {
         guard let pointer = unsafe pointer else { return nil }
@@ -36,12 +36,12 @@ internal import CLupineOpenSSL
     }
 
     /// Whom the certificate is about.
-    convenience init?(subjectOf certificate: Certificate) {
+    package convenience init?(subjectOf certificate: Certificate) {
         unsafe self.init(owning: X509_NAME_dup(X509_get_subject_name(certificate.handle.pointer)))
     }
 
     /// Who has issued it.
-    convenience init?(issuerOf certificate: Certificate) {
+    package convenience init?(issuerOf certificate: Certificate) {
         unsafe self.init(owning: X509_NAME_dup(X509_get_issuer_name(certificate.handle.pointer)))
     }
 
@@ -49,9 +49,9 @@ internal import CLupineOpenSSL
 }
 
 extension OpenSSLName: Hashable {
-    static func == (left: OpenSSLName, right: OpenSSLName) -> Bool {
+    package static func == (left: OpenSSLName, right: OpenSSLName) -> Bool {
         unsafe left.hash == right.hash && X509_NAME_cmp(left.pointer, right.pointer) == 0
     }
 
-    func hash(into hasher: inout Hasher) { hasher.combine(hash) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }

@@ -4,7 +4,7 @@
 ///
 /// All bytes are in memory when it has been made: a look-up is CPU time alone, and what changes on the disk later does not count. Any
 /// thread.
-final class RootIndex: Sendable {
+package final class RootIndex: Sendable {
     private let entries: [RootEntry]
     private let byHash: [UInt32: [Int]]
     /// How many files have been read for it.
@@ -34,7 +34,7 @@ final class RootIndex: Sendable {
     /// - Parameters:
     ///   - name: The subject.
     ///   - failure: Set to what is wrong with a certificate of that name that cannot be parsed.
-    func certificates(named name: OpenSSLName, failure: inout TrustRootsError?) -> [Certificate] {
+    package func certificates(named name: OpenSSLName, failure: inout TrustRootsError?) -> [Certificate] {
         var found: [Certificate] = []
         for index in byHash[name.hash] ?? [] where entries[index].isNamed(name) {
             do throws(TrustRootsError) {
@@ -45,5 +45,5 @@ final class RootIndex: Sendable {
     }
 
     /// All certificates that can be parsed.
-    var certificates: [Certificate] { entries.compactMap { (try? $0.certificate()) ?? nil } }
+    package var certificates: [Certificate] { entries.compactMap { (try? $0.certificate()) ?? nil } }
 }

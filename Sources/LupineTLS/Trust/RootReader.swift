@@ -4,27 +4,39 @@
 ///
 /// It blocks while it reads: never on a loop's thread. What it reads has limits: `PEM.largestSize` for a file, `namesLimit` and
 /// `contentLimit` for a folder.
-struct RootReader {
+package struct RootReader {
     private(set) var entries: [RootEntry] = []
     private var filesRead = 0
+    private let namesLimit: Int
+    private let contentLimit: Int
 
-    /// How many octets the names in a folder may have together.
-    static let namesLimit = 4 << 20
-    /// How many octets the files of a folder may have together.
-    static let contentLimit = 64 << 20
+    /// A reader that has read nothing.
+    ///
+    /// - Parameters:
+    ///   - namesLimit: How many octets the names in a folder may have together.
+    ///   - contentLimit: How many octets the files of a folder may have together.
+    package init(namesLimit: Int = 4 << 20, contentLimit: Int = 64 << 20) {
+        self.namesLimit = namesLimit
+        self.contentLimit = contentLimit
+    }
 
     /// What was read.
-    var index: RootIndex { RootIndex(entries, filesRead: filesRead) }
+    package var index: RootIndex { RootIndex(entries, filesRead: filesRead) }
 
     /// Takes the certificates of a file, PEM or one in DER, which has to have some.
     mutating func read(file path: String) throws(TrustRootsError) {
         do throws(CertificateError) {
             let bytes = try CertificateFile.read(path, limit: PEM.largestSize)
             filesRead += 1
-            entries += try Self.entries(in: bytes, of: path, isLenient: false)
+            try read(content: bytes, of: path)
         } catch {
             throw .unusable(path: path, error)
         }
+    }
+
+    /// Takes the certificates in what a file holds, which has to have some.
+    package mutating func read(content bytes: [UInt8], of path: String) throws(CertificateError) {
+        entries += try Self.entries(in: bytes, of: path, isLenient: false)
     }
 
     /// Takes the certificates of a folder's regular files, whatever their names, except those that begin with a dot. What is no
@@ -36,16 +48,17 @@ struct RootReader {
         do throws(CertificateError) {
             var known: Set<CertificateFile.Identity> = []
             var size = 0
-            for name in try CertificateFile.names(in: path, limit: Self.namesLimit) where !name.hasPrefix(".") {
+            for name in try CertificateFile.names(in: path, limit: namesLimit) where !name.hasPrefix(".") {
                 let file = path.hasSuffix("/") ? path + name : "\(path)/\(name)"
                 guard
                     let bytes =
-                        (try? CertificateFile.readRegular(file, limit: PEM.largestSize, unless: &known)) ?? nil
+                        (try? CertificateFile.readRegular(file, limit: PEM.largestSize, unless: &known))
+                        ?? nil
                 else { continue }
                 filesRead += 1
                 size += bytes.count
-                guard size <= Self.contentLimit else {
-                    throw .tooLarge(.folder, count: size, limit: Self.contentLimit)
+                guard size <= contentLimit else {
+                    throw .tooLarge(.folder, count: size, limit: contentLimit)
                 }
                 found += (try? Self.entries(in: bytes, of: file, isLenient: true)) ?? []
             }
@@ -57,7 +70,7 @@ struct RootReader {
     }
 
     /// The certificates of a file's content, as `Certificate.bundle(file:)` tells them.
-    static func entries(
+    private static func entries(
         in bytes: [UInt8], of path: String, isLenient: Bool
     ) throws(CertificateError) -> [RootEntry] {
         var entries: [RootEntry] = []
