@@ -55,7 +55,9 @@ package final class TLSClientContext: Sendable {
 extension TLSClientContext {
     /// Reads the roots, where that has not been done. Blocks: on no loop's thread.
     package func loadRoots() throws(TLSError) {
-        do throws(TrustRootsError) { try store.load() } catch { throw TLSError.refused(.rootsUnusable(error)) }
+        do throws(TrustRootsError) { try store.load() } catch {
+            throw TLSError.refused(.rootsUnusable(error))
+        }
     }
 }
 
