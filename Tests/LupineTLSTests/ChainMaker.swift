@@ -35,15 +35,41 @@ enum ChainMaker {
         }
     }
 
+    /// An authority.
+    ///
+    /// - Parameters:
+    ///   - name: Its common name.
+    ///   - issuer: That of its issuer; nil for its own.
+    ///   - key: A key of the fixtures.
+    ///   - signer: The issuer's.
+    ///   - end: The end of its validity.
+    static func authority(
+        _ name: String, issuer: String? = nil, key: String, signer: String? = nil, end: Int64 = 4_102_444_799
+    ) throws -> Certificate {
+        try certificate(
+            name, issuer: issuer ?? name, [(NID_basic_constraints, "critical,CA:TRUE")],
+            PrivateKey(pem: PKI.text("\(key).key"), password: nil),
+            signer: PrivateKey(pem: PKI.text("\(signer ?? key).key"), password: nil), end: end)
+    }
+
+    /// A leaf for `localhost`.
+    static func leaf(_ name: String, issuer: String, signer: String) throws -> Certificate {
+        try certificate(
+            name, issuer: issuer, [(NID_subject_alt_name, "DNS:localhost")],
+            PrivateKey(pem: PKI.text("good.key"), password: nil),
+            signer: PrivateKey(pem: PKI.text("\(signer).key"), password: nil))
+    }
+
     private static func certificate(
-        _ name: String, issuer: String, _ extensions: [(Int32, String)], _ key: PrivateKey
+        _ name: String, issuer: String, _ extensions: [(Int32, String)], _ key: PrivateKey,
+        signer: PrivateKey? = nil, end: Int64 = 4_102_444_799
     ) throws -> Certificate {
         guard let made = unsafe X509_new() else { throw Failure() }
         defer { unsafe X509_free(made) }
         unsafe _ = X509_set_version(made, 2)
         unsafe _ = ASN1_INTEGER_set(X509_get_serialNumber(made), 1)
         unsafe _ = ASN1_TIME_set(X509_getm_notBefore(made), Int(TrustFixture.answersBegin.seconds))
-        unsafe _ = ASN1_TIME_set(X509_getm_notAfter(made), 4_102_444_799)
+        unsafe _ = ASN1_TIME_set(X509_getm_notAfter(made), Int(end))
         unsafe self.name(X509_get_subject_name(made), name)
         unsafe self.name(X509_get_issuer_name(made), issuer)
         unsafe _ = X509_set_pubkey(made, key.handle.pointer)
@@ -52,7 +78,7 @@ enum ChainMaker {
             defer { unsafe X509_EXTENSION_free(added) }
             try #require(unsafe X509_add_ext(made, added, -1) == 1)
         }
-        try #require(unsafe X509_sign(made, key.handle.pointer, EVP_sha256()) > 0)
+        try #require(unsafe X509_sign(made, (signer ?? key).handle.pointer, EVP_sha256()) > 0)
         return try Certificate(der: unsafe OpenSSLEncoding.write { unsafe i2d_X509(made, $0) })
     }
 

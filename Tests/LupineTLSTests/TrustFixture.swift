@@ -53,6 +53,7 @@ func brief(_ failure: TrustFailure) -> String {
     case .hostMismatch(let host, _): "hostMismatch \(host)"
     case .expired(let subject, let since): "expired \(commonName(subject)) \(since.seconds)"
     case .notYetValid(let subject, let until): "notYetValid \(commonName(subject)) \(until.seconds)"
+    case .rootsUnusable(let error): "rootsUnusable \(error)"
     case .issuerMissing(let subject, let issuer):
         "issuerMissing \(commonName(subject)) of \(commonName(issuer))"
     case .untrustedRoot(let subject): "untrustedRoot \(commonName(subject))"

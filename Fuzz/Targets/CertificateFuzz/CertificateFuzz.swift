@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Invariant: a certificate that is read has the DER it was read from and is read again; no key makes anything trap.
+// Invariant: a certificate that is read has the DER it was read from and is read again; an index of roots has what was read, by its
+// names, and refuses nothing else; no key makes anything trap.
 import LupineTLS
 
 /// The input is a certificate in DER, a PEM text of certificates, a private key in both forms, and a public key.
@@ -15,6 +16,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         for certificate in certificates { check(certificate) }
         if let again = try? Certificate.pem([0x0A] + input + [0x0A]) { precondition(again == certificates) }
     }
+    checkIndex(input)
     for password in [nil, "lupine"] {
         if let key = try? PrivateKey(pem: input, password: password) { check(key) }
     }
@@ -23,6 +25,24 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         precondition(key.subjectPublicKeyInfo == input && !key.type.description.isEmpty)
     }
     return 0
+}
+
+/// What is read at once is what an index finds by its outlines and parses when it is asked.
+private func checkIndex(_ input: [UInt8]) {
+    let read = (try? Certificate.pem(input)) ?? (try? Certificate(der: input)).map { [$0] }
+    var reader = RootReader()
+    guard (try? reader.read(content: input, of: "roots")) != nil else {
+        precondition(read == nil, "an index refuses what is read")
+        return
+    }
+    let index = reader.index
+    if let read { precondition(Set(index.certificates) == Set(read), "an index has other certificates") }
+    for certificate in index.certificates {
+        guard let name = OpenSSLName(subjectOf: certificate) else { continue }
+        var failure: TrustRootsError?
+        precondition(
+            index.certificates(named: name, failure: &failure).contains(certificate), "not found by its name")
+    }
 }
 
 private func check(_ certificate: Certificate) {

@@ -61,8 +61,17 @@ extension NetworkLoad: ExchangeSink {
         }
         // `upgraded` tells of this one.
         if framing == .handover { return .deliver }
+        if let evidence = evidence(decidingAbout: response) {
+            readRoots(of: evidence, for: response, framing)
+            return .pause
+        }
+        return contentPlan(for: response, framing)
+    }
+
+    /// Asks the client what becomes of the content.
+    private func contentPlan(for response: HTTPURLResponse, _ framing: BodyFraming) -> ContentPlan {
         let plan = client.hopResponse(self, response, storagePolicy: .allowed)
-        if head.status.code == 205, framing != .none { return skipped() }
+        if response.statusCode == 205, framing != .none { return skipped() }
         switch plan {
         case .deliver: return .deliver
         case .pause: return .pause
@@ -74,6 +83,34 @@ extension NetworkLoad: ExchangeSink {
                 flow.file = target
                 return .deliver
             }
+        }
+    }
+
+    /// What is asked about the connection before the response's cookies or the response itself are kept (U-12.3, U-13.17), where
+    /// that cannot be answered yet: nobody has judged the peer by the roots, and they have not been read.
+    private func evidence(decidingAbout response: HTTPURLResponse) -> PeerEvidence? {
+        guard let evidence, evidence.needsRoots else { return nil }
+        let keepsCookies = settings.cookieStorage != nil && response.fields?.contains(.setCookie) ?? false
+        return keepsCookies || settings.cache != nil ? evidence : nil
+    }
+
+    /// Has a worker read the roots, and goes on with the response then. The exchange stands still meanwhile.
+    private func readRoots(
+        of evidence: PeerEvidence, for response: HTTPURLResponse, _ framing: BodyFraming
+    ) {
+        guard let loop = flow.withLock({ $0.loop }) else { return }
+        evidence.readRoots(backOn: loop) { self.goOn(with: response, framing) }
+    }
+
+    private func goOn(with response: HTTPURLResponse, _ framing: BodyFraming) {
+        guard !isCancelled, isRunning else { return }
+        switch contentPlan(for: response, framing) {
+        case .pause: break
+        case .deliver: resumeReading()
+        case .skip: skip()
+        case .splice(let target):
+            save(into: target)
+            resumeReading()
         }
     }
 

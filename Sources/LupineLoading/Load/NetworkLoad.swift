@@ -183,6 +183,9 @@ final class NetworkLoad: HopLoad {
         exchange?.priority = priority
     }
 
+    /// Whether an exchange carries it.
+    var isRunning: Bool { exchange != nil }
+
     private var exchange: Exchange? {
         life.withLock { life in
             if case .running(let exchange) = life.stage { return exchange }

@@ -167,8 +167,7 @@ public final class SecTrust: Sendable {
         if settings.hasOnlyTheseAnchors {
             store = TrustStore(anchors: own)
         } else {
-            // Where the system has no roots, nothing is trusted because of them.
-            let roots = surroundings.roots ?? (try? TrustStore.system.get()) ?? TrustStore(anchors: [])
+            let roots = surroundings.roots ?? .system
             store = own.isEmpty ? roots : roots.adding(own)
         }
         state.withLock { if $0.version == version { $0.store = store } }

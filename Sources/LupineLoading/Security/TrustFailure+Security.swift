@@ -9,7 +9,7 @@ extension TrustFailure {
     var status: OSStatus {
         switch self {
         case .revoked: errSecCertificateRevoked
-        case .noCertificate, .issuerMissing: errSecCreateChainFailed
+        case .noCertificate, .issuerMissing, .rootsUnusable: errSecCreateChainFailed
         case .untrustedRoot, .selfSigned, .certificateNotPinned, .keyNotPinned, .noPins, .refused:
             errSecNotTrusted
         case .badSignature, .nameNotPermitted, .weakKey, .weakSignature, .unknownCriticalExtension,
@@ -27,8 +27,10 @@ extension TrustFailure {
     /// What the older functions say: whether another anchor, date or name could help.
     var resultType: SecTrustResultType {
         switch self {
-        case .expired, .notYetValid, .issuerMissing, .untrustedRoot, .selfSigned, .hostMismatch, .wrongUsage,
-            .revocationUnknown, .stapleMissing, .certificateNotPinned, .keyNotPinned, .noPins, .refused:
+        case .expired, .notYetValid, .issuerMissing, .rootsUnusable, .untrustedRoot, .selfSigned,
+            .hostMismatch,
+            .wrongUsage, .revocationUnknown, .stapleMissing, .certificateNotPinned, .keyNotPinned, .noPins,
+            .refused:
             .recoverableTrustFailure
         case .noCertificate, .revoked, .badSignature, .notAnAuthority, .pathTooLong, .nameNotPermitted,
             .weakKey, .weakSignature, .unknownCriticalExtension, .invalidChain:

@@ -23,11 +23,26 @@ package enum Base64 {
 
     /// The bytes of a text; nil when it is none.
     package static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
+        decode(Array(text).span, skipsSpace: false)
+    }
+
+    /// The bytes of a text whose line ends, spaces and tabs do not count; nil when it is none.
+    static func decode(lines text: ArraySlice<UInt8>) -> [UInt8]? {
+        decode(text.span, skipsSpace: true)
+    }
+
+    private static func decode(_ text: Span<UInt8>, skipsSpace: Bool) -> [UInt8]? {
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count / 4 * 3)
         var bits: UInt32 = 0
         var count = 0
         var paddings = 0
-        for character in text {
+        let values = values
+        for index in text.indices {
+            let character = text[index]
+            if skipsSpace, character == 0x0A || character == 0x0D || character == 0x20 || character == 0x09 {
+                continue
+            }
             count += 1
             if character == padding {
                 paddings += 1

@@ -1,5 +1,19 @@
 // SPDX-License-Identifier: MIT
 
+extension PEM.Block {
+    /// What kind of certificate a block holds.
+    enum CertificateKind { case plain, withTrustSettings }
+
+    /// Nil for what is no certificate.
+    var certificateKind: CertificateKind? {
+        switch label {
+        case "CERTIFICATE", "X509 CERTIFICATE": .plain
+        case "TRUSTED CERTIFICATE": .withTrustSettings
+        default: nil
+        }
+    }
+}
+
 extension Certificate {
     /// The certificates of a PEM text, in its order; other blocks and what stands between them is passed over.
     ///
@@ -8,12 +22,10 @@ extension Certificate {
     public static func pem(_ text: [UInt8]) throws(CertificateError) -> [Certificate] {
         var certificates: [Certificate] = []
         for block in try PEM.blocks(in: text) {
-            let hasTrustSettings = block.label == "TRUSTED CERTIFICATE"
-            guard hasTrustSettings || block.label == "CERTIFICATE" || block.label == "X509 CERTIFICATE" else {
-                continue
-            }
+            guard let kind = block.certificateKind else { continue }
             do throws(CertificateError) {
-                certificates.append(try Certificate(der: try block.bytes(), trustSettings: hasTrustSettings))
+                certificates.append(
+                    try Certificate(der: try block.bytes(), trustSettings: kind == .withTrustSettings))
             } catch {
                 throw .at(number: certificates.count + 1, path: nil, error)
             }

@@ -38,6 +38,8 @@ public enum CertificateInput: String, Hashable, Sendable {
     case pkcs12 = "PKCS#12"
     /// A pin `sha256/BASE64`.
     case pin = "pin"
+    /// A folder: the names in it, or what its files hold together.
+    case folder = "folder"
 }
 
 extension CertificateError: CustomStringConvertible {

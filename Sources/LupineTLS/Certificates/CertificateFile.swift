@@ -10,6 +10,45 @@ enum CertificateFile {
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw .unreadable(path: path, errorNumber: errno) }
         defer { close(file) }
+        return try contents(of: file, path, limit: limit)
+    }
+
+    /// What tells a file from others, by whatever name it is found.
+    struct Identity: Hashable {
+        let device: UInt
+        let number: UInt
+
+        fileprivate init(_ status: stat) {
+            device = UInt(status.st_dev)
+            number = UInt(status.st_ino)
+        }
+    }
+
+    /// What a regular file holds; nil for anything else, which is not waited for, and for a file that is one of `known`, to which it is
+    /// added.
+    static func readRegular(
+        _ path: String, limit: Int, unless known: inout Set<Identity>
+    ) throws(CertificateError) -> [UInt8]? {
+        try check(path)
+        var status = stat()
+        guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            known.insert(Identity(status)).inserted
+        else { return nil }
+        // It may be another one by now: a FIFO would be waited for.
+        let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard file >= 0 else { throw .unreadable(path: path, errorNumber: errno) }
+        defer { close(file) }
+        guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        let size = Int(status.st_size)
+        guard size <= limit else {
+            throw .at(number: 1, path: path, .tooLarge(.pem, count: size, limit: limit))
+        }
+        return try contents(of: file, path, limit: limit)
+    }
+
+    private static func contents(
+        of file: Int32, _ path: String, limit: Int
+    ) throws(CertificateError) -> [UInt8] {
         var contents: [UInt8] = []
         while contents.count <= limit {
             var failure: Int32 = 0
@@ -27,17 +66,24 @@ enum CertificateFile {
     }
 
     /// The names in a folder, in order, without the folder itself and the one above.
-    static func names(in path: String) throws(CertificateError) -> [String] {
+    ///
+    /// - Throws: `unreadable`, or `tooLarge` where the names have more octets than `limit`.
+    static func names(in path: String, limit: Int = .max) throws(CertificateError) -> [String] {
         try check(path)
         guard let folder = unsafe opendir(path) else { throw .unreadable(path: path, errorNumber: errno) }
         defer { unsafe _ = closedir(folder) }
         var names: [String] = []
+        var size = 0
         errno = 0
         while let entry = unsafe readdir(folder) {
             let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
                 unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
             }
-            if name != ".", name != ".." { names.append(name) }
+            if name != ".", name != ".." {
+                names.append(name)
+                size += name.utf8.count
+            }
+            guard size <= limit else { throw .tooLarge(.folder, count: size, limit: limit) }
             errno = 0
         }
         guard errno == 0 else { throw .unreadable(path: path, errorNumber: errno) }

@@ -12,15 +12,14 @@ struct PEM {
         /// All of it, the first and the last line too.
         let text: ArraySlice<UInt8>
         /// The lines between those two.
-        let lines: [ArraySlice<UInt8>]
+        let body: ArraySlice<UInt8>
 
         /// Whether the block has headers of RFC 1421, as an encrypted key of the old kind does.
-        var hasHeaders: Bool { lines.contains { $0.contains(UInt8(ascii: ":")) } }
+        var hasHeaders: Bool { body.contains(UInt8(ascii: ":")) }
 
         /// The bytes of the block.
         func bytes() throws(CertificateError) -> [UInt8] {
-            let digits = lines.joined().filter { $0 != 0x20 && $0 != 0x09 }
-            guard let bytes = Base64.decode(digits) else {
+            guard let bytes = Base64.decode(lines: body) else {
                 throw .malformed(.pem, reason: "\(label) is not in BASE64")
             }
             return bytes
@@ -38,25 +37,22 @@ struct PEM {
             throw .tooLarge(.pem, count: text.count, limit: largestSize)
         }
         var blocks: [Block] = []
-        var open: (label: ArraySlice<UInt8>, start: Int, lines: [ArraySlice<UInt8>])?
-        for line in text.split(omittingEmptySubsequences: true, whereSeparator: { $0 == 0x0A || $0 == 0x0D })
-        {
-            let line = withoutTrailingSpace(line)
+        var open: (label: ArraySlice<UInt8>, start: Int, body: Int)?
+        var lines = PEMLines(text)
+        while let (number, line) = lines.nextWithDash() {
             if let label = label(of: line, after: begin) {
                 if let open { throw unended(open.label, number: blocks.count + 1) }
-                open = (label, line.startIndex, [])
-            } else if let started = open {
-                if let label = label(of: line, after: end) {
-                    guard label == started.label else {
-                        throw unended(started.label, number: blocks.count + 1)
-                    }
-                    let name = String(decoding: label, as: UTF8.self)
-                    blocks.append(
-                        Block(label: name, text: text[started.start..<line.endIndex], lines: started.lines))
-                    open = nil
-                } else {
-                    open?.lines.append(line)
+                open = (label, number, line.endIndex)
+            } else if let started = open, let label = label(of: line, after: end) {
+                guard label == started.label else {
+                    throw unended(started.label, number: blocks.count + 1)
                 }
+                blocks.append(
+                    Block(
+                        label: String(decoding: label, as: UTF8.self),
+                        text: text[started.start..<line.endIndex],
+                        body: text[started.body..<number]))
+                open = nil
             }
         }
         if let open { throw unended(open.label, number: blocks.count + 1) }
@@ -65,7 +61,11 @@ struct PEM {
 
     /// Whether there is any block.
     static func isLikely(_ text: [UInt8]) -> Bool {
-        text.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).contains { $0.starts(with: begin) }
+        var lines = PEMLines(text)
+        while let (_, line) = lines.nextWithDash() {
+            if line.starts(with: begin) { return true }
+        }
+        return false
     }
 
     private static func unended(_ label: ArraySlice<UInt8>, number: Int) -> CertificateError {
@@ -80,13 +80,34 @@ struct PEM {
         return line.dropFirst(beginning.count).dropLast(dashes.count)
     }
 
-    private static func withoutTrailingSpace(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        var line = line
-        while let last = line.last, last == 0x20 || last == 0x09 { line.removeLast() }
-        return line
-    }
-
     private static let begin = Array("-----BEGIN ".utf8)
     private static let end = Array("-----END ".utf8)
     private static let dashes = Array("-----".utf8)
+}
+
+/// The lines of a text that could begin or end a block: the others, most of a bundle, are stepped over octet by octet.
+private struct PEMLines {
+    private let text: [UInt8]
+    private var next = 0
+
+    init(_ text: [UInt8]) { self.text = text }
+
+    /// The next line that begins with a dash, without the spaces at its end, and where it begins.
+    mutating func nextWithDash() -> (start: Int, line: ArraySlice<UInt8>)? {
+        let text = text
+        let bytes = text.span
+        var start = next
+        while start < bytes.count {
+            var end = start
+            while end < bytes.count, bytes[end] != 0x0A, bytes[end] != 0x0D { end += 1 }
+            if end > start, bytes[start] == UInt8(ascii: "-") {
+                next = end + 1
+                while bytes[end - 1] == 0x20 || bytes[end - 1] == 0x09 { end -= 1 }
+                return (start, text[start..<end])
+            }
+            start = end + 1
+        }
+        next = start
+        return nil
+    }
 }

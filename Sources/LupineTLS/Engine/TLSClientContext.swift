@@ -8,15 +8,15 @@ internal import CLupineOpenSSL
 package final class TLSClientContext: Sendable {
     /// What it was made from.
     package let configuration: TLSConfiguration
-    /// The roots, loaded.
+    /// The roots; they are read when they are needed.
     package let store: TrustStore
     let handle: OpenSSLHandle<ContextObject>
     let keyLog: OpenSSLKeyLog?
 
-    /// Loads what the configuration names.
+    /// Loads what the configuration names, but for the roots.
     package init(_ configuration: TLSConfiguration) throws(TLSError) {
         self.configuration = configuration
-        store = try TrustStore.loaded(configuration.roots)
+        store = TrustStore(configuration.roots)
         keyLog = try configuration.keyLogPath.map { path throws(TLSError) in try OpenSSLKeyLog(path: path) }
         handle = try OpenSSLContext.make(
             isServer: false,
@@ -52,14 +52,20 @@ package final class TLSClientContext: Sendable {
     }
 }
 
-extension TrustStore {
-    /// The roots, read from where they are.
-    static func loaded(_ roots: TrustRoots) throws(TLSError) -> TrustStore {
-        do throws(TrustRootsError) {
-            return try TrustStore(roots)
-        } catch {
-            throw .configuration(.roots(error.description))
+extension TLSClientContext {
+    /// Reads the roots, where that has not been done. Blocks: on no loop's thread.
+    package func loadRoots() throws(TLSError) {
+        do throws(TrustRootsError) { try store.load() } catch {
+            throw TLSError.refused(.rootsUnusable(error))
         }
+    }
+}
+
+extension TLSError {
+    /// What it means that a peer's chain is refused: where there were no roots to judge it by, nothing is said about the peer.
+    static func refused(_ failure: TrustFailure) -> TLSError {
+        guard case .rootsUnusable(let error) = failure else { return .untrusted(failure) }
+        return .configuration(.roots(error.description))
     }
 }
 

@@ -13,7 +13,7 @@ extension TLSEngine {
     /// What an operation has failed of that stopped for `reason`, one of OpenSSL's `SSL_ERROR_` numbers.
     func failure(for reason: Int32) -> TLSError {
         let failures = OpenSSLErrors.take()
-        if case .refused(let failure, _) = gate.state { return .untrusted(failure) }
+        if case .refused(let failure, _) = gate.state { return .refused(failure) }
         if let refusedGroup {
             return .protocolViolation(
                 OpenSSLFailure(

@@ -221,6 +221,6 @@ extension TLSEngine {
             unsafe _ = SSL_shutdown(connection)
         }
         try? flush()
-        return fail(.untrusted(failure))
+        return fail(.refused(failure))
     }
 }

@@ -4,7 +4,8 @@
 ///
 /// Nothing of it falls back to less: whatever is thrown here, the connection is over.
 public enum TLSError: Error, Hashable, Sendable {
-    /// The configuration cannot be carried out; no byte was sent.
+    /// The configuration cannot be carried out; no byte was sent, unless what is missing are the roots of a chain that somebody wanted
+    /// to be judged after all.
     case configuration(TLSConfigurationProblem)
     /// A certificate, a key or an identity of this side cannot be had.
     case credentials(CertificateError)

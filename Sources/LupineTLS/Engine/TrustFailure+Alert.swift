@@ -8,7 +8,7 @@ extension TrustFailure {
     package var alert: TLSAlert {
         switch self {
         case .expired, .notYetValid: .certificateExpired
-        case .issuerMissing, .untrustedRoot, .selfSigned: .unknownCA
+        case .issuerMissing, .rootsUnusable, .untrustedRoot, .selfSigned: .unknownCA
         case .revoked: .certificateRevoked
         case .wrongUsage, .weakKey, .weakSignature: .unsupportedCertificate
         case .noCertificate, .hostMismatch, .badSignature, .notAnAuthority, .pathTooLong, .nameNotPermitted,

@@ -55,13 +55,20 @@ package final class PeerEvidence: Sendable {
         self.identity = identity
     }
 
+    /// Whether roots would have to be read to say more about the chain, which no loop's thread may do. Who accepts without a check
+    /// needs none.
+    package var needsRoots: Bool { finding.load() == nil && !trust.store.isLoaded }
+
+    /// Reads the roots. Blocks. Where they cannot be read, it stays so, and the chain passes no evaluation.
+    package func readRoots() { try? trust.store.load() }
+
     /// Whether the chain has passed no check, and the default evaluation, which is run then, refuses it.
     package func isUnproven(at time: UnixTime) -> Bool {
         acceptance == .unchecked && !standing(at: time).passesDefault
     }
 
     /// What can be said about the chain. The first call builds the path, and judges it unless that was done: CPU time
-    /// alone, fit for a loop's thread.
+    /// alone, fit for a loop's thread, unless it `needsRoots`.
     package func standing(at time: UnixTime) -> Standing {
         if let finding = finding.load() { return finding.standing }
         let path = TrustPath(of: trust, at: time)

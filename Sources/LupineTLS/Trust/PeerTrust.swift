@@ -3,8 +3,8 @@
 /// What a peer presented, and what it is judged against: its chain, the stapled answer, the host that was asked for.
 ///
 /// Making one judges nothing. It is a value: it may be used from any thread and when the connection is gone, and changing
-/// its anchors changes no other copy. Evaluating is pure CPU time, and fit for a loop's thread, unless the policy asks
-/// about revocation and the access that is given reaches the network.
+/// its anchors changes no other copy. Evaluating is pure CPU time, and fit for a loop's thread, once the roots have been read, which
+/// the first evaluation does otherwise, unless the policy asks about revocation and the access that is given reaches the network.
 public struct PeerTrust: Sendable {
     /// The certificates as they were sent, the leaf first.
     public let certificates: [Certificate]

@@ -42,17 +42,18 @@ struct SystemRoots {
         return SHA256Digest.of(Array(places.utf8)).description
     }()
 
-    /// The certificates found.
-    func load() throws(TrustRootsError) -> [Certificate] {
+    /// The certificates found. Blocks while it reads them.
+    func load() throws(TrustRootsError) -> RootIndex {
+        var reader = RootReader()
         if file != nil || !directories.isEmpty {
-            var certificates: [Certificate] = []
-            if let file { certificates += try TrustStore.bundle(file) }
-            for directory in directories { certificates += try TrustStore.directory(directory) }
-            return certificates
+            if let file { try reader.read(file: file) }
+            for directory in directories { try reader.read(folder: directory) }
+            return reader.index
         }
         for bundle in bundles {
             do throws(TrustRootsError) {
-                return try TrustStore.bundle(bundle)
+                try reader.read(file: bundle)
+                return reader.index
             } catch .unusable(_, .unreadable) {
                 continue
             }

@@ -27,6 +27,16 @@ package enum LocalTrustCheck: Sendable, Hashable {
     case keyPins(Set<PublicKeyPin>)
     /// Revocation by what is stapled, given or kept.
     case revocation(RevocationCheck)
+
+    /// Whether a path to an anchor is built for it.
+    var asksForRoots: Bool {
+        switch self {
+        case .anchors: false
+        case .validation, .revocation: true
+        case .certificatePins(let pins): !pins.isEmpty
+        case .keyPins(let pins): !pins.isEmpty
+        }
+    }
 }
 
 /// Anchors with the store that is made of them, once per evaluator.

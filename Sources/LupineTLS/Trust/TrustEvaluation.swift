@@ -36,12 +36,17 @@ package struct TrustEvaluation: Sendable {
         rest = evaluator.checks[...]
     }
 
-    /// Does the checks that need no waiting, up to the next that does. `revocation` may have a cache; its fetcher is not
-    /// used.
+    /// Does the checks that need no waiting, up to the next that does: one that asks the network, or roots that have not been read.
+    /// `revocation` may have a cache; its fetcher is not used.
     package mutating func resume(revocation: RevocationAccess = .none) -> Step {
+        resume(revocation: revocation, mayRead: false)
+    }
+
+    private mutating func resume(revocation: RevocationAccess, mayRead: Bool) -> Step {
         while let check = rest.first {
             switch check {
             case .local(let check):
+                if !mayRead, path == nil, check.asksForRoots, !trust.store.isLoaded { return .needsWorker }
                 if let failure = perform(check, .cached(revocation.cache)) {
                     return .finished(.failure(failure))
                 }
@@ -53,7 +58,7 @@ package struct TrustEvaluation: Sendable {
         return .finished(.success(TrustVerdict(reusableUntil: reusableUntil)))
     }
 
-    /// Does the check that waits for the network and those behind it. Never on a loop's thread.
+    /// Reads the roots, or does the check that waits for the network, and then those behind it. Never on a loop's thread.
     package mutating func resumeOnWorker(revocation: RevocationAccess) -> Step {
         while case .fetching(let check)? = rest.first {
             reusableUntil = nil
@@ -62,7 +67,7 @@ package struct TrustEvaluation: Sendable {
             }
             rest.removeFirst()
         }
-        return resume(revocation: revocation)
+        return resume(revocation: revocation, mayRead: true)
     }
 
     /// Takes the reply to what `asks` has asked, and goes on as `resume` does.

@@ -77,7 +77,7 @@ public struct TrustEvaluator: Sendable, Hashable {
         TrustEvaluator([.custom(CustomTrustCheck(body))])
     }
 
-    /// Whether every check is CPU time alone, so that a loop's thread may do all of them.
+    /// Whether every check is CPU time alone once the roots have been read, so that a loop's thread may do all of them.
     package var isLocal: Bool {
         checks.allSatisfy {
             switch $0 {
@@ -85,6 +85,19 @@ public struct TrustEvaluator: Sendable, Hashable {
             case .fetching, .custom: false
             }
         }
+    }
+
+    /// Whether it certainly judges by the roots of the configuration. Nobody knows what a closure of the program's asks for.
+    package var asksForRoots: Bool {
+        for check in checks {
+            switch check {
+            case .local(.anchors): return false
+            case .local(let check) where check.asksForRoots: return true
+            case .fetching: return true
+            case .local, .custom: break
+            }
+        }
+        return false
     }
 
     /// Whether code of the program's is called.

@@ -13,6 +13,7 @@ extension TrustFailure: CustomStringConvertible {
             "the certificate of \(subject) expired on \(since); it has to be renewed, unless this clock is wrong"
         case .notYetValid(let subject, let until):
             "the certificate of \(subject) is not valid before \(until); this clock may be wrong"
+        case .rootsUnusable(let error): error.description
         case .issuerMissing(let subject, let issuer):
             "the certificate of \(subject) was issued by \(issuer), whose certificate was neither sent by the server nor "
                 + "is it trusted; the server has to send it, or it has to be supplied here"

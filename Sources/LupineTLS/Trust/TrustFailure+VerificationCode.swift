@@ -11,7 +11,7 @@ extension TrustFailure {
         case .hostMismatch: Int(X509_V_ERR_HOSTNAME_MISMATCH)
         case .expired: Int(X509_V_ERR_CERT_HAS_EXPIRED)
         case .notYetValid: Int(X509_V_ERR_CERT_NOT_YET_VALID)
-        case .issuerMissing: Int(X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY)
+        case .issuerMissing, .rootsUnusable: Int(X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY)
         case .untrustedRoot: Int(X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN)
         case .selfSigned: Int(X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT)
         case .badSignature: Int(X509_V_ERR_CERT_SIGNATURE_FAILURE)

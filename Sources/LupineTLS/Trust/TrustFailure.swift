@@ -13,6 +13,8 @@ public enum TrustFailure: Error, Hashable, Sendable {
     case expired(subject: String, since: UnixTime)
     /// The validity of this certificate of the chain has not begun.
     case notYetValid(subject: String, until: UnixTime)
+    /// The roots that the chain would have been judged by cannot be read.
+    case rootsUnusable(TrustRootsError)
     /// The issuer of this certificate was neither sent nor is it known.
     case issuerMissing(subject: String, issuer: String)
     /// The chain is complete, and its end is no trusted root.

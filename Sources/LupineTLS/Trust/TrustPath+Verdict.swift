@@ -7,6 +7,7 @@ extension TrustPath {
     /// What is wrong with it under the basic policy, or also as a server's.
     func failure(asServer: Bool, at time: UnixTime) -> TrustFailure? {
         guard !built.isEmpty else { return .noCertificate }
+        if let rootsFailure { return .rootsUnusable(rootsFailure) }
         var worst: (failure: TrustFailure, depth: Int)?
         func note(_ failure: TrustFailure, depth: Int) {
             guard let known = worst else {
@@ -114,7 +115,7 @@ extension TrustFailure {
     /// The order in which problems are told when there are several, the most serious first.
     var severity: Int {
         switch self {
-        case .noCertificate, .noPins: 0
+        case .noCertificate, .noPins, .rootsUnusable: 0
         case .revoked: 1
         case .issuerMissing, .untrustedRoot, .selfSigned: 2
         case .badSignature: 3

@@ -24,6 +24,8 @@ struct TrustPath: Sendable {
     let isAnchored: Bool
     /// What the certificates on all paths that were tried have cost (`Certificate.signatureCost`).
     private(set) var work = 0
+    /// Why roots that might have ended the path could not be had; nil where it is anchored all the same.
+    private(set) var rootsFailure: TrustRootsError?
 
     /// The part of the path whose signatures fit (I-12.5): an issuer that only bears the right name is not of it.
     var linked: [Certificate] {
@@ -54,13 +56,15 @@ struct TrustPath: Sendable {
         var others = sent.filter { $0.signatureCost != nil }
         // OpenSSL takes the first issuer that fits by name and does not turn back. When that leads nowhere, the next
         // run leaves it out: there may be another one, cross-signed or with the right key.
-        var path = TrustPath(leaf: leaf, others: others, store: trust.store, time: time)
+        let anchors = trust.store.anchors(for: trust.certificates + trust.intermediates)
+        let store = anchors.handle
+        var path = TrustPath(leaf: leaf, others: others, store: store, time: time)
         var best = path
         var work = path.cost
         for _ in 0..<TrustPath.detourLimit where work < TrustPath.workLimit {
             guard let wrong = path.wrongTurn, others.contains(wrong) else { break }
             others.removeAll { $0 == wrong }
-            path = TrustPath(leaf: leaf, others: others, store: trust.store, time: time)
+            path = TrustPath(leaf: leaf, others: others, store: store, time: time)
             work += path.cost
             if path.isSound || path.linked.count > best.linked.count { best = path }
         }
@@ -75,6 +79,7 @@ struct TrustPath: Sendable {
         }
         self = best
         self.work = work
+        if !isAnchored { rootsFailure = anchors.failure }
     }
 
     private var cost: Int { built.reduce(0) { $0 + ($1.signatureCost ?? 1) } }
@@ -117,7 +122,9 @@ struct TrustPath: Sendable {
         self.isAnchored = isAnchored
     }
 
-    private init(leaf: Certificate, others: [Certificate], store: TrustStore, time: UnixTime?) {
+    private init(
+        leaf: Certificate, others: [Certificate], store: OpenSSLHandle<StoreObject>, time: UnixTime?
+    ) {
         let notes = Notes()
         let run = TrustPath.run(leaf: leaf, others: others, store: store, time: time, notes: notes)
         guard let anchor = run.anchor else {
@@ -137,7 +144,8 @@ struct TrustPath: Sendable {
     }
 
     private static func run(
-        leaf: Certificate, others: [Certificate], store: TrustStore, time: UnixTime?, notes: Notes
+        leaf: Certificate, others: [Certificate], store: OpenSSLHandle<StoreObject>, time: UnixTime?,
+        notes: Notes
     ) -> (built: [Certificate], anchor: Int?) {
         guard let context = unsafe X509_STORE_CTX_new(), let untrusted = unsafe lupine_sk_X509_new() else {
             preconditionFailure("OpenSSL is out of memory")
@@ -149,7 +157,7 @@ struct TrustPath: Sendable {
         // The stack borrows: `others` outlives it.
         for other in others { unsafe _ = lupine_sk_X509_push(untrusted, other.handle.pointer) }
         OpenSSLErrors.clear()
-        guard unsafe X509_STORE_CTX_init(context, store.handle.pointer, leaf.handle.pointer, untrusted) == 1
+        guard unsafe X509_STORE_CTX_init(context, store.pointer, leaf.handle.pointer, untrusted) == 1
         else {
             notes.problems.append(Problem(code: X509_V_ERR_UNSPECIFIED, depth: 0))
             return ([leaf], nil)

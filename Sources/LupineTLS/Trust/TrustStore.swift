@@ -2,73 +2,134 @@
 
 internal import CLupineOpenSSL
 
-/// Trusted roots, loaded: a value to share between connections and threads.
+/// Trusted roots: a value to share between connections and threads.
 ///
-/// The store is filled before it is wrapped and never again: OpenSSL locks it for look-ups, and no look-up method that
-/// would load a file during a handshake is attached. Loading reads files and belongs on no loop thread.
+/// What is described by files is read when it is first needed, and a certificate is parsed when a chain asks for its name. Reading
+/// blocks and belongs on no loop's thread: whoever is on one looks at `isLoaded`, and has a worker call `load` otherwise. Everything
+/// else is CPU time alone.
 package struct TrustStore: Sendable {
-    let handle: OpenSSLHandle<StoreObject>
+    private enum Layer: Sendable {
+        case index(RootIndex)
+        case source(RootSource)
+    }
 
-    /// Loads what `roots` describes. The system's roots are loaded once per process.
-    package init(_ roots: TrustRoots) throws(TrustRootsError) {
+    private let layers: [Layer]
+
+    private init(_ layers: [Layer]) { self.layers = layers }
+
+    /// What `roots` describes; nothing is read yet.
+    package init(_ roots: TrustRoots) {
         if roots.isPlainSystem {
-            self = try TrustStore.system.get()
-            return
+            self = .system
+        } else if roots.includesSystem || !roots.files.isEmpty || !roots.directories.isEmpty {
+            self.init([.source(RootSource(roots))])
+        } else {
+            self.init(anchors: roots.certificates)
         }
-        var certificates = roots.includesSystem ? try TrustStore.system.get().certificates : []
-        for path in roots.files { certificates += try TrustStore.bundle(path) }
-        for path in roots.directories { certificates += try TrustStore.directory(path) }
-        self.init(anchors: certificates + roots.certificates)
     }
 
     /// Nothing but these certificates, each of which ends a chain, be it a root, an intermediate or a leaf.
-    package init(anchors: [Certificate]) {
-        _ = OpenSSLLibrary.stays
-        // Null only when memory is exhausted.
-        guard let store = unsafe X509_STORE_new() else { preconditionFailure("OpenSSL is out of memory") }
-        for anchor in anchors { unsafe _ = X509_STORE_add_cert(store, anchor.handle.pointer) }
-        handle = unsafe OpenSSLHandle(owning: store)
-    }
+    package init(anchors: [Certificate]) { self.init([.index(RootIndex(anchors))]) }
+
+    /// The system's roots, shared by all who use them.
+    package static let system = TrustStore([.source(RootSource(.system))])
 
     /// What it trusts and these certificates too.
     package func adding(_ anchors: [Certificate]) -> TrustStore {
-        TrustStore(anchors: certificates + anchors)
+        TrustStore(layers + [.index(RootIndex(anchors))])
     }
 
-    /// How many certificates it trusts; one that was given twice counts once.
+    /// Whether everything has been read.
+    package var isLoaded: Bool {
+        layers.allSatisfy {
+            switch $0 {
+            case .index: true
+            case .source(let source): source.indexes != nil
+            }
+        }
+    }
+
+    /// Reads what has not been read.
+    package func load() throws(TrustRootsError) {
+        for case .source(let source) in layers { _ = try source.load() }
+    }
+
+    /// What it has cost so far: files read, certificates parsed.
+    package var usage: (filesRead: Int, parsed: Int) {
+        var usage = (filesRead: 0, parsed: 0)
+        for layer in layers {
+            let indexes =
+                switch layer {
+                case .index(let index): [index]
+                case .source(let source): source.indexes ?? []
+                }
+            for index in indexes {
+                usage.filesRead += index.filesRead
+                usage.parsed += index.parsedCount
+            }
+        }
+        return usage
+    }
+
+    /// What it trusts, each once; all of it is read and parsed for that. Without what cannot be read.
+    package var certificates: [Certificate] {
+        var failure: TrustRootsError?
+        var known: Set<Certificate> = []
+        return indexes(failure: &failure).flatMap(\.certificates).filter { known.insert($0).inserted }
+    }
+
+    /// How many certificates it trusts.
     package var count: Int { certificates.count }
 
-    /// What it trusts.
-    package var certificates: [Certificate] {
-        guard let stack = unsafe X509_STORE_get1_all_certs(handle.pointer) else { return [] }
-        defer { unsafe lupine_sk_X509_pop_free(stack) }
-        return unsafe Certificate.all(in: stack)
+    /// Those of its certificates that a path through these others could come to: the ones with the name of one of them, or of the
+    /// issuer of one of them or of another anchor that was found.
+    func anchors(for certificates: [Certificate]) -> Anchors {
+        var anchors = Anchors()
+        let indexes = indexes(failure: &anchors.failure)
+        guard !indexes.isEmpty else { return anchors }
+        var known: Set<OpenSSLName> = []
+        var wanted = certificates.flatMap { [OpenSSLName(subjectOf: $0), OpenSSLName(issuerOf: $0)] }
+        while let next = wanted.popLast() {
+            guard let name = next, known.insert(name).inserted else { continue }
+            for index in indexes {
+                for anchor in index.certificates(named: name, failure: &anchors.failure) {
+                    anchors.certificates.append(anchor)
+                    wanted.append(OpenSSLName(issuerOf: anchor))
+                }
+            }
+        }
+        return anchors
     }
 
-    /// The certificates of a file, which has to have some.
-    static func bundle(_ path: String) throws(TrustRootsError) -> [Certificate] {
-        do throws(CertificateError) {
-            return try Certificate.bundle(file: path)
-        } catch {
-            throw .unusable(path: path, error)
+    /// What was found for a chain.
+    struct Anchors {
+        /// Those of one name in the order of the store.
+        var certificates: [Certificate] = []
+        /// What could not be read or parsed.
+        var failure: TrustRootsError?
+
+        /// OpenSSL's form of them.
+        ///
+        /// It is filled before it is wrapped and never again, and no look-up method that would load a file is attached.
+        var handle: OpenSSLHandle<StoreObject> {
+            _ = OpenSSLLibrary.stays
+            // Null only when memory is exhausted.
+            guard let store = unsafe X509_STORE_new() else { preconditionFailure("OpenSSL is out of memory") }
+            for anchor in certificates { unsafe _ = X509_STORE_add_cert(store, anchor.handle.pointer) }
+            return unsafe OpenSSLHandle(owning: store)
         }
     }
 
-    /// The certificates of a directory's files, which have to have some.
-    static func directory(_ path: String) throws(TrustRootsError) -> [Certificate] {
-        do throws(CertificateError) {
-            let certificates = try Certificate.directory(path: path)
-            if !certificates.isEmpty { return certificates }
-        } catch {
-            throw .unusable(path: path, error)
+    private func indexes(failure: inout TrustRootsError?) -> [RootIndex] {
+        var indexes: [RootIndex] = []
+        for layer in layers {
+            switch layer {
+            case .index(let index): indexes.append(index)
+            case .source(let source):
+                do throws(TrustRootsError) { indexes += try source.load() } catch { failure = error }
+            }
         }
-        throw .empty(path: path)
-    }
-
-    /// The system's roots.
-    package static let system: Result<TrustStore, TrustRootsError> = Result {
-        () throws(TrustRootsError) -> TrustStore in
-        try TrustStore(anchors: SystemRoots.fromEnvironment().load())
+        return indexes
     }
 }
 

@@ -105,9 +105,9 @@ package final class RawConnection: LoopChannel {
     ///   - timeout: For the handshake, but not while somebody thinks about an answer.
     package func startTLS(_ profile: TLSProfile, asker: (any PeerAsker)?, timeout: Interval?) {
         guard early.isEmpty else { return end(.tls(host: origin.host, port: origin.port, .notTLS)) }
-        guard let context = profile.settings.context else {
+        guard let context = profile.context else {
             let bound = LoopBound(self, on: loop)
-            return profile.settings.make { [loop] answer in
+            return profile.prepare { [loop] answer in
                 _ = loop.execute { bound.value.prepared(profile, answer, asker, timeout) }
             }
         }

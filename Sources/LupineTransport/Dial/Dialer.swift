@@ -100,13 +100,13 @@ final class Dialer {
         guard let unprepared = unprepared(origin.tls) ?? unprepared(origin.proxyTLS) else { return begin() }
         stage = .preparing
         let bound = LoopBound(self, on: loop)
-        unprepared.settings.make { [loop] answer in
+        unprepared.prepare { [loop] answer in
             _ = loop.execute { bound.value.prepared(unprepared, answer) }
         }
     }
 
     private func unprepared(_ profile: TLSProfile?) -> TLSProfile? {
-        guard let profile, profile.settings.context == nil else { return nil }
+        guard let profile, profile.context == nil else { return nil }
         return profile
     }
 
@@ -298,7 +298,7 @@ final class Dialer {
         guard let proxy = origin.proxy, proxy.kind == .https, let profile = origin.proxyTLS else {
             return converse(over: channel, established, mayRead: mayRead)
         }
-        guard let context = profile.settings.context,
+        guard let context = profile.context,
             let wire = channel.wire(mayRead: mayRead, on: loop)
         else { return end(.failure(.shutDown)) }
         let peer = TLSHandshake.Peer(
@@ -398,7 +398,7 @@ final class Dialer {
         guard origin.scheme == .https, let profile = origin.tls else {
             return finish(channel, established, mayRead: mayRead)
         }
-        guard let context = profile.settings.context,
+        guard let context = profile.context,
             let wire = channel.wire(mayRead: mayRead, on: loop)
         else { return end(.failure(.shutDown)) }
         let peer = TLSHandshake.Peer(

@@ -71,6 +71,18 @@ package final class TLSProfile: Sendable {
         self.label = label
     }
 
+    /// Whether peers are certainly judged by the configured roots, so that these are to be there before a connection is opened. Who
+    /// is asked may not want them.
+    var asksForRoots: Bool { questions == .none && trust.asksForRoots }
+
+    /// What connections are made with, once that is there.
+    var context: TLSClientContext? { settings.context(withRoots: asksForRoots) }
+
+    /// Makes what connections are made with, where it is not there yet, and calls `done` at once or on a worker.
+    func prepare(_ done: @escaping @Sendable (TLSSettings.Answer) -> Void) {
+        settings.make(withRoots: asksForRoots, done)
+    }
+
     /// What to resume a connection to `peer` with, taken out where it may be offered only once.
     func takeSession(for peer: SessionPeer) -> TLSSession? {
         guard configuration.resumesSessions else { return nil }

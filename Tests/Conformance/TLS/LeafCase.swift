@@ -20,7 +20,7 @@ struct LeafCase: Sendable, CustomTestStringConvertible {
         case noCertificate, hostMismatch, expired, notYetValid, issuerMissing, untrustedRoot, selfSigned
         case badSignature, notAnAuthority, pathTooLong, nameNotPermitted, wrongUsage, weakKey, weakSignature
         case unknownCriticalExtension, revoked, revocationUnknown, stapleMissing, certificateNotPinned
-        case keyNotPinned, noPins, refused, invalidChain
+        case keyNotPinned, noPins, refused, invalidChain, rootsUnusable
     }
 
     /// The file's name in the PKI.
@@ -138,6 +138,7 @@ extension TrustFailure {
         case .noPins: .noPins
         case .refused: .refused
         case .invalidChain: .invalidChain
+        case .rootsUnusable: .rootsUnusable
         }
     }
 }

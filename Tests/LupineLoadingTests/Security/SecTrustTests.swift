@@ -56,7 +56,7 @@ import Testing
     /// I-12.2 and I-12.10: without anchors of its own a trust knows those of the system, and says so.
     @Test("[I-12.2, I-12.10] without anchors of its own a trust knows those of the system, and says so")
     func theSystemsRootsCount() throws {
-        let root = try #require(try TrustStore.system.get().certificates.first)
+        let root = try #require(TrustStore.system.certificates.first)
         let trust = SecTrust(
             certificates: [SecCertificate(root)], policies: [SecPolicyCreateBasicX509()])
         #expect(Fixture.code(trust) == errSecSuccess)
@@ -70,7 +70,7 @@ import Testing
     /// I-12.3.
     @Test("[I-12.3] anchors replace the system's unless told otherwise")
     func anchorsReplaceTheSystemsUnlessToldOtherwise() throws {
-        let system = SecCertificate(try #require(try TrustStore.system.get().certificates.first))
+        let system = SecCertificate(try #require(TrustStore.system.certificates.first))
         let own = try Fixture.certificate("root")
         let ofSystem = SecTrust(certificates: [system], policies: [SecPolicyCreateBasicX509()])
         let ours = SecTrust(

@@ -152,7 +152,7 @@ import Testing
             names: Ending.headless, outcome: { if case .failed(.http) = $0 { true } else { false } }),
         Ending(
             testDescription: "a time-out", steps: [.expectHead, .stall], names: Ending.headless,
-            outcome: { if case .failed(.timedOut(_, .firstByte, _)) = $0 { true } else { false } },
+            outcome: { if case .failed(.timedOut(_, _, .firstByte, _)) = $0 { true } else { false } },
             change: { $0.firstByteTimeout = .milliseconds(20) }),
         Ending(
             testDescription: "cancelled", steps: [.expectHead, .signal("asked"), .stall],

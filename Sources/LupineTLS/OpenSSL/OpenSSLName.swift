@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+
+internal import CLupineOpenSSL
+
+/// A distinguished name as OpenSSL compares it: by its canonical form, in which case and repeated spaces do not count.
+///
+/// A copy of its own, never changed: the canonical form is made with it, and comparing only reads.
+@safe package final class OpenSSLName: @unchecked Sendable {
+    private let pointer: OpaquePointer
+    /// The first octets of the canonical form's SHA-1, after which OpenSSL names the files of a folder; 0 where there is no SHA-1.
+    package let hash: UInt32
+
+    private init?(owning pointer: OpaquePointer?) {
+        guard let pointer = unsafe pointer else { return nil }
+        unsafe self.pointer = pointer
+        defer { OpenSSLErrors.clear() }
+        var isHashed: Int32 = 0
+        let hash = unsafe X509_NAME_hash_ex(pointer, nil, nil, &isHashed)
+        self.hash = isHashed == 1 ? UInt32(truncatingIfNeeded: hash) : 0
+    }
+
+    /// The name in these bytes; nil when they are none, or more than one.
+    convenience init?(der: ArraySlice<UInt8>) {
+        OpenSSLErrors.clear()
+        let name: OpaquePointer? = unsafe der.withUnsafeBufferPointer { buffer in
+            var cursor = buffer.baseAddress
+            guard let name = unsafe d2i_X509_NAME(nil, &cursor, buffer.count) else { return nil }
+            guard let start = buffer.baseAddress, let end = unsafe cursor, unsafe end - start == buffer.count
+            else {
+                unsafe X509_NAME_free(name)
+                return nil
+            }
+            return unsafe name
+        }
+        unsafe self.init(owning: name)
+    }
+
+    /// Whom the certificate is about.
+    package convenience init?(subjectOf certificate: Certificate) {
+        unsafe self.init(owning: X509_NAME_dup(X509_get_subject_name(certificate.handle.pointer)))
+    }
+
+    /// Who has issued it.
+    package convenience init?(issuerOf certificate: Certificate) {
+        unsafe self.init(owning: X509_NAME_dup(X509_get_issuer_name(certificate.handle.pointer)))
+    }
+
+    deinit { unsafe X509_NAME_free(pointer) }
+}
+
+extension OpenSSLName: Hashable {
+    package static func == (left: OpenSSLName, right: OpenSSLName) -> Bool {
+        unsafe left.hash == right.hash && X509_NAME_cmp(left.pointer, right.pointer) == 0
+    }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(hash) }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Glibc
+import Lupine
+import LupineLoading
+import LupineOrigin
+import LupineTLS
+import LupineTestKit
+import Testing
+
+/// Roots that nobody has read when a connection was accepted unchecked, and that what came over it has to be judged by.
+@Suite(.timeLimit(.minutes(2))) struct UncheckedRootsTests {
+    /// The roots are a pipe: who reads them stands still until the test writes them. Were that the loop, nothing else would move.
+    @Test("[I-12.2, U-13.17] they are read off the loop, while the response stands still")
+    func readOffTheLoop() async throws {
+        let pipe = FileManager.default.temporaryDirectory.appending(path: "lupine-pipe-\(UUID())").path
+        try #require(mkfifo(pipe, 0o600) == 0)
+        defer { try? FileManager.default.removeItem(atPath: pipe) }
+        let storage = try #require(URLSessionConfiguration.ephemeral.httpCookieStorage)
+        let change = { (configuration: URLSessionConfiguration) in
+            configuration.httpCookieStorage = storage
+            configuration.urlCache = nil
+            configuration.lupine.tls.roots = TrustRoots(includesSystem: false, files: [pipe])
+        }
+        try await CacheBorder.with(leaf: "good") { border in
+            border.origin.route("GET", "/set") { _ throws(Refusal) in
+                var response = try OriginResponse(200, "text/plain", Array("9".utf8))
+                try response.add("Set-Cookie", "sid=right; Secure; Path=/")
+                return response
+            }
+            border.origin.route("GET", "/plain") { _ throws(Refusal) in
+                try OriginResponse(200, "text/plain", Array("7".utf8))
+            }
+            let unchecked = try border.session(.accepting, change)
+            async let first = unchecked.ask(try border.url("/set"))
+            // Comes back when somebody reads.
+            let writer = await withCheckedContinuation { continuation in
+                DispatchQueue.global().async {
+                    continuation.resume(returning: FileHandle(forWritingAtPath: pipe))
+                }
+            }
+            #expect(await unchecked.ask(try border.url("/plain")) == .answer(7))
+            try #require(writer).write(contentsOf: Data(try PKI.bytes("root.pem")))
+            try writer?.close()
+            #expect(try await first == .answer(9))
+            unchecked.end()
+            #expect(storage.cookies?.map(\.value) == ["right"], "the chain has passed: everybody's")
+        }
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+import LupineOrigin
+import LupineTLS
+import LupineTestKit
+import Testing
+
+@testable import LupineTransport
+
+/// Roots are read for whoever judges by them, once, and for nobody else.
+@Suite struct RootsReadingTests {
+    private static let missing = TrustRoots(includesSystem: false, files: ["/nonexistent/roots.pem"])
+
+    /// What its roots have cost so far.
+    private static func usage(_ profile: TLSProfile) throws -> [Int] {
+        let usage = try #require(profile.settings.context(withRoots: false)).store.usage
+        return [usage.filesRead, usage.parsed]
+    }
+
+    private static func status(_ sink: RecordingSink) -> Int? {
+        sink.log.value.head.map { Int($0.status.code) }
+    }
+
+    @Test func whoTrustsEverybodyReadsNoRoots() async throws {
+        try await withSecurePool { stage in
+            let profile = SecurePool.profile(trust: .disabled)
+            let sink = try await stage.send(profile: profile)
+            #expect(Self.status(sink) == 200)
+            #expect(try Self.usage(profile) == [0, 0])
+        }
+    }
+
+    @Test func whoBringsAnchorsReadsNoRoots() async throws {
+        let root = try SecureStage.certificate("root")
+        try await withSecurePool { stage in
+            let profile = SecurePool.profile(trust: .pinnedCertificates([root], acceptsSelfSigned: true))
+            let sink = try await stage.send(profile: profile)
+            #expect(Self.status(sink) == 200)
+            #expect(try Self.usage(profile) == [0, 0])
+        }
+    }
+
+    @Test func rootsAreReadOnceForAllWhoShareThem() async throws {
+        try await withSecurePool { stage in
+            let unchecked = SecurePool.profile(trust: .disabled)
+            let settings = unchecked.settings
+            _ = try await stage.send(profile: unchecked)
+            #expect(try Self.usage(unchecked) == [0, 0])
+            for trust in [TrustEvaluator.default, .system(checksHost: false), .default] {
+                let profile = TLSProfile(
+                    settings, trust: trust, revocation: .none, identitySource: nil)
+                let sink = try await stage.send(profile: profile)
+                #expect(Self.status(sink) == 200)
+                #expect(try Self.usage(profile) == [1, 1])
+            }
+        }
+    }
+
+    /// Who is asked may not want the roots; where the answer is left to the evaluator, a worker reads them then.
+    @Test func whoIsAskedDecidesWhetherRootsAreRead() async throws {
+        try await withSecurePool { stage in
+            let rows: [(PeerJudgement, usage: [Int])] = [
+                (.accepted, [0, 0]), (.acceptedUnchecked, [0, 0]), (.byDefault, [1, 1]),
+            ]
+            for row in rows {
+                let profile = TLSProfile(
+                    TLSConfiguration(roots: SecureStage.roots), trust: .default, questions: .trust)
+                var options = ExchangeOptions()
+                options.asker = PeerAskerTests.Asker(row.0)
+                let made = try stage.exchange("/get", profile: profile, options: options)
+                stage.pool.submit(made.exchange)
+                await made.sink.ended.wait()
+                #expect(Self.status(made.sink) == 200)
+                #expect(try Self.usage(profile) == row.usage)
+            }
+        }
+    }
+
+    @Test func rootsThatAreMissingConcernWhoJudgesByThemAlone() async throws {
+        let served = try SecureStage.serving()
+        try await withSecureStack(
+            served,
+            settings: .with {
+                $0.tls.roots = Self.missing
+                $0.trust = .disabled
+            }
+        ) { client, origin in
+            let url = SecureStage.url(origin, "/get")
+            let response = try await client.get(url)
+            #expect(response.status.code == 200)
+            let error = await failure { () throws(TransportError) in
+                try await client.send(HTTPRequest(url: url, trust: .default))
+            }
+            guard case .tls("good.test", _, .configuration(.roots(let text))) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(text.contains("/nonexistent/roots.pem") && text.contains("error 2"))
+            #expect(origin.counts.connectionsAccepted == 1, "known before a byte is sent")
+        }
+    }
+
+    @Test func rootsThatAreMissingAreNoFaultOfThePeers() async throws {
+        try await withSecurePool { stage in
+            let profile = TLSProfile(
+                TLSConfiguration(roots: Self.missing), trust: .default, questions: .trust)
+            var options = ExchangeOptions()
+            options.asker = PeerAskerTests.Asker(.byDefault)
+            let made = try stage.exchange("/get", profile: profile, options: options)
+            stage.pool.submit(made.exchange)
+            await made.sink.ended.wait()
+            guard case .tls("good.test", _, .configuration(.roots)) = made.sink.failure else {
+                Issue.record("\(String(describing: made.sink.failure))")
+                return
+            }
+        }
+    }
+}
