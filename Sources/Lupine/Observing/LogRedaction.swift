@@ -9,7 +9,7 @@ import LupineLoading
 /// that is part of a path, or stands under another name, is not known. Pure; any thread.
 package enum LogRedaction {
     /// What stands in the place of a credential.
-    static let mark = "[redacted]"
+    package static let mark = "[redacted]"
 
     /// Header fields that are credentials whatever their value is: the usual ones, and those by which services take keys and tokens.
     /// Lower case.
@@ -24,13 +24,13 @@ package enum LogRedaction {
     /// The value of a header field, or the mark.
     ///
     /// - Parameter others: Names that the program has said to be credentials', in lower case.
-    static func value(_ value: String, ofField name: String, or others: Set<String> = []) -> String {
+    package static func value(_ value: String, ofField name: String, or others: Set<String> = []) -> String {
         let small = name.lowercased()
         return fields.contains(small) || others.contains(small) || isSecret(name) ? mark : value
     }
 
     /// Whether a value of that name is a credential.
-    static func isSecret(_ name: String) -> Bool {
+    package static func isSecret(_ name: String) -> Bool {
         let plain = (name.removingPercentEncoding ?? name).lowercased()
             .replacing("-", with: "").replacing("_", with: "")
         return words.contains { plain.contains($0) }
@@ -38,12 +38,12 @@ package enum LogRedaction {
 
     /// The text as one line: URLs in it without credentials, and line ends and other control characters as escapes, so
     /// that nothing that came from outside looks like a line of its own.
-    static func line(_ text: String) -> String {
+    package static func line(_ text: String) -> String {
         printable(withoutQuerySecrets(withoutUserInfo(text)))
     }
 
     /// The text with line ends and other control characters as escapes.
-    static func printable(_ text: String) -> String {
+    package static func printable(_ text: String) -> String {
         var line = ""
         for scalar in text.unicodeScalars {
             switch scalar.properties.generalCategory {
