@@ -22,11 +22,19 @@ import Testing
             }
             let user = try await AF.request(origin.url("/users/7")).serializingDecodable(User.self).value
             print(user.id, origin.requests[0].headers["User-Agent"] ?? "")
-            let made = await AF.request(
-                origin.url("/users"), method: .post, parameters: user, encoder: .json
-            )  // not on the page
-            .serializingData().response  // not on the page
-            #expect(made.response?.headers["Location"] == "/users/7")  // not on the page
+        }
+    }
+
+    @Test func routes() async throws {
+        try await withOrigin { origin in
+            origin.route("POST", "/users") { request in
+                .json(try request.json(User.self), status: 201).header("Location", "/users/1")
+            }
+            let made = await origin.session().request(
+                origin.url("/users"), method: .post, parameters: User(id: "1"), encoder: .json
+            )
+            .serializingDecodable(User.self).response
+            #expect(made.response?.headers["Location"] == "/users/1" && made.value?.id == "1")
         }
     }
 
