@@ -51,7 +51,8 @@ let package = Package(
             name: "Lupine", dependencies: ["LupineLoading", "LupineCoding"], path: "House/Lupine",
             swiftSettings: pipelineRules),
         .target(
-            name: "LupineOrigin", dependencies: ["LupineTransport", "LupineHTTP", "LupineCoding", "LupineTLS"],
+            name: "LupineOrigin",
+            dependencies: ["LupineTransport", "LupineHTTP", "LupineCoding", "LupineTLS"],
             path: "House/LupineOrigin", swiftSettings: houseRules),
         .target(
             name: "LupineTesting",
