@@ -13,6 +13,8 @@ final class OriginCore: Sendable {
         /// Those that run; nil until the task is known.
         var running: [Int: Task<Void, Never>?] = [:]
         var isClosed = false
+        /// Who waits until none runs any more.
+        var waiting: [Waiter<Void>] = []
     }
 
     let log = RequestLog()
@@ -62,7 +64,7 @@ final class OriginCore: Sendable {
             } catch {
                 answer(.text("the route threw: \(error)\n", status: 500))
             }
-            handlers.withLock { $0.running[number] = nil }
+            ended(number)
         }
         let isLate = handlers.withLock { handlers in
             if handlers.running[number] != nil { handlers.running[number] = .some(task) }
@@ -71,12 +73,23 @@ final class OriginCore: Sendable {
         if isLate { task.cancel() }
     }
 
-    /// Ends the log and forgets the routes, and with them what they hold.
-    func close(_ error: any Error) -> [Task<Void, Never>] {
+    /// A handler has answered.
+    private func ended(_ number: Int) {
+        let waiting = handlers.withLock { handlers -> [Waiter<Void>] in
+            handlers.running[number] = nil
+            guard handlers.running.isEmpty else { return [] }
+            defer { handlers.waiting = [] }
+            return handlers.waiting
+        }
+        for waiter in waiting { waiter.resume(.success(())) }
+    }
+
+    /// Ends the log, cancels the handlers, and forgets the routes and with them what they hold. No handler begins any more.
+    func close(_ error: any Error) {
         log.close(error)
-        let (running, _) = handlers.withLock { handlers in
+        let running = handlers.withLock { handlers -> [Task<Void, Never>] in
             handlers.isClosed = true
-            return (handlers.running.values.compactMap { $0 }, ())
+            return handlers.running.values.compactMap { $0 }
         }
         let gone = routes.withLock { routes -> RouteTable in
             var gone = RouteTable()
@@ -84,8 +97,18 @@ final class OriginCore: Sendable {
             return gone
         }
         for task in running { task.cancel() }
+        // What the program brought along goes away under no lock.
         withExtendedLifetime(gone) {}
-        return running
+    }
+
+    /// Returns when no handler runs any more.
+    func drained() async {
+        let waiter = Waiter<Void>()
+        let isEmpty = handlers.withLock { handlers -> Bool in
+            if !handlers.running.isEmpty { handlers.waiting.append(waiter) }
+            return handlers.running.isEmpty
+        }
+        if !isEmpty { try? await waiter.value() }
     }
 }
 

@@ -24,8 +24,6 @@ struct RouteTable: Sendable {
             Route(method: method?.uppercased(), pattern: PathPattern(pattern), handler: handler), at: 0)
     }
 
-    mutating func removeAll() { routes = [] }
-
     /// Who answers a request, and what the braces of its route stand for. `GET` answers `HEAD` too.
     func match(_ request: TestRequest) -> (handler: Handler, parameters: [String: String])? {
         let path = request.url.path(percentEncoded: true)

@@ -99,7 +99,7 @@ public final class TestOrigin: Sendable {
     /// An origin that nobody holds any more closes all it has, without anybody waiting for it.
     deinit {
         guard ending.withLock({ $0 == nil }) else { return }
-        _ = core.close(TestOriginError.shutDown)
+        core.close(TestOriginError.shutDown)
         let origin = origin
         Task.detached { await origin.shutdown() }
     }
@@ -184,9 +184,9 @@ public final class TestOrigin: Sendable {
         let task = ending.withLock { ending -> Task<Void, Never> in
             if let ending { return ending }
             let task = Task {
-                let running = core.close(TestOriginError.shutDown)
+                core.close(TestOriginError.shutDown)
                 await origin.shutdown()
-                for handler in running { await handler.value }
+                await core.drained()
             }
             ending = task
             return task
