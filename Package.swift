@@ -31,6 +31,7 @@ let package = Package(
         .library(name: "Lupine", targets: ["Lupine"]),
         .library(name: "LupineTransport", targets: ["LupineTransport"]),
         .library(name: "LupineLoading", targets: ["LupineLoading"]),
+        .library(name: "LupineTesting", targets: ["LupineTesting"]),
         .executable(name: "lupine", targets: ["lupine-command"]),
     ],
     targets: [
@@ -66,6 +67,14 @@ let package = Package(
         .target(
             name: "LupineOrigin",
             dependencies: ["LupineTransport", "LupineHTTP", "LupineCoding", "LupineTLS"],
+            swiftSettings: houseRules),
+
+        // For the tests of programs.
+        .target(
+            name: "LupineTesting",
+            dependencies: [
+                "Lupine", "LupineLoading", "LupineOrigin", "LupineTransport", "LupineHTTP", "LupineTLS",
+            ],
             swiftSettings: houseRules),
 
         // The command: on what every user of the library can see, which its lack of package access shows.
@@ -136,6 +145,13 @@ let package = Package(
         .executableTarget(
             name: "lupine-loading-probe", dependencies: ["LupineLoading", "CLupineHeap"],
             path: "Tests/LoadingProbe",
+            swiftSettings: houseRules),
+        .testTarget(
+            name: "LupineTestingTests",
+            dependencies: [
+                "LupineTesting", "Lupine", "LupineLoading", "LupineOrigin", "LupineTransport", "LupineTLS",
+                "LupineTestKit",
+            ],
             swiftSettings: houseRules),
         .testTarget(
             name: "LupineOriginTests",
@@ -217,8 +233,8 @@ let package = Package(
         .testTarget(
             name: "Snippets",
             dependencies: [
-                "Lupine", "LupineLoading", "LupineTransport", "LupineOrigin", "LupineTLS", "LupineTestKit",
-                "LoggingStandIn", "MetricsStandIn", "TracingStandIn",
+                "Lupine", "LupineLoading", "LupineTesting", "LupineTransport", "LupineOrigin", "LupineTLS",
+                "LupineTestKit", "LoggingStandIn", "MetricsStandIn", "TracingStandIn",
             ],
             path: "Tests/Snippets", swiftSettings: usersSwift6),
         .testTarget(

@@ -50,6 +50,16 @@ let package = Package(
         .target(
             name: "Lupine", dependencies: ["LupineLoading", "LupineCoding"], path: "House/Lupine",
             swiftSettings: pipelineRules),
+        .target(
+            name: "LupineOrigin",
+            dependencies: ["LupineTransport", "LupineHTTP", "LupineCoding", "LupineTLS"],
+            path: "House/LupineOrigin", swiftSettings: houseRules),
+        .target(
+            name: "LupineTesting",
+            dependencies: [
+                "Lupine", "LupineLoading", "LupineOrigin", "LupineTransport", "LupineHTTP", "LupineTLS",
+            ],
+            path: "House/LupineTesting", swiftSettings: houseRules),
         // Its internals are lent to targets by `@testable`: it has no `package` names.
         .target(
             name: "LupineCommand", dependencies: ["Lupine", "LupineTransport"], path: "House/LupineCommand",
@@ -82,6 +92,7 @@ let package = Package(
         fuzzTarget("RequestArchiveFuzz", "FuzzKit", "LupineLoading"),
         fuzzTarget("ServerSentEventsFuzz", "FuzzKit", "Lupine"),
         fuzzTarget("NDJSONFuzz", "FuzzKit", "Lupine"),
+        fuzzTarget("RecordingFuzz", "FuzzKit", "LupineTesting"),
         fuzzTarget("CookieFileFuzz", "FuzzKit", "Lupine", "LupineCommand"),
         fuzzTarget("JSONPainterFuzz", "FuzzKit", "LupineCommand"),
         fuzzTarget("NetrcFuzz", "FuzzKit", "LupineCommand"),

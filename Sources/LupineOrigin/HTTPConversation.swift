@@ -53,7 +53,10 @@ final class HTTPConversation: Conversation {
 
     func resume(_ connection: ServerConnection) {
         switch reply {
-        case .held(let response): send(response, connection)
+        case .held(let response):
+            guard let choice = response.choice else { return send(response, connection) }
+            reply = .none
+            answer(connection) { () throws(Refusal) in try take(choice(), connection) }
         case .resting(let producer): reply = .streaming(producer)
         case .none, .streaming, .sent, .over: break
         }
@@ -135,7 +138,7 @@ final class HTTPConversation: Conversation {
         intake = .discarding
         var request = OriginRequest(
             head, peer: connection.peer, connection: connection.number, tls: connection.tls)
-        switch connection.service.router.match(head.method.rawValue, request.path) {
+        switch connection.service.match(head.method.rawValue, request.path) {
         case .endpoint(let endpoint, let parameters):
             request.parameters = parameters
             let found = request
@@ -164,14 +167,7 @@ final class HTTPConversation: Conversation {
             case .script(let plan):
                 follow(plan, connection)
             case .chosen(let choose):
-                answer(connection) { () throws(Refusal) in
-                    switch try choose(found) {
-                    case .respond(let response): return response
-                    case .follow(let script):
-                        follow(script, connection)
-                        return nil
-                    }
-                }
+                answer(connection) { () throws(Refusal) in try take(choose(found), connection) }
             }
         case .otherMethods(let methods):
             answer(connection) { () throws(Refusal) in
@@ -212,6 +208,16 @@ final class HTTPConversation: Conversation {
         reply = .over
         connection.become(WebSocketEcho(behaviour, acceptance.agreement))
         return nil
+    }
+
+    /// Does what was chosen; returns the response, if it is one.
+    private func take(_ choice: EndpointChoice, _ connection: ServerConnection) -> OriginResponse? {
+        switch choice {
+        case .respond(let response): return response
+        case .follow(let script):
+            follow(script, connection)
+            return nil
+        }
     }
 
     private func follow(_ plan: ScriptPlan, _ connection: ServerConnection) {

@@ -38,6 +38,8 @@ package struct OriginResponse {
     package var delay: Duration?
     /// What the response waits for.
     package var gate: Gate?
+    /// Asked for what is done instead, when the wait is over; on the loop.
+    package var choice: (@Sendable () throws(Refusal) -> EndpointChoice)?
     /// Whether the connection ends with it.
     package var closes = false
 
@@ -56,6 +58,16 @@ package struct OriginResponse {
     /// A JSON document.
     package init(_ status: Int = 200, json: JSON) throws(Refusal) {
         try self.init(status, "application/json", JSONWriter.document(json))
+    }
+
+    /// Nothing until the gate is open, and then what `choose` says: for an answer that is not made on the loop.
+    package static func later(
+        _ gate: Gate, _ choose: @escaping @Sendable () throws(Refusal) -> EndpointChoice
+    ) -> OriginResponse {
+        var response = OriginResponse()
+        response.gate = gate
+        response.choice = choose
+        return response
     }
 
     /// Adds a field.

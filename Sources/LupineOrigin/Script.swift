@@ -27,6 +27,8 @@ package struct Script: Sendable {
         case pause(Duration)
         /// Waits until the gate of this name is opened.
         case waitForSignal(String)
+        /// Waits until this gate is opened, which need not be one of the origin's.
+        case waitForGate(Gate)
         /// Opens the gate of this name: whoever waits for it knows that the script has come here.
         case signal(String)
         /// From here on reads at most so many bytes, each time after such a pause.

@@ -31,8 +31,10 @@ final class ScriptConversation: Conversation {
         guard case .running = state, position < script.steps.count else { return false }
         switch script.steps[position] {
         case .expectHead, .expectBytes, .expectExactly, .expectEnd: return true
-        case .send, .sendByteByByte, .pause, .waitForSignal, .signal, .slowRead, .reset, .halfClose, .close,
-            .stall, .speakHTTP, .startTLS, .closeWithoutNotify, .sendCloseNotify, .sendBeneathTLS, .cutWire,
+        case .send, .sendByteByByte, .pause, .waitForSignal, .waitForGate, .signal, .slowRead, .reset,
+            .halfClose,
+            .close, .stall, .speakHTTP, .startTLS, .closeWithoutNotify, .sendCloseNotify, .sendBeneathTLS,
+            .cutWire,
             .requestRenegotiation, .updateKeys:
             return false
         }
@@ -89,6 +91,10 @@ final class ScriptConversation: Conversation {
             guard connection.isFlushed else { return false }
             state = .waiting
             connection.wait(for: connection.service.gate(name))
+        case .waitForGate(let gate):
+            guard connection.isFlushed else { return false }
+            state = .waiting
+            connection.wait(for: gate)
         case .signal(let name):
             guard connection.isFlushed else { return false }
             connection.service.gate(name).open()

@@ -6,6 +6,7 @@ import Testing
 struct CallbackTests {
     private static let modules = [
         "Sources/Lupine", "Sources/LupineLoading", "Sources/LupineTransport", "Sources/LupineTLS",
+        "Sources/LupineTesting",
     ]
 
     @Test("[O-6] every callback has a place that asserts, and a test")

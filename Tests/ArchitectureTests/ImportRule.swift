@@ -46,6 +46,12 @@ struct ImportRule {
                 "Synchronization",
             ]),
         Module(
+            name: "LupineTesting",
+            allowed: [
+                "Lupine", "LupineLoading", "LupineOrigin", "LupineTransport", "LupineHTTP", "LupineTLS",
+                "Foundation", "Synchronization",
+            ]),
+        Module(
             name: "LupineCommand",
             allowed: ["Lupine", "LupineTransport", "Foundation", "Dispatch", "Glibc", "Synchronization"]),
         Module(

@@ -77,12 +77,15 @@ import Testing
     }
 
     @Test func signalsInBothDirections() async throws {
+        let own = Gate()
         let plan = ScriptPlan(
-            .expectHead, .signal("asked"), .waitForSignal("answer"), .pause(.milliseconds(1)), .send("ok"))
+            .expectHead, .signal("asked"), .waitForSignal("answer"), .waitForGate(own),
+            .pause(.milliseconds(1)), .send("ok"))
         try await withClient(.scripted(plan)) { client, origin in
             try client.send("GET / HTTP/1.1\r\n\r\n")
             await origin.gate("asked").wait()
             origin.gate("answer").open()
+            own.open()
             #expect(try text(client.receiveAll()) == "ok")
         }
     }

@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    /// What was compiled: the files of this target, the manifests of the tests' users, and the module `Alamofire`.
+    /// What was compiled: the files of this target, the manifests and sources of the tests' users, and the module `Alamofire`.
     private func compiled() throws -> [[String]] {
         let folder = Page.root.appending(path: "Tests/Snippets")
         let names = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?
@@ -27,6 +27,8 @@ import Testing
         let files = (names ?? []).filter { $0.pathExtension == "swift" }
         let others = [
             "Tests/Embedding/Package.swift", "Tests/AlamofireUser/Package.swift",
+            "Tests/TestingUser/Package.swift", "Tests/TestingUser/Sources/Garden/Garden.swift",
+            "Tests/TestingUser/Tests/GardenTests/GardenXCTests.swift",
             "Compatibility/Alamofire/Sources/Alamofire/Alamofire.swift",
         ]
         return try (files + others.map { Page.root.appending(path: $0) }).map {

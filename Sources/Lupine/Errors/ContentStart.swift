@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import LupineLoading
 
 /// How a content begins, as one line of a text for people: without the values of JSON members whose names are those of secrets.
 ///

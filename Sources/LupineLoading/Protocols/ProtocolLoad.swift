@@ -22,19 +22,22 @@ final class ProtocolLoad: HopLoad {
     private let type: URLProtocol.Type
     private let request: URLRequest
     private let task: URLSessionTask
+    private let sessionValue: (any Sendable)?
     private let idleTimeout: Interval?
     private let clock: LoadClock
     private let outlet: HopOutlet
     private let state = Lock(State())
 
-    /// A load of `canonical` by an instance of `type`.
+    /// A load of `canonical` by an instance of `type`, which finds `sessionValue`.
     init(
-        _ type: URLProtocol.Type, canonical: URLRequest, task: URLSessionTask, idleTimeout: Interval?,
+        _ type: URLProtocol.Type, canonical: URLRequest, task: URLSessionTask,
+        sessionValue: (any Sendable)? = nil, idleTimeout: Interval?,
         clock: LoadClock, client: any HopLoadClient
     ) {
         self.type = type
         request = canonical
         self.task = task
+        self.sessionValue = sessionValue
         self.idleTimeout = idleTimeout
         self.clock = clock
         outlet = HopOutlet(canonical, client: client)
@@ -61,7 +64,7 @@ final class ProtocolLoad: HopLoad {
             assertNotOnLoop()
             let voice = ProtocolVoice(self)
             let made = type.init(task: task, cachedResponse: nil, client: voice)
-            made.settle(request, task)
+            made.settle(request, task, sessionValue)
             state.withLock { $0.instance = CallerValue(made) }
             made.startLoading()
         }

@@ -42,10 +42,26 @@ enum ProtocolSelection {
         let face = task.driverTask
         for case let candidate as URLProtocol.Type in classes where candidate.canInit(with: face) {
             return ProtocolLoad(
-                candidate, canonical: candidate.canonicalRequest(for: hop.request), task: face,
+                candidate, canonical: candidate.canonicalRequest(for: hop.request).carrying(hop.body),
+                task: face,
+                sessionValue: context.settings.lupine.protocolValue,
                 idleTimeout: context.settings.idleTimeout(for: hop.request), clock: context.clock,
                 client: client)
         }
         return nil
+    }
+}
+
+extension URLRequest {
+    /// The request with the body of an upload task, for a protocol of the program's. A body that the delegate is asked for
+    /// stays with the delegate.
+    fileprivate func carrying(_ body: TaskOrder.Body) -> URLRequest {
+        var request = self
+        switch body {
+        case .request, .streamed: break
+        case .data(let data): request.httpBody = data
+        case .file(let file): request.httpBodyStream = InputStream(url: file)
+        }
+        return request
     }
 }

@@ -13,6 +13,7 @@ open class URLProtocol: NSObject {
     private let storedResponse: CachedURLResponse?
     private let storedClient: (any URLProtocolClient)?
     private var storedTask: URLSessionTask?
+    private var storedValue: (any Sendable)?
 
     /// Loads a request for a client.
     ///
@@ -44,12 +45,16 @@ open class URLProtocol: NSObject {
     private static var noRequest: URLRequest { URLRequest(url: URL(fileURLWithPath: "/")) }
 
     /// What the session has settled, whichever initialiser was overridden.
-    func settle(_ request: URLRequest, _ task: URLSessionTask) {
+    func settle(_ request: URLRequest, _ task: URLSessionTask, _ value: (any Sendable)?) {
         storedRequest = request
         storedTask = task
+        storedValue = value
     }
 
-    /// What to load, in canonical form.
+    /// The `lupine.protocolValue` of the session's configuration, from `startLoading` on (U-17.8).
+    public final var sessionValue: (any Sendable)? { storedValue }
+
+    /// What to load, in canonical form; an upload task's data or file is its body from `startLoading` on (U-17.9).
     open var request: URLRequest { storedRequest }
 
     /// What the cache has for the request, if it was asked.

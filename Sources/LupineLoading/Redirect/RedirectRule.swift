@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-internal import Foundation
+package import Foundation
 internal import LupineHTTP
 internal import LupineTransport
 
@@ -10,12 +10,12 @@ internal import LupineTransport
 /// A request goes in as the program gave it, or as the answer to the last redirect left it: cookies, default fields and
 /// remembered credentials are added for each hop anew and are no part of it (U-10.6). Which fields may follow it where it
 /// leads, `RedirectMove` says.
-enum RedirectRule {
+package enum RedirectRule {
     /// How many redirects one task follows.
     static let limit = 20
 
     /// What a response leads to.
-    enum Verdict: Sendable {
+    package enum Verdict: Sendable {
         /// It leads nowhere: it is the answer.
         case none
         /// It leads there, if the program agrees.
@@ -25,12 +25,12 @@ enum RedirectRule {
     }
 
     /// The next request, before the program has seen it.
-    struct Proposal: Sendable {
-        var request: URLRequest
+    package struct Proposal: Sendable {
+        package var request: URLRequest
         /// The user that the target named.
-        var credential: URLCredential?
+        package var credential: URLCredential?
         /// Whether the body is sent again.
-        var keepsBody: Bool
+        package var keepsBody: Bool
     }
 
     /// - Parameters:
@@ -39,7 +39,7 @@ enum RedirectRule {
     ///   - options: Which fields stay within an origin, and whether http may follow https.
     ///   - followed: How many redirects the task has followed.
     ///   - isWebSocket: Whether the task speaks the protocol of web sockets.
-    static func verdict(
+    package static func verdict(
         on response: HTTPURLResponse, to request: URLRequest,
         _ options: URLSessionConfiguration.LupineOptions, followed: Int, isWebSocket: Bool = false
     ) -> Verdict {

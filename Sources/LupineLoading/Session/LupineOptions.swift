@@ -69,6 +69,12 @@ extension URLSessionConfiguration {
         /// `X-Auth-Token`, `Api-Key` and others by which services take keys and tokens. Names in any mix of cases.
         public var sensitiveFields = RedirectMove.sensitiveByDefault
 
+        // MARK: protocols
+
+        /// A value that the protocols of the session find as their `sessionValue`: a class in `protocolClasses` has no other
+        /// way to know for which session it loads.
+        public var protocolValue: (any Sendable)?
+
         // MARK: messages
 
         /// Header fields that are not sent where the request does not set them: of those that every request is given, such as

@@ -23,6 +23,8 @@ package struct OriginConfiguration: Sendable {
     package var recordedBytes = 0
     /// Kernel buffers of each connection, where a test wants them small.
     package var socketBuffers: Int32?
+    /// What answers every request, in the place of all routes and standard endpoints.
+    package var endpoint: Endpoint?
     /// What connections follow instead of HTTP.
     package var script: ScriptPlan?
 

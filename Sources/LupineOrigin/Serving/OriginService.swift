@@ -36,6 +36,12 @@ final class OriginService: Sendable {
 
     var router: Router { routes.withLock { $0 } }
 
+    /// What there is for a path.
+    func match(_ method: String, _ path: String) -> Router.Match {
+        if let endpoint = configuration.endpoint { return .endpoint(endpoint, parameters: []) }
+        return router.match(method, path)
+    }
+
     func add(_ method: String?, _ pattern: String, _ endpoint: Endpoint) {
         routes.withLock { $0.add(method.map { [$0] }, pattern, endpoint, first: true) }
     }

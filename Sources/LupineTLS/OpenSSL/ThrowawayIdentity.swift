@@ -2,24 +2,95 @@
 
 internal import CLupineOpenSSL
 
-/// A certificate and its key that are made for one run of a server on this machine, and are forgotten with it.
+/// Certificates and keys that are made for one run of a server on this machine, and are forgotten with it.
 ///
-/// It is signed by itself, for a day, for the names and addresses of loopback, and an authority for nothing else: whoever
-/// trusts it trusts this server and nobody more. Not for servers that anybody else is to trust. Any thread.
+/// They are good for a day. A server's own is signed by itself, for the names and addresses of loopback, and an authority for
+/// nothing else: whoever trusts it trusts this server and nobody more. An authority signs for several servers. Not for servers
+/// that anybody else is to trust. Any thread.
 package enum ThrowawayIdentity {
-    /// A new one.
+    /// Who a certificate is for, and who vouches for it.
+    private struct Plan {
+        var subject: String
+        var extensions: [(Int32, String)]
+        /// Nil where it vouches for itself.
+        var issuer: TLSIdentity?
+    }
+
+    /// The names and addresses of loopback.
+    package static let loopback = ["localhost", "127.0.0.1", "::1"]
+
+    /// A new one for a server, signed by itself.
     package static func make() throws(CertificateError) -> TLSIdentity {
+        try make(
+            Plan(
+                subject: "lupine serve, throw-away",
+                extensions: [
+                    (NID_subject_alt_name, try alternativeNames(loopback)),
+                    (NID_basic_constraints, "critical,CA:TRUE,pathlen:0"),
+                    (NID_key_usage, "critical,digitalSignature,keyCertSign"),
+                    (NID_ext_key_usage, "serverAuth"),
+                    (NID_subject_key_identifier, "hash"),
+                ]))
+    }
+
+    /// A new authority, of a name that no other has.
+    package static func authority() throws(CertificateError) -> TLSIdentity {
+        let number = UInt64.random(in: 0...(.max))
+        return try make(
+            Plan(
+                subject: "throw-away authority \(String(number, radix: 16))",
+                extensions: [
+                    (NID_basic_constraints, "critical,CA:TRUE,pathlen:0"),
+                    (NID_key_usage, "critical,keyCertSign"),
+                    (NID_subject_key_identifier, "hash"),
+                ]))
+    }
+
+    /// A new one for a server of these names and addresses, for which an authority vouches.
+    package static func make(
+        names: [String], signedBy authority: TLSIdentity
+    ) throws(CertificateError) -> TLSIdentity {
+        try make(
+            Plan(
+                subject: names.first ?? "nobody",
+                extensions: [
+                    (NID_subject_alt_name, try alternativeNames(names)),
+                    (NID_basic_constraints, "critical,CA:FALSE"),
+                    (NID_key_usage, "critical,digitalSignature"),
+                    (NID_ext_key_usage, "serverAuth"),
+                    (NID_subject_key_identifier, "hash"),
+                ], issuer: authority))
+    }
+
+    /// The names as OpenSSL reads them, which has a meaning of its own for commas and colons.
+    private static func alternativeNames(_ names: [String]) throws(CertificateError) -> String {
+        var parts: [String] = []
+        for name in names {
+            let isAddress = IPLiteral.bytes(of: name) != nil
+            let isName = name.utf8.allSatisfy { octet in
+                octet == UInt8(ascii: "-") || octet == UInt8(ascii: ".") || octet == UInt8(ascii: "*")
+                    || (0x30...0x39).contains(octet) || (0x61...0x7A).contains(octet | 0x20)
+            }
+            guard isAddress || isName && !name.isEmpty else {
+                throw .malformed(.certificate, reason: "\(name) is no name of a host")
+            }
+            parts.append((isAddress ? "IP:" : "DNS:") + name)
+        }
+        return parts.joined(separator: ",")
+    }
+
+    private static func make(_ plan: Plan) throws(CertificateError) -> TLSIdentity {
         guard let key = unsafe OpenSSLHandle<KeyObject>(owning: lupine_EVP_EC_gen()),
             let certificate = unsafe OpenSSLHandle<X509Object>(owning: X509_new())
         else { throw .malformed(.certificate, reason: OpenSSLErrors.reason()) }
-        guard unsafe fill(certificate.pointer, key.pointer) else {
+        guard unsafe fill(certificate.pointer, key.pointer, plan) else {
             throw .malformed(.certificate, reason: OpenSSLErrors.reason())
         }
         let der = unsafe OpenSSLEncoding.write { unsafe i2d_X509(certificate.pointer, $0) }
         return try TLSIdentity(certificate: Certificate(der: der), privateKey: PrivateKey(key))
     }
 
-    private static func fill(_ certificate: OpaquePointer, _ key: OpaquePointer) -> Bool {
+    private static func fill(_ certificate: OpaquePointer, _ key: OpaquePointer, _ plan: Plan) -> Bool {
         guard unsafe X509_set_version(certificate, 2) == 1,
             let serial = unsafe X509_get_serialNumber(certificate),
             unsafe ASN1_INTEGER_set_uint64(serial, UInt64.random(in: 1...(.max >> 1))) == 1,
@@ -28,22 +99,19 @@ package enum ThrowawayIdentity {
             unsafe X509_set_pubkey(certificate, key) == 1,
             let name = unsafe X509_get_subject_name(certificate)
         else { return false }
-        let words = Array("lupine serve, throw-away".utf8)
+        let words = Array(plan.subject.utf8)
+        let issuer = plan.issuer?.certificate.handle
+        let signer = plan.issuer?.privateKey.handle
         guard
             unsafe X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8, words, Int32(words.count), -1, 0)
                 == 1,
-            unsafe X509_set_issuer_name(certificate, name) == 1
+            unsafe X509_set_issuer_name(
+                certificate, issuer.map { unsafe X509_get_subject_name($0.pointer) } ?? name)
+                == 1
         else { return false }
-        let extensions: [(Int32, String)] = [
-            (NID_subject_alt_name, "DNS:localhost,IP:127.0.0.1,IP:::1"),
-            (NID_basic_constraints, "critical,CA:TRUE,pathlen:0"),
-            (NID_key_usage, "critical,digitalSignature,keyCertSign"),
-            (NID_ext_key_usage, "serverAuth"),
-            (NID_subject_key_identifier, "hash"),
-        ]
-        for (number, value) in extensions {
+        for (number, value) in plan.extensions {
             guard unsafe lupine_add_extension(certificate, number, value) == 1 else { return false }
         }
-        return unsafe X509_sign(certificate, key, EVP_sha256()) > 0
+        return unsafe X509_sign(certificate, signer?.pointer ?? key, EVP_sha256()) > 0
     }
 }

@@ -52,6 +52,35 @@ struct ProtocolSessionTests {
         #expect(play.log.value.first == "canInit added")
     }
 
+    @Test("[U-17.8, U-17.9] a protocol finds its session's value, and the body of an upload task")
+    func valueAndBody() async throws {
+        let (host, _) = EchoProtocol.stage { echo in
+            echo.respond(200)
+            echo.load("\(echo.sessionValue ?? "nothing") ")
+            let body = String(decoding: echo.request.httpBody ?? Data(), as: UTF8.self)
+            echo.load(echo.request.httpBodyStream == nil ? body : "stream")
+            echo.finish()
+        }
+        let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try Data("file".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        for value in ["one", "two"] {
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.protocolClasses = [EchoProtocol.self]
+            configuration.lupine.protocolValue = value
+            let session = URLSession(configuration: configuration)
+            defer { session.finishTasksAndInvalidate() }
+            let request = try Self.request("http", host)
+            let plain = try await session.data(for: request).0
+            let data = try await session.upload(for: request, from: Data("data".utf8)).0
+            let fromFile = try await session.upload(for: request, fromFile: file).0
+            let texts = [plain, data, fromFile].map { String(decoding: $0, as: UTF8.self) }
+            #expect(texts == ["\(value) ", "\(value) data", "\(value) stream"])
+        }
+        let without = try await Self.withSession { try await $0.data(for: Self.request("http", host)).0 }
+        #expect(String(decoding: without, as: UTF8.self) == "nothing ")
+    }
+
     @Test(
         "[U-17.1] classes are asked in their order; without one that takes it an unknown scheme is unsupported"
     )

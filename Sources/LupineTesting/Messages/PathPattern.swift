@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+
+/// A path with names in braces: `/users/{id}/posts`, or `/files/{*}` with any rest.
+///
+/// A segment in braces matches any segment that is not empty. A value.
+struct PathPattern: Sendable {
+    private enum Segment {
+        case literal(String)
+        case named(String)
+        case rest
+    }
+
+    let text: String
+    private let segments: [Segment]
+
+    init(_ text: String) {
+        self.text = text
+        segments = Self.split(text).map { part in
+            if part == "{*}" { return .rest }
+            guard part.hasPrefix("{"), part.hasSuffix("}"), part.count > 2 else {
+                return .literal(Self.decoded(part))
+            }
+            return .named(String(part.dropFirst().dropLast()))
+        }
+    }
+
+    /// What the braces stand for; nil when the path, percent-encoded, does not match. The rest is named `*`.
+    func parameters(in path: String) -> [String: String]? {
+        let parts = Self.split(path)
+        var found: [String: String] = [:]
+        for (index, segment) in segments.enumerated() {
+            switch segment {
+            case .rest:
+                found["*"] = parts.dropFirst(index).map(Self.decoded).joined(separator: "/")
+                return found
+            case .literal(let text):
+                guard index < parts.count, Self.decoded(parts[index]) == text else { return nil }
+            case .named(let name):
+                guard index < parts.count, !parts[index].isEmpty else { return nil }
+                found[name] = Self.decoded(parts[index])
+            }
+        }
+        return parts.count == segments.count ? found : nil
+    }
+
+    private static func split(_ path: String) -> [Substring] {
+        (path.hasPrefix("/") ? path.dropFirst() : path[...])
+            .split(separator: "/", omittingEmptySubsequences: false)
+    }
+
+    private static func decoded(_ part: Substring) -> String { part.removingPercentEncoding ?? String(part) }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+
+public import Foundation
+internal import LupineHTTP
+internal import LupineLoading
+internal import LupineOrigin
+
+/// A request that an origin or a stubbed session got, with its whole body. A value.
+public struct TestRequest: Sendable, Hashable {
+    /// The method, such as `GET`.
+    public let method: String
+    /// The whole address, with the query.
+    public let url: URL
+    /// The header fields, in their order.
+    public let headers: TestHeaders
+    /// The body; empty where there was none.
+    public let body: Data
+    /// What the braces of the route's or the pattern's path stand for, decoded: `id` for `/users/{id}`.
+    public internal(set) var parameters: [String: String] = [:]
+
+    /// The path, percent-decoded.
+    public var path: String { url.path(percentEncoded: false) }
+
+    /// The query as it came; nil without one.
+    public var query: String? { url.query(percentEncoded: true) }
+
+    /// The items of the query, decoded, in their order.
+    public var queryItems: [URLQueryItem] {
+        URLComponents(url: url, resolvingAgainstBaseURL: false)?.queryItems ?? []
+    }
+
+    /// The value of the first item of the query with that name.
+    public func query(_ name: String) -> String? { queryItems.first { $0.name == name }?.value }
+
+    /// The body as text; octets that are no UTF-8 are replaced.
+    public var text: String { String(decoding: body, as: UTF8.self) }
+
+    /// The body decoded from JSON. Throws the decoder's error.
+    public func json<Value: Decodable>(
+        _ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
+    ) throws -> Value {
+        try decoder.decode(type, from: body)
+    }
+
+    init(method: String, url: URL, headers: TestHeaders, body: Data) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+    }
+
+    /// What came to an origin at `base`.
+    init(_ request: OriginRequest, at base: URL) {
+        let target = request.query.isEmpty ? request.path : request.path + "?" + request.query
+        var headers = TestHeaders()
+        for index in 0..<request.head.fields.count {
+            headers.add(request.head.fields.name(at: index), request.head.fields.value(at: index))
+        }
+        self.init(
+            method: request.head.method.rawValue,
+            url: URL(string: target, relativeTo: base)?.absoluteURL ?? base,
+            headers: headers, body: Data(request.body))
+    }
+
+    /// What a session sends, with the body that was read from it.
+    init(_ request: URLRequest, at url: URL, body: Data) {
+        self.init(
+            method: request.httpMethod ?? "GET", url: url,
+            headers: TestHeaders(request.headerList.fields.map { TestHeaders.Field($0.name, $0.value) }),
+            body: body)
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import LupineHTTP
+internal import LupineOrigin
+
+/// How an origin answers with a response: as HTTP where it is whole, by a script of octets where it is not.
+extension TestResponse {
+    /// What the connection does. Called on its loop.
+    func choice() throws(Refusal) -> EndpointChoice {
+        switch course {
+        case .whole:
+            var response = OriginResponse(status)
+            for field in headers.fields { try response.add(field.name, field.value) }
+            response.gate = hold?.gate
+            response.body = isStreamed ? streamedBody() : collectedBody()
+            return .respond(response)
+        case .broken(_, let end): return follow([.send(head())] + contentSteps() + [end.step])
+        case .unanswered(let end): return follow([end.step])
+        case .garbage(let octets): return follow([.send([UInt8](octets)), .close])
+        case .failed: return follow([.reset])
+        }
+    }
+
+    private func follow(_ steps: [Script.Step]) -> EndpointChoice {
+        let hold = hold.map { [Script.Step.waitForGate($0.gate)] } ?? []
+        return .follow(Script(hold + steps))
+    }
+
+    private func collectedBody() -> OriginResponse.Body {
+        let octets = pieces.compactMap(\.octets).reduce(into: [UInt8]()) { $0 += $1 }
+        return octets.isEmpty ? .none : .bytes(octets)
+    }
+
+    /// One piece after the other, as the client takes them.
+    private func streamedBody() -> OriginResponse.Body {
+        var rest = pieces[...]
+        return .stream(length: nil) { output, _ in
+            while let piece = rest.popFirst() {
+                switch piece {
+                case .data(let data) where !data.isEmpty:
+                    output += data
+                    return .more
+                case .text(let text) where !text.isEmpty:
+                    output += text.utf8
+                    return .more
+                case .wait(let signal): return .wait(signal.gate)
+                case .data, .text: continue
+                }
+            }
+            return .end(trailers: Fields())
+        }
+    }
+
+    /// A head that announces the whole content.
+    private func head() -> String {
+        var lines = ["HTTP/1.1 \(status) "] + headers.fields.map { "\($0.name): \($0.value)" }
+        if isStreamed {
+            lines.append("Transfer-Encoding: chunked")
+        } else {
+            lines.append("Content-Length: \(pieces.compactMap(\.octets?.count).reduce(0, +))")
+        }
+        return lines.joined(separator: "\r\n") + "\r\n\r\n"
+    }
+
+    /// The content up to the break, in chunks that are announced whole.
+    private func contentSteps() -> [Script.Step] {
+        zip(sentPieces, pieces).flatMap { sent, whole -> [Script.Step] in
+            if case .wait(let signal) = sent { return [.waitForGate(signal.gate)] }
+            guard let octets = sent.octets, let count = whole.octets?.count, !octets.isEmpty else {
+                return []
+            }
+            guard isStreamed else { return [.send([UInt8](octets))] }
+            let end = octets.count == count ? "\r\n" : ""
+            return [.send(Array("\(String(count, radix: 16))\r\n".utf8) + octets + Array(end.utf8))]
+        }
+    }
+}
+
+extension TestResponse.Break {
+    fileprivate var step: Script.Step {
+        switch self {
+        case .closed: .close
+        case .reset: .reset
+        case .stalled: .stall
+        }
+    }
+}

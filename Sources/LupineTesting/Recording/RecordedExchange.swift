@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+
+package import Foundation
+internal import LupineHTTP
+
+/// A request and what became of it, as a recording keeps them: one JSON document.
+///
+/// ```json
+/// {"version": 1,
+///  "request": {"method": "GET", "url": "https://api.test/users", "headers": ["Accept: */*"]},
+///  "response": {"status": 200, "headers": ["Content-Type: text/plain"], "text": "hello"}}
+/// ```
+///
+/// A body is `text` where it is UTF-8, else `base64`; in the place of a response an `error` may stand. What is read has legal
+/// methods, fields and statuses, and reads the same when it is written again. A value.
+package struct RecordedExchange: Sendable, Hashable {
+    /// The version of the format.
+    package static let version = 1
+
+    /// What was asked.
+    package struct Request: Sendable, Hashable {
+        package var method: String
+        /// Without secrets, so that it need not be an address any more.
+        package var url: String
+        var headers: TestHeaders
+        package var body: Data
+    }
+
+    /// What became of it.
+    package enum Outcome: Sendable, Hashable {
+        case response(status: Int, headers: TestHeaders, body: Data)
+        /// An error by its domain and code; the text is for people.
+        case failure(domain: String, code: Int, text: String)
+    }
+
+    package var request: Request
+    package var outcome: Outcome
+
+    init(_ request: Request, _ outcome: Outcome) {
+        self.request = request
+        self.outcome = outcome
+    }
+
+    /// Reads a document.
+    ///
+    /// - Parameters:
+    ///   - data: The document, and nothing else.
+    ///   - path: Where it stands, for the error.
+    package init(_ data: Data, path: String) throws(RecordingError) {
+        let file: File
+        do {
+            file = try JSONDecoder().decode(File.self, from: data)
+        } catch {
+            throw .malformed(path: path, reason: "\(error)")
+        }
+        guard file.version == Self.version else {
+            throw .unsupportedVersion(path: path, version: file.version)
+        }
+        do throws(Flaw) {
+            guard (try? FieldName(file.request.method)) != nil else { throw Flaw("a method is a word") }
+            request = Request(
+                method: file.request.method, url: file.request.url,
+                headers: try Self.headers(file.request.headers),
+                body: try Self.body(file.request.text, file.request.base64))
+            switch (file.response, file.error) {
+            case (let response?, nil):
+                guard (100...999).contains(response.status) else {
+                    throw Flaw("\(response.status) is no status")
+                }
+                outcome = .response(
+                    status: response.status, headers: try Self.headers(response.headers),
+                    body: try Self.body(response.text, response.base64))
+            case (nil, let error?):
+                outcome = .failure(domain: error.domain, code: error.code, text: error.text ?? "")
+            case (nil, nil), (_?, _?): throw Flaw("there is to be either a response or an error")
+            }
+        } catch {
+            throw .malformed(path: path, reason: error.reason)
+        }
+    }
+
+    /// The document, for people to read.
+    package func data() throws -> Data {
+        let sent = File.Message(request.body)
+        var file = File(
+            version: Self.version,
+            request: File.Request(
+                method: request.method, url: request.url, headers: request.headers.lines, text: sent.text,
+                base64: sent.base64))
+        switch outcome {
+        case .response(let status, let headers, let body):
+            let message = File.Message(body)
+            file.response = File.Response(
+                status: status, headers: headers.lines, text: message.text, base64: message.base64)
+        case .failure(let domain, let code, let text):
+            file.error = File.Failure(domain: domain, code: code, text: text)
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return try encoder.encode(file) + Data("\n".utf8)
+    }
+
+    /// What a stub answers with.
+    package var answer: TestResponse {
+        switch outcome {
+        case .response(let status, let headers, let body):
+            var response = TestResponse.data(body, status: status)
+            response.headers = headers
+            return response
+        case .failure(let domain, let code, let text):
+            let information = [NSLocalizedDescriptionKey: text]
+            if domain == NSURLErrorDomain, let known = URLError.Code(rawValue: code) {
+                return .failure(URLError(known, userInfo: information))
+            }
+            return .failure(NSError(domain: domain, code: code, userInfo: information))
+        }
+    }
+
+    private struct Flaw: Error {
+        let reason: String
+
+        init(_ reason: String) { self.reason = reason }
+    }
+
+    private static func headers(_ lines: [String]?) throws(Flaw) -> TestHeaders {
+        var headers = TestHeaders()
+        for line in lines ?? [] {
+            guard let colon = line.firstIndex(of: ":") else { throw Flaw("a field without a colon") }
+            let value = line[line.index(after: colon)...].drop { $0 == " " }
+            var checked = Fields()
+            do throws(HTTPError) {
+                try checked.append(try FieldName(String(line[..<colon])), String(value))
+            } catch {
+                throw Flaw("a field that cannot be sent: \(error)")
+            }
+            headers.add(checked.name(at: 0), checked.value(at: 0))
+        }
+        return headers
+    }
+
+    private static func body(_ text: String?, _ base64: String?) throws(Flaw) -> Data {
+        switch (text, base64) {
+        case (nil, nil): return Data()
+        case (let text?, nil): return Data(text.utf8)
+        case (nil, let base64?):
+            guard let data = Data(base64Encoded: base64) else { throw Flaw("a body is not in BASE64") }
+            return data
+        case (_?, _?): throw Flaw("a body has text and BASE64")
+        }
+    }
+}
+
+extension TestHeaders {
+    fileprivate var lines: [String] { fields.map { "\($0.name): \($0.value)" } }
+}
+
+/// The document, member by member.
+private struct File: Codable {
+    struct Message {
+        var text: String?
+        var base64: String?
+
+        init(_ body: Data) {
+            if body.isEmpty { return }
+            // Text that the decoder of the document would change is no text.
+            if let text = String(data: body, encoding: .utf8), Data(text.utf8) == body {
+                self.text = text
+            } else {
+                base64 = body.base64EncodedString()
+            }
+        }
+    }
+
+    struct Request: Codable {
+        var method: String
+        var url: String
+        var headers: [String]?
+        var text: String?
+        var base64: String?
+    }
+
+    struct Response: Codable {
+        var status: Int
+        var headers: [String]?
+        var text: String?
+        var base64: String?
+    }
+
+    struct Failure: Codable {
+        var domain: String
+        var code: Int
+        var text: String?
+    }
+
+    var version: Int
+    var request: Request
+    var response: Response?
+    var error: Failure?
+}

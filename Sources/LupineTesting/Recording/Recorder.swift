@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+
+public import Foundation
+public import Lupine
+public import LupineLoading
+
+/// Stands between a program and a server, and writes down what they say: one JSON file for each exchange, without secrets.
+///
+/// ```swift
+/// let recorder = try Recorder(into: folder)
+/// let user = try await recorder.session().request("https://api.example.com/users/1").serializingString().value
+/// try recorder.verify()
+/// // later, without a network
+/// let stubs = try Stubs.replaying(folder)
+/// ```
+///
+/// Each request of its sessions goes to the server and is written when the response is whole; then the program gets it, with its
+/// content decoded. Each hop of a redirect is an exchange of its own, and an error of the network is recorded as well. Files are
+/// for their owner only (0600). `RecordingRedaction` says what is left out; whatever else a message holds, a token in a body of another
+/// name too, stands in the file. Any thread.
+public final class Recorder: Sendable {
+    private let core: RecorderCore
+    private let sessions = SessionShelf()
+
+    /// A recorder into a folder, which is made if it does not exist.
+    ///
+    /// - Parameters:
+    ///   - folder: Where the files go; it has none yet.
+    ///   - configuration: How the servers are reached. It is copied; caching is switched off.
+    ///   - redaction: What is left out.
+    ///   - limits: How much is written.
+    /// - Throws: `RecordingError.inUse` when the folder has recordings, `notReadable` when it cannot be looked into.
+    public init(
+        into folder: URL, configuration: URLSessionConfiguration = .ephemeral,
+        redacting redaction: RecordingRedaction = .standard, limits: RecordingLimits = RecordingLimits()
+    ) throws(RecordingError) {
+        core = try RecorderCore(RecordingFolder(url: folder, limits: limits), configuration, redaction)
+    }
+
+    /// A new configuration whose sessions are recorded.
+    public var configuration: URLSessionConfiguration { core.configuration() }
+
+    /// A new session that is recorded. It lives as long as the recorder at least, although nobody else holds it.
+    ///
+    /// - Parameters:
+    ///   - interceptor: Adapts and retries every request.
+    ///   - redirectHandler: Decides about redirects; nil follows them.
+    ///   - eventMonitors: Hear of everything.
+    public func session(
+        interceptor: (any RequestInterceptor)? = nil, redirectHandler: (any RedirectHandler)? = nil,
+        eventMonitors: [any EventMonitor] = []
+    ) -> Session {
+        sessions.keeping(
+            Session(
+                configuration: configuration, interceptor: interceptor, redirectHandler: redirectHandler,
+                eventMonitors: eventMonitors))
+    }
+
+    /// How many exchanges have begun.
+    public var count: Int { core.count }
+
+    /// Says whether everything could be written.
+    ///
+    /// - Throws: The first `RecordingError` that there was.
+    public func verify() throws(RecordingError) {
+        if let failure = core.failure { throw failure }
+    }
+}
+
+extension Stubs {
+    /// Stubs that answer with what was recorded: the first request of a method, an address and a body with the first recording of
+    /// these, and so on. `verify` says which recordings were not asked for.
+    ///
+    /// - Parameters:
+    ///   - folder: What a `Recorder` has written. It blocks while it is read.
+    ///   - redaction: What was left out: requests are compared without it.
+    ///   - limits: How much is read.
+    /// - Throws: `RecordingError` when a file cannot be read, is no recording or exceeds a limit.
+    public static func replaying(
+        _ folder: URL, redacting redaction: RecordingRedaction = .standard,
+        limits: RecordingLimits = RecordingLimits()
+    ) throws(RecordingError) -> Stubs {
+        let stubs = Stubs()
+        for exchange in try RecordingFolder(url: folder, limits: limits).read() {
+            stubs.expect(RequestPattern(exchange.request, redaction), exchange.answer)
+        }
+        return stubs
+    }
+}

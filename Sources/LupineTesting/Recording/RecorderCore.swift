@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import Lupine
+internal import LupineLoading
+internal import LupineTransport
+
+/// What a recorder does: asks the server, and writes down what it said. It does not know the sessions that it serves. Any thread.
+final class RecorderCore: Sendable {
+    private struct State {
+        var count = 0
+        var failure: RecordingError?
+    }
+
+    private let folder: RecordingFolder
+    private let redaction: RecordingRedaction
+    private let upstream: URLSession
+    private let storage: HTTPCookieStorage?
+    private let state = Lock(State())
+
+    init(
+        _ folder: RecordingFolder, _ configuration: URLSessionConfiguration, _ redaction: RecordingRedaction
+    ) throws(RecordingError) {
+        self.folder = folder
+        self.redaction = redaction
+        try folder.requireEmpty()
+        storage = configuration.httpCookieStorage
+        let copy = configuration.copy() as? URLSessionConfiguration ?? configuration
+        copy.urlCache = nil
+        // The session in front sends them.
+        copy.httpShouldSetCookies = false
+        copy.lupine.collectedBodyLimit = folder.limits.fileBytes
+        upstream = URLSession(configuration: copy, delegate: RedirectsRefused(), delegateQueue: nil)
+    }
+
+    deinit { upstream.finishTasksAndInvalidate() }
+
+    var count: Int { state.withLock { $0.count } }
+    var failure: RecordingError? { state.withLock { $0.failure } }
+
+    /// A new configuration whose sessions are recorded.
+    func configuration() -> URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.af.ephemeral
+        configuration.urlCache = nil
+        configuration.httpCookieStorage = storage
+        install(in: configuration)
+        return configuration
+    }
+
+    private func write(_ request: TestRequest, _ outcome: RecordedExchange.Outcome, number: Int) {
+        let recorded = RecordedExchange.Request(request, redaction)
+        do throws(RecordingError) {
+            try folder.write(RecordedExchange(recorded, outcome), number: number)
+        } catch {
+            state.withLock { if $0.failure == nil { $0.failure = error } }
+        }
+    }
+}
+
+extension RecorderCore: Answering {
+    /// The session behind stores them.
+    var cookies: HTTPCookieStorage? { nil }
+
+    func answer(_ request: TestRequest, _ original: URLRequest) async throws -> TestResponse {
+        let number = state.withLock { state -> Int in
+            state.count += 1
+            return state.count
+        }
+        var outgoing = original
+        outgoing.httpBodyStream = nil
+        outgoing.httpBody = request.body.isEmpty ? nil : request.body
+        do {
+            let (body, head) = try await upstream.data(for: outgoing)
+            guard let head = head as? HTTPURLResponse else { throw URLError(.badServerResponse) }
+            // The content is decoded.
+            let gone: Set = ["content-encoding", "content-length", "transfer-encoding", "connection"]
+            let headers = TestHeaders(
+                head.lupine.fields.filter { !gone.contains($0.name.lowercased()) }
+                    .map { TestHeaders.Field($0.name, $0.value) })
+            write(
+                request,
+                .response(
+                    status: head.statusCode, headers: redaction.headers(headers),
+                    body: redaction.body(body, type: headers["Content-Type"])), number: number)
+            var response = TestResponse.data(body, status: head.statusCode)
+            response.headers = headers
+            return response
+        } catch  where error is CancellationError || (error as? URLError)?.code == .cancelled {
+            // The program's doing, and no part of what the server said.
+            throw error
+        } catch {
+            let seen = error as NSError
+            write(
+                request,
+                .failure(
+                    domain: seen.domain, code: seen.code, text: redaction.text(error.localizedDescription)),
+                number: number)
+            throw error
+        }
+    }
+}
+
+extension RecordedExchange.Request {
+    /// A request without secrets.
+    init(_ request: TestRequest, _ redaction: RecordingRedaction) {
+        self.init(
+            method: request.method, url: redaction.url(request.url),
+            headers: redaction.headers(request.headers),
+            body: redaction.body(request.body, type: request.headers["Content-Type"]))
+    }
+}
+
+/// Hands redirects on as they are: each hop is an exchange.
+private final class RedirectsRefused: NSObject, URLSessionTaskDelegate, Sendable {
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        completionHandler(nil)
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import LupineLoading
+
+/// A folder of recordings, one file for each exchange, in the order of their names. It blocks while it reads and writes. A value.
+struct RecordingFolder: Sendable {
+    let url: URL
+    let limits: RecordingLimits
+
+    /// The files, in their order.
+    private func names() throws(RecordingError) -> [String] {
+        do {
+            return try FileManager.default.contentsOfDirectory(atPath: url.path)
+                .filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }.sorted()
+        } catch {
+            throw .notReadable(path: url.path, reason: error.localizedDescription)
+        }
+    }
+
+    /// Throws when there are recordings already; a folder that does not exist yet will do.
+    func requireEmpty() throws(RecordingError) {
+        guard FileManager.default.fileExists(atPath: url.path) else { return }
+        guard try names().isEmpty else { throw .inUse(path: url.path) }
+    }
+
+    /// Writes an exchange, for its owner's eyes only.
+    func write(_ exchange: RecordedExchange, number: Int) throws(RecordingError) {
+        let file = url.appending(path: Self.name(exchange.request, number: number))
+        guard number <= limits.files else { throw .tooMany(path: url.path, limit: limits.files) }
+        let data: Data
+        do { data = try exchange.data() } catch {
+            throw .notWritable(path: file.path, reason: "\(error)")
+        }
+        guard data.count <= limits.fileBytes else {
+            throw .tooLarge(path: file.path, limit: limits.fileBytes)
+        }
+        do { try AtomicFile(file).replace(with: data, outlivesPowerLoss: false) } catch {
+            throw .notWritable(path: file.path, reason: error.localizedDescription)
+        }
+    }
+
+    /// All exchanges, in their order.
+    func read() throws(RecordingError) -> [RecordedExchange] {
+        let names = try names()
+        guard !names.isEmpty else { throw .empty(path: url.path) }
+        guard names.count <= limits.files else { throw .tooMany(path: url.path, limit: limits.files) }
+        var (exchanges, total) = ([RecordedExchange](), 0)
+        for name in names {
+            let file = url.appending(path: name)
+            let data = try contents(of: file)
+            total += data.count
+            guard total <= limits.totalBytes else {
+                throw .tooLarge(path: url.path, limit: limits.totalBytes)
+            }
+            exchanges.append(try RecordedExchange(data, path: file.path))
+        }
+        return exchanges
+    }
+
+    private func contents(of file: URL) throws(RecordingError) -> Data {
+        let data: Data
+        do {
+            let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
+            // Opening a pipe would wait for a writer.
+            guard attributes[.type] as? FileAttributeType == .typeRegular else {
+                throw CocoaError(.fileReadUnknown)
+            }
+            let handle = try FileHandle(forReadingFrom: file)
+            defer { try? handle.close() }
+            data = try handle.read(upToCount: limits.fileBytes + 1) ?? Data()
+        } catch {
+            throw .notReadable(path: file.path, reason: error.localizedDescription)
+        }
+        guard data.count <= limits.fileBytes else {
+            throw .tooLarge(path: file.path, limit: limits.fileBytes)
+        }
+        return data
+    }
+
+    /// `0001-GET-api-test-users.json`
+    private static func name(_ request: RecordedExchange.Request, number: Int) -> String {
+        let digits = String(number)
+        let padded = String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+        let place = request.url.prefix { $0 != "?" && $0 != "#" }
+        let words = "\(request.method) \(place.split(separator: "://").last ?? "")"
+            .split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }
+        return "\(padded)-\(words.joined(separator: "-").prefix(80)).json"
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import LupineHTTP
+internal import LupineLoading
+internal import LupineTransport
+
+/// Who answers the requests of a session that has no sockets: its configuration's `lupine.protocolValue`.
+protocol Answering: Sendable {
+    /// Where cookies of the responses are kept; nil for nowhere.
+    var cookies: HTTPCookieStorage? { get }
+    /// Answers; an error becomes that of the load. Called in a task that is cancelled when the load ends.
+    func answer(_ request: TestRequest, _ original: URLRequest) async throws -> TestResponse
+}
+
+extension Answering {
+    /// Has the sessions of a configuration answered by this, all their requests over http and https.
+    func install(in configuration: URLSessionConfiguration) {
+        configuration.protocolClasses = [AnsweringProtocol.self]
+        configuration.lupine.protocolValue = self
+    }
+}
+
+/// Plays responses to a session, redirects and cookies as well.
+///
+/// The loading system starts and stops it on a serial queue; it talks from a task. That its class cannot be checked for `Sendable`
+/// is the base class' doing: it stores one lock, and its client may be told on any thread.
+final class AnsweringProtocol: URLProtocol, @unchecked Sendable {
+    private let playing = Lock<Task<Void, Never>?>(nil)
+
+    override class func canInit(with request: URLRequest) -> Bool {
+        ["http", "https"].contains(request.url?.scheme?.lowercased())
+    }
+
+    override func startLoading() {
+        guard let answering = sessionValue as? any Answering, let url = request.url else {
+            client?.urlProtocol(self, didFailWithError: URLError(.unsupportedURL))
+            return
+        }
+        let original = request
+        let asked = TestRequest(original, at: url, body: original.wholeBody())
+        let task = Task {
+            do {
+                try await play(try await answering.answer(asked, original), to: asked, original, answering)
+            } catch {
+                client?.urlProtocol(self, didFailWithError: error)
+            }
+        }
+        playing.withLock { $0 = task }
+    }
+
+    override func stopLoading() { playing.withLock { $0.take() }?.cancel() }
+
+    private func play(
+        _ response: TestResponse, to asked: TestRequest, _ original: URLRequest, _ answering: any Answering
+    ) async throws {
+        try await response.hold?.wait()
+        var end: TestResponse.Break?
+        switch response.course {
+        case .whole: break
+        case .broken(_, let how): end = how
+        case .unanswered(let how): return try finish(how)
+        case .garbage:
+            throw URLError(.cannotParseResponse, stubbed: "the stub answers with garbage", asked.url)
+        case .failed(let error): throw error
+        }
+        let head = try HTTPURLResponse(url: asked.url, head: response.head(), isDecoded: false)
+        for line in response.headers.values(of: "Set-Cookie") {
+            let set = HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": line], for: asked.url)
+            answering.cookies?.setCookies(set, for: asked.url, mainDocumentURL: original.mainDocumentURL)
+        }
+        switch RedirectRule.verdict(
+            on: head, to: original, URLSessionConfiguration.LupineOptions(), followed: 0)
+        {
+        case .none: break
+        case .failure(let error): throw error
+        // Where the redirect is followed, nothing that is told from here on counts.
+        case .proposal(let next):
+            client?.urlProtocol(self, wasRedirectedTo: next.request, redirectResponse: head)
+        }
+        client?.urlProtocol(self, didReceive: head, cacheStoragePolicy: .notAllowed)
+        for piece in asked.method == "HEAD" ? [] : response.sentPieces {
+            if case .wait(let signal) = piece { try await signal.wait() }
+            if let octets = piece.octets { client?.urlProtocol(self, didLoad: octets) }
+        }
+        try finish(end)
+    }
+
+    private func finish(_ end: TestResponse.Break?) throws {
+        switch end {
+        case nil: client?.urlProtocolDidFinishLoading(self)
+        case .closed:
+            throw URLError(.networkConnectionLost, stubbed: "the stub closes the connection", request.url)
+        case .reset:
+            throw URLError(.networkConnectionLost, stubbed: "the stub resets the connection", request.url)
+        case .stalled: break
+        }
+    }
+}
+
+extension TestResponse {
+    /// The head as a server sends it. Throws for fields that cannot be sent.
+    fileprivate func head() throws(HTTPError) -> ResponseHead {
+        var fields = Fields()
+        for field in headers.fields { try fields.append(try FieldName(field.name), field.value) }
+        let length = pieces.compactMap(\.octets?.count).reduce(0, +)
+        if !isStreamed, length > 0, !fields.contains(.contentLength) {
+            try fields.append(.contentLength, "\(length)")
+        }
+        return ResponseHead(status: Status((100...999).contains(status) ? status : 500), fields: fields)
+    }
+}
+
+extension URLRequest {
+    /// The body, read to its end where it is a stream.
+    fileprivate func wholeBody() -> Data {
+        if let httpBody { return httpBody }
+        guard let stream = httpBodyStream else { return Data() }
+        stream.open()
+        defer { stream.close() }
+        var body = Data()
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = unsafe stream.read(&buffer, maxLength: buffer.count)
+            guard count > 0 else { return body }
+            body += buffer[..<count]
+        }
+    }
+}
+
+extension URLError {
+    /// The error of a stub that behaves as a bad connection.
+    fileprivate init(_ code: Code, stubbed reason: String, _ url: URL?) {
+        var information: [String: Any] = [NSLocalizedDescriptionKey: reason]
+        if let url { information[NSURLErrorFailingURLErrorKey] = url }
+        self.init(code, userInfo: information)
+    }
+}

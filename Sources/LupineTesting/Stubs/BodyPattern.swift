@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+
+/// What a pattern wants of a body. A value.
+enum BodyPattern: Sendable {
+    /// These octets.
+    case data(Data)
+    /// A JSON document of this value, however it is written.
+    case json(Data)
+
+    private static let longestShown = 2_000
+
+    /// How the body differs; nil where it does not.
+    func difference(from body: Data) -> StubDifference? {
+        switch self {
+        case .data(let expected):
+            if expected == body { return nil }
+            return StubDifference(
+                label: "body", expected: Self.text(expected), actual: Self.text(body))
+        case .json(let expected):
+            let actual = Self.canonical(body)
+            if let actual, actual == Self.canonical(expected) { return nil }
+            return StubDifference(
+                label: "body", expected: Self.text(Self.canonical(expected) ?? expected),
+                actual: Self.text(actual ?? body))
+        }
+    }
+
+    /// The same document, written in one way; nil for what is none.
+    private static func canonical(_ json: Data) -> Data? {
+        guard let value = try? JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed) else {
+            return nil
+        }
+        return try? JSONSerialization.data(
+            withJSONObject: value, options: [.fragmentsAllowed, .prettyPrinted, .sortedKeys])
+    }
+
+    private static func text(_ body: Data) -> String? {
+        if body.isEmpty { return nil }
+        guard body.count <= longestShown, let text = String(data: body, encoding: .utf8) else {
+            return "\(body.count) bytes"
+        }
+        return text
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+
+import Garden
+import Lupine
+import LupineTesting
+import Testing
+
+@Suite struct GardenTests {
+    @Test func aFlowerIsRead() async throws {
+        try await withOrigin { origin in
+            origin.route("GET", "/flowers/{name}") { request in
+                .json(["name": request.parameters["name"] ?? "", "petals": "5"], status: 500)
+            }
+            origin.route("GET", "/flowers/lupin", .json(Garden.Flower(name: "lupin", petals: 5)))
+            let garden = Garden(address: "\(origin.url)")
+            let flower = try await garden.flower("lupin")
+            #expect(flower.petals == 5)
+            await #expect(throws: AFError.self) { try await garden.flower("rose") }
+            #expect(origin.requests.map(\.path) == ["/flowers/lupin", "/flowers/rose"])
+        }
+    }
+
+    @Test func overTLS() async throws {
+        try await withOrigin(tls: .authority) { origin in
+            origin.route("GET", "/flowers/lupin", .json(Garden.Flower(name: "lupin", petals: 5)))
+            let configuration = URLSessionConfiguration.af.ephemeral
+            if let authority = origin.authority { configuration.lupine.tls.roots = authority.roots }
+            let garden = Garden(session: Session(configuration: configuration), address: "\(origin.url)")
+            let flower = try await garden.flower("lupin")
+            #expect(flower.name == "lupin")
+        }
+    }
+
+    @Test func aFlowerIsPlanted() async throws {
+        let stubs = Stubs()
+        let flower = Garden.Flower(name: "lupin", petals: 5)
+        stubs.expect(.post("/flowers").json(flower), .status(201))
+        try await Garden(session: stubs.session(), address: "https://garden.test").plant(flower)
+        try stubs.verify()
+    }
+}
