@@ -26,6 +26,7 @@ package enum RedirectRule {
 
     /// The next request, before the program has seen it.
     package struct Proposal: Sendable {
+        /// What is asked for next.
         package var request: URLRequest
         /// The user that the target named.
         package var credential: URLCredential?

@@ -19,10 +19,12 @@ package struct RecordedExchange: Sendable, Hashable {
 
     /// What was asked.
     package struct Request: Sendable, Hashable {
+        /// A word, such as `GET`.
         package var method: String
         /// Without secrets, so that it need not be an address any more.
         package var url: String
         var headers: TestHeaders
+        /// Empty where there was none.
         package var body: Data
     }
 
@@ -33,7 +35,9 @@ package struct RecordedExchange: Sendable, Hashable {
         case failure(domain: String, code: Int, text: String)
     }
 
+    /// What was asked.
     package var request: Request
+    /// What became of it.
     package var outcome: Outcome
 
     init(_ request: Request, _ outcome: Outcome) {
