@@ -90,12 +90,55 @@ static inline long lupine_SSL_set_tlsext_host_name(SSL *connection, const char *
 /// How many messages of the protocol a peer has sent since they are counted, with the alerts of both sides. The number stands in
 /// the place that OpenSSL has for a pointer of the program's.
 static inline size_t lupine_SSL_messages(const SSL *connection) { return (size_t)SSL_get_app_data(connection); }
+/// Whether DER has an elliptic curve whose parameters are spelled out, which RFC 5480 section 2.1.1 forbids in certificates. The square
+/// roots that OpenSSL takes as it parses one may be made to last a tenth of a second each.
+static inline int lupine_has_spelled_out_curve(const unsigned char *bytes, size_t length) {
+    // prime-field and characteristic-two-field, of which such parameters have one.
+    static const unsigned char field[] = {0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x01};
+    for (size_t at = 0; at + sizeof field < length; at++) {
+        if (bytes[at] == field[0] && memcmp(bytes + at, field, sizeof field) == 0 &&
+            (bytes[at + sizeof field] == 1 || bytes[at + sizeof field] == 2)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+/// Whether a Certificate message, with its header, has more than 32 certificates.
+static inline int lupine_has_many_certificates(const unsigned char *bytes, size_t length, int has_extensions) {
+    int count = 0;
+    size_t at = has_extensions ? 8 : 7;
+    while (at + 3 <= length) {
+        at += 3 + ((size_t)bytes[at] << 16 | (size_t)bytes[at + 1] << 8 | bytes[at + 2]);
+        if (has_extensions) {
+            if (at + 2 > length) break;
+            at += 2 + ((size_t)bytes[at] << 8 | bytes[at + 1]);
+        }
+        if (++count > 32) return 1;
+    }
+    return 0;
+}
+/// Spoils a Certificate message that costs more than it weighs: OpenSSL parses every key of it before anybody is asked. What is passed
+/// here is what OpenSSL reads next; with that first octet the message is malformed in every version.
+static void lupine_handshake_message_passes(
+    int is_sent, int version, int type, const void *bytes, size_t length, SSL *connection, void *argument) {
+    unsigned char *message = (unsigned char *)bytes;
+    if (type == SSL3_RT_HANDSHAKE && !is_sent && length > 4 && message[0] == SSL3_MT_CERTIFICATE &&
+        (lupine_has_spelled_out_curve(message, length) ||
+         lupine_has_many_certificates(message, length, SSL_version(connection) == TLS1_3_VERSION))) {
+        message[4] = 0xFF;
+    }
+}
+/// To be called before the handshake.
+static inline void lupine_SSL_guard_certificates(SSL *connection) {
+    SSL_set_msg_callback(connection, lupine_handshake_message_passes);
+}
 static void lupine_message_passes(
     int is_sent, int version, int type, const void *bytes, size_t length, SSL *connection, void *argument) {
     if (type == SSL3_RT_ALERT || (type == SSL3_RT_HANDSHAKE && !is_sent)) {
         SSL_set_app_data(connection, (void *)(lupine_SSL_messages(connection) + 1));
     }
 }
+/// To be called after it.
 static inline void lupine_SSL_count_messages(SSL *connection) {
     SSL_set_msg_callback(connection, lupine_message_passes);
 }

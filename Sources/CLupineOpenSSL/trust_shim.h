@@ -23,12 +23,15 @@ static inline int lupine_sk_GENERAL_NAME_num(const STACK_OF(GENERAL_NAME) *stack
 static inline GENERAL_NAME *lupine_sk_GENERAL_NAME_value(const STACK_OF(GENERAL_NAME) *stack, int index) {
     return sk_GENERAL_NAME_value(stack, index);
 }
-/// How many names of a certificate a constraint is compared with.
+/// How many names of a certificate a constraint is compared with. A name of another kind counts for 128: it may be a mailbox in
+/// UTF-8, for which the constraint is decoded from Punycode each time.
 static inline long lupine_count_names(const X509 *certificate) {
     long count = X509_NAME_entry_count(X509_get_subject_name(certificate));
     GENERAL_NAMES *names = X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
     if (names != NULL) {
-        count += sk_GENERAL_NAME_num(names);
+        for (int index = 0; index < sk_GENERAL_NAME_num(names); index++) {
+            count += sk_GENERAL_NAME_value(names, index)->type == GEN_OTHERNAME ? 128 : 1;
+        }
         GENERAL_NAMES_free(names);
     }
     return count;

@@ -15,17 +15,20 @@ enum ChainMaker {
     ///
     /// - Parameters:
     ///   - names: How many names the leaf has.
+    ///   - mailboxes: How many mailboxes in UTF-8 (RFC 8398) it has besides.
     ///   - constraints: How many names each authority excludes.
     ///   - key: The key of all of them; nil is one of the fixtures'.
     static func chain(
-        intermediates: Int, names: Int = 1, constraints: Int = 0, key: PrivateKey? = nil
+        intermediates: Int, names: Int = 1, mailboxes: Int = 0, constraints: Int = 0, key: PrivateKey? = nil
     ) throws -> [Certificate] {
         let key = try key ?? PrivateKey(pem: PKI.text("intermediate.key"), password: nil)
         return try (0...(intermediates + 1)).map { depth in
             let issuer = depth > intermediates ? depth : depth + 1
             var extensions = [(NID_basic_constraints, "critical,CA:TRUE")]
             if depth == 0 {
-                let list = ["DNS:0.test"] + (1..<names).map { _ in "DNS:a" }
+                let list =
+                    ["DNS:0.test"] + (1..<names).map { _ in "DNS:a" }
+                    + (0..<mailboxes).map { _ in "otherName:1.3.6.1.5.5.7.8.9;UTF8:@" }
                 extensions = [(NID_subject_alt_name, list.joined(separator: ","))]
             } else if constraints > 0 {
                 let list = (0..<constraints).map { _ in "excluded;DNS:b" }

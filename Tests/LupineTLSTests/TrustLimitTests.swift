@@ -33,6 +33,14 @@ import Testing
         #expect(verdict(TrustEvaluator.default.evaluate(trust, at: TrustFixture.now)) == expected)
     }
 
+    /// A constraint is decoded anew for each mailbox in UTF-8.
+    @Test(arguments: [(4, 40, "accepted"), (30, 40, "nameNotPermitted 0")])
+    func mailboxesCountForMore(_ mailboxes: Int, _ constraints: Int, _ expected: String) throws {
+        let chain = try ChainMaker.chain(intermediates: 1, mailboxes: mailboxes, constraints: constraints)
+        let trust = Self.trust(chain, root: chain.last)
+        #expect(verdict(TrustEvaluator.default.evaluate(trust, at: TrustFixture.now)) == expected)
+    }
+
     /// A signature that is checked with such a key costs 5 ms and more.
     @Test func nothingIsComputedWithKeysThatAreMadeToBeSlow() throws {
         let slow = try PrivateKey(pem: Self.longExponent, password: nil)

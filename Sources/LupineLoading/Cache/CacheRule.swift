@@ -101,13 +101,16 @@ enum CacheRule {
         }
         // The same tag but for its strength would say more of the content than was said when it came.
         if let tag = stored[.eTag], let new = update[.eTag], opaque(tag) == opaque(new) { kept.insert(.eTag) }
+        // A server may have a thousand names that are alike for long: each is looked up once, not compared with all.
+        var known: Set<FieldName> = []
+        for index in 0..<stored.count { known.insert(stored.fieldName(at: index)) }
         var replaced: Set<FieldName> = []
         var added = Fields()
         for index in 0..<update.count {
             let name = update.fieldName(at: index)
             if kept.contains(name) { continue }
             // No answer has more fields than that, and one that is confirmed again and again does not get there either.
-            let isNew = !stored.contains(name)
+            let isNew = !known.contains(name)
             if isNew, stored.count + added.count >= mostFields { continue }
             replaced.insert(name)
             // It was legal where it comes from.

@@ -121,6 +121,7 @@ internal import CLupineOpenSSL
 
     private func attach() throws(TLSError) {
         guard unsafe OpenSSLWire.attach(self, to: connection) else { throw OpenSSLContext.refused() }
+        unsafe lupine_SSL_guard_certificates(connection)
     }
 
     deinit {

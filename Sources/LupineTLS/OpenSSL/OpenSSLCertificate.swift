@@ -109,6 +109,9 @@ extension OpenSSLHandle where Object == X509Object {
         return found
     }
 
+    /// So many octets of a name are shown; a peer may send one of any length, and it stands in each error.
+    private static let longestText = 1_000
+
     /// RFC 4514, in UTF-8; a name whose strings are malformed is written in hexadecimal.
     private static func text(of name: OpaquePointer) -> String {
         defer { OpenSSLErrors.clear() }
@@ -122,8 +125,9 @@ extension OpenSSLHandle where Object == X509Object {
             var start: UnsafeMutablePointer<CChar>?
             let count = unsafe lupine_BIO_get_mem_data(output, &start)
             guard count > 0, let start = unsafe start else { return "" }
-            let bytes = unsafe UnsafeRawBufferPointer(start: start, count: count)
-            return unsafe escaped(String(decoding: bytes, as: UTF8.self))
+            let bytes = unsafe UnsafeRawBufferPointer(start: start, count: min(count, longestText))
+            let text = unsafe escaped(String(decoding: bytes, as: UTF8.self))
+            return count > longestText ? text + "…" : text
         }
         return ""
     }

@@ -45,6 +45,8 @@ struct OCSPAnswer {
         guard bytes.count <= OCSPAnswer.sizeLimit else {
             throw .tooLarge(limit: OCSPAnswer.sizeLimit, bytes: bytes.count)
         }
+        // Of a responder's certificate, too, the key is parsed at once.
+        guard unsafe lupine_has_spelled_out_curve(bytes, bytes.count) == 0 else { throw .malformed }
         OpenSSLErrors.clear()
         defer { OpenSSLErrors.clear() }
         let basic = unsafe try OCSPAnswer.basicResponse(bytes)

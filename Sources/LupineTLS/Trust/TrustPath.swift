@@ -86,7 +86,7 @@ struct TrustPath: Sendable {
 
     /// How often names are compared with constraints at most, in all certificates that were sent: OpenSSL compares each name of each
     /// with the constraints of each issuer above it, also where nobody vouches for any of them.
-    static let comparisonLimit = 1 << 18
+    static let comparisonLimit = 1 << 17
 
     private static func comparisons(in certificates: [Certificate]) -> Int {
         let constraints = certificates.map { unsafe lupine_count_name_constraints($0.handle.pointer) }

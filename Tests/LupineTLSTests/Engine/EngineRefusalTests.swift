@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import CLupineOpenSSL
+import LupineTestKit
 import Testing
 
 @testable import LupineTLS
@@ -19,6 +20,57 @@ import Testing
         #expect(pair.clientError == .versionNotShared)
         #expect(pair.serverError == .versionNotShared)
     }
+
+    /// Every key of a chain is parsed before anybody is asked, and these are made such that it takes long.
+    @Test(arguments: TLSVersion.tested)
+    func chainsThatCostMoreThanTheyWeigh(_ version: TLSVersion) throws {
+        let good = try FixtureIdentity.certificates("good-chain.pem")
+        let spelledOut = try Certificate.pem(Array(Self.spelledOutCurve.utf8))
+        func outcome(_ others: [Certificate]) throws -> EnginePair {
+            let identity = try TLSIdentity(
+                certificate: good[0], intermediates: Array(good.dropFirst()) + others,
+                privateKey: PrivateKey(pem: PKI.text("good.key"), password: nil))
+            let pair = try EnginePair(
+                .test(version),
+                TLSServerConfiguration(identities: [TLSServerIdentity(identity, serverNames: ["good.test"])]))
+            pair.shakeHands()
+            return pair
+        }
+        let most = 32 - good.count
+        for (others, isTaken) in [
+            ([], true), ([Certificate](repeating: good[0], count: most), true),
+            ([Certificate](repeating: good[0], count: most + 1), false), (spelledOut, false),
+        ] {
+            let pair = try outcome(others)
+            #expect(pair.clientIsDone == isTaken, "\(others.count) \(pair.questions.map(\.certificates.count))")
+            if isTaken { continue }
+            guard case .protocolViolation? = pair.clientError else {
+                Issue.record("\(String(describing: pair.clientError))")
+                continue
+            }
+            #expect(pair.questions.isEmpty)
+        }
+    }
+
+    /// A certificate whose key spells out the parameters of P-256: `openssl ecparam -name prime256v1 -param_enc explicit -genkey`.
+    private static let spelledOutCurve = """
+        -----BEGIN CERTIFICATE-----
+        MIICcDCCAhegAwIBAgIUQdTqH0CGkoCwZrAXUUpebO1st5wwCgYIKoZIzj0EAwIw
+        EzERMA8GA1UEAwwIZXhwbGljaXQwIBcNMjYxMTI1MjAxMjM5WhgPMjA4MTA4Mjgy
+        MDEyMzlaMBMxETAPBgNVBAMMCGV4cGxpY2l0MIIBSzCCAQMGByqGSM49AgEwgfcC
+        AQEwLAYHKoZIzj0BAQIhAP////8AAAABAAAAAAAAAAAAAAAA////////////////
+        MFsEIP////8AAAABAAAAAAAAAAAAAAAA///////////////8BCBaxjXYqjqT57Pr
+        vVV2mIa8ZR0GsMxTsPY7zjw+J9JgSwMVAMSdNgiG5wSTamZ44ROdJreBn36QBEEE
+        axfR8uEsQkf4vOblY6RA8ncDfYEt6zOg9KE5RdiYwpZP40Li/hp/m47n60p8D54W
+        K84zV2sxXs7LtkBoN79R9QIhAP////8AAAAA//////////+85vqtpxeehPO5ysL8
+        YyVRAgEBA0IABOsPr5FzMuAXYXPd2fONuissJ/c1oC38mK919NQZCtUqVZkbIvNA
+        SN94zZtZsvCws4ZB+fEHk7qDksyjEsclYiCjUzBRMB0GA1UdDgQWBBRR2FZURXZk
+        rTyXQB2HYg45gUBeWjAfBgNVHSMEGDAWgBRR2FZURXZkrTyXQB2HYg45gUBeWjAP
+        BgNVHRMBAf8EBTADAQH/MAoGCCqGSM49BAMCA0cAMEQCIDWRFo+JME65Q3UEVFq1
+        DlP4oq74j6Su05hn1EK65FrmAiBoHJfPyLDvvZYt6kISv8ve6EtKVozjDGr1DxxK
+        +cM39g==
+        -----END CERTIFICATE-----
+        """
 
     @Test(arguments: TLSVersion.tested)
     func ciphersThatDoNotMeet(_ version: TLSVersion) throws {
