@@ -4,7 +4,7 @@ import Lupine
 import Testing
 
 /// Which evaluator a host has, however the program has spelled it.
-@Suite struct ServerTrustManagerTests {
+@Suite struct EvaluatorByHostTests {
     @Test(
         "[I-9.1] an evaluator is found for a host that the program has spelled in another way",
         arguments: [
