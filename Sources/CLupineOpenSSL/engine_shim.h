@@ -5,7 +5,14 @@
 
 // Options, whose values are made of macros that Swift does not import.
 static inline uint64_t lupine_SSL_OP_NO_RENEGOTIATION(void) { return SSL_OP_NO_RENEGOTIATION; }
-static inline uint64_t lupine_SSL_OP_NO_COMPRESSION(void) { return SSL_OP_NO_COMPRESSION; }
+/// No compressed data, and no compressed certificates (RFC 8879), which OpenSSL has from 3.2 on.
+static inline uint64_t lupine_SSL_OP_NO_COMPRESSION(void) {
+#ifdef SSL_OP_NO_RX_CERTIFICATE_COMPRESSION
+    return SSL_OP_NO_COMPRESSION | SSL_OP_NO_RX_CERTIFICATE_COMPRESSION;
+#else
+    return SSL_OP_NO_COMPRESSION;
+#endif
+}
 static inline uint64_t lupine_SSL_OP_NO_TICKET(void) { return SSL_OP_NO_TICKET; }
 static inline uint64_t lupine_SSL_OP_IGNORE_UNEXPECTED_EOF(void) { return SSL_OP_IGNORE_UNEXPECTED_EOF; }
 static inline uint64_t lupine_SSL_OP_LEGACY_SERVER_CONNECT(void) { return SSL_OP_LEGACY_SERVER_CONNECT; }
@@ -93,8 +100,8 @@ static inline size_t lupine_SSL_messages(const SSL *connection) { return (size_t
 /// Whether DER has an elliptic curve whose parameters are spelled out, which RFC 5480 section 2.1.1 forbids in certificates. The square
 /// roots that OpenSSL takes as it parses one may be made to last a tenth of a second each.
 static inline int lupine_has_spelled_out_curve(const unsigned char *bytes, size_t length) {
-    // prime-field and characteristic-two-field, of which such parameters have one.
-    static const unsigned char field[] = {0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x01};
+    // The content of prime-field and characteristic-two-field, of which such parameters have one. OpenSSL takes lengths of any form before.
+    static const unsigned char field[] = {0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x01};
     for (size_t at = 0; at + sizeof field < length; at++) {
         if (bytes[at] == field[0] && memcmp(bytes + at, field, sizeof field) == 0 &&
             (bytes[at + sizeof field] == 1 || bytes[at + sizeof field] == 2)) {
@@ -103,7 +110,7 @@ static inline int lupine_has_spelled_out_curve(const unsigned char *bytes, size_
     }
     return 0;
 }
-/// Whether a Certificate message, with its header, has more than 32 certificates.
+/// Whether a Certificate message, with its header, has more than 64 certificates.
 static inline int lupine_has_many_certificates(const unsigned char *bytes, size_t length, int has_extensions) {
     int count = 0;
     size_t at = has_extensions ? 8 : 7;
@@ -113,7 +120,7 @@ static inline int lupine_has_many_certificates(const unsigned char *bytes, size_
             if (at + 2 > length) break;
             at += 2 + ((size_t)bytes[at] << 8 | bytes[at + 1]);
         }
-        if (++count > 32) return 1;
+        if (++count > 64) return 1;
     }
     return 0;
 }

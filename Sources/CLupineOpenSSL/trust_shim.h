@@ -47,6 +47,21 @@ static inline long lupine_count_name_constraints(const X509 *certificate) {
     return count;
 }
 
+/// How many octets of names OpenSSL copies when it first looks at what a certificate may be used for: its issuer's name, for each
+/// distribution point that is named relative to that.
+static inline long lupine_copied_names(const X509 *certificate) {
+    CRL_DIST_POINTS *points = X509_get_ext_d2i(certificate, NID_crl_distribution_points, NULL, NULL);
+    if (points == NULL) return 0;
+    long count = 0;
+    for (int index = 0; index < sk_DIST_POINT_num(points); index++) {
+        const DIST_POINT_NAME *name = sk_DIST_POINT_value(points, index)->distpoint;
+        if (name != NULL && name->type == 1) count++;
+    }
+    CRL_DIST_POINTS_free(points);
+    if (count == 0) return 0;
+    return count * i2d_X509_NAME(X509_get_issuer_name(certificate), NULL);
+}
+
 /// The length of an RSA key's public exponent, in bits; 0 where there is none.
 static inline int lupine_rsa_exponent_bits(const EVP_PKEY *key) {
     BIGNUM *exponent = NULL;

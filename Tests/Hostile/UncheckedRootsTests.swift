@@ -15,7 +15,7 @@ import Testing
     @Test("[I-12.2, U-13.17] they are read off the loop, while the response stands still")
     func readOffTheLoop() async throws {
         let pipe = FileManager.default.temporaryDirectory.appending(path: "lupine-pipe-\(UUID())").path
-        try #require(mkfifo(pipe, 0o600) == 0)
+        try #require(unsafe mkfifo(pipe, 0o600) == 0)
         defer { try? FileManager.default.removeItem(atPath: pipe) }
         let storage = try #require(URLSessionConfiguration.ephemeral.httpCookieStorage)
         let change = { (configuration: URLSessionConfiguration) in

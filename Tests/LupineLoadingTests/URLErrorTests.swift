@@ -26,7 +26,8 @@ struct URLErrorTests {
 
         private static func failed(_ errors: [Int32]) -> TransportError {
             .unreachable(
-                host: "h", port: 443, errors.map { ConnectFailure(address: address, error: Errno(rawValue: $0)) })
+                host: "h", port: 443,
+                errors.map { ConnectFailure(address: address, error: Errno(rawValue: $0)) })
         }
 
         private static func http(_ error: HTTPError) -> TransportError { .http(host: "h", port: 443, error) }

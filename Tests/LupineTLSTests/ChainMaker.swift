@@ -63,6 +63,16 @@ enum ChainMaker {
             signer: PrivateKey(pem: PKI.text("\(signer).key"), password: nil))
     }
 
+    /// A certificate with so many distribution points that are named relative to its issuer.
+    static func relativePoints(_ count: Int) throws -> Certificate {
+        let key = try PrivateKey(pem: PKI.text("intermediate.key"), password: nil)
+        let points = [UInt8]((0..<count).flatMap { _ in [0x30, 0x04, 0xA0, 0x02, 0xA1, 0x00] as [UInt8] })
+        let size = [UInt8(points.count >> 8), UInt8(points.count & 0xFF)]
+        let text = Hexadecimal.lowercase([0x30, 0x82] + size + points)
+        return try certificate(
+            "relative", issuer: "issuer", [(NID_crl_distribution_points, "DER:" + text)], key)
+    }
+
     private static func certificate(
         _ name: String, issuer: String, _ extensions: [(Int32, String)], _ key: PrivateKey,
         signer: PrivateKey? = nil, end: Int64 = 4_102_444_799

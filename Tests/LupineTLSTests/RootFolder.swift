@@ -20,12 +20,14 @@ final class RootFolder {
     init() throws {
         let temporary = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
         path = "\(temporary)/lupine-roots-\(UInt64.random(in: 0 ... .max))"
-        guard mkdir(path, 0o700) == 0 else { throw Failure(call: "mkdir", code: errno) }
+        guard unsafe mkdir(path, 0o700) == 0 else { throw Failure(call: "mkdir", code: errno) }
     }
 
     deinit {
-        for name in names { if unlink("\(path)/\(name)") != 0 { rmdir("\(path)/\(name)") } }
-        rmdir(path)
+        for name in names {
+            if unsafe unlink("\(path)/\(name)") != 0 { unsafe rmdir("\(path)/\(name)") }
+        }
+        unsafe rmdir(path)
     }
 
     /// The path of a name in it.
@@ -52,25 +54,27 @@ final class RootFolder {
     /// Makes a file of so many octets, without any.
     func makeHollow(_ size: Int, at name: String) throws {
         try write([], to: name)
-        guard truncate(file(name), off_t(size)) == 0 else { throw Failure(call: "truncate", code: errno) }
+        guard unsafe truncate(file(name), off_t(size)) == 0 else {
+            throw Failure(call: "truncate", code: errno)
+        }
     }
 
     func link(_ name: String, to target: String) throws {
-        guard symlink(target, file(name)) == 0 else { throw Failure(call: "symlink", code: errno) }
+        guard unsafe symlink(target, file(name)) == 0 else { throw Failure(call: "symlink", code: errno) }
         names.append(name)
     }
 
     func makePipe(_ name: String) throws {
-        guard mkfifo(file(name), 0o600) == 0 else { throw Failure(call: "mkfifo", code: errno) }
+        guard unsafe mkfifo(file(name), 0o600) == 0 else { throw Failure(call: "mkfifo", code: errno) }
         names.append(name)
     }
 
     func makeFolder(_ name: String) throws {
-        guard mkdir(file(name), 0o700) == 0 else { throw Failure(call: "mkdir", code: errno) }
+        guard unsafe mkdir(file(name), 0o700) == 0 else { throw Failure(call: "mkdir", code: errno) }
         names.append(name)
     }
 
-    func remove(_ name: String) { unlink(file(name)) }
+    func remove(_ name: String) { unsafe unlink(file(name)) }
 
     /// Puts certificates into it as c_rehash does: each in a file of its own, and a link by the hash of its subject.
     func fill(hashed certificates: [Certificate]) throws {

@@ -32,7 +32,7 @@ import Testing
     ]
 
     static func rows() throws -> [Row] {
-        let fixtures = try leaves.compactMap { leaf in
+        let fixtures = leaves.compactMap { leaf in
             try? TrustFixture.certificates(leaf + "-chain")
         }
         try #require(fixtures.count > 12)

@@ -138,10 +138,7 @@ struct CookieJar: Sendable {
             (shelves[domain] ?? []).contains { entry in
                 entry.cookie.isSecure && entry.cookie.name.utf8.elementsEqual(cookie.name.utf8)
                     && !entry.isOver(at: now)
-                    && (cookie.path == entry.cookie.path
-                        || cookie.path.hasPrefix(
-                            entry.cookie.path.hasSuffix("/") ? entry.cookie.path : entry.cookie.path + "/"
-                        ))
+                    && CookieOrigin.isPath(cookie.path, below: entry.cookie.path)
             } && (HostName.isSame(domain, orBelow: key) || HostName.isSame(key, orBelow: domain))
         }
     }

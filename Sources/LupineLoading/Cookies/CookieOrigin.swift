@@ -35,9 +35,12 @@ struct CookieOrigin: Hashable, Sendable {
     }
 
     /// Whether a cookie of that path is for this address (RFC 6265 §5.1.4).
-    func isPath(below cookiePath: String) -> Bool {
-        guard path.hasPrefix(cookiePath) else { return false }
-        return path.utf8.count == cookiePath.utf8.count || cookiePath.hasSuffix("/")
-            || path.dropFirst(cookiePath.count).first == "/"
+    func isPath(below cookiePath: String) -> Bool { Self.isPath(path, below: cookiePath) }
+
+    /// Whether one path is another, or below it. By octets: a server decides how long they are, and how many.
+    static func isPath(_ path: String, below other: String) -> Bool {
+        let (path, other) = (path.utf8, other.utf8)
+        guard path.starts(with: other) else { return false }
+        return path.count == other.count || other.last == 0x2F || path.dropFirst(other.count).first == 0x2F
     }
 }

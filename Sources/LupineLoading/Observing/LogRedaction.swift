@@ -45,12 +45,12 @@ package enum LogRedaction {
         printable(withoutQuerySecrets(withoutUserInfo(text)))
     }
 
-    /// The text with line ends and other control characters as escapes.
+    /// The text with line ends, other control characters and those that turn its direction as escapes.
     package static func printable(_ text: String) -> String {
         var line = ""
         for scalar in text.unicodeScalars {
             switch scalar.properties.generalCategory {
-            case .control, .lineSeparator, .paragraphSeparator: line += scalar.escaped(asASCII: true)
+            case .control, .format, .lineSeparator, .paragraphSeparator: line += scalar.escaped(asASCII: true)
             default: line.unicodeScalars.append(scalar)
             }
         }

@@ -49,7 +49,9 @@ final class SessionEngine: Sendable {
         let resolver: Resolver
         let dialing: DialConfiguration
         let proxyProfile: TLSProfile
-        let options: URLSessionConfiguration.LupineOptions
+        let unixSocketPath: String?
+        let localBinding: String?
+        let identityOrigins: Set<HTTPClient.HostAndPort>?
         /// Whether any request may have a proxy.
         let hasProxy: Bool
         /// Where the last request went.
@@ -73,7 +75,10 @@ final class SessionEngine: Sendable {
             self.resolver = resolver
             self.dialing = dialing
             self.proxyProfile = proxyProfile
-            self.options = options
+            // Not the options: what a program has put there does not end with the engine, on a loop.
+            unixSocketPath = options.unixSocketPath
+            localBinding = options.localBinding
+            identityOrigins = options.tls.identityOrigins
         }
 
         /// Lets what runs come to its end, then releases everything.
@@ -245,9 +250,9 @@ final class SessionEngine: Sendable {
             : nil
         let origin = Origin(
             scheme: server.scheme, host: server.host, port: server.port,
-            unixPath: parts.options.unixSocketPath, proxy: proxy, tls: profile,
+            unixPath: parts.unixSocketPath, proxy: proxy, tls: profile,
             proxyTLS: proxy?.kind == .https ? parts.proxyProfile : nil,
-            localBinding: parts.options.localBinding)
+            localBinding: parts.localBinding)
         if !server.spelling.isEmpty {
             let isAlone = proxy == nil && profile == nil
             Self.keep(server, isAlone ? origin : nil, text, place.target, parts)
@@ -284,7 +289,7 @@ final class SessionEngine: Sendable {
     }
 
     private static func proxy(for server: RouteServer, _ parts: Parts) -> ProxyServer? {
-        guard parts.options.unixSocketPath == nil else { return nil }
+        guard parts.unixSocketPath == nil else { return nil }
         return parts.proxies.proxy(for: server.scheme, host: server.nameWithoutZone, port: server.port)
     }
 
@@ -306,19 +311,19 @@ final class SessionEngine: Sendable {
         let parts = try parts.get()
         let place = try Self.place(host, port)
         let name = place.zone.map { place.host + "%" + $0 } ?? place.host
-        let socket = parts.options.unixSocketPath
+        let socket = parts.unixSocketPath
         let proxy =
             socket == nil ? parts.proxies.proxy(for: .https, host: place.host, port: place.port) : nil
         let origin = Origin(
             scheme: .http, host: name, port: place.port, unixPath: socket, proxy: proxy,
             proxyTLS: proxy?.kind == .https ? parts.proxyProfile : nil,
-            localBinding: parts.options.localBinding)
+            localBinding: parts.localBinding)
         return StreamRoute(
             origin: origin, dialing: parts.dialing, resolver: parts.resolver, loop: parts.group.next(),
             profile: parts.streamTrust.profile(
                 host: name, port: place.port, for: trust,
                 mayIdentify: HTTPClient.HostAndPort.mayIdentify(
-                    to: place.host, place.port, of: parts.options.tls.identityOrigins, after: .withinOrigin)))
+                    to: place.host, place.port, of: parts.identityOrigins, after: .withinOrigin)))
     }
 
     /// The strict reader of URLs judges the host; what would end it in a URL is none of it.

@@ -14,7 +14,7 @@ extension TLSEngine {
         }
         // When sending fails, the peer may have said why.
         if !isCorked { try? flush() }
-        if gate.isAsking && gate.state != .stopped, let trust = askedTrust { return .awaitsTrust(trust) }
+        if gate.isAsking && gate.state != .stopped, let trust = askedTrust { return try question(trust) }
         if case .refused(let failure, from: .held) = gate.state { throw refuse(failure, saying: true) }
         if case .refused(let failure, from: .resumed) = gate.state { throw refuse(failure, saying: false) }
         OpenSSLErrors.clear()
@@ -37,7 +37,7 @@ extension TLSEngine {
             return .wouldBlock
         case SSL_ERROR_WANT_RETRY_VERIFY, SSL_ERROR_WANT_WRITE, SSL_ERROR_WANT_X509_LOOKUP:
             try? flush()
-            if gate.isAsking, let trust = askedTrust { return .awaitsTrust(trust) }
+            if gate.isAsking, let trust = askedTrust { return try question(trust) }
             guard case .asking = identityState else { throw fail(.closedInHandshake) }
             return .awaitsIdentity(identityRequest)
         default:
@@ -170,6 +170,19 @@ extension TLSEngine {
             certificates: peerCertificates, stapledResponse: stapledResponse, host: host,
             store: context.store,
             intermediates: context.configuration.intermediates)
+    }
+
+    /// Asks the owner, unless the chain costs too much to be looked at by anybody.
+    private func question(_ trust: PeerTrust) throws(TLSError) -> Progress {
+        if let certificate = trust.certificates.first(where: { $0.isCostlyToRead }) {
+            throw fail(
+                .untrusted(
+                    .invalidChain(
+                        subject: certificate.subject.description,
+                        code: Int(X509_V_ERR_UNSUPPORTED_EXTENSION_FEATURE),
+                        reason: "too many of its distribution points are named relative to its issuer")))
+        }
+        return .awaitsTrust(trust)
     }
 
     private func presentedChain(isServer: Bool) -> [Certificate] {

@@ -31,6 +31,10 @@ extension Certificate {
         }
     }
 
+    /// Whether what it may be used for must not be asked: OpenSSL would first copy its issuer's name for each of thousands of
+    /// distribution points, which takes seconds and gigabytes for 100 KB.
+    var isCostlyToRead: Bool { unsafe lupine_copied_names(handle.pointer) > 5_000 }
+
     /// Whether it may be presented by a client, or stand above one that is.
     func mayServeClients(asAuthority: Bool) -> Bool {
         defer { OpenSSLErrors.clear() }

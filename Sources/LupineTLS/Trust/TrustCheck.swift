@@ -67,6 +67,9 @@ public struct CustomTrustCheck: Sendable, Hashable {
         let closure: @Sendable (PeerTrust, @escaping Reply) -> Void
 
         init(_ closure: @escaping @Sendable (PeerTrust, @escaping Reply) -> Void) { self.closure = closure }
+
+        // The last to hold it may be a connection, on its event loop; what the closure holds is the program's.
+        deinit { Task.detached { [closure] in withExtendedLifetime(closure) {} } }
     }
 
     private let body: Body

@@ -345,7 +345,8 @@ import Testing
             let entry = CacheEntry(
                 response: try CacheStage.loaded("x", lines),
                 for: try CacheStage.request("http://h/a", row.stored),
-                requestTime: Date(), responseTime: Date(), provenance: .plain, identifying: mine, writtenInfo: nil)
+                requestTime: Date(), responseTime: Date(), provenance: .plain, identifying: mine,
+                writtenInfo: nil)
             let asked = try CacheStage.request("http://h/a", row.asked)
             let reader = CacheReader(policy: .standard(roots: "system"), identifyingFields: mine)
             #expect(entry.answers(asked, of: reader) == row.isSame, "\(row.what)")
@@ -357,7 +358,8 @@ import Testing
             let entry = CacheEntry(
                 response: try CacheStage.loaded("x", [("Cache-Control", control)]),
                 for: try CacheStage.request(),
-                requestTime: Date(), responseTime: Date(), provenance: .plain, identifying: mine, writtenInfo: nil)
+                requestTime: Date(), responseTime: Date(), provenance: .plain, identifying: mine,
+                writtenInfo: nil)
             #expect((entry.vary.audience == nil) == (control == "PUBLIC"), "\(control)")
         }
     }
@@ -378,7 +380,8 @@ import Testing
         for (stored, fields, asked, other, isSame) in rows {
             let entry = CacheEntry(
                 response: try CacheStage.loaded("x"), for: try CacheStage.request(stored, fields),
-                requestTime: Date(), responseTime: Date(), provenance: .plain, identifying: .usual, writtenInfo: nil)
+                requestTime: Date(), responseTime: Date(), provenance: .plain, identifying: .usual,
+                writtenInfo: nil)
             #expect(
                 entry.answers(try CacheStage.request(asked, other), of: .standard) == isSame,
                 "\(stored) \(fields), \(asked) \(other)")

@@ -28,6 +28,18 @@ private final class JarStage {
 }
 
 struct CookieJarTests {
+    @Test(
+        "[U-13.8] a path is below another by its octets",
+        arguments: [
+            ("/", "/", true), ("/a", "/", true), ("/a", "/a", true), ("/a/b", "/a", true),
+            ("/a/b", "/a/", true),
+            ("/ab", "/a", false), ("/a", "/a/", false), ("/", "/a", false), ("", "/", false),
+            ("/\u{E9}/x", "/\u{E9}", true), ("/\u{E9}/x", "/e\u{301}", false), ("/e\u{301}", "/e", false),
+        ])
+    func paths(_ path: String, _ other: String, _ isBelow: Bool) {
+        #expect(CookieOrigin.isPath(path, below: other) == isBelow)
+    }
+
     @Test("[U-13.10] names that look the same are two names")
     func equivalentNames() throws {
         let jar = JarStage()

@@ -255,6 +255,23 @@ struct HostileLookTests {
         await cache.flush()
     }
 
+    @Test("[O-7] what a program has put into its configuration ends on no loop")
+    func configuredValue() async throws {
+        let origin = try LupineOrigin.Origin.start()
+        let (places, ended) = AsyncStream.makeStream(of: Bool.self)
+        do {
+            let configuration = DriverLoad.configuration()
+            configuration.lupine.protocolValue = Parting { ended.yield(EventLoop.current != nil) }
+            let session = URLSession(configuration: configuration)
+            _ = try await session.data(from: try #require(URL(string: origin.url + "/get")))
+        }
+        for await isOnLoop in places {
+            #expect(!isOnLoop)
+            break
+        }
+        await origin.shutdown()
+    }
+
     @Test("[O-7] a response of the program's is not asked where files are written")
     func writtenResponse() async throws {
         let stage = CacheStage()
@@ -419,7 +436,7 @@ struct HostileLookTests {
     @Test(
         "[O-6] an evaluator whose cookies go may ask the storage when it goes away",
         arguments: Forgetting.allCases)
-    func forgottenEvaluator(_ forgetting: Forgetting) throws {
+    func forgottenEvaluator(_ forgetting: Forgetting) async throws {
         let storage = HTTPCookieStorage(file: nil)
         let ends = Noted(0)
         let url = try #require(URL(string: "https://h.example/"))
@@ -440,9 +457,11 @@ struct HostileLookTests {
             storage.store(
                 [try cookie(name)], from: url, mainDocumentURL: nil, policy: .always, apartFor: judge(look))
         }
-        try store("first") { [unowned storage] in
-            _ = storage.cookies
+        let (told, ended) = AsyncStream.makeStream(of: Void.self)
+        try store("first") { [weak storage] in
+            _ = storage?.cookies
             ends.update { $0 += 1 }
+            ended.yield()
         }
         #expect(storage.hasSomeApart && ends.value == 0)
         switch forgetting {
@@ -450,6 +469,7 @@ struct HostileLookTests {
         case .emptied: storage.deleteCookie(try cookie("first"))
         case .cleared: storage.removeCookies(since: .distantPast)
         }
-        #expect(ends.value == 1)
+        for await _ in told { break }
+        #expect(ends.value == 1 && storage.cookies != nil)
     }
 }

@@ -36,13 +36,14 @@ import Testing
             pair.shakeHands()
             return pair
         }
-        let most = 32 - good.count
+        let most = 64 - good.count
         for (others, isTaken) in [
             ([], true), ([Certificate](repeating: good[0], count: most), true),
             ([Certificate](repeating: good[0], count: most + 1), false), (spelledOut, false),
         ] {
             let pair = try outcome(others)
-            #expect(pair.clientIsDone == isTaken, "\(others.count) \(pair.questions.map(\.certificates.count))")
+            #expect(
+                pair.clientIsDone == isTaken, "\(others.count) \(pair.questions.map(\.certificates.count))")
             if isTaken { continue }
             guard case .protocolViolation? = pair.clientError else {
                 Issue.record("\(String(describing: pair.clientError))")
@@ -50,6 +51,41 @@ import Testing
             }
             #expect(pair.questions.isEmpty)
         }
+    }
+
+    /// OpenSSL copies the issuer's name for each such point as soon as it is asked what a certificate may be used for.
+    @Test(arguments: TLSVersion.tested)
+    func pointsThatAreNamedRelativeToTheIssuer(_ version: TLSVersion) throws {
+        let good = try FixtureIdentity.certificates("good-chain.pem")
+        for (count, isTaken) in [(1, true), (100, true), (1_000, false)] {
+            let identity = try TLSIdentity(
+                certificate: good[0],
+                intermediates: Array(good.dropFirst()) + [ChainMaker.relativePoints(count)],
+                privateKey: PrivateKey(pem: PKI.text("good.key"), password: nil))
+            let pair = try EnginePair(
+                .test(version),
+                TLSServerConfiguration(identities: [TLSServerIdentity(identity, serverNames: ["good.test"])]))
+            pair.shakeHands()
+            #expect(pair.clientIsDone == isTaken, "\(count)")
+            if isTaken { continue }
+            guard case .untrusted(.invalidChain("CN=relative", 45, _))? = pair.clientError else {
+                Issue.record("\(String(describing: pair.clientError))")
+                continue
+            }
+            #expect(pair.questions.isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        ("06072A8648CE3D0101", 1), ("06072A8648CE3D0102", 1), ("0681072A8648CE3D0101", 1),
+        ("00112A8648CE3D0101FF", 1), ("06072A8648CE3D0201", 0), ("06082A8648CE3D030107", 0),
+        ("2A8648CE3D01", 0), ("2A8648CE3D0103", 0), ("", 0),
+    ])
+    func spelledOutCurvesAreFoundInAnyForm(_ hexadecimal: String, _ expected: Int32) throws {
+        let octets = stride(from: 0, to: hexadecimal.count, by: 2).compactMap { index in
+            UInt8(hexadecimal.dropFirst(index).prefix(2), radix: 16)
+        }
+        #expect(unsafe lupine_has_spelled_out_curve(octets, octets.count) == expected)
     }
 
     /// A certificate whose key spells out the parameters of P-256: `openssl ecparam -name prime256v1 -param_enc explicit -genkey`.

@@ -49,6 +49,9 @@ struct LogRedactionTests {
         Row(
             shows: "line ends are escaped", text: "a\r\nb\n\u{0}\u{1B}[0m",
             line: "a\\r\\nb\\n\\0\\u{1B}[0m"),
+        Row(
+            shows: "what turns the direction of a line is escaped", text: "a\u{202E}b\u{2066}c",
+            line: "a\\u{202E}b\\u{2066}c"),
         Row(shows: "letters of all kinds stay", text: "grün 日本", line: "grün 日本"),
     ]
 

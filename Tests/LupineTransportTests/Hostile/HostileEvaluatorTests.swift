@@ -239,6 +239,29 @@ import Testing
         _ = profiles.profile(TLSConfiguration(), trust: .default)
     }
 
+    @Test("[O-7] what an evaluator's closure holds ends on no loop")
+    func closureEndsElsewhere() async throws {
+        final class Parting: Sendable {
+            let ended: @Sendable (Bool) -> Void
+            init(_ ended: @escaping @Sendable (Bool) -> Void) { self.ended = ended }
+            deinit { ended(EventLoop.current != nil) }
+        }
+        let (places, told) = AsyncStream.makeStream(of: Bool.self)
+        try await withSecurePool { stage in
+            let parting = Parting { told.yield($0) }
+            let trust = TrustEvaluator.custom { [parting] _, reply in
+                withExtendedLifetime(parting) { reply(.success(())) }
+            }
+            let sink = try await stage.send("/get", profile: SecurePool.profile(trust: trust))
+            #expect(sink.failure == nil)
+        }
+        // The connection that was kept is gone with its pool, and was the last to hold the profile.
+        for await isOnLoop in places {
+            #expect(!isOnLoop)
+            break
+        }
+    }
+
     // MARK: the end
 
     @Test("no thread for evaluators is there before the first, and none is left when the group has ended")
