@@ -54,7 +54,7 @@ struct AlamofireExtendedTests {
         #expect(URLSessionConfiguration.af.default.timeoutIntervalForRequest == 60)
         let ephemeral = URLSessionConfiguration.af.ephemeral
         ephemeral.headers = []
-        #expect(URLSessionConfiguration.af.ephemeral.headers == .default)
+        #expect(URLSessionConfiguration.af.ephemeral.headers.dictionary == HTTPHeaders.default.dictionary)
     }
 
     @Test("[V-10.2] the ephemeral configuration keeps nothing")

@@ -97,12 +97,13 @@ final class AuthenticationAnswer: TunnelAuthorizing, Sendable {
     /// Goes on with the nonce of a new challenge. One that was used before is counted on.
     func renew(_ challenge: DigestChallenge) {
         form.withLock { form in
-            guard case .digest(let current, var before) = form, current.challenge.nonce != challenge.nonce,
+            let nonce = PeerText(challenge.nonce)
+            guard case .digest(let current, var before) = form, PeerText(current.challenge.nonce) != nonce,
                 let user = credential.user, let password = credential.password
             else { return }
             before.append(current)
             if before.count > Self.mostNonces { before.removeFirst() }
-            let known = before.firstIndex { $0.challenge.nonce == challenge.nonce }
+            let known = before.firstIndex { PeerText($0.challenge.nonce) == nonce }
             let next = known.map { before.remove(at: $0) }
             form = .digest(
                 next ?? DigestResponse(challenge, user: user, password: password), before: before)

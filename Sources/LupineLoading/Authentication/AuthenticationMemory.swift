@@ -181,7 +181,9 @@ final class AuthenticationMemory: Sendable {
         }
         if domain.isEmpty { return .prefixes(["/"]) }
         let prefixes = domain.compactMap { text -> String? in
-            guard let place = URL(string: text, relativeTo: url)?.absoluteURL,
+            // A URI is ASCII (RFC 3986 §2): a name in other letters would be looked at by IDNA's rules, which takes long.
+            guard text.utf8.allSatisfy({ $0 < 0x80 }),
+                let place = URL(string: text, relativeTo: url)?.absoluteURL,
                 AuthenticationCandidate.Asker.server(of: place)?.canonical == answer.identity.asker
             else { return nil }
             return Self.path(of: place)

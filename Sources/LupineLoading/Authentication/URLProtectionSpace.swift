@@ -12,7 +12,7 @@ public final class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, Send
         var canonicalHost: String
         var port: Int
         var scheme: String?
-        var realm: String?
+        var realm: PeerText?
         var method: String
         var isProxy: Bool
         var proxyType: String?
@@ -51,7 +51,8 @@ public final class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, Send
         self.distinguishedNames = distinguishedNames
         self.serverTrust = serverTrust
         contents = Contents(
-            canonicalHost: HostName.canonical(host), port: port, scheme: scheme, realm: realm,
+            canonicalHost: HostName.canonical(host), port: port, scheme: scheme,
+            realm: realm.map(PeerText.init),
             method: authenticationMethod ?? NSURLAuthenticationMethodDefault, isProxy: false, proxyType: nil)
     }
 
@@ -70,7 +71,7 @@ public final class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, Send
         distinguishedNames = nil
         serverTrust = nil
         contents = Contents(
-            canonicalHost: HostName.canonical(host), port: port, scheme: nil, realm: realm,
+            canonicalHost: HostName.canonical(host), port: port, scheme: nil, realm: realm.map(PeerText.init),
             method: authenticationMethod ?? NSURLAuthenticationMethodDefault, isProxy: true, proxyType: type)
     }
 
@@ -88,7 +89,7 @@ public final class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, Send
             canonicalHost: HostName.canonical(host as String),
             port: Int(truncatingIfNeeded: coder.decodeInt64(forKey: "port")),
             scheme: coder.decodeObject(of: NSString.self, forKey: "protocol") as String?,
-            realm: coder.decodeObject(of: NSString.self, forKey: "realm") as String?,
+            realm: coder.decodeObject(of: NSString.self, forKey: "realm").map { PeerText($0 as String) },
             method: method as String,
             isProxy: coder.decodeBool(forKey: "isProxy"),
             proxyType: coder.decodeObject(of: NSString.self, forKey: "proxyType") as String?)
@@ -99,7 +100,7 @@ public final class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, Send
         coder.encode(host as NSString, forKey: "host")
         coder.encode(Int64(contents.port), forKey: "port")
         coder.encode(contents.scheme.map { $0 as NSString }, forKey: "protocol")
-        coder.encode(contents.realm.map { $0 as NSString }, forKey: "realm")
+        coder.encode(contents.realm.map { $0.text as NSString }, forKey: "realm")
         coder.encode(contents.method as NSString, forKey: "method")
         coder.encode(contents.isProxy, forKey: "isProxy")
         coder.encode(contents.proxyType.map { $0 as NSString }, forKey: "proxyType")
@@ -116,7 +117,7 @@ public final class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, Send
     public var `protocol`: String? { contents.scheme }
 
     /// Which of the server's spaces it is; nil where the method has none.
-    public var realm: String? { contents.realm }
+    public var realm: String? { contents.realm?.text }
 
     /// How the server or proxy wants to be answered.
     public var authenticationMethod: String { contents.method }
@@ -160,7 +161,7 @@ public final class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, Send
     /// Host, port, realm and method.
     public override var description: String {
         let kind = contents.isProxy ? "proxy " : ""
-        let realm = contents.realm.map { ", realm \($0.debugDescription)" } ?? ""
+        let realm = contents.realm.map { ", realm \($0.text.debugDescription)" } ?? ""
         return "<URLProtectionSpace \(kind)\(host):\(port)\(realm), \(authenticationMethod)>"
     }
 }

@@ -125,7 +125,7 @@ struct CookieJar: Sendable {
         cookie.domain.hasPrefix(".") ? String(cookie.domain.dropFirst()) : cookie.domain
     }
 
-    private static func isSame(_ left: HTTPCookie, _ right: HTTPCookie) -> Bool {
+    static func isSame(_ left: HTTPCookie, _ right: HTTPCookie) -> Bool {
         left.name.utf8.elementsEqual(right.name.utf8) && left.domain == right.domain
             && left.path.utf8.elementsEqual(right.path.utf8)
     }

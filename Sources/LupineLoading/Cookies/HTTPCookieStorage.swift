@@ -151,9 +151,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
             }
             let own = state.apart[index].jar.cookies(for: origin, at: now, where: isWanted)
             let others = cookies.filter { cookie in
-                !own.contains {
-                    $0.name == cookie.name && $0.domain == cookie.domain && $0.path == cookie.path
-                }
+                !own.contains { CookieJar.isSame($0, cookie) }
             }
             return own + others
         }

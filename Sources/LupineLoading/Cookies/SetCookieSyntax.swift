@@ -112,7 +112,10 @@ enum SetCookieSyntax {
         case "samesite": contents.sameSite = HTTPCookieStringPolicy(attribute: text)?.rawValue
         case "version": contents.version = unquoted(text) == "1" ? 1 : 0
         case "comment": contents.comment = unquoted(text)
-        case "commenturl": contents.commentURL = URL(string: unquoted(text))
+        case "commenturl":
+            // A URI is ASCII (RFC 3986 §2): a name in other letters would be looked at by IDNA's rules, which takes long.
+            let address = unquoted(text)
+            contents.commentURL = address.utf8.allSatisfy { $0 < 0x80 } ? URL(string: address) : nil
         case "port": contents.ports = ports(text)
         case "discard": contents.isDiscarded = true
         default: break

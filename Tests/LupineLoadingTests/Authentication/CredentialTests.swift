@@ -7,6 +7,20 @@ import Testing
 @testable import LupineLoading
 
 struct CredentialTests {
+    @Test("[U-11.1] realms that look the same are two, and a realm is given back as it was")
+    func realms() {
+        func space(_ realm: String?) -> URLProtectionSpace {
+            URLProtectionSpace(
+                host: "h", port: 443, protocol: NSURLProtectionSpaceHTTPS, realm: realm,
+                authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+        }
+        #expect(space("a") == space("a") && space("a").hash == space("a").hash)
+        #expect(space("\u{E9}") != space("e\u{301}") && space("a") != space(nil))
+        let long = String(repeating: "x", count: 100)
+        #expect(space(long + "a") != space(long + "b"))
+        #expect(Array((space("e\u{301}").realm ?? "").unicodeScalars) == ["e", "\u{301}"])
+    }
+
     static func space(
         _ host: String = "example.org", _ port: Int = 443, _ scheme: String? = "https",
         _ realm: String? = "r",

@@ -141,7 +141,11 @@ struct SessionEngineTests {
         await withCheckedContinuation { continuation in engine.shutDown { continuation.resume() } }
         await proxy.shutdown()
 
-        let refusing = SessionEngine(SessionSettings(configuration))
+        // Nobody listens at port 1; the one that was just given back may be somebody else's by now.
+        let absent = URLSessionConfiguration.ephemeral {
+            $0.connectionProxyDictionary = ["HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": 1]
+        }
+        let refusing = SessionEngine(SessionSettings(absent))
         let refused = await (try refusing.begin("http://origin.test/")).sink.answer
         let error = try #require(refused.error)
         #expect(URLError(error, url: nil).code == .cannotConnectToHost)
