@@ -54,14 +54,6 @@ struct Errand: Sendable {
             }
             return .success
         }
-        if invocation.isOffline {
-            let output = OutputPlan(invocation, surroundings, saves: false)
-            let teller = FetchTeller(
-                invocation: invocation, surroundings: surroundings, output: output,
-                asksForCodings: !invocation.keepsEncoding)
-            for plan in plans { teller.request(plan.request) }
-            return .success
-        }
         let needsJudge = invocation.isInsecure || !invocation.pins.isEmpty || invocation.listsCertificates
         let judge =
             needsJudge
@@ -77,13 +69,28 @@ struct Errand: Sendable {
         let maker = SessionMaker(
             invocation: invocation, surroundings: surroundings, judge: judge, monitors: monitors,
             urls: plans.map(\.url))
+        if invocation.isOffline {
+            for plan in plans {
+                let session = try maker.session(for: plan, cookies: memory.storage(for: plan.url))
+                do {
+                    let head = try session.session.requestHead(for: plan.request, bodyFrom: plan.bodyFile)
+                    teller(plan).sent(Array(head), hasContent: true)
+                } catch {
+                    throw Complaint.failure(
+                        of: .sessionTaskFailed(error: error), url: plan.url, invocation: invocation)
+                }
+            }
+            return .success
+        }
         if let plan = plans.first, ["ws", "wss"].contains(plan.url.scheme?.lowercased() ?? "") {
-            let session = try maker.session(for: plan, cookies: memory.storage(for: plan.url))
+            let session = try maker.session(
+                for: plan, cookies: memory.storage(for: plan.url), wire: wire { teller(plan) })
             return await SocketChat(plan, invocation, surroundings, session: session, style: outputStyle)
                 .run()
         }
         if invocation.followsEvents, let plan = plans.first {
-            let session = try maker.session(for: plan, cookies: memory.storage(for: plan.url))
+            let session = try maker.session(
+                for: plan, cookies: memory.storage(for: plan.url), wire: wire { teller(plan) })
             let follower = EventFollower(plan, invocation, surroundings, session: session, style: outputStyle)
             let failure = await follower.run()
             if let failure { complain(failure) }
@@ -99,6 +106,21 @@ struct Errand: Sendable {
     }
     private var errorStyle: Style {
         Style(isOn: surroundings.usesColor(on: surroundings.errors, invocation.color))
+    }
+
+    /// Tells what a session sends and receives, where the line asks for that.
+    private func wire(_ anybody: () -> FetchTeller?) -> WireTeller? {
+        let parts = invocation.print ?? []
+        guard invocation.isVerbose || !parts.isDisjoint(with: [.requestHead, .requestBody]) else {
+            return nil
+        }
+        return WireTeller(anybody())
+    }
+
+    private func teller(_ plan: RequestPlan) -> FetchTeller {
+        FetchTeller(
+            invocation: invocation, surroundings: surroundings,
+            output: OutputPlan(invocation, surroundings, saves: false), request: plan.request)
     }
 
     /// Asks for the password that -u leaves open, on a terminal. A token has none.
@@ -137,16 +159,18 @@ struct Errand: Sendable {
         board?.begin()
         defer { board?.close() }
         // One session for all, or one for the cookies of each origin.
-        var sessions: [ObjectIdentifier?: Session] = [:]
+        var sessions: [ObjectIdentifier?: (Session, WireTeller?)] = [:]
         let files = SavedFiles()
         let fetches = try plans.enumerated().map { index, plan in
             let destination = destination(index)
             let cookies = memory.storage(for: plan.url)
             let key = cookies.map { ObjectIdentifier($0) }
-            let session = try sessions[key] ?? maker.session(for: plan, cookies: cookies)
-            sessions[key] = session
+            let wire = wire { nil }
+            let (session, teller) =
+                try sessions[key] ?? (maker.session(for: plan, cookies: cookies, wire: wire), wire)
+            sessions[key] = (session, teller)
             return Fetch(
-                plan, invocation, surroundings, session: session,
+                plan, invocation, surroundings, session: session, wire: teller,
                 output: OutputPlan(invocation, surroundings, saves: destination != nil),
                 destination: destination, board: board, files: files, number: index)
         }

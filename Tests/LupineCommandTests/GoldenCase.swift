@@ -208,7 +208,7 @@ struct GoldenCase: CustomTestStringConvertible, Sendable {
         GoldenCase("--print m @/robots.txt", "total ", part: true),
         GoldenCase(
             "--print HB -d a=b @/post",
-            "POST /post HTTP/1.1\nHost: localhost:@\nAccept: */*\nContent-Type: application/x-www-form-urlencoded\nUser-Agent: lupine/0.1.0\nAccept-Encoding: gzip, deflate, br\nContent-Length: 3\n\na=b\n\n"
+            "POST /post HTTP/1.1\nContent-Length: 3\nHost: localhost:@\nUser-Agent: lupine/0.1.0\nAccept: */*\nContent-Type: application/x-www-form-urlencoded\nAccept-Encoding: gzip, deflate, br\nConnection: keep-alive\n\na=b\n\n"
         ),
         GoldenCase(
             "--color never @/robots.txt",

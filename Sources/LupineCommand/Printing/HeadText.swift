@@ -2,6 +2,7 @@
 
 internal import Foundation
 internal import Lupine
+internal import LupineTransport
 
 /// Heads of messages as text for people, and as curl's `-i` has them for programs.
 struct HeadText: Sendable {
@@ -19,32 +20,32 @@ struct HeadText: Sendable {
 
     func response(_ response: HTTPURLResponse) -> TerminalText {
         let wire = response.lupine
-        let status = "\(response.statusCode)" + (wire.reason.isEmpty ? "" : " \(wire.reason)")
-        let painted = style.paint(status, Style.ink(status: response.statusCode))
-        return lines("\(style.paint(wire.version, .faint)) \(painted)", wire.fields)
+        return lines(statusLine(wire.version, response.statusCode, wire.reason), wire.fields)
     }
 
-    /// A request as it is sent. The library adds what frames the message; it stands where it goes out.
-    func request(_ request: URLRequest, asksForCodings: Bool) -> TerminalText {
-        let url = request.url
-        var target = (url?.path(percentEncoded: true)).flatMap { $0.isEmpty ? nil : $0 } ?? "/"
-        if let query = url?.query(percentEncoded: true) { target += "?\(query)" }
-        var fields = (request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }.map {
-            ($0.key, $0.value)
+    func response(_ head: TransferHead) -> TerminalText {
+        lines(
+            statusLine(head.version.description, Int(head.status.code), head.reason),
+            (0..<head.fields.count).map { (head.fields.name(at: $0), head.fields.value(at: $0)) })
+    }
+
+    private func statusLine(_ version: String, _ code: Int, _ reason: String) -> TerminalText {
+        let status = "\(code)" + (reason.isEmpty ? "" : " \(reason)")
+        return "\(style.paint(version, .faint)) \(style.paint(status, Style.ink(status: code)))"
+    }
+
+    /// The head of a request, as its octets go out.
+    func request(_ head: some Collection<UInt8>) -> TerminalText {
+        let all = String(decoding: head, as: UTF8.self).split(separator: "\r\n")
+        let words = (all.first ?? "").split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+        let fields = all.dropFirst().map { line in
+            let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            return (name: String(parts[0]), value: parts.count > 1 ? String(parts[1].dropFirst()) : "")
         }
-        let names = Set(fields.map { $0.0.lowercased() })
-        if !names.contains("host"), let url {
-            let host = (url.host ?? "").contains(":") ? "[\(url.host ?? "")]" : url.host ?? ""
-            fields.insert(("Host", url.port.map { "\(host):\($0)" } ?? host), at: 0)
-        }
-        if asksForCodings, !names.contains("accept-encoding") {
-            fields.append(("Accept-Encoding", "gzip, deflate, br"))
-        }
-        if let body = request.httpBody, !names.contains("content-length") {
-            fields.append(("Content-Length", "\(body.count)"))
-        }
-        let method = style.paint(request.httpMethod ?? "GET", .strong)
-        return lines("\(method) \(target) \(style.paint("HTTP/1.1", .faint))", fields)
+        let target = words.last?.split(separator: " ", maxSplits: 1).first ?? ""
+        let version = words.last?.split(separator: " ", maxSplits: 1).last ?? ""
+        let method = style.paint(String(words.first ?? ""), .strong)
+        return lines("\(method) \(String(target)) \(style.paint(String(version), .faint))", fields)
     }
 
     private func lines(_ first: TerminalText, _ fields: [(name: String, value: String)]) -> TerminalText {

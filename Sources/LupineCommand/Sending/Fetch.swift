@@ -53,6 +53,8 @@ final class Fetch: Sendable {
     private let files: SavedFiles
     private let number: Int
     private let teller: FetchTeller
+    /// Tells what goes over the wire; nil where nobody wants to see it.
+    private let wire: WireTeller?
     private let state: Guarded<State>
     private let resumption: Resumption
     /// Where the saved part ends, of a download that is gone on with.
@@ -61,12 +63,13 @@ final class Fetch: Sendable {
 
     init(
         _ plan: RequestPlan, _ invocation: Invocation, _ surroundings: Surroundings, session: Session,
-        output: OutputPlan, destination: Invocation.Destination?, board: ProgressBoard?,
+        wire: WireTeller?, output: OutputPlan, destination: Invocation.Destination?, board: ProgressBoard?,
         files: SavedFiles, number: Int
     ) {
         self.invocation = invocation
         self.surroundings = surroundings
         self.session = session
+        self.wire = wire
         self.output = output
         self.destination = destination
         self.board = board
@@ -75,9 +78,7 @@ final class Fetch: Sendable {
         resumption = Resumption(plan, invocation, surroundings, destination)
         self.plan = plan.adding(resumption.fields)
         teller = FetchTeller(
-            invocation: invocation, surroundings: surroundings, output: output,
-            asksForCodings: !invocation.keepsEncoding && resumption.offset == 0
-                && !plan.omitted.contains { $0.lowercased() == "accept-encoding" })
+            invocation: invocation, surroundings: surroundings, output: output, request: plan.request)
         var state = State(
             report: FetchReport(plan: plan), redirects: RedirectAllowance(invocation),
             schedule: RetrySchedule(invocation))
@@ -158,7 +159,11 @@ final class Fetch: Sendable {
                 self?.sent(progress.completedUnitCount, of: progress.totalUnitCount)
             }
         }
-        teller.request(plan.request)
+        if let wire {
+            stream.onURLSessionTaskCreation(on: queue) { [session, teller] task in
+                wire.give(task.taskIdentifier, of: session, to: teller)
+            }
+        }
         if let file = plan.bodyFile { stream.sendContent(of: file) }
         stream.saveContent { [weak self, weak stream] _ in self?.place(for: stream?.task) }
         let listener = surroundings.interruption.listen { stream.cancel() }
@@ -174,12 +179,17 @@ final class Fetch: Sendable {
                 }
             }
         }
+        if let wire {
+            if let task = stream.task { wire.forget(task.taskIdentifier, of: session) }
+            await WireTeller.caughtUp(with: session)
+        }
         countSaved(stream.task?.countOfBytesReceived ?? 0)
         return completion
     }
 
     /// Whether the body is wanted.
     private func head(_ response: HTTPURLResponse) -> Bool {
+        if wire != nil { WireTeller.catchUp(with: session) }
         do {
             return try state.withLock { state in try judge(response, &state) }
         } catch {
@@ -204,7 +214,6 @@ final class Fetch: Sendable {
             state.verdict = .again(pause)
             return false
         }
-        teller.response(response)
         if isFailure, !invocation.failsWithBody {
             try printHead(response, &state)
             state.verdict = .refused(refusal(response))
@@ -389,13 +398,15 @@ final class Fetch: Sendable {
     // MARK: redirects
 
     /// Whether a redirect is followed. On the session's root queue.
-    func follows(_ response: HTTPURLResponse, to request: URLRequest) -> Bool {
+    func follows(_ task: URLSessionTask, _ response: HTTPURLResponse, to request: URLRequest) -> Bool {
         guard state.withLock({ $0.redirects.takeOne(from: plan.url, to: request.url) }) else { return false }
-        teller.response(response)
+        if let wire {
+            wire.give(task.taskIdentifier, of: session, to: teller)
+            WireTeller.catchUp(with: session)
+        }
         if output.showsHops {
             state.withLock { try? printHead(response, &$0) }
         }
-        teller.request(request)
         return true
     }
 
@@ -473,7 +484,7 @@ final class Fetch: Sendable {
 
     private func printHead(_ response: HTTPURLResponse, _ state: inout State) throws {
         try teller.keep(response)
-        guard output.parts.contains(.responseHead) else { return }
+        guard output.parts.contains(.responseHead), !output.printsHeadsAsTheyCome else { return }
         let text = teller.head(response)
         if state.saver != nil, invocation.savesHead {
             try state.saver?.write(Data(text.plain.utf8))
@@ -493,7 +504,7 @@ private struct RedirectTeller: RedirectHandler {
         _ task: URLSessionTask, willBeRedirectedTo request: URLRequest, for response: HTTPURLResponse,
         completion: @escaping (URLRequest?) -> Void
     ) {
-        completion(fetch.follows(response, to: request) ? request : nil)
+        completion(fetch.follows(task, response, to: request) ? request : nil)
     }
 }
 

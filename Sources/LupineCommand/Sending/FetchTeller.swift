@@ -2,51 +2,44 @@
 
 internal import Foundation
 internal import Lupine
+internal import LupineTransport
 
 /// What is told about a fetch while it is under way: its requests, the heads of its responses, its attempts.
 struct FetchTeller: Sendable {
     let invocation: Invocation
     let surroundings: Surroundings
     let output: OutputPlan
-    /// Whether its requests ask for codings.
-    let asksForCodings: Bool
+    /// The request that the line asks for, with its content.
+    let request: URLRequest
 
-    private var margins: HeadText {
+    private func margins(_ margin: TerminalText) -> HeadText {
         HeadText(
-            style: output.errorStyle,
+            style: output.errorStyle, margin: margin,
             hides: invocation.showsSecrets ? [] : HeadText.secrets.subtracting(["cookie", "set-cookie"]))
     }
 
-    /// Tells of a request that goes out.
-    func request(_ request: URLRequest) {
-        var text = TerminalText()
-        if invocation.isVerbose {
-            var head = margins
-            head.margin = "> "
-            surroundings.errors.say(head.request(request, asksForCodings: asksForCodings))
-        }
+    /// Tells of a request by its head, as it goes out.
+    func sent(_ head: [UInt8], hasContent: Bool) {
+        if invocation.isVerbose { surroundings.errors.say(margins("> ").request(head)) }
         if output.parts.contains(.requestHead) {
-            text += HeadText(style: output.outputStyle).request(request, asksForCodings: asksForCodings)
+            try? surroundings.output.print(HeadText(style: output.outputStyle).request(head))
         }
-        if output.parts.contains(.requestBody), let body = request.httpBody {
+        if hasContent, output.parts.contains(.requestBody), let body = request.httpBody {
             let type = request.value(forHTTPHeaderField: "Content-Type")
-            try? surroundings.output.print(text)
-            text = TerminalText()
             var presenter = BodyPresenter(
                 sink: surroundings.output, manner: output.manner, style: output.outputStyle, type: type)
             try? presenter.take(body)
             try? presenter.finish()
             try? surroundings.output.print("\n\n")
         }
-        if !text.isEmpty { try? surroundings.output.print(text) }
     }
 
     /// Tells of a head that has come.
-    func response(_ response: HTTPURLResponse) {
-        guard invocation.isVerbose else { return }
-        var head = margins
-        head.margin = "< "
-        surroundings.errors.say(head.response(response))
+    func received(_ head: TransferHead) {
+        if invocation.isVerbose { surroundings.errors.say(margins("< ").response(head)) }
+        if output.printsHeadsAsTheyCome {
+            try? surroundings.output.print(self.head { $0.response(head) })
+        }
     }
 
     /// Says why and when it is tried again.
@@ -73,8 +66,10 @@ struct FetchTeller: Sendable {
     }
 
     /// A head as it is printed or saved.
-    func head(_ response: HTTPURLResponse) -> TerminalText {
+    func head(_ response: HTTPURLResponse) -> TerminalText { head { $0.response(response) } }
+
+    private func head(_ text: (HeadText) -> TerminalText) -> TerminalText {
         let isForPeople = surroundings.output.isTerminal
-        return HeadText(style: output.outputStyle, lineEnd: isForPeople ? "\n" : "\r\n").response(response)
+        return text(HeadText(style: output.outputStyle, lineEnd: isForPeople ? "\n" : "\r\n"))
     }
 }

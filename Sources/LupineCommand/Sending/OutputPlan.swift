@@ -4,6 +4,8 @@
 struct OutputPlan: Sendable {
     /// What is printed on the standard output, or into the file for heads with `-i`.
     let parts: Invocation.Parts
+    /// Whether the heads of responses are printed where they come: with the requests before them, each step of the way.
+    let printsHeadsAsTheyCome: Bool
     /// Whether the heads of redirects are printed too.
     let showsHops: Bool
     let manner: BodyPresenter.Manner
@@ -27,6 +29,8 @@ struct OutputPlan: Sendable {
         } else {
             parts = .responseBody
         }
+        printsHeadsAsTheyCome =
+            parts.isSuperset(of: [.requestHead, .responseHead]) && !(saves && invocation.savesHead)
         showsHops = invocation.includesHead || invocation.asksForHead || invocation.showsHops
         let wantsPretty = invocation.pretty ?? (isTerminal || invocation.color == .always ? .all : .none)
         switch (wantsPretty, invocation.streams) {

@@ -15,8 +15,11 @@ struct SessionMaker {
     let urls: [URL]
 
     /// A session for requests of one body, with the cookies that are kept there.
-    func session(for plan: RequestPlan, cookies: HTTPCookieStorage?) throws -> Session {
+    func session(
+        for plan: RequestPlan, cookies: HTTPCookieStorage?, wire: WireTeller? = nil
+    ) throws -> Session {
         let configuration = try configuration(omitting: plan.omitted)
+        if let wire { configuration.lupine.transferObservers = [wire] }
         configuration.httpCookieStorage = cookies
         configuration.lupine.sensitiveFields.formUnion(plan.boundFields)
         return Session(

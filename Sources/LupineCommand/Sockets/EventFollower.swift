@@ -38,6 +38,7 @@ final class EventFollower: Sendable {
         while true {
             let before = state.withLock { $0.events }
             let error = await connect()
+            await WireTeller.caughtUp(with: session)
             let (refusal, wait, events) = state.withLock { ($0.refusal, $0.wait, $0.events) }
             if surroundings.interruption.hasCome { return CommandFailure(.interrupted, "Interrupted.") }
             if let refusal { return refusal }

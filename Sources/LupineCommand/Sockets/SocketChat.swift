@@ -53,6 +53,7 @@ final class SocketChat: Sendable {
                 }
             }
         }
+        await WireTeller.caughtUp(with: session)
         if surroundings.interruption.hasCome { return .interrupted }
         let (code, isConnected, isClosing) = state.withLock { ($0.code, $0.isConnected, $0.isClosing) }
         if let code { return code }

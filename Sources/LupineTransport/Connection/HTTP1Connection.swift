@@ -224,7 +224,8 @@ final class HTTP1Connection {
         responseKeepsAlive = true
         keepAliveHint = KeepAlive()
         _ = machine.handle(.begin(announcement == .none ? .sending : holds ? .holding : .sending))
-        exchange.observation?.leased(current.metrics, to: exchange.origin, at: now)
+        exchange.observation?.leased(
+            current.metrics, to: exchange.origin, sending: feed.output, at: now)
         exchange.sink.begins(on: loop, over: route.evidence)
         // The sink may have taken it back.
         guard self.current === current else { return }

@@ -112,12 +112,17 @@ public struct TransferLease: Sendable {
     public let localAddress: SocketAddress?
     /// The other end: the origin's address, or the proxy's.
     public let remoteAddress: SocketAddress?
+    /// The head of the request as it goes out over this connection: the request line, the header fields in their order and the
+    /// empty line, with the credentials that are in them.
+    public let requestHead: [UInt8]
 }
 
 /// The final head of a response.
 public struct TransferHead: Sendable {
     /// The status code.
     public let status: Status
+    /// The reason phrase as it came; it means nothing (RFC 9112 §4).
+    public let reason: String
     /// The version that the head names.
     public let version: HTTPVersion
     /// The header fields, with the credentials that are in them.

@@ -52,8 +52,8 @@ package final class TransferObservation: Sendable {
         report(.start(start))
     }
 
-    /// A connection carries it from here on.
-    func leased(_ metrics: ExchangeMetrics, to origin: Origin, at now: Instant) {
+    /// A connection carries it from here on, and `head` is what goes out first.
+    func leased(_ metrics: ExchangeMetrics, to origin: Origin, sending head: [UInt8], at now: Instant) {
         if let dial = metrics.dial { report(.dial(TransferDial(metrics, of: dial, to: origin))) }
         let since = state.withLock { $0.waitsSince }
         report(
@@ -61,7 +61,8 @@ package final class TransferObservation: Sendable {
                 TransferLease(
                     isReused: metrics.isReused, waited: since.duration(to: now),
                     isReplay: metrics.wasReplayed,
-                    localAddress: metrics.localAddress, remoteAddress: metrics.remoteAddress)))
+                    localAddress: metrics.localAddress, remoteAddress: metrics.remoteAddress,
+                    requestHead: head)))
     }
 
     /// Its connection has died, and it waits for another one.
@@ -73,7 +74,7 @@ package final class TransferObservation: Sendable {
         report(
             .head(
                 TransferHead(
-                    status: head.status, version: head.version, fields: head.fields,
+                    status: head.status, reason: head.reason, version: head.version, fields: head.fields,
                     timeToFirstByte: metrics.fetchStart.duration(to: metrics.responseStart ?? now))))
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import LupineHTTP
 import LupineOrigin
 import LupineTestKit
 import LupineTransport
@@ -146,6 +147,79 @@ import Testing
             #expect(stage.session.poolCounts().map(\.leased) == [1])
             socket.cancel(with: .normalClosure, reason: nil)
         }
+    }
+
+    /// A request as it came, with its head as octets.
+    private static func octets(_ head: LupineHTTP.RequestHead) -> [UInt8] {
+        var text = "\(head.method.rawValue) \(head.target) \(head.version)\r\n"
+        for index in 0..<head.fields.count {
+            text += "\(head.fields.name(at: index)): \(head.fields.value(at: index))\r\n"
+        }
+        return Array((text + "\r\n").utf8)
+    }
+
+    @Test("[U-21.1, U-21.6] the head of the request is what came, and could be had without sending it")
+    func headsOfRequests() async throws {
+        let configure = { (configuration: URLSessionConfiguration) in
+            configuration.httpAdditionalHeaders = ["X-Session": "one"]
+        }
+        try await observing(configure: configure) { stage, observer in
+            let came = Noted<[[UInt8]]>([])
+            for method in ["GET", "POST"] {
+                stage.origin.route(method, "/x") { request throws(Refusal) in
+                    came.update { $0.append(Self.octets(request.head)) }
+                    return try OriginResponse(200, "text/plain", [])
+                }
+            }
+            var request = URLRequest(url: try stage.url("/x?q=1"))
+            request.setValue("two", forHTTPHeaderField: "x-own")
+            var post = request
+            post.httpMethod = "POST"
+            post.httpBody = Data("content".utf8)
+            for request in [request, post] {
+                let status = await stage.load(request).status
+                #expect(status == 200)
+                let head = try stage.session.requestHead(for: request)
+                #expect(Array(head) == came.value.last, "\(String(decoding: head, as: UTF8.self))")
+            }
+            await observer.ends(2)
+            #expect(observer.leases.map(\.requestHead) == came.value)
+            #expect(observer.heads.map(\.reason) == ["OK", "OK"])
+        }
+    }
+
+    @Test("[U-21.6] what no task could send has no head")
+    func noHead() throws {
+        let session = URLSession(configuration: .ephemeral)
+        for text in ["ws://origin.test/", "file:///etc/hostname", "//origin.test/"] {
+            let url = try #require(URL(string: text))
+            #expect { try session.requestHead(for: URLRequest(url: url)) } throws: { error in
+                (error as? URLError)?.code == .unsupportedURL
+            }
+        }
+        var request = URLRequest(url: try #require(URL(string: "http://origin.test/")))
+        request.httpBody = Data("content".utf8)
+        #expect { try session.requestHead(for: request) } throws: { error in
+            (error as? URLError)?.code == .dataLengthExceedsMaximum
+        }
+    }
+
+    @Test("[U-21.6] whoever waits for the observers is called behind all that has happened")
+    func hearing() async throws {
+        let names = Noted<[String]>([])
+        let observer = RecordingObserver { event in names.update { $0.append(event.kind.name) } }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.lupine.transferObservers = [observer]
+        try await withStage(configuration: configuration) { stage in
+            try await expectAnswer(of: stage)
+            let heard = await withCheckedContinuation { heard in
+                stage.session.whenObserversHaveHeard { heard.resume(returning: names.value) }
+            }
+            #expect(heard.prefix(4) == ["start", "dial", "lease", "head"])
+        }
+        let called = Noted(false)
+        URLSession(configuration: .ephemeral).whenObserversHaveHeard { called.set(true) }
+        #expect(called.value)
     }
 
     @Test("[U-21.4] a session counts its connections")

@@ -52,6 +52,10 @@ import Testing
             _ = await session.request("\(api)/get?token=lupin").serializingData().response
             var iterator = lines.makeAsyncIterator()
             #expect(await iterator.next()?.contains("/get?token=[redacted] ended with 200") == true)
+            let url = try #require(URL(string: "\(api)/get"))
+            let head = try session.session.requestHead(for: URLRequest(url: url))
+            print(String(decoding: head, as: UTF8.self))
+            #expect(head.starts(with: Data("GET /get HTTP/1.1\r\nHost: 127.0.0.1:".utf8)))
             #expect(session.poolCounts().map(\.idle) == [1])
             for origin in session.poolCounts() {
                 print(origin.host, origin.idle, origin.leased, origin.dialing, origin.waiting)

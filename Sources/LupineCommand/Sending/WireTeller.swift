@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+
+internal import Dispatch
+internal import Lupine
+internal import LupineTransport
+
+/// Hands what goes over the wire to whoever tells of it: the heads that went out and those that came, of every transfer of a
+/// session, in order.
+///
+/// Tasks are known by their number. What happens to one before somebody has said who tells of it is kept until then. All of
+/// this happens on the thread of the session's observers, so that nothing overtakes.
+final class WireTeller: TransferObserver {
+    private enum Step: Sendable {
+        case sent([UInt8], hasContent: Bool)
+        case received(TransferHead)
+
+        func tell(_ teller: FetchTeller) {
+            switch self {
+            case .sent(let head, let hasContent): teller.sent(head, hasContent: hasContent)
+            case .received(let head): teller.received(head)
+            }
+        }
+    }
+
+    private struct State {
+        var tellers: [Int: FetchTeller] = [:]
+        /// What happened to tasks of which nobody tells yet.
+        var kept: [Int: [Step]] = [:]
+        /// The transfers that are under way: their tasks, and whether they send content.
+        var transfers: [TransferID: (task: Int, hasContent: Bool)] = [:]
+    }
+
+    /// Tells of all tasks that have nobody of their own.
+    private let anybody: FetchTeller?
+    private let state = Guarded(State())
+
+    init(_ anybody: FetchTeller? = nil) { self.anybody = anybody }
+
+    /// From here on `teller` tells of the task, and of what has happened to it already.
+    func give(_ task: Int, of session: Session, to teller: FetchTeller) {
+        session.session.whenObserversHaveHeard {
+            let kept = self.state.withLock { state in
+                state.tellers[task] = teller
+                return state.kept.removeValue(forKey: task) ?? []
+            }
+            for step in kept { step.tell(teller) }
+        }
+    }
+
+    /// Nothing more comes of the task.
+    func forget(_ task: Int, of session: Session) {
+        session.session.whenObserversHaveHeard {
+            self.state.withLock { state in
+                state.tellers[task] = nil
+                state.kept[task] = nil
+            }
+        }
+    }
+
+    /// Waits until all has been told that has happened in the session so far. Not on the observers' thread.
+    static func catchUp(with session: Session) {
+        let told = DispatchSemaphore(value: 0)
+        session.session.whenObserversHaveHeard { told.signal() }
+        told.wait()
+    }
+
+    /// Returns when all has been told that has happened in the session so far.
+    static func caughtUp(with session: Session) async {
+        await withCheckedContinuation { told in session.session.whenObserversHaveHeard { told.resume() } }
+    }
+
+    // MARK: TransferObserver
+
+    func transfer(_ id: TransferID, didStart start: TransferStart) {
+        guard let task = start.taskIdentifier else { return }
+        state.withLock { $0.transfers[id] = (task, start.contentLength != 0) }
+    }
+
+    func transfer(_ id: TransferID, didLease lease: TransferLease) {
+        add(id) { .sent(lease.requestHead, hasContent: $0) }
+    }
+
+    func transfer(_ id: TransferID, didReceive head: TransferHead) { add(id) { _ in .received(head) } }
+
+    func transfer(_ id: TransferID, didEnd end: TransferEnd) {
+        state.withLock { $0.transfers[id] = nil }
+    }
+
+    private func add(_ id: TransferID, _ make: (_ hasContent: Bool) -> Step) {
+        let told = state.withLock { state -> (Step, FetchTeller)? in
+            guard let (task, hasContent) = state.transfers[id] else { return nil }
+            let step = make(hasContent)
+            if let teller = state.tellers[task] ?? anybody { return (step, teller) }
+            state.kept[task, default: []].append(step)
+            return nil
+        }
+        if let (step, teller) = told { step.tell(teller) }
+    }
+}
