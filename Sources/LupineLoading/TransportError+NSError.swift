@@ -27,10 +27,11 @@ extension TransportError: CustomNSError, LocalizedError {
     private var systemError: Errno? {
         switch self {
         case .connect(_, let error), .connectionLost(_, _, let error), .outOfDescriptors(let error),
-            .file(let error), .system(let error), .resolution(_, .resolverFailed(_, let error?)):
+            .file(let error), .system(let error), .resolution(_, .resolverFailed(_, let error?)),
+            .proxyResolution(_, .resolverFailed(_, let error?)):
             error
-        case .unreachable(_, _, let failures): failures.last?.error
-        case .url, .resolution, .tunnel, .socks, .tls, .http, .coding, .proxy, .content, .timedOut,
+        case .unreachable(_, _, let failures), .proxyUnreachable(_, let failures): failures.last?.error
+        case .url, .resolution, .proxyResolution, .tunnel, .socks, .tls, .http, .coding, .proxy, .content, .timedOut,
             .contentTooLong, .tooManyRedirects, .insecureRedirect, .redirect, .unsupported, .cancelled,
             .shutDown:
             nil

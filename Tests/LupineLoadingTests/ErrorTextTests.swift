@@ -40,7 +40,7 @@ struct ErrorTextTests {
         Row(
             testDescription: "nobody listens", address: "http://127.0.0.1:1/", code: .cannotConnectToHost,
             text:
-                "cannot connect to 127.0.0.1:1: ECONNREFUSED (Connection refused); nothing listens there: see whether the server runs, and on this port"
+                "cannot connect to 127.0.0.1:1: ECONNREFUSED (Connection refused); nothing listens there: see whether it runs, and on this port"
         ),
         Row(
             testDescription: "a name that is none", address: "http://a..b/", code: .cannotFindHost,

@@ -93,7 +93,7 @@ enum Complaint {
                 .connect,
                 "Check that the server runs, and the port; a firewall or a missing proxy (-x) looks the same."
             )
-        case .tunnel, .socks, .proxy:
+        case .tunnel, .socks, .proxy, .proxyResolution, .proxyUnreachable:
             (.proxy, "Check -x, or the variables https_proxy and no_proxy; --noproxy '*' goes without.")
         case .tls(_, _, let error): verdict(of: error)
         case .connectionLost: (.lost, "Try again; --retry N does that\(goingOn(", and ", invocation)).")

@@ -19,7 +19,7 @@ public struct ConnectFailure: Hashable, Sendable, CustomStringConvertible {
 extension ConnectFailure {
     /// What became of each address of `peer`, and what to try.
     static func describe(_ failures: [ConnectFailure], of peer: String) -> String {
-        let attempts = failures.map { "\($0.address)" == peer ? "\($0.error)" : "\($0)" }
+        let attempts = failures.map { peer.hasSuffix("\($0.address)") ? "\($0.error)" : "\($0)" }
         return "cannot connect to \(peer): " + attempts.joined(separator: "; ")
             + advice(failures.map(\.error))
     }
@@ -27,7 +27,7 @@ extension ConnectFailure {
     private static func advice(_ errors: [Errno]) -> String {
         switch Set(errors) {
         case [.connectionRefused]:
-            "; nothing listens there: see whether the server runs, and on this port"
+            "; nothing listens there: see whether it runs, and on this port"
         case [.timedOut]:
             "; see whether the address is right and no firewall drops what is sent there"
         case let errors

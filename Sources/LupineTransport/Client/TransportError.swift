@@ -19,6 +19,10 @@ public enum TransportError: Error, Hashable, Sendable {
     case connect(to: SocketAddress, Errno)
     /// No connection to any address of the host, in the order they were tried.
     case unreachable(host: String, port: UInt16, [ConnectFailure])
+    /// The name of the proxy gave no address.
+    case proxyResolution(proxy: String, ResolutionError)
+    /// No connection to any address of the proxy, in the order they were tried.
+    case proxyUnreachable(proxy: String, [ConnectFailure])
     /// The process or the system has no descriptor left.
     case outOfDescriptors(Errno)
     /// An HTTP proxy opened no tunnel.
@@ -86,6 +90,9 @@ extension TransportError: CustomStringConvertible {
             ConnectFailure.describe([ConnectFailure(address: address, error: error)], of: "\(address)")
         case .unreachable(let host, let port, let failures):
             ConnectFailure.describe(failures, of: Self.peer(host, port))
+        case .proxyResolution(let proxy, let error): "cannot resolve the name of the proxy \(proxy): \(error)"
+        case .proxyUnreachable(let proxy, let failures):
+            ConnectFailure.describe(failures, of: "the proxy \(proxy)")
         case .outOfDescriptors(let error):
             "no descriptor left for a connection: \(error); raise the limit (ulimit -n)"
         case .tunnel(let proxy, let error): "the proxy \(proxy) opened no tunnel: \(error)"

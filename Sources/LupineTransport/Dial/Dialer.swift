@@ -182,7 +182,9 @@ final class Dialer {
         case .success(let addresses): race(addresses)
         case .failure(.resolverFailed(_, system: let error?)) where error.isOutOfDescriptors:
             end(.failure(.outOfDescriptors(error)))
-        case .failure(let error): end(.failure(.resolution(host: host, error)))
+        case .failure(let error):
+            guard let proxy = origin.proxy else { return end(.failure(.resolution(host: host, error))) }
+            end(.failure(.proxyResolution(proxy: proxy.description, error)))
         }
     }
 
@@ -225,8 +227,10 @@ final class Dialer {
     }
 
     private func unreachable(_ failures: [ConnectFailure]) {
-        let (host, port) = origin.proxy.map { ($0.host, $0.port) } ?? (origin.host, origin.port)
-        end(.failure(.unreachable(host: host, port: port, failures)))
+        guard let proxy = origin.proxy else {
+            return end(.failure(.unreachable(host: origin.host, port: origin.port, failures)))
+        }
+        end(.failure(.proxyUnreachable(proxy: proxy.description, failures)))
     }
 
     private func connected(_ attempt: ConnectAttempt) {

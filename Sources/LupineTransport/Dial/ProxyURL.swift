@@ -18,6 +18,23 @@ public enum ProxyURLError: Error, Hashable, Sendable {
     case illegalByte(offset: Int)
 }
 
+extension ProxyURLError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .unsupportedScheme(let scheme):
+            "the scheme \(Excerpt(scheme)) is none of a proxy: http, https and socks5 are"
+        case .emptyHost: "there is no host"
+        case .malformedHost(let offset): "what stands for a host at octet \(offset) is none"
+        case .malformedPort(let offset): "the port at octet \(offset) is no number from 1 to 65535"
+        case .malformedPercentEncoding(let offset):
+            "the % at octet \(offset) has no two hexadecimal digits behind it"
+        case .trailingText(let offset): "nothing may stand behind the port, as it does at octet \(offset)"
+        case .illegalByte(let offset):
+            "the octet at \(offset) cannot stand in a URL as it is: percent-encode it"
+        }
+    }
+}
+
 extension ProxyServer {
     /// Reads `[scheme://][user[:password]@]host[:port][/]`. The scheme is `http` where none is given, else `http`,
     /// `https`, `socks5` or `socks5h` (names are resolved by the proxy under either). User and password are

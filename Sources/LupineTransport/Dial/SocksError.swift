@@ -45,3 +45,32 @@ public enum SocksError: Error, Hashable, Sendable {
     /// The user or password is empty or does not fit in one length byte.
     case unusableCredentials(userLength: Int, passwordLength: Int)
 }
+
+extension SocksError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .generalFailure: "it failed, and does not say why"
+        case .notAllowed: "its rules forbid this host or port"
+        case .networkUnreachable: "it has no route to the network"
+        case .hostUnreachable: "it does not reach the host, or does not know its name"
+        case .connectionRefused: "nothing listens where it was to connect to"
+        case .timeToLiveExpired: "its packets do not reach the host"
+        case .commandNotSupported: "it does not support CONNECT"
+        case .addressTypeNotSupported: "it does not take host names"
+        case .unknownReply(let code): "it answered with the code \(code), which RFC 1928 does not assign"
+        case .noAcceptableMethod:
+            "it takes none of the ways to say who we are; see whether it wants a name and a password"
+        case .authenticationRefused(let status): "the name or the password is wrong (status \(status))"
+        case .unexpectedVersion(let octet, let offset):
+            "octet \(offset) of what it sent is \(octet), which is no version of SOCKS 5: see whether the port is right"
+        case .unofferedMethod(let method): "it chose the method \(method), which was not offered"
+        case .reservedByteSet(let octet): "a reserved octet of its reply is \(octet), not 0"
+        case .unknownAddressType(let type): "its reply has an address of the unknown type \(type)"
+        case .unsolicitedBytes(let offset): "it sent octet \(offset) before it was asked"
+        case .closed(let received): "it closed the connection after \(received) octets"
+        case .unusableHost(let length): "a host name of \(length) octets does not fit: 1 to 255 do"
+        case .unusableCredentials(let user, let password):
+            "a name of \(user) and a password of \(password) octets do not fit: 1 to 255 do"
+        }
+    }
+}

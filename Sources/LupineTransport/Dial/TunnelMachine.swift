@@ -14,6 +14,19 @@ public enum TunnelError: Error, Hashable, Sendable {
     case colonInUser
 }
 
+extension TunnelError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .authenticationRequired:
+            "it wants a name and a password (407); see whether they are given, and right"
+        case .refused(let head):
+            "it answered \(head.status) \(Excerpt(head.reason)); see whether its rules allow this host and port"
+        case .http(let error): "\(error)"
+        case .colonInUser: "Basic authentication cannot carry a name with a colon in it"
+        }
+    }
+}
+
 /// The client's half of a CONNECT: asks an HTTP proxy for a tunnel to an authority (RFC 9110 §9.3.6).
 ///
 /// Bytes in, bytes out. Credentials are sent with the first request, as curl does: a proxy that needed a challenge
