@@ -88,7 +88,8 @@ extension TransportError {
         case .url(let error): error.code
         case .resolution(_, let error), .proxyResolution(_, let error): error.code
         case .connect(_, let error): error.codeOfConnecting
-        case .unreachable(_, _, let failures), .proxyUnreachable(_, let failures): Self.code(of: failures.map(\.error))
+        case .unreachable(_, _, let failures), .proxyUnreachable(_, let failures):
+            Self.code(of: failures.map(\.error))
         case .tunnel(_, let error): error.code
         case .socks(_, let error): error.code
         case .tls(_, _, let error): error.code

@@ -223,6 +223,31 @@ struct HostileSessionFileTests {
         }
     }
 
+    @Test("a line that is longer than a cookie is none")
+    func longLines() {
+        let long = String(repeating: "x", count: 4_097)
+        for (domain, path, name, value) in [
+            (String(long.prefix(256)), "/", "n", "v"), ("h.test", "/" + long.prefix(1_024), "n", "v"),
+            ("h.test", "/", "n", String(long.prefix(4_096))),
+            ("h.test", "/", String(long.prefix(4_096)), "v"),
+        ] {
+            let row = { (domain: String, path: String, name: String, value: String) in
+                "\(domain)\tFALSE\t\(path)\tFALSE\t0\t\(name)\t\(value)\n"
+            }
+            #expect(NetscapeCookieFile.cookies(row(domain, path, name, value)).isEmpty)
+            let shorter = row(
+                String(domain.prefix(255)), String(path.prefix(1_024)), String(name.prefix(4_095)),
+                String(value.prefix(4_095)))
+            #expect(NetscapeCookieFile.cookies(shorter).count == 1)
+        }
+        let session = UserSession(
+            cookies: [
+                .init(name: "n", value: long, domain: "h.test", path: "/", secure: false, httpOnly: false)
+            ],
+            headers: [])
+        #expect(session.storedCookies.isEmpty)
+    }
+
     @Test(
         "a cookie file is written as it was read, whatever its domains begin with",
         arguments: [

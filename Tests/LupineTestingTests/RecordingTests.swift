@@ -110,6 +110,18 @@ import Testing
         }
     }
 
+    /// A mark that combines with the octet before it hides nothing.
+    @Test func secretsBehindMarksAreLeftOut() {
+        let redaction = RecordingRedaction(["mine"])
+        let form = redaction.body(
+            Data("a=1&password=\u{301}s3cr3t&mine=\u{301}s3cr3t\u{301}&b=\u{301}2".utf8),
+            type: "application/x-www-form-urlencoded")
+        #expect(
+            String(decoding: form, as: UTF8.self) == "a=1&password=[redacted]&mine=[redacted]&b=\u{301}2")
+        let long = String(repeating: "x", count: 5_000) + "=1"
+        #expect(redaction.body(Data(long.utf8), type: "application/x-www-form-urlencoded") == Data(long.utf8))
+    }
+
     @Test(arguments: [
         ("", "no JSON"), ("[]", "no object"), ("{\"version\":1}", "no request"),
         (#"{"version":1,"request":{"method":"GET","url":"/"}}"#, "no outcome"),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 package import Foundation
+internal import LupineLoading
 
 /// The event stream interpretation of WHATWG HTML §9.2.6: fields into events, for one attempt of one handler.
 ///
@@ -64,14 +65,20 @@ package struct ServerSentEventsReader: DataStreamReader {
             }
             data.append(value)
             data.append(0x0A)
-        case "event": type = String(decoding: value, as: UTF8.self)
-        case "id":
-            guard !value.contains(0) else { return nil }
-            named = String(decoding: value, as: UTF8.self)
+        case "event": type = Self.name(value) ?? type
+        case "id": if !value.contains(0) { named = Self.name(value) ?? named }
         case "retry": setReconnectionTime(value)
         default: break
         }
         return nil
+    }
+
+    /// A type or an identifier. They are compared, and an identifier goes into a header field: one that is too long for that, or
+    /// has a long run of combining characters, is as if it had not come.
+    private static func name(_ value: Data) -> String? {
+        guard value.count <= PeerText.longestKept else { return nil }
+        let text = String(decoding: value, as: UTF8.self)
+        return PeerText(text).canBeKept ? text : nil
     }
 
     private mutating func setReconnectionTime(_ digits: Data) {

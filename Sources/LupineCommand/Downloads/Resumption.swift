@@ -110,7 +110,9 @@ struct Resumption: Sendable {
         guard let ours = mark?.validator else { return nil }
         let isTag = ours.hasPrefix("\"")
         let theirs = response.value(forHTTPHeaderField: isTag ? "ETag" : "Last-Modified")
-        if theirs == ours || (theirs == nil && !(isTag && mustTell)) { return nil }
+        if theirs?.utf8.elementsEqual(ours.utf8) == true || (theirs == nil && !(isTag && mustTell)) {
+            return nil
+        }
         let version = theirs ?? "one that it does not name"
         return "what the server has is another file now, of version \(version) and not of \(ours)"
     }

@@ -35,17 +35,21 @@ struct HeadText: Sendable {
     }
 
     /// The head of a request, as its octets go out.
-    func request(_ head: some Collection<UInt8>) -> TerminalText {
-        let all = String(decoding: head, as: UTF8.self).split(separator: "\r\n")
-        let words = (all.first ?? "").split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
-        let fields = all.dropFirst().map { line in
-            let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            return (name: String(parts[0]), value: parts.count > 1 ? String(parts[1].dropFirst()) : "")
+    func request(_ head: [UInt8]) -> TerminalText {
+        let lines = head.split(separator: UInt8(ascii: "\n")).map { $0.last == 0x0D ? $0.dropLast() : $0 }
+        let words = (lines.first ?? head[head.endIndex...]).split(separator: UInt8(ascii: " ")).map(Self.text)
+        let fields = lines.dropFirst().filter { !$0.isEmpty }.map { line in
+            let name = line.prefix { $0 != UInt8(ascii: ":") }
+            let value = line[name.endIndex...].dropFirst().drop { $0 == UInt8(ascii: " ") }
+            return (name: Self.text(name), value: Self.text(value))
         }
-        let target = words.last?.split(separator: " ", maxSplits: 1).first ?? ""
-        let version = words.last?.split(separator: " ", maxSplits: 1).last ?? ""
-        let method = style.paint(String(words.first ?? ""), .strong)
-        return lines("\(method) \(String(target)) \(style.paint(String(version), .faint))", fields)
+        let method = style.paint(words.first ?? "", .strong)
+        let version = style.paint(words.last ?? "", .faint)
+        return self.lines("\(method) \(words.dropFirst().first ?? "") \(version)", fields)
+    }
+
+    private static func text(_ octets: some Collection<UInt8>) -> String {
+        String(decoding: octets, as: UTF8.self)
     }
 
     private func lines(_ first: TerminalText, _ fields: [(name: String, value: String)]) -> TerminalText {

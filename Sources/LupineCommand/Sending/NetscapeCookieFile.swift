@@ -12,6 +12,8 @@ enum NetscapeCookieFile {
     static func cookies(_ text: String) -> [HTTPCookie] {
         text.unicodeScalars.split(separator: "\n").compactMap { line in
             var line = line
+            // No cookie that a server sets makes a longer line.
+            guard Substring(line).utf8.count <= 8_192 else { return nil }
             if line.last == "\r" { line.removeLast() }
             let mark = "#HttpOnly_".unicodeScalars
             let isHTTPOnly = line.starts(with: mark)
@@ -24,13 +26,13 @@ enum NetscapeCookieFile {
             let host = isWideDomain(fields[0]) ? String(fields[0].unicodeScalars.dropFirst()) : fields[0]
             // No host begins so, and a line that did would be a comment or one for another domain.
             if let first = host.unicodeScalars.first, first == "." || first == "#" { return nil }
-            var properties: [HTTPCookiePropertyKey: Any] = [
-                .domain: isWide ? "." + host : host, .path: fields[2], .name: fields[5], .value: fields[6],
-            ]
+            var properties: [HTTPCookiePropertyKey: Any] = [:]
             if fields[3] == "TRUE" { properties[.secure] = "TRUE" }
             if isHTTPOnly { properties[.httpOnly] = "TRUE" }
             if expiry > 0 { properties[.expires] = Date(timeIntervalSince1970: min(expiry, lastSecond)) }
-            return HTTPCookie(properties: properties)
+            return KeptCookie.cookie(
+                name: fields[5], value: fields[6], domain: isWide ? "." + host : host, path: fields[2],
+                properties)
         }
     }
 

@@ -56,13 +56,12 @@ struct UserSession: Codable, Hashable, Sendable {
 
     var storedCookies: [HTTPCookie] {
         cookies.compactMap { cookie in
-            var properties: [HTTPCookiePropertyKey: Any] = [
-                .name: cookie.name, .value: cookie.value, .domain: cookie.domain, .path: cookie.path,
-            ]
+            var properties: [HTTPCookiePropertyKey: Any] = [:]
             if cookie.secure { properties[.secure] = "TRUE" }
             if cookie.httpOnly { properties[.httpOnly] = "TRUE" }
             if let expires = cookie.expires { properties[.expires] = Date(timeIntervalSince1970: expires) }
-            return HTTPCookie(properties: properties)
+            return KeptCookie.cookie(
+                name: cookie.name, value: cookie.value, domain: cookie.domain, path: cookie.path, properties)
         }
     }
 

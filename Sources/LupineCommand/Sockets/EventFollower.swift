@@ -99,7 +99,7 @@ final class EventFollower: Sendable {
 
     private func print(_ event: ServerSentEvent) throws {
         let isNewID = state.withLock { state -> Bool in
-            let isNewID = state.lastID != event.lastEventID
+            let isNewID = !state.lastID.utf8.elementsEqual(event.lastEventID.utf8)
             state.lastID = event.lastEventID
             state.events += 1
             if let wait = event.reconnectionTime { state.wait = min(max(wait, 0.1), 600) }

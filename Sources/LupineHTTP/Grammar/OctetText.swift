@@ -74,6 +74,16 @@ extension String {
     package var isStreamSafe: Bool { utf8Span.isStreamSafe }
 }
 
+extension String {
+    /// Whether both texts are the same octets, as HTTP compares what is opaque. `==` looks for canonical equivalence, which takes
+    /// long where a peer has chosen the text.
+    package func hasSameOctets(as other: String) -> Bool {
+        // Of ASCII it compares the memory, and is the quickest that there is.
+        if utf8Span.isKnownASCII, other.utf8Span.isKnownASCII { return self == other }
+        return utf8.elementsEqual(other.utf8)
+    }
+}
+
 extension Array where Element == UInt8 {
     /// Adds the octets in `range` of `bytes`.
     ///

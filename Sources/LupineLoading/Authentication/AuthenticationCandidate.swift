@@ -17,7 +17,7 @@ enum AuthenticationCandidate: Hashable, Sendable {
 
         /// The server of an address, with the port that goes without saying; nil for an address without a host.
         static func server(of url: URL) -> Asker? {
-            guard let host = url.host(percentEncoded: false), let scheme = url.scheme?.lowercased() else {
+            guard let host = url.hostName, let scheme = url.scheme?.lowercased() else {
                 return nil
             }
             let isSecure = scheme == "https" || scheme == "wss"
@@ -33,7 +33,7 @@ enum AuthenticationCandidate: Hashable, Sendable {
     }
 
     /// What the lines of `WWW-Authenticate` or `Proxy-Authenticate` offer, the strongest first. Schemes and algorithms that
-    /// are not known are left out; none may be left.
+    /// are not known are left out, and challenges that are too long to be kept; none may be left.
     static func candidates(in lines: [String], from asker: Asker) -> [AuthenticationCandidate] {
         let found = ChallengeSyntax.parse(lines).compactMap { challenge -> AuthenticationCandidate? in
             switch challenge.scheme {
@@ -44,7 +44,7 @@ enum AuthenticationCandidate: Hashable, Sendable {
             }
         }
         // Of equal ones the first stays first.
-        return found.enumerated().sorted { left, right in
+        return found.filter(\.canBeKept).enumerated().sorted { left, right in
             let (stronger, weaker) = (left.element.strength, right.element.strength)
             return stronger == weaker ? left.offset < right.offset : stronger > weaker
         }
@@ -65,6 +65,15 @@ enum AuthenticationCandidate: Hashable, Sendable {
         case .proxy(let host, let port, let type):
             return URLProtectionSpace(
                 proxyHost: host, port: port, type: type, realm: realm, authenticationMethod: method)
+        }
+    }
+
+    /// Whether what a server wants to be told again is short enough for that.
+    private var canBeKept: Bool {
+        switch self {
+        case .basic(let realm): PeerText(realm).canBeKept
+        case .digest(let challenge):
+            [challenge.realm, challenge.nonce, challenge.opaque ?? ""].allSatisfy { PeerText($0).canBeKept }
         }
     }
 

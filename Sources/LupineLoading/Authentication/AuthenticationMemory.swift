@@ -176,6 +176,7 @@ final class AuthenticationMemory: Sendable {
     private static func scope(of answer: AuthenticationAnswer, for url: URL) -> Scope? {
         guard let domain = answer.domain else {
             let path = path(of: url)
+            guard PeerText(path).canBeKept else { return nil }
             let end = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.endIndex
             return .directory(String(path[..<end]))
         }

@@ -43,9 +43,10 @@ struct TaskCredentials: Sendable {
         if isMeant, let own, own.hasPassword { return own }
         // A redirect within the origin need not repeat the name.
         for address in [hop, isMeant ? url : nil] {
-            // Whoever redirects writes it, too: no name is that long a run of combining characters.
-            guard let user = address?.user(percentEncoded: false), user.isStreamSafe else { continue }
+            // Whoever redirects writes it, too.
+            guard let user = address?.user(percentEncoded: false), PeerText(user).canBeKept else { continue }
             if let password = address?.password(percentEncoded: false) {
+                guard PeerText(password).canBeKept else { continue }
                 return URLCredential(user: user, password: password, persistence: .forSession)
             }
             // The address says who, the storage may know the rest.

@@ -25,7 +25,7 @@ public final class URLCredential: NSObject, NSSecureCoding, NSCopying, Sendable 
     }
 
     private enum Contents: Hashable, Sendable {
-        case password(user: String, password: String)
+        case password(user: PeerText, password: PeerText)
         case identity(SecIdentity, certificates: [SecCertificate])
         case trust(SecTrust)
     }
@@ -36,7 +36,7 @@ public final class URLCredential: NSObject, NSSecureCoding, NSCopying, Sendable 
 
     /// A name and a password.
     public init(user: String, password: String, persistence: Persistence) {
-        contents = .password(user: user, password: password)
+        contents = .password(user: PeerText(user), password: PeerText(password))
         self.persistence = persistence
     }
 
@@ -67,15 +67,15 @@ public final class URLCredential: NSObject, NSSecureCoding, NSCopying, Sendable 
             let stored = UInt(exactly: coder.decodeInt64(forKey: "persistence")),
             let persistence = Persistence(rawValue: stored)
         else { return nil }
-        contents = .password(user: user as String, password: password as String)
+        contents = .password(user: PeerText(user as String), password: PeerText(password as String))
         self.persistence = persistence
     }
 
     /// Archives all values of a name and password, the password too. Of an identity and of a trust nothing is archived.
     public func encode(with coder: NSCoder) {
         guard case .password(let user, let password) = contents else { return }
-        coder.encode(user as NSString, forKey: "user")
-        coder.encode(password as NSString, forKey: "password")
+        coder.encode(user.text as NSString, forKey: "user")
+        coder.encode(password.text as NSString, forKey: "password")
         coder.encode(Int64(persistence.rawValue), forKey: "persistence")
     }
 
@@ -83,10 +83,12 @@ public final class URLCredential: NSObject, NSSecureCoding, NSCopying, Sendable 
     public static var supportsSecureCoding: Bool { true }
 
     /// The user's name.
-    public var user: String? { if case .password(let user, _) = contents { user } else { nil } }
+    public var user: String? { if case .password(let user, _) = contents { user.text } else { nil } }
 
     /// The password.
-    public var password: String? { if case .password(_, let password) = contents { password } else { nil } }
+    public var password: String? {
+        if case .password(_, let password) = contents { password.text } else { nil }
+    }
 
     /// Whether there is a password.
     public var hasPassword: Bool { password != nil }
@@ -128,7 +130,7 @@ public final class URLCredential: NSObject, NSSecureCoding, NSCopying, Sendable 
     /// The user's name, or whom the certificate is about.
     public override var description: String {
         switch contents {
-        case .password(let user, _): "<URLCredential for \(user)>"
+        case .password(let user, _): "<URLCredential for \(user.text)>"
         case .identity(let identity, _): "<URLCredential of \(identity)>"
         case .trust: "<URLCredential of a server's trust>"
         }

@@ -62,18 +62,22 @@ enum CacheRule {
     /// only mean what the question named, which was one version.
     static func selects(_ update: HTTPURLResponse, _ stored: HTTPURLResponse) -> Bool {
         if let tag = update.value(forHTTPHeaderField: "ETag") {
-            return stored.value(forHTTPHeaderField: "ETag").map { opaque($0) == opaque(tag) } ?? false
+            return stored.value(forHTTPHeaderField: "ETag").map { isSameTag($0, tag) } ?? false
         }
         if let date = update.value(forHTTPHeaderField: "Last-Modified") {
             guard let known = stored.value(forHTTPHeaderField: "Last-Modified") else { return false }
-            if known == date { return true }
+            if known.hasSameOctets(as: date) { return true }
             return HTTPDate.moment(of: known).map { $0 == HTTPDate.moment(of: date) } ?? false
         }
         return true
     }
 
-    private static func opaque(_ tag: String) -> Substring {
-        tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]
+    private static func isSameTag(_ left: String, _ right: String) -> Bool {
+        opaque(left).elementsEqual(opaque(right))
+    }
+
+    private static func opaque(_ tag: String) -> Substring.UTF8View {
+        tag.utf8.starts(with: "W/".utf8) ? tag.utf8.dropFirst(2) : tag.utf8[...]
     }
 
     /// What the parser takes.
@@ -100,7 +104,7 @@ enum CacheRule {
             if let name = try? FieldName(name) { kept.insert(name) }
         }
         // The same tag but for its strength would say more of the content than was said when it came.
-        if let tag = stored[.eTag], let new = update[.eTag], opaque(tag) == opaque(new) { kept.insert(.eTag) }
+        if let tag = stored[.eTag], let new = update[.eTag], isSameTag(tag, new) { kept.insert(.eTag) }
         // A server may have a thousand names that are alike for long: each is looked up once, not compared with all.
         var known: Set<FieldName> = []
         for index in 0..<stored.count { known.insert(stored.fieldName(at: index)) }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import Foundation
+internal import LupineHTTP
 
 /// What of a request its stored answer depends on: the fields that `Vary` names, `Authorization` and another `Host` than the
 /// address's always, and, of an answer that
@@ -16,6 +17,25 @@ package struct VaryKey: Hashable, Sendable {
         case plain(String)
         /// It is a secret.
         case concealed(String)
+
+        /// By octets: a peer may have chosen what a request says, such as its `Last-Event-ID`.
+        static func == (left: Value, right: Value) -> Bool {
+            switch (left, right) {
+            case (.absent, .absent): true
+            case (.plain(let left), .plain(let right)): left.hasSameOctets(as: right)
+            case (.concealed(let left), .concealed(let right)): left == right
+            case (.absent, _), (.plain, _), (.concealed, _): false
+            }
+        }
+
+        /// Goes with `==`.
+        func hash(into hasher: inout Hasher) {
+            switch self {
+            case .absent: hasher.combine(0)
+            case .plain(let text): hasher.combine(PeerText(text))
+            case .concealed(let hash): hasher.combine(hash)
+            }
+        }
     }
 
     /// Who an answer is for, if not for everybody.
@@ -89,7 +109,7 @@ package struct VaryKey: Hashable, Sendable {
             }
             return switch stored {
             case .absent: false
-            case .plain(let text): text == value
+            case .plain(let text): text.hasSameOctets(as: value)
             case .concealed(let hash): hash == conceal(value)
             }
         }
@@ -118,8 +138,16 @@ package struct VaryKey: Hashable, Sendable {
 
     /// A value without the blanks that do not count: around commas, at the ends, and more than one.
     private static func normalised(_ value: String) -> String {
-        value.split(separator: ",", omittingEmptySubsequences: false)
-            .map { $0.split { $0 == " " || $0 == "\t" }.joined(separator: " ") }
-            .joined(separator: ",")
+        var text = ""
+        text.reserveCapacity(value.utf8.count)
+        for (index, item) in value.utf8.split(separator: 0x2C, omittingEmptySubsequences: false).enumerated()
+        {
+            if index > 0 { text += "," }
+            for (index, word) in item.split(whereSeparator: { $0 == 0x20 || $0 == 0x09 }).enumerated() {
+                if index > 0 { text += " " }
+                text += Substring(word)
+            }
+        }
+        return text
     }
 }

@@ -5,6 +5,9 @@ internal import LupineTransport
 /// Host names as cookies and protection spaces compare them: in small letters, labels in ASCII (RFC 5890), addresses
 /// without brackets.
 package enum HostName {
+    /// The most octets of a name: 255 in the DNS (RFC 1035 §2.3.4), perhaps percent-encoded, or in letters of UTF-8.
+    static let longest = 3 * 255
+
     /// The form in which two names of one host are the same text.
     package static func canonical(_ host: String) -> String {
         let bare = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host

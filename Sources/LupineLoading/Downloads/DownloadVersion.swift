@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import Foundation
+internal import LupineHTTP
 
 /// What a server said of the version of a resource that a download is of: what the rest has to agree with before it is put
 /// behind the part that is there (RFC 9110 §15.3.7.3).
@@ -37,9 +38,9 @@ package struct DownloadVersion: Hashable, Sendable, Codable {
     func difference(from response: HTTPURLResponse, total: Int64?) -> String? {
         let tag = response.value(forHTTPHeaderField: "ETag")
         if let entityTag, let tag {
-            if tag != entityTag { return Self.versions("entity tag ", entityTag, tag) }
+            if !tag.hasSameOctets(as: entityTag) { return Self.versions("entity tag ", entityTag, tag) }
         } else if let lastModified, let date = response.value(forHTTPHeaderField: "Last-Modified"),
-            date != lastModified
+            !date.hasSameOctets(as: lastModified)
         {
             return Self.versions("last modified ", lastModified, date)
         }

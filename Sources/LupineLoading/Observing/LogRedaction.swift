@@ -32,8 +32,9 @@ package enum LogRedaction {
         return fields.contains(small) || others.contains(small) || isSecret(name) ? mark : value
     }
 
-    /// Whether a value of that name is a credential.
+    /// Whether a value of that name is a credential; of a name that takes long to look at that is taken for granted.
     package static func isSecret(_ name: String) -> Bool {
+        guard name.utf8.count <= 1_024 else { return true }
         let plain = (name.removingPercentEncoding ?? name).lowercased()
             .replacing("-", with: "").replacing("_", with: "")
         return words.contains { plain.contains($0) }

@@ -33,7 +33,7 @@ struct RedirectTarget: Sendable {
         var text = scheme + "://" + authority.server + Self.text(resolved.path)
         if let query = resolved.query { text += "?" + Self.text(query) }
         if let fragment = resolved.fragment { text += "#" + Self.text(fragment) }
-        guard let url = URL(string: text), url.host(percentEncoded: false)?.isEmpty == false else {
+        guard let url = URL(string: text), url.hostName?.isEmpty == false else {
             throw .unreadable
         }
         self.url = url
@@ -152,8 +152,6 @@ struct RedirectTarget: Sendable {
             credential = at.flatMap { Self.credential(octets[..<$0]) }
         }
 
-        private static let longestHost = 3 * 255
-
         private static func host(_ octets: ArraySlice<UInt8>) -> String? {
             if octets.first == 0x5B {
                 guard octets.last == 0x5D else { return nil }
@@ -161,7 +159,7 @@ struct RedirectTarget: Sendable {
                 return IPv6Address(literal) == nil ? nil : "[" + literal + "]"
             }
             // No name is longer, each of its octets percent-encoded.
-            guard octets.count <= longestHost else { return nil }
+            guard octets.count <= HostName.longest else { return nil }
             let text = RedirectTarget.text(octets)
             let name = HostName.canonical(text.removingPercentEncoding ?? text)
             let isName = name.utf8.allSatisfy { URIByte.isUnreserved($0) || URIByte.isSubDelimiter($0) }
@@ -175,8 +173,9 @@ struct RedirectTarget: Sendable {
             }
             let user = decoded(octets[..<(colon ?? octets.endIndex)])
             guard !user.isEmpty else { return nil }
-            let password = colon.map { decoded(octets[($0 + 1)...]) }
-            return URLCredential(user: user, password: password ?? "", persistence: .forSession)
+            let password = colon.map { decoded(octets[($0 + 1)...]) } ?? ""
+            guard PeerText(user).canBeKept, PeerText(password).canBeKept else { return nil }
+            return URLCredential(user: user, password: password, persistence: .forSession)
         }
     }
 }

@@ -8,7 +8,7 @@ extension WebOrigin {
     ///
     /// A web socket has the origin of the `http` or `https` address beside it: its handshake goes to the same server.
     init?(_ url: URL?) {
-        guard let url, let host = url.host(percentEncoded: false), !host.isEmpty else { return nil }
+        guard let url, let host = url.hostName, !host.isEmpty else { return nil }
         let isSecure: Bool
         switch url.scheme?.lowercased() {
         case "http", "ws": isSecure = false

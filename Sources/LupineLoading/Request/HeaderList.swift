@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+internal import LupineHTTP
+
 /// The header fields that a caller gave a request: in order, names compared in any mix of cases, values not judged.
 ///
 /// `Fields` of the codec holds only what is legal on the wire. A request has to keep what it was given, so that the task
@@ -16,6 +18,18 @@ package struct HeaderList: Sendable {
         package init(name: String, value: String) {
             self.name = name
             self.value = value
+        }
+
+        /// Whether both are the same octets: a value may be one that a peer has chosen, such as a `Last-Event-ID`.
+        package static func == (left: Field, right: Field) -> Bool {
+            left.value.hasSameOctets(as: right.value) && left.name.hasSameOctets(as: right.name)
+        }
+
+        /// Goes with `==`.
+        package func hash(into hasher: inout Hasher) {
+            hasher.combine(value.utf8.count)
+            for octet in name.utf8.prefix(64) { hasher.combine(octet) }
+            for octet in value.utf8.prefix(64) { hasher.combine(octet) }
         }
     }
 

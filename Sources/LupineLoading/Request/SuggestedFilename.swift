@@ -16,7 +16,8 @@ enum SuggestedFilename {
         guard let url else { return unknown }
         let path = url.path(percentEncoded: true)
         guard let segment = path.split(separator: "/").last.map(String.init) else { return unknown }
-        let name = sanitised(segment.removingPercentEncoding ?? segment)
+        let octets = Array((segment.removingPercentEncoding ?? segment).utf8)
+        let name = sanitised(octets.span.text(0..<octets.count))
         guard name != unknown, (name as NSString).pathExtension.isEmpty,
             let suffix = mimeType.flatMap(MediaType.fileExtension)
         else { return name }

@@ -10,7 +10,7 @@ extension URLRequest {
     var namedServer: String? {
         guard let given = headerList["Host"] else { return nil }
         let name = given.trimmingCharacters(in: .whitespaces).lowercased()
-        guard let url, let host = url.host(percentEncoded: false) else { return name }
+        guard let url, let host = url.hostName else { return name }
         let canonical = HostName.canonical(host)
         let own = canonical.utf8.contains(UInt8(ascii: ":")) ? "[\(canonical)]" : canonical
         let port = url.port ?? (["https", "wss"].contains(url.scheme?.lowercased()) ? 443 : 80)

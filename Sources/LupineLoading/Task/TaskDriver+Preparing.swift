@@ -197,7 +197,7 @@ extension TaskDriver {
 
     /// The certificate that the task has been asked for at that place, and shows there from then on.
     private func chosenClient(at url: URL) -> SHA256Digest? {
-        guard let trust = state.withLock({ $0.trust }), let host = url.host(percentEncoded: false),
+        guard let trust = state.withLock({ $0.trust }), let host = url.hostName,
             case .identity(let identity)? = trust.choice(
                 host: HostName.canonical(host), port: UInt16(clamping: url.port ?? 443))
         else { return nil }

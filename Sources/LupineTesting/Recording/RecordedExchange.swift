@@ -129,8 +129,10 @@ package struct RecordedExchange: Sendable, Hashable {
     private static func headers(_ lines: [String]?) throws(Flaw) -> TestHeaders {
         var headers = TestHeaders()
         for line in lines ?? [] {
-            guard let colon = line.firstIndex(of: ":") else { throw Flaw("a field without a colon") }
-            let value = line[line.index(after: colon)...].drop { $0 == " " }
+            guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else {
+                throw Flaw("a field without a colon")
+            }
+            let value = Substring(line.utf8[colon...].dropFirst().drop { $0 == UInt8(ascii: " ") })
             var checked = Fields()
             do throws(HTTPError) {
                 try checked.append(try FieldName(String(line[..<colon])), String(value))

@@ -26,6 +26,8 @@ public struct RecordingRedaction: Sendable, Hashable {
 
     /// Whether a member of a body is a secret.
     private func isSecretMember(_ name: String) -> Bool {
+        // No name of a secret is longer, and a peer's may be long to look at.
+        guard name.utf8.count <= 1_024 else { return false }
         let small = name.lowercased()
         return Self.usualMembers.contains(small) || names.contains(small)
     }
@@ -33,8 +35,11 @@ public struct RecordingRedaction: Sendable, Hashable {
     /// An address without secrets.
     func url(_ url: URL) -> String {
         let text = LogRedaction.line(url.absoluteString)
-        guard !names.isEmpty, let mark = text.firstIndex(of: "?") else { return text }
-        return text[...mark] + redacted(text[mark...].dropFirst()) { names.contains($0.lowercased()) }
+        guard !names.isEmpty, let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) else { return text }
+        return text[...mark]
+            + redacted(text[mark...].dropFirst()) {
+                $0.utf8.count <= 1_024 && names.contains($0.lowercased())
+            }
     }
 
     /// A text for people without secrets.
@@ -89,11 +94,11 @@ public struct RecordingRedaction: Sendable, Hashable {
 
     /// The items of a query or a form, without the values of those that are secrets.
     private func redacted(_ items: Substring, _ isSecret: (String) -> Bool) -> String {
-        items.split(separator: "&", omittingEmptySubsequences: false)
+        items.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
             .map { item -> String in
-                let name = item.prefix { $0 != "=" }
+                let name = Substring(item.prefix { $0 != UInt8(ascii: "=") })
                 let plain = name.removingPercentEncoding ?? String(name)
-                guard isSecret(plain), name.endIndex != item.endIndex else { return String(item) }
+                guard isSecret(plain), name.endIndex != item.endIndex else { return String(Substring(item)) }
                 return "\(name)=\(LogRedaction.mark)"
             }
             .joined(separator: "&")
