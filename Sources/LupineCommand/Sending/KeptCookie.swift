@@ -18,6 +18,8 @@ enum KeptCookie {
         let properties: [HTTPCookiePropertyKey: Any] = [
             .name: name, .value: value, .domain: domain, .path: path,
         ]
-        return HTTPCookie(properties: properties.merging(others) { first, _ in first })
+        let cookie = HTTPCookie(properties: properties.merging(others) { first, _ in first })
+        // A name in Unicode may have become longer.
+        return cookie.flatMap { $0.domain.utf8.count <= longestDomain ? $0 : nil }
     }
 }
