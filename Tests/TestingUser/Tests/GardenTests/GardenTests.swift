@@ -38,4 +38,18 @@ import Testing
         try await Garden(session: stubs.session(), address: "https://garden.test").plant(flower)
         try stubs.verify()
     }
+
+    @Test func aFlowerStaysFreshForAMinute() async throws {
+        let clock = ManualClock()
+        try await withOrigin(clock: clock) { origin in
+            let flower = TestResponse.json(Garden.Flower(name: "lupin", petals: 5))
+            origin.route("GET", "/flowers/lupin", flower.header("Cache-Control", "max-age=60"))
+            let garden = Garden(session: origin.session(), address: "\(origin.url)")
+            for (seconds, count) in [(0, 1), (59, 1), (2, 2)] {
+                clock.advance(by: .seconds(seconds))
+                #expect(try await garden.flower("lupin").petals == 5)
+                #expect(origin.requests.count == count)
+            }
+        }
+    }
 }
