@@ -95,17 +95,17 @@ import Testing
 
     // MARK: time-outs
 
-    /// Which time-out is 100 seconds long.
+    /// Which time-out is 1,000 seconds long.
     enum Limit: CaseIterable { case request, resource }
 
     private func configuration(_ source: some SessionSource, _ limit: Limit) -> URLSessionConfiguration {
         let configuration = source.configuration
-        configuration.timeoutIntervalForRequest = limit == .request ? 100 : 1_000
-        configuration.timeoutIntervalForResource = limit == .resource ? 100 : 1_000
+        configuration.timeoutIntervalForRequest = limit == .request ? 1_000 : 10_000
+        configuration.timeoutIntervalForResource = limit == .resource ? 1_000 : 10_000
         return configuration
     }
 
-    @Test(arguments: Limit.allCases, [99, 100])
+    @Test(arguments: Limit.allCases, [999, 1_000])
     func timeoutsStrikeWithoutSockets(_ limit: Limit, seconds: Int) async throws {
         let clock = ManualClock()
         let (stubs, answer) = (Stubs(clock: clock), TestSignal())
@@ -114,14 +114,14 @@ import Testing
         async let response = session.request("https://api.test/").serializingString().response
         _ = try await stubs.request(at: 0)
         clock.advance(by: .seconds(seconds))
-        if seconds < 100 { answer.open() }
+        if seconds < 1_000 { answer.open() }
         let ended = await response
-        #expect(ended.value == (seconds < 100 ? "in time" : nil))
-        #expect(Self.code(ended.error) == (seconds < 100 ? nil : .timedOut))
+        #expect(ended.value == (seconds < 1_000 ? "in time" : nil))
+        #expect(Self.code(ended.error) == (seconds < 1_000 ? nil : .timedOut))
         withExtendedLifetime(session) {}
     }
 
-    @Test(arguments: Limit.allCases, [50, 100])
+    @Test(arguments: Limit.allCases, [500, 1_000])
     func timeoutsStrikeOverSockets(_ limit: Limit, seconds: Int) async throws {
         let clock = ManualClock()
         try await withOrigin(clock: clock) { origin in
@@ -134,30 +134,14 @@ import Testing
                 case .stream(let result):
                     // The first piece is here: nothing on its way starts a time-out anew.
                     if text.isEmpty { clock.advance(by: .seconds(seconds)) }
-                    if seconds < 100 { goOn.open() }
+                    if seconds < 1_000 { goOn.open() }
                     text += result.get()
                 case .complete(let completion): code = Self.code(completion.error)
                 }
             }
-            #expect(text == (seconds < 100 ? "onetwo" : "one"))
-            #expect(code == (seconds < 100 ? nil : .timedOut))
+            #expect(text == (seconds < 1_000 ? "onetwo" : "one"))
+            #expect(code == (seconds < 1_000 ? nil : .timedOut))
             withExtendedLifetime(session) {}
-        }
-    }
-
-    @Test func aSlowProgramMayTestTimeoutsAgainstAnOriginThatSaysNothing() async throws {
-        let clock = ManualClock()
-        try await withOrigin(clock: clock) { origin in
-            origin.route("GET", "/", .text("0123456789").stalled(after: 4))
-            let request = origin.session().streamRequest(origin.url)
-            for await stream in request.streamTask().streamingData() {
-                switch stream.event {
-                case .stream(let result):
-                    #expect(result.get() == Data("0123".utf8))
-                    clock.advance(by: .seconds(60))
-                case .complete(let completion): #expect(Self.code(completion.error) == .timedOut)
-                }
-            }
         }
     }
 

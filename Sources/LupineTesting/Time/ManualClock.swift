@@ -20,7 +20,8 @@ internal import LupineTransport
 ///
 /// `Stubs`, `TestOrigin` and `Recorder` take one, and all their sessions go by it; `govern(_:)` gives it to any other
 /// configuration. It is a `Clock` of the standard library, so that code of the program that is given `any Clock<Duration>` can go
-/// by it as well. Clocks know nothing of each other: tests with one each run in parallel. Any thread.
+/// by it as well. A session with one has an event loop of its own, which ends with it. Clocks know nothing of each other: tests with
+/// one each run in parallel. Any thread.
 public final class ManualClock: Clock, Sendable {
     /// A moment of a manual clock, as the time since the clock was made.
     public struct Instant: InstantProtocol {
