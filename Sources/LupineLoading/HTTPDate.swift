@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-internal import Foundation
+package import Foundation
 
 /// Dates as they stand in header fields.
 ///
 /// Read by the algorithm of RFC 6265 §5.1.1, which takes the three forms of RFC 9110 §5.6.7 and the many that cookies
 /// come with; written in the one form that RFC 9110 wants. Times are UTC whatever zone is named.
-enum HTTPDate {
+package enum HTTPDate {
     private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
@@ -43,7 +43,7 @@ enum HTTPDate {
     }
 
     /// `Sun, 06 Nov 1994 08:49:37 GMT`; nil for a moment before the year 1 or after 9999.
-    static func text(of moment: Date) -> String? {
+    package static func text(of moment: Date) -> String? {
         let seconds = moment.timeIntervalSince1970.rounded(.down)
         guard (-62_135_596_800..<253_402_300_800).contains(seconds) else { return nil }
         let whole = Int(seconds)

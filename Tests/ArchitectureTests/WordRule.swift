@@ -10,6 +10,9 @@ enum WordRule: CaseIterable {
     /// A test waits for an event, never for a duration.
     case sleep
 
+    /// Tests the clock that stands still until a test moves it: who sleeps by that waits for an event.
+    private static let sleeperByHand = "Tests/LupineTestingTests/ManualClockTests.swift"
+
     func violations(in file: SourceFile) -> [Violation] {
         switch self {
         case .trap:
@@ -20,6 +23,7 @@ enum WordRule: CaseIterable {
                 words.filter(line.contains).map { violation(file, index + 1, $0) }
             }
         case .sleep:
+            if file.path == Self.sleeperByHand { return [] }
             return sequences(
                 [["sleep", "("], ["usleep", "("], ["nanosleep", "("], ["clock_nanosleep", "("]], in: file)
         }

@@ -83,7 +83,7 @@ where AuthenticatorType: Authenticator {
         var finding: Machine.Finding?
         while true {
             let action = change {
-                $0.adapt(adaptation, knowing: finding, at: ProcessInfo.processInfo.systemUptime)
+                $0.adapt(adaptation, knowing: finding, at: session.session.clock.seconds)
             }
             switch action {
             case .ask(let credential, let version):
@@ -124,7 +124,7 @@ where AuthenticatorType: Authenticator {
             return completion(.retry)
         }
         let action = change {
-            $0.reject(version: version, completion, at: ProcessInfo.processInfo.systemUptime)
+            $0.reject(version: version, completion, at: session.session.clock.seconds)
         }
         switch action {
         case .retry: completion(.retry)

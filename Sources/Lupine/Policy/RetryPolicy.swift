@@ -112,7 +112,8 @@ open class RetryPolicy: @unchecked Sendable, RequestInterceptor {
         guard request.retryCount < retryLimit, shouldRetry(request: request, dueTo: error),
             let delay = delay(
                 after: request.retryCount,
-                retryAfter: request.response?.value(forHTTPHeaderField: "Retry-After"), at: Date(),
+                retryAfter: request.response?.value(forHTTPHeaderField: "Retry-After"),
+                at: session.session.clock.date(),
                 chance: Double.random(in: 0...1))
         else { return completion(.doNotRetry) }
         completion(.retryWithDelay(delay))

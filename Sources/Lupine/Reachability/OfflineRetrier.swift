@@ -89,11 +89,12 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
     ) {
         assertNoLockIsHeld()
         guard isOfflineError(error) else { return completion(.doNotRetry) }
-        queue.async { [self] in join(completion) }
+        let clock = session.session.clock
+        queue.async { [self] in join(completion, by: clock) }
     }
 
     /// On the queue.
-    private func join(_ answer: @escaping Answer) {
+    private func join(_ answer: @escaping Answer, by clock: SessionClock) {
         let hasJoined = wait.write { wait in
             wait?.answers.append(answer)
             return wait != nil
@@ -101,7 +102,7 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
         guard !hasJoined else { return }
         assertNoLockIsHeld()
         let monitor = monitor()
-        let cancelTimeout = queue.after(Duration(maximumWait)) { [weak self] in
+        let cancelTimeout = queue.after(Duration(maximumWait), by: clock) { [weak self] in
             self?.end(.doNotRetry, of: monitor)
         }
         monitor.pathUpdateHandler = { [weak self, weak monitor] path in

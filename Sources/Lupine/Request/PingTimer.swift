@@ -2,6 +2,7 @@
 
 import Dispatch
 import Foundation
+import LupineLoading
 
 /// Has the pings of a web socket done when they are due.
 struct PingTimer: Sendable {
@@ -13,8 +14,8 @@ struct PingTimer: Sendable {
         self.start = start
     }
 
-    /// One that goes by the system's clock.
-    static let system = PingTimer { $1.after($0, execute: $2) }
+    /// One that goes by a session's clock.
+    static func by(_ clock: SessionClock) -> PingTimer { PingTimer { $1.after($0, by: clock, execute: $2) } }
 
     /// Runs the job on the queue, so many seconds from now.
     func after(_ delay: TimeInterval, on queue: DispatchQueue, _ job: @escaping Job) {

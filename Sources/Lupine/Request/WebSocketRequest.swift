@@ -100,7 +100,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         convertible: any URLRequestConvertible, configuration: Configuration,
         underlyingQueue: DispatchQueue, serializationQueue: DispatchQueue,
         eventMonitor: CompositeEventMonitor?, interceptor: (any RequestInterceptor)?,
-        shouldAutomaticallyResume: Bool?, delegate: any RequestDelegate, timer: PingTimer = .system
+        shouldAutomaticallyResume: Bool?, delegate: any RequestDelegate, timer: PingTimer
     ) {
         self.convertible = convertible
         self.configuration = configuration

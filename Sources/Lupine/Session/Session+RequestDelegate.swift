@@ -47,7 +47,7 @@ extension Session: RequestDelegate {
         // A handler that was added behind the end may be why: then the session has let go of the request.
         mutableState.write { _ = $0.activeRequests.insert(request) }
         if let timeDelay {
-            rootQueue.after(timeDelay, execute: retry)
+            rootQueue.after(timeDelay, by: session.clock, execute: retry)
         } else {
             rootQueue.async(execute: retry)
         }

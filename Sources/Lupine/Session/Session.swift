@@ -559,7 +559,8 @@ open class Session: @unchecked Sendable {
         let request = WebSocketRequest(
             convertible: convertible, configuration: configuration, underlyingQueue: rootQueue,
             serializationQueue: serializationQueue, eventMonitor: eventMonitor, interceptor: interceptor,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, delegate: self)
+            shouldAutomaticallyResume: shouldAutomaticallyResume, delegate: self,
+            timer: .by(session.clock))
         begin(request)
         return request
     }

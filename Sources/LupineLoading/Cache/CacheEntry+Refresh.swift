@@ -30,7 +30,7 @@ extension CacheEntry {
                 response: refreshed, data: response.data, userInfo: response.userInfo,
                 storagePolicy: response.storagePolicy),
             for: request, requestTime: requestTime, responseTime: responseTime, provenance: provenance,
-            identifying: identifying, writtenInfo: writtenInfo)
+            identifying: identifying, writtenInfo: writtenInfo, at: responseTime)
     }
 
     /// The fields as they came, or those of a response that a program made as far as they could have come.

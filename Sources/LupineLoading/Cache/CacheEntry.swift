@@ -62,9 +62,11 @@ package struct CacheEntry: Sendable {
     ///   - identifying: The fields that tell users apart; nil where none does. They do not count for what the server says is
     ///     everybody's.
     ///   - writtenInfo: The response's `userInfo`, as far as it can be written.
+    ///   - now: When it is stored.
     init(
         response: CachedURLResponse, for request: URLRequest, requestTime: Date, responseTime: Date,
-        provenance: CacheProvenance, identifying: IdentifyingFields?, writtenInfo: StorableValue?
+        provenance: CacheProvenance, identifying: IdentifyingFields?, writtenInfo: StorableValue?,
+        at now: Date = Date()
     ) {
         let http = (response.response as? HTTPURLResponse)?.plain
         let identifying = http.map(CacheRule.isForEverybody) ?? false ? nil : identifying
@@ -73,7 +75,7 @@ package struct CacheEntry: Sendable {
             conceal: Self.conceal)
         self.init(
             response: response, http: http, requestTime: requestTime, responseTime: responseTime,
-            storedTime: Date(), vary: vary, identifying: identifying, provenance: provenance,
+            storedTime: now, vary: vary, identifying: identifying, provenance: provenance,
             writtenInfo: writtenInfo)
     }
 

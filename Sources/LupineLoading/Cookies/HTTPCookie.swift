@@ -93,8 +93,14 @@ public final class HTTPCookie: NSObject, Sendable {
     public class func cookies(withResponseHeaderFields headerFields: [String: String], for url: URL)
         -> [HTTPCookie]
     {
+        cookies(withResponseHeaderFields: headerFields, for: url, at: Date())
+    }
+
+    /// The same at another date than the machine's, which a `Max-Age` counts from.
+    package static func cookies(
+        withResponseHeaderFields headerFields: [String: String], for url: URL, at now: Date
+    ) -> [HTTPCookie] {
         guard let origin = CookieOrigin(url) else { return [] }
-        let now = Date()
         return headerFields.filter { HeaderList.isSame($0.key, "Set-Cookie") }
             .sorted { $0.key < $1.key }
             .flatMap { SetCookieSyntax.lines(in: $0.value) }

@@ -127,13 +127,18 @@ public final class HTTPCookieStorage: NSObject, Sendable {
     /// The cookies for a request, as they are to be sent (U-13.14): those that are only for their own site are left out
     /// when the main document is from another.
     ///
-    /// - Parameter judge: Under whom the request's connection is accepted: what came over connections that it has accepted
-    ///   unseen takes the place of others of the same name, domain and path.
+    /// - Parameters:
+    ///   - url: The address that is asked.
+    ///   - mainDocumentURL: The page that the request is made for; nil for none.
+    ///   - method: The request's.
+    ///   - judge: Under whom the request's connection is accepted: what came over connections that it has accepted unseen takes the
+    ///     place of others of the same name, domain and path.
+    ///   - now: The session's date.
     func cookies(
-        for url: URL, mainDocumentURL: URL?, method: String, of judge: TrustJudge? = nil
+        for url: URL, mainDocumentURL: URL?, method: String, of judge: TrustJudge? = nil,
+        at now: Date = Date()
     ) -> [HTTPCookie] {
         guard let origin = CookieOrigin(url) else { return [] }
-        let now = Date()
         let isSameSite = Self.isSameSite(origin, mainDocumentURL)
         let isSafe = method == "GET" || method == "HEAD"
         let isWanted = { (cookie: HTTPCookie) in
@@ -167,19 +172,29 @@ public final class HTTPCookieStorage: NSObject, Sendable {
     ///
     /// Without an address there is nothing to compare the cookies with: they are stored as by `setCookie(_:)`.
     public func setCookies(_ cookies: [HTTPCookie], for url: URL?, mainDocumentURL: URL?) {
-        store(cookies, from: url, mainDocumentURL: mainDocumentURL, policy: cookieAcceptPolicy)
+        setCookies(cookies, for: url, mainDocumentURL: mainDocumentURL, at: Date())
+    }
+
+    /// The same at another date than the machine's.
+    package func setCookies(_ cookies: [HTTPCookie], for url: URL?, mainDocumentURL: URL?, at now: Date) {
+        store(cookies, from: url, mainDocumentURL: mainDocumentURL, policy: cookieAcceptPolicy, at: now)
     }
 
     /// Stores what a response set, under the policy of a session's configuration.
     ///
-    /// - Parameter judge: Who has accepted the connection although its peer has passed no check; nil where it has. With a judge the
-    ///   cookies are kept for requests under the same judge, and never on the disk.
+    /// - Parameters:
+    ///   - cookies: What it set.
+    ///   - url: The address that it came from; nil where that is not known.
+    ///   - mainDocumentURL: The page that its request was made for; nil for none.
+    ///   - policy: Which of them are taken.
+    ///   - judge: Who has accepted the connection although its peer has passed no check; nil where it has. With a judge the
+    ///     cookies are kept for requests under the same judge, and never on the disk.
+    ///   - now: The session's date.
     func store(
         _ cookies: [HTTPCookie], from url: URL?, mainDocumentURL: URL?, policy: HTTPCookie.AcceptPolicy,
-        apartFor judge: TrustJudge? = nil
+        apartFor judge: TrustJudge? = nil, at now: Date = Date()
     ) {
         guard !cookies.isEmpty, policy != .never else { return }
-        let now = Date()
         guard let url else {
             return change { state in
                 cookies.reduce(false) { state.jar.store($1, at: now) || $0 }

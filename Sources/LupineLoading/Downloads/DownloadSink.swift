@@ -24,7 +24,7 @@ final class DownloadSink: TaskSink {
     private let isHandled: Bool
     /// Goes when it is called: the task may be let go of elsewhere.
     private let handler: Lock<Handler?>
-    private let clock = LoadClock.system
+    private let clock = SessionClock.system
     private let state = Lock(State())
 
     /// - Parameters:

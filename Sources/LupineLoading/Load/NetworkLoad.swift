@@ -100,7 +100,8 @@ final class NetworkLoad: HopLoad {
     private func send(_ plan: SendingPlan, _ stream: BodyStreamSource?) {
         let exchange = Exchange(
             head: plan.head, content: plan.content(stream), origin: plan.origin, options: plan.options,
-            observation: hop.place.flatMap { engine.reporter?.observation(at: $0) }, sink: self)
+            observation: hop.place.flatMap { engine.reporter?.observation(at: $0) },
+            at: settings.clock.transport.now(), sink: self)
         flow.withLock { $0.progress = SendProgress(expected: plan.length) }
         let isWanted = life.withLock { life -> Bool in
             guard case .preparing = life.stage else { return false }

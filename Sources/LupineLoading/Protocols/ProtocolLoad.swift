@@ -16,7 +16,7 @@ final class ProtocolLoad: HopLoad {
         /// Its questions that are open: nobody expects anything of it meanwhile.
         var questions: Set<ObjectIdentifier> = []
         var lastSign = Instant.zero
-        var alarm: LoadClock.Cancel?
+        var alarm: SessionClock.Cancel?
     }
 
     private let type: URLProtocol.Type
@@ -24,7 +24,7 @@ final class ProtocolLoad: HopLoad {
     private let task: URLSessionTask
     private let sessionValue: (any Sendable)?
     private let idleTimeout: Interval?
-    private let clock: LoadClock
+    private let clock: SessionClock
     private let outlet: HopOutlet
     private let state = Lock(State())
 
@@ -32,7 +32,7 @@ final class ProtocolLoad: HopLoad {
     init(
         _ type: URLProtocol.Type, canonical: URLRequest, task: URLSessionTask,
         sessionValue: (any Sendable)? = nil, idleTimeout: Interval?,
-        clock: LoadClock, client: any HopLoadClient
+        clock: SessionClock, client: any HopLoadClient
     ) {
         self.type = type
         request = canonical

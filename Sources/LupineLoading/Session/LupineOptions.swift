@@ -113,6 +113,11 @@ extension URLSessionConfiguration {
         /// Are told of every transfer of the session, each of all; `TransferObserver` says what that is and on which thread.
         public var transferObservers: [any TransferObserver] = []
 
+        // MARK: time
+
+        /// What the sessions go by: retries, time-outs, ages of what is cached.
+        package var clock = SessionClock.system
+
         // MARK: web sockets
 
         /// Whether web sockets offer to compress messages (permessage-deflate, RFC 7692).

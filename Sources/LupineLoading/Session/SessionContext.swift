@@ -16,17 +16,20 @@ final class SessionContext: Sendable {
     let authentication = AuthenticationMemory()
     /// What carries out each hop.
     let loads: HopSource
-    /// Measures the time that a whole load may take.
-    let clock: LoadClock
+    /// What the loads go by.
+    let clock: SessionClock
     /// Tells when it is worth trying again.
     let network: NetworkWatch
 
     /// - Parameters:
     ///   - settings: The session's configuration.
     ///   - engine: The session's; by default one made for these settings.
+    ///   - loads: Finds what carries out hops.
+    ///   - clock: What the loads go by; by default the clock of the settings.
+    ///   - network: Tells of changes of the network.
     init(
         _ settings: SessionSettings, engine: SessionEngine? = nil, loads: HopSource = .standard,
-        clock: LoadClock = .system, network: NetworkWatch = .system
+        clock: SessionClock? = nil, network: NetworkWatch = .system
     ) {
         self.settings = settings
         let engine = engine ?? SessionEngine(settings)
@@ -40,7 +43,7 @@ final class SessionContext: Sendable {
                 identifyingFields: settings.identifyingFields)
         }
         self.loads = loads
-        self.clock = clock
+        self.clock = clock ?? settings.clock
         self.network = network
     }
 }

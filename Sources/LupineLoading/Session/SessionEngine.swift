@@ -168,13 +168,9 @@ final class SessionEngine: Sendable {
             proxies = try ProxyRule(
                 session: settings.proxyDictionary?.value, named: settings.lupine.proxies)
         } catch { throw .proxy(error) }
-        let group: EventLoopGroup
+        let (group, ownsGroup): SessionClock.Loops
         do throws(Errno) {
-            if let count = options.ownEventLoops {
-                group = try EventLoopGroup(count: max(1, count), name: "lupine-session")
-            } else {
-                group = try EventLoopGroup.shared()
-            }
+            (group, ownsGroup) = try settings.clock.loops(options.ownEventLoops)
         } catch { throw TransportError(startingLoops: error) }
         var resolution = Resolver.Configuration()
         for (endpoint, addresses) in options.addressOverrides {
@@ -201,7 +197,7 @@ final class SessionEngine: Sendable {
         var streaming = settings.tls
         streaming.applicationProtocols = []
         return Parts(
-            group: group, ownsGroup: options.ownEventLoops != nil, proxies: proxies,
+            group: group, ownsGroup: ownsGroup, proxies: proxies,
             pool: ConnectionPool(configuration: pooling, group: group, resolver: resolver),
             webSockets: ConnectionPool(configuration: tunnelling, group: group, resolver: resolver),
             revocation: revocation,

@@ -41,6 +41,8 @@ final class SessionSettings: Sendable {
     /// Protocols of the program's; nil leaves it to the built-in ones.
     let protocolClasses: [AnyClass]?
     let lupine: URLSessionConfiguration.LupineOptions
+    /// What the session goes by.
+    let clock: SessionClock
     /// What is not sent unless a request sets it.
     private let omittedFields: Set<FieldName>
     /// What tells users apart in requests.
@@ -78,6 +80,7 @@ final class SessionSettings: Sendable {
         maximumConnectionsPerHost = max(1, values.httpMaximumConnectionsPerHost)
         protocolClasses = values.protocolClasses
         lupine = values.lupine
+        clock = values.lupine.clock
         omittedFields = Set(values.lupine.omittedFields.compactMap { try? FieldName($0) })
         let named = values.lupine.identifyingFields
         identifyingFields =

@@ -68,7 +68,7 @@ struct HopAssembly: Sendable {
         else { return nil }
         let cookies = storage.cookies(
             for: url, mainDocumentURL: request.mainDocumentURL, method: request.httpMethod ?? "GET",
-            of: storage.hasSomeApart ? judge : nil)
+            of: storage.hasSomeApart ? judge : nil, at: settings.clock.date())
         if cookies.isEmpty { return nil }
         return HTTPCookie.requestHeaderFields(with: cookies)["Cookie"]
     }
@@ -92,12 +92,12 @@ struct HopAssembly: Sendable {
             let url = request.namedServer == nil ? response.url : request.cookieURL,
             let origin = CookieOrigin(url)
         else { return }
-        let now = Date()
+        let now = settings.clock.date()
         let cookies = fields.values(of: .setCookie).suffix(mostCookies).compactMap { line in
             SetCookieSyntax.cookie(line, from: origin, now: now)
         }
         storage.store(
             cookies, from: url, mainDocumentURL: request.mainDocumentURL, policy: settings.cookieAcceptPolicy,
-            apartFor: judge())
+            apartFor: judge(), at: now)
     }
 }

@@ -62,7 +62,7 @@ final class TaskCore: Sendable {
         /// How the load ended, until the task has finished.
         var outcome: Outcome?
         /// Set when the load has ended and the delegate is being asked: nobody else counts then.
-        var alarm: LoadClock.Cancel?
+        var alarm: SessionClock.Cancel?
         /// What the delegate has not been told yet of what was sent.
         var untoldSent: SentReport?
         /// How much of this transmission the delegate knows of.

@@ -211,7 +211,7 @@ extension TaskDriver {
                 let entry = CacheEntry(
                     response: response, for: request, requestTime: asked, responseTime: proposal.arrival,
                     provenance: proposal.provenance, identifying: context.settings.identifyingFields,
-                    writtenInfo: response.userInfo.flatMap { StorableValue($0) })
+                    writtenInfo: response.userInfo.flatMap { StorableValue($0) }, at: context.clock.date())
                 cache.store(entry, for: request)
             }
             handle(.stored)

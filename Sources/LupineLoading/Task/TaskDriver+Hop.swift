@@ -218,7 +218,7 @@ extension TaskDriver: HopLoadClient {
         }
         guard use.storesFor != nil else { return }
         let reader = use.reader
-        let isCollecting = use.collect(response, policy, for: cache, at: Date()) {
+        let isCollecting = use.collect(response, policy, for: cache, at: context.clock.date()) {
             provenance(of: hop, situation, reader)
         }
         if isCollecting { verdict.cache = .value(use) }
@@ -237,7 +237,7 @@ extension TaskDriver: HopLoadClient {
         let request = use.storesFor ?? situation.request
         let joined = entry.provenance.joined(by: provenance())
         let refreshed = entry.refreshed(
-            by: response, for: request, requestTime: situation.fetchStart, responseTime: Date(),
+            by: response, for: request, requestTime: situation.fetchStart, responseTime: context.clock.date(),
             provenance: joined ?? entry.provenance, identifying: context.settings.identifyingFields)
         if use.storesFor != nil, joined != nil { cache.update(refreshed, for: request) }
         verdict.judgement = .cached

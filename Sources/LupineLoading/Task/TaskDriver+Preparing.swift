@@ -237,7 +237,7 @@ extension TaskDriver {
     ) {
         let policy = context.settings.requestCachePolicy
         let stored = mayStore ? hop.sent : nil
-        switch CacheDecision(for: hop.sent, configuration: policy, entry: entry, at: Date()) {
+        switch CacheDecision(for: hop.sent, configuration: policy, entry: entry, at: context.clock.date()) {
         case .use(let entry):
             var (sent, announced, cache) = (hop.announced, hop.announced, CacheUse(answer: entry))
             let authorization = hop.fields.authorization
@@ -309,7 +309,7 @@ extension TaskDriver {
         if let place = request.place, made.load is NetworkLoad { noteTransfer(at: place) }
         if plan.isSuspended { made.load.setSuspended(true) }
         let wantsAlarm = !made.isTransaction
-        let now = Date()
+        let now = context.clock.date()
         var priority = plan.priority
         // What belonged to the hop before goes away outside of the lock.
         var (announced, cache, response): (URLRequest, CacheUse, URLResponse?) = (hop.announced, cache, nil)

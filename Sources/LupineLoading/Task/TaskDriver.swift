@@ -75,7 +75,7 @@ final class TaskDriver: Sendable {
         var trust: TaskTrust?
         /// When all has to be over.
         var deadline: Instant?
-        var alarm: LoadClock.Cancel?
+        var alarm: SessionClock.Cancel?
         var watch: NetworkWatch.End?
         /// The client knows that the network is waited for.
         var saidOffline = false
@@ -313,7 +313,7 @@ final class TaskDriver: Sendable {
     }
 
     /// The time for the whole goes on after the end, while the task still waits for an answer of the program's (U-5.10).
-    func whenTimeIsUp(_ ring: @escaping @Sendable (URLError) -> Void) -> LoadClock.Cancel {
+    func whenTimeIsUp(_ ring: @escaping @Sendable (URLError) -> Void) -> SessionClock.Cancel {
         let (deadline, url) = state.withLock { ($0.deadline, $0.request.url) }
         guard let deadline else { return {} }
         let time = context.settings.resourceTimeout
@@ -347,6 +347,8 @@ final class TaskDriver: Sendable {
         trust?.end()
         client.driverEnded(
             error,
-            URLSessionTaskMetrics(hops: hops, redirectCount: count, created: order.created, completed: now))
+            URLSessionTaskMetrics(
+                hops: hops, redirectCount: count, created: order.created, completed: now,
+                clock: MilestoneClock(context.clock.transport.now(), at: now)))
     }
 }

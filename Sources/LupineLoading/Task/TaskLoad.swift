@@ -20,12 +20,12 @@ protocol TaskLoad: AnyObject, Sendable {
     func setPriority(_ priority: Float)
     /// For a load that has ended, and whose task has not: calls back with the error when the time for the whole is over, once,
     /// unless that is taken back before.
-    func whenTimeIsUp(_ ring: @escaping @Sendable (URLError) -> Void) -> LoadClock.Cancel
+    func whenTimeIsUp(_ ring: @escaping @Sendable (URLError) -> Void) -> SessionClock.Cancel
 }
 
 extension TaskLoad {
     func save(into target: FileTarget) {}
-    func whenTimeIsUp(_ ring: @escaping @Sendable (URLError) -> Void) -> LoadClock.Cancel { {} }
+    func whenTimeIsUp(_ ring: @escaping @Sendable (URLError) -> Void) -> SessionClock.Cancel { {} }
 }
 
 extension TaskDriver: TaskLoad {}

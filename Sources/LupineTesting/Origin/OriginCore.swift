@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import Foundation
+internal import LupineLoading
 internal import LupineOrigin
 internal import LupineTransport
 
@@ -18,10 +19,14 @@ final class OriginCore: Sendable {
     }
 
     let log = RequestLog()
+    /// What the responses are dated by; nil for the machine's clock.
+    let clock: ManualClock?
     private let routes = Lock(RouteTable())
     private let handlers = Lock(Handlers())
     /// Where the origin listens, once it does.
     private let base = Lock<URL?>(nil)
+
+    init(clock: ManualClock?) { self.clock = clock }
 
     /// Every request comes here, with its body, on a loop; it is answered when its handler has.
     func endpoint() -> Endpoint { .collected { [self] request in answer(request) } }
@@ -39,8 +44,16 @@ final class OriginCore: Sendable {
         let request = TestRequest(incoming, at: base)
         log.add(request)
         let answer = Answer()
-        handle(request) { answer.give($0) }
+        handle(request) { answer.give(self.dated($0)) }
         return .later(answer.gate) { () throws(Refusal) in try answer.response.choice() }
+    }
+
+    /// The response with the date of the test's clock, where it has none of its own: ages are counted from it.
+    private func dated(_ response: TestResponse) -> TestResponse {
+        guard let clock, response.headers["Date"] == nil, let date = HTTPDate.text(of: clock.date) else {
+            return response
+        }
+        return response.header("Date", date)
     }
 
     /// Has the program's handler answer, off the loop.

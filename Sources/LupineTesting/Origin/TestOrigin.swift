@@ -18,7 +18,7 @@ internal import LupineTransport
 ///
 /// Requests are read whole, up to 16 MiB of body; what no route matches is answered with 404 and the routes that there are.
 /// Origins share nothing, so that tests may run in parallel. Any thread.
-public final class TestOrigin: Sendable {
+public final class TestOrigin: SessionSource {
     /// Whether an origin speaks TLS, and who vouches for it.
     public struct TLS: Sendable {
         enum Kind: Sendable {
@@ -54,7 +54,8 @@ public final class TestOrigin: Sendable {
 
     private let core: OriginCore
     private let origin: LupineOrigin.Origin
-    private let sessions = SessionShelf()
+    /// Keeps the sessions.
+    public let shelf = SessionShelf()
     private let ending = Lock<Task<Void, Never>?>(nil)
 
     private init(_ url: URL, _ authority: TestAuthority?, _ core: OriginCore, _ origin: LupineOrigin.Origin) {
@@ -66,10 +67,14 @@ public final class TestOrigin: Sendable {
 
     /// Starts an origin on a free port of 127.0.0.1.
     ///
-    /// - Parameter tls: Whether it speaks TLS.
+    /// - Parameters:
+    ///   - tls: Whether it speaks TLS.
+    ///   - clock: What its sessions go by, and what it dates its responses by; nil for the machine's clock.
     /// - Throws: `TestOriginError.cannotStart`.
-    public static func start(tls: TLS = .none) async throws(TestOriginError) -> TestOrigin {
-        let core = OriginCore()
+    public static func start(
+        tls: TLS = .none, clock: ManualClock? = nil
+    ) async throws(TestOriginError) -> TestOrigin {
+        let core = OriginCore(clock: clock)
         var configuration = OriginConfiguration()
         configuration.endpoint = core.endpoint()
         let authority: TestAuthority?
@@ -115,24 +120,8 @@ public final class TestOrigin: Sendable {
     public var configuration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.af.ephemeral
         if let authority { configuration.lupine.tls.roots = authority.roots }
+        core.clock?.govern(configuration)
         return configuration
-    }
-
-    /// A new session that trusts the origin's authority, if it has one. It lives as long as the origin at least, although nobody else
-    /// holds it.
-    ///
-    /// - Parameters:
-    ///   - interceptor: Adapts and retries every request.
-    ///   - redirectHandler: Decides about redirects; nil follows them.
-    ///   - eventMonitors: Hear of everything.
-    public func session(
-        interceptor: (any RequestInterceptor)? = nil, redirectHandler: (any RedirectHandler)? = nil,
-        eventMonitors: [any EventMonitor] = []
-    ) -> Session {
-        sessions.keeping(
-            Session(
-                configuration: configuration, interceptor: interceptor, redirectHandler: redirectHandler,
-                eventMonitors: eventMonitors))
     }
 
     // MARK: what it answers
@@ -199,14 +188,15 @@ public final class TestOrigin: Sendable {
 ///
 /// - Parameters:
 ///   - tls: Whether the origin speaks TLS.
+///   - clock: What its sessions go by, and what it dates its responses by; nil for the machine's clock.
 ///   - isolation: Where `body` runs: with the caller.
 ///   - body: Called once, with the origin.
 /// - Throws: What `body` throws, and `TestOriginError.cannotStart`.
 public func withOrigin<Result>(
-    tls: TestOrigin.TLS = .none, isolation: isolated (any Actor)? = #isolation,
+    tls: TestOrigin.TLS = .none, clock: ManualClock? = nil, isolation: isolated (any Actor)? = #isolation,
     _ body: (_ origin: TestOrigin) async throws -> Result
 ) async throws -> Result {
-    let origin = try await TestOrigin.start(tls: tls)
+    let origin = try await TestOrigin.start(tls: tls, clock: clock)
     do {
         let result = try await body(origin)
         await origin.shutdown()

@@ -18,9 +18,10 @@ public import LupineLoading
 /// content decoded. Each hop of a redirect is an exchange of its own, and an error of the network is recorded as well. Files are
 /// for their owner only (0600). `RecordingRedaction` says what is left out; whatever else a message holds, a token in a body of another
 /// name too, stands in the file. Any thread.
-public final class Recorder: Sendable {
+public final class Recorder: SessionSource {
     private let core: RecorderCore
-    private let sessions = SessionShelf()
+    /// Keeps the sessions.
+    public let shelf = SessionShelf()
 
     /// A recorder into a folder, which is made if it does not exist.
     ///
@@ -29,32 +30,19 @@ public final class Recorder: Sendable {
     ///   - configuration: How the servers are reached. It is copied; caching is switched off.
     ///   - redaction: What is left out.
     ///   - limits: How much is written.
+    ///   - clock: What the sessions go by, those that reach the servers too; nil for the machine's clock.
     /// - Throws: `RecordingError.inUse` when the folder has recordings, `notReadable` when it cannot be looked into.
     public init(
         into folder: URL, configuration: URLSessionConfiguration = .ephemeral,
-        redacting redaction: RecordingRedaction = .standard, limits: RecordingLimits = RecordingLimits()
+        redacting redaction: RecordingRedaction = .standard, limits: RecordingLimits = RecordingLimits(),
+        clock: ManualClock? = nil
     ) throws(RecordingError) {
-        core = try RecorderCore(RecordingFolder(url: folder, limits: limits), configuration, redaction)
+        core = try RecorderCore(
+            RecordingFolder(url: folder, limits: limits), configuration, redaction, clock: clock)
     }
 
     /// A new configuration whose sessions are recorded.
     public var configuration: URLSessionConfiguration { core.configuration() }
-
-    /// A new session that is recorded. It lives as long as the recorder at least, although nobody else holds it.
-    ///
-    /// - Parameters:
-    ///   - interceptor: Adapts and retries every request.
-    ///   - redirectHandler: Decides about redirects; nil follows them.
-    ///   - eventMonitors: Hear of everything.
-    public func session(
-        interceptor: (any RequestInterceptor)? = nil, redirectHandler: (any RedirectHandler)? = nil,
-        eventMonitors: [any EventMonitor] = []
-    ) -> Session {
-        sessions.keeping(
-            Session(
-                configuration: configuration, interceptor: interceptor, redirectHandler: redirectHandler,
-                eventMonitors: eventMonitors))
-    }
 
     /// How many exchanges have begun.
     public var count: Int { core.count }
@@ -75,12 +63,13 @@ extension Stubs {
     ///   - folder: What a `Recorder` has written. It blocks while it is read.
     ///   - redaction: What was left out: requests are compared without it.
     ///   - limits: How much is read.
+    ///   - clock: What the sessions go by; nil for the machine's clock.
     /// - Throws: `RecordingError` when a file cannot be read, is no recording or exceeds a limit.
     public static func replaying(
         _ folder: URL, redacting redaction: RecordingRedaction = .standard,
-        limits: RecordingLimits = RecordingLimits()
+        limits: RecordingLimits = RecordingLimits(), clock: ManualClock? = nil
     ) throws(RecordingError) -> Stubs {
-        let stubs = Stubs()
+        let stubs = Stubs(clock: clock)
         for exchange in try RecordingFolder(url: folder, limits: limits).read() {
             stubs.expect(RequestPattern(exchange.request, redaction), exchange.answer)
         }

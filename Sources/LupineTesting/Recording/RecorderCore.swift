@@ -12,6 +12,7 @@ final class RecorderCore: Sendable {
         var failure: RecordingError?
     }
 
+    let clock: ManualClock?
     private let folder: RecordingFolder
     private let redaction: RecordingRedaction
     private let upstream: URLSession
@@ -19,8 +20,10 @@ final class RecorderCore: Sendable {
     private let state = Lock(State())
 
     init(
-        _ folder: RecordingFolder, _ configuration: URLSessionConfiguration, _ redaction: RecordingRedaction
+        _ folder: RecordingFolder, _ configuration: URLSessionConfiguration, _ redaction: RecordingRedaction,
+        clock: ManualClock?
     ) throws(RecordingError) {
+        self.clock = clock
         self.folder = folder
         self.redaction = redaction
         try folder.requireEmpty()
@@ -30,6 +33,7 @@ final class RecorderCore: Sendable {
         // The session in front sends them.
         copy.httpShouldSetCookies = false
         copy.lupine.collectedBodyLimit = folder.limits.fileBytes
+        clock?.govern(copy)
         upstream = URLSession(configuration: copy, delegate: RedirectsRefused(), delegateQueue: nil)
     }
 
@@ -44,6 +48,7 @@ final class RecorderCore: Sendable {
         configuration.urlCache = nil
         configuration.httpCookieStorage = storage
         install(in: configuration)
+        clock?.govern(configuration)
         return configuration
     }
 

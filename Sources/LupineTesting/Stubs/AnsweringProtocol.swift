@@ -9,6 +9,8 @@ internal import LupineTransport
 protocol Answering: Sendable {
     /// Where cookies of the responses are kept; nil for nowhere.
     var cookies: HTTPCookieStorage? { get }
+    /// What the sessions go by; nil for the machine's clock.
+    var clock: ManualClock? { get }
     /// Answers; an error becomes that of the load. Called in a task that is cancelled when the load ends.
     func answer(_ request: TestRequest, _ original: URLRequest) async throws -> TestResponse
 }
@@ -66,8 +68,11 @@ final class AnsweringProtocol: URLProtocol, @unchecked Sendable {
         }
         let head = try HTTPURLResponse(url: asked.url, head: response.head(), isDecoded: false)
         for line in response.headers.values(of: "Set-Cookie") {
-            let set = HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": line], for: asked.url)
-            answering.cookies?.setCookies(set, for: asked.url, mainDocumentURL: original.mainDocumentURL)
+            let now = answering.clock?.date ?? Date()
+            let set = HTTPCookie.cookies(
+                withResponseHeaderFields: ["Set-Cookie": line], for: asked.url, at: now)
+            answering.cookies?.setCookies(
+                set, for: asked.url, mainDocumentURL: original.mainDocumentURL, at: now)
         }
         switch RedirectRule.verdict(
             on: head, to: original, URLSessionConfiguration.LupineOptions(), followed: 0)

@@ -30,11 +30,15 @@ final class StubBook: Sendable {
     }
 
     let log = RequestLog()
+    let clock: ManualClock?
     private let isInOrder: Bool
     private let state = Lock(State())
     private let storage = URLSessionConfiguration.ephemeral.httpCookieStorage
 
-    init(inOrder: Bool) { isInOrder = inOrder }
+    init(inOrder: Bool, clock: ManualClock?) {
+        isInOrder = inOrder
+        self.clock = clock
+    }
 
     func add(_ pattern: RequestPattern, _ times: StubTimes, _ handler: @escaping Handler) {
         state.withLock { $0.stubs.append(Stub(pattern: pattern, times: times, handler: handler)) }
@@ -46,6 +50,7 @@ final class StubBook: Sendable {
         configuration.urlCache = nil
         configuration.httpCookieStorage = storage
         install(in: configuration)
+        clock?.govern(configuration)
         return configuration
     }
 

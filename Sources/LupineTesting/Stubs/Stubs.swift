@@ -16,14 +16,19 @@ public import LupineLoading
 /// a request that none takes fails with `StubError.noStub`. All `http` and `https` requests of the sessions come here, redirects
 /// too; cookies are kept, nothing is cached, and web sockets are not stubbed. The state is this object's alone, so that tests may
 /// run in parallel. Any thread.
-public final class Stubs: Sendable {
+public final class Stubs: SessionSource {
     private let book: StubBook
-    private let sessions = SessionShelf()
+    /// Keeps the sessions.
+    public let shelf = SessionShelf()
 
     /// No stubs yet.
     ///
-    /// - Parameter inOrder: Whether an expectation may only be met when all those before it are.
-    public init(inOrder: Bool = false) { book = StubBook(inOrder: inOrder) }
+    /// - Parameters:
+    ///   - inOrder: Whether an expectation may only be met when all those before it are.
+    ///   - clock: What the sessions go by; nil for the machine's clock.
+    public init(inOrder: Bool = false, clock: ManualClock? = nil) {
+        book = StubBook(inOrder: inOrder, clock: clock)
+    }
 
     // MARK: what is answered
 
@@ -67,22 +72,6 @@ public final class Stubs: Sendable {
     /// A new configuration, with stores of its own kind in memory, whose sessions are answered here: for a `URLSession`, or for
     /// a `Session` that is made by hand.
     public var configuration: URLSessionConfiguration { book.configuration() }
-
-    /// A new session that is answered here. It lives as long as the stubs at least, although nobody else holds it.
-    ///
-    /// - Parameters:
-    ///   - interceptor: Adapts and retries every request.
-    ///   - redirectHandler: Decides about redirects; nil follows them.
-    ///   - eventMonitors: Hear of everything.
-    public func session(
-        interceptor: (any RequestInterceptor)? = nil, redirectHandler: (any RedirectHandler)? = nil,
-        eventMonitors: [any EventMonitor] = []
-    ) -> Session {
-        sessions.keeping(
-            Session(
-                configuration: configuration, interceptor: interceptor, redirectHandler: redirectHandler,
-                eventMonitors: eventMonitors))
-    }
 
     // MARK: what came
 

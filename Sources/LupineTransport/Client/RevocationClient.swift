@@ -10,12 +10,15 @@ package import LupineTLS
 /// none, follows a few redirects within `http`, and stops at the limits that the query states. Blocks, so never on a loop.
 package final class RevocationClient: RevocationFetcher {
     private let pool: ConnectionPool
+    /// What the loops go by.
+    private let clock: any TransportClock
     private let proxies: ProxyRule
     private static let redirectLimit = 3
 
     /// A client on the loops of `group`, with few connections of its own.
     package init(group: EventLoopGroup, resolver: Resolver, proxies: ProxyRule) {
         self.proxies = proxies
+        clock = group.clock
         var configuration = ConnectionPool.Configuration()
         configuration.limits = PoolLimits(perHost: 2, total: 16, idleTimeout: .seconds(15))
         configuration.parserLimits.headBytes = 32 * 1024
@@ -84,7 +87,8 @@ package final class RevocationClient: RevocationFetcher {
                 method: query.body == nil ? .get : .post, target: .origin(url.target), fields: fields),
             content: query.body.map { .bytes($0) } ?? .none,
             origin: Origin(scheme: .http, host: url.host, port: url.port, proxy: proxy),
-            options: ExchangeOptions(timeouts: TransferTimeouts(whole: Interval(left))), sink: sink)
+            options: ExchangeOptions(timeouts: TransferTimeouts(whole: Interval(left))), at: clock.now(),
+            sink: sink)
         pool.submit(exchange)
         let end: Instant = MonotonicClock().now() + Interval(left)
         let answer: Result<RevocationSink.Answer, RevocationFetchError>?

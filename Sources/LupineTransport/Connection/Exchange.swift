@@ -61,10 +61,20 @@ package final class Exchange: Sendable {
     enum ParkReason { case suspended, rewinding }
 
     /// An exchange that has not been submitted.
+    ///
+    /// - Parameters:
+    ///   - head: What is asked for.
+    ///   - content: What goes out as its content.
+    ///   - origin: Where it goes.
+    ///   - options: What the caller asks for besides.
+    ///   - observation: Who is told of its steps.
+    ///   - began: The present moment, by the clock of the pool's loops.
+    ///   - sink: Hears of it.
     package init(
         head: RequestHead, content: OutgoingContent = .none, origin: Origin,
         options: ExchangeOptions = ExchangeOptions(),
-        observation: TransferObservation? = nil, sink: any ExchangeSink
+        observation: TransferObservation? = nil, at began: Instant = MonotonicClock().now(),
+        sink: any ExchangeSink
     ) {
         self.head = head
         self.content = content
@@ -72,7 +82,7 @@ package final class Exchange: Sendable {
         self.options = options
         self.observation = observation
         self.sink = sink
-        began = MonotonicClock().now()
+        self.began = began
         life = Lock(.new)
     }
 

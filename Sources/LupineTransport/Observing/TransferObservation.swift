@@ -89,7 +89,7 @@ package final class TransferObservation: Sendable {
             case .failure(.cancelled), .failure(.shutDown): .cancelled
             case .failure(let error): .failed(error)
             }
-        let end = metrics.responseEnd ?? MonotonicClock().now()
+        let end = metrics.responseEnd ?? EventLoop.current?.now ?? MonotonicClock().now()
         report(
             .end(
                 TransferEnd(

@@ -20,8 +20,8 @@ struct ProtocolLoadTests {
         private let alarms = Noted<[Int: Alarm]>([:])
         private let count = Noted(0)
 
-        var clock: LoadClock {
-            LoadClock(
+        var clock: SessionClock {
+            SessionClock(
                 now: { [self] in now.value },
                 alarm: { [self] at, ring in
                     count.update { $0 += 1 }

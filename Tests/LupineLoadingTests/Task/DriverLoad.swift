@@ -15,8 +15,8 @@ final class ManualLoadClock: Sendable {
     }
     private let state = Lock(State())
 
-    var clock: LoadClock {
-        LoadClock(
+    var clock: SessionClock {
+        SessionClock(
             now: { self.state.withLock { $0.now } },
             alarm: { moment, ring in
                 let number = self.state.withLock { state in
@@ -91,7 +91,7 @@ struct DriverLoad: Sendable {
 
     static func context(
         _ script: HopScript, _ configuration: URLSessionConfiguration = configuration(),
-        clock: LoadClock = .system, network: NetworkWatch = .system
+        clock: SessionClock? = nil, network: NetworkWatch = .system
     ) -> SessionContext {
         SessionContext(SessionSettings(configuration), loads: script.source, clock: clock, network: network)
     }

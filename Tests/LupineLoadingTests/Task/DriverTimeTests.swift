@@ -159,7 +159,7 @@ struct DriverTimeTests {
 
     @Test("[U-14.4] the system's alarm goes off, and can be taken back")
     func systemAlarm() async throws {
-        let clock = LoadClock.system
+        let clock = SessionClock.system
         let cancel = clock.alarm(clock.now() + .seconds(3_600)) { Issue.record("an hour has not passed") }
         cancel()
         await withCheckedContinuation { continuation in

@@ -53,7 +53,7 @@ final class ScriptedLoad: TaskLoad {
     func setSuspended(_ isSuspended: Bool) { note("suspended \(isSuspended)") }
     func setPriority(_ priority: Float) { note("priority \(priority)") }
 
-    func whenTimeIsUp(_ ring: @escaping @Sendable (URLError) -> Void) -> LoadClock.Cancel {
+    func whenTimeIsUp(_ ring: @escaping @Sendable (URLError) -> Void) -> SessionClock.Cancel {
         timer.withLock { $0 = ring }
         return {}
     }

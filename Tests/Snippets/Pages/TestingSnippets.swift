@@ -111,6 +111,52 @@ import Testing
         try stubs.verify()
     }
 
+    @Test func time() async throws {
+        do {
+            let clock = ManualClock()
+            let stubs = Stubs(clock: clock)
+            stubs.expect(.get("/users/7"), .status(503))
+            stubs.expect(.get("/users/7"), .json(User(id: "7")))
+            let session = stubs.session(interceptor: RetryPolicy(exponentialBackoffScale: 3_600))
+            async let user = session.request("https://api.test/users/7").validate()
+                .serializingDecodable(User.self).value
+            let waited = try await clock.advanceToNext()
+            try await print(user.id, "behind", waited)
+            #expect(waited == .seconds(3_600))  // not on the page
+        }
+        do {
+            let clock = ManualClock()
+            let stubs = Stubs(clock: clock)
+            stubs.stub(.get("/users"), .stalled)
+            async let users = stubs.session().request("https://api.test/users").serializingData().response
+            _ = try await stubs.request(at: 0)
+            clock.advance(by: .seconds(60))
+            let error = await users.error?.underlyingError as? URLError
+            print(error?.code == .timedOut)
+            #expect(error?.code == .timedOut)  // not on the page
+        }
+        do {
+            let clock = ManualClock()
+            try await withOrigin(clock: clock) { origin in
+                origin.route("GET", "/news", .text("rain").header("Cache-Control", "max-age=60"))
+                let session = origin.session()
+                for seconds in [0, 59, 2] {
+                    clock.advance(by: .seconds(seconds))
+                    let news = try await session.request(origin.url("/news")).serializingString().value
+                    print(news, origin.requests.count)
+                }
+                #expect(origin.requests.count == 2)  // not on the page
+            }
+        }
+        do {
+            let clock = ManualClock()
+            let configuration = URLSessionConfiguration.af.default
+            clock.govern(configuration)
+            let session = Session(configuration: configuration)
+            #expect(session.startRequestsImmediately)  // not on the page
+        }
+    }
+
     @Test func recordings() async throws {
         try await inFolder { parent in
             let folder = parent.appending(path: "recording")

@@ -38,4 +38,19 @@ import Testing
         try await Garden(session: stubs.session(), address: "https://garden.test").plant(flower)
         try stubs.verify()
     }
+
+    @Test func aFlowerStaysFreshForAMinute() async throws {
+        let clock = ManualClock()
+        try await withOrigin(clock: clock) { origin in
+            let answer = TestResponse.json(Garden.Flower(name: "lupin", petals: 5))
+            origin.route("GET", "/flowers/lupin", answer.header("Cache-Control", "max-age=60"))
+            let garden = Garden(session: origin.session(), address: "\(origin.url)")
+            for (seconds, count) in [(0, 1), (59, 1), (2, 2)] {
+                clock.advance(by: .seconds(seconds))
+                let flower = try await garden.flower("lupin")
+                #expect(flower.petals == 5)
+                #expect(origin.requests.count == count)
+            }
+        }
+    }
 }

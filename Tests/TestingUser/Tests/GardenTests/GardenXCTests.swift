@@ -27,6 +27,21 @@ final class GardenXCTests: XCTestCase {
         XCTAssertThrowsError(try stubs.verify())
     }
 
+    func testAnHourOfPatience() async throws {
+        let clock = ManualClock()
+        let stubs = Stubs(clock: clock)
+        stubs.expect(.get("/flowers/lupin"), .status(503))
+        stubs.expect(.get("/flowers/lupin"), .json(Garden.Flower(name: "lupin", petals: 5)))
+        let session = stubs.session(interceptor: RetryPolicy(exponentialBackoffScale: 3_600))
+        let garden = Garden(session: session, address: "https://garden.test")
+        async let flower = garden.flower("lupin")
+        let waited = try await clock.advanceToNext()
+        XCTAssertEqual(waited, .seconds(3_600))
+        let petals = try await flower.petals
+        XCTAssertEqual(petals, 5)
+        try stubs.verify()
+    }
+
     func testAServer() async throws {
         let origin = try await TestOrigin.start()
         addTeardownBlock { await origin.shutdown() }
