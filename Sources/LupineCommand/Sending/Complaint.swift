@@ -40,6 +40,9 @@ enum Complaint {
     private static let adviceOfTrust =
         "Look at the chain with --certs, give its root with --cacert, or, on a test server, leave the check out with -k."
 
+    private static let adviceOfProxy =
+        "Check -x, or the variables https_proxy and no_proxy; --noproxy '*' goes without."
+
     private static func pinning(_ report: PinningReport) -> CommandFailure {
         let found = report.presented.map { "\($0.pin ?? "no key") (\($0.subject ?? "no name"))" }
         return CommandFailure(
@@ -93,8 +96,9 @@ enum Complaint {
                 .connect,
                 "Check that the server runs, and the port; a firewall or a missing proxy (-x) looks the same."
             )
-        case .tunnel, .socks, .proxy, .proxyResolution, .proxyUnreachable:
-            (.proxy, "Check -x, or the variables https_proxy and no_proxy; --noproxy '*' goes without.")
+        case .tunnel, .socks, .proxy, .proxyResolution:
+            (.proxy, adviceOfProxy)
+        case .proxyUnreachable: (.connect, adviceOfProxy)
         case .tls(_, _, let error): verdict(of: error)
         case .connectionLost: (.lost, "Try again; --retry N does that\(goingOn(", and ", invocation)).")
         case .http(_, _, .truncated):

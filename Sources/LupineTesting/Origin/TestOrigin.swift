@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 public import Foundation
-public import Lupine
+internal import Lupine
 public import LupineLoading
 internal import LupineOrigin
 internal import LupineTLS

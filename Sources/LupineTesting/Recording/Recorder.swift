@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 public import Foundation
-public import Lupine
+internal import Lupine
 public import LupineLoading
 
 /// Stands between a program and a server, and writes down what they say: one JSON file for each exchange, without secrets.

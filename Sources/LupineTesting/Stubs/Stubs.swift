@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-public import Lupine
+internal import Lupine
 public import LupineLoading
 
 /// Sessions whose requests are answered by the test, without a socket.

@@ -58,8 +58,8 @@ import Testing
             let configuration = URLSessionConfiguration.af.default
             configuration.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
             let session = Session(configuration: configuration, cachedResponseHandler: Marking())
-            let first = try await session.request("\(httpbin)/cache/60").serializingString().value
-            let second = try await session.request("\(httpbin)/cache/60").serializingString().value
+            let first = try await session.request("\(httpbin)/cache/3600").serializingString().value
+            let second = try await session.request("\(httpbin)/cache/3600").serializingString().value
             #expect(first != second)
             #expect(second == "from the cache")
         }

@@ -41,11 +41,11 @@ import Testing
             let cacher = ResponseCacher(behavior: .cache)
             let session = Session(cachedResponseHandler: cacher)
 
-            #expect(await loads(session, "\(httpbin)/cache/60") == 1)
+            #expect(await loads(session, "\(httpbin)/cache/3600") == 1)
         }
         try await HTTPBin.serve { httpbin in
             let session = Session(cachedResponseHandler: ResponseCacher(behavior: .doNotCache))
-            #expect(await loads(session, "\(httpbin)/cache/60") == 2)
+            #expect(await loads(session, "\(httpbin)/cache/3600") == 2)
         }
     }
 
@@ -71,15 +71,15 @@ import Testing
             let session = Session(cachedResponseHandler: ResponseCacher(behavior: .doNotCache))
             let response: AFDataResponse<SomeType> = await handed { hand in
                 let cacher = ResponseCacher(behavior: .cache)
-                session.request("\(httpbin)/cache/60")
+                session.request("\(httpbin)/cache/3600")
                     .cacheResponse(using: cacher)
                     .responseDecodable(of: SomeType.self) { response in
                         debugPrint(response)
                         hand(response)
                     }
             }
-            #expect(response.value?.url == "\(httpbin)/cache/60")
-            _ = await session.request("\(httpbin)/cache/60").serializingData().response
+            #expect(response.value?.url == "\(httpbin)/cache/3600")
+            _ = await session.request("\(httpbin)/cache/3600").serializingData().response
             #expect(httpbin.origin.counts.requests == 1)
         }
     }
@@ -129,8 +129,8 @@ import Testing
             }
             try await HTTPBin.serve { httpbin in
                 let session = Session(cachedResponseHandler: ResponseCacher(behavior: behavior))
-                _ = try await session.request("\(httpbin)/cache/60").serializingString().value
-                let second = try await session.request("\(httpbin)/cache/60").serializingString().value
+                _ = try await session.request("\(httpbin)/cache/3600").serializingString().value
+                let second = try await session.request("\(httpbin)/cache/3600").serializingString().value
                 #expect(httpbin.origin.counts.requests == expected.requests)
                 #expect((second == "from the cache") == expected.isChanged)
             }

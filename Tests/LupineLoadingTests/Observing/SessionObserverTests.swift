@@ -102,8 +102,8 @@ import Testing
             configuration.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
         }
         try await observing(configure: configure) { stage, observer in
-            try await expectAnswer(of: stage, "/cache/60")
-            try await expectAnswer(of: stage, "/cache/60")
+            try await expectAnswer(of: stage, "/cache/3600")
+            try await expectAnswer(of: stage, "/cache/3600")
             let data = try #require(URL(string: "data:,lupin"))
             let text = await stage.load(URLRequest(url: data)).text
             #expect(text == "lupin")
@@ -112,7 +112,7 @@ import Testing
             #expect(code == .unsupportedURL)
             try await expectAnswer(of: stage, "/get")
             await observer.ends(2)
-            #expect(observer.starts.map(\.start.target) == ["/cache/60", "/get"])
+            #expect(observer.starts.map(\.start.target) == ["/cache/3600", "/get"])
         }
     }
 

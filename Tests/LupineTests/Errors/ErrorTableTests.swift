@@ -67,7 +67,7 @@ struct ErrorTableTests {
             "cannot connect to api.example:443: 192.0.2.1:443: ECONNREFUSED (Connection refused); 192.0.2.2:443: ECONNREFUSED (Connection refused); nothing listens there: see whether it runs, and on this port"
         ),
         Row(
-            unreachable([EHOSTUNREACH]), .notConnectedToInternet,
+            unreachable([EHOSTUNREACH]), .cannotConnectToHost,
             "cannot connect to api.example:443: 192.0.2.1:443: EHOSTUNREACH (No route to host); see whether this machine has a route there (ip route get)"
         ),
         Row(

@@ -13,8 +13,8 @@ import Testing
                 configuration.urlCache = URLCache(
                     memoryCapacity: 1 << 20, diskCapacity: 8 << 20, directory: folder)
                 let session = Session(configuration: configuration)
-                let first = await session.request("\(api)/cache/60").serializingData().response
-                let second = await session.request("\(api)/cache/60").serializingData().response
+                let first = await session.request("\(api)/cache/3600").serializingData().response
+                let second = await session.request("\(api)/cache/3600").serializingData().response
                 print(second.metrics?.transactionMetrics.last?.resourceFetchType == .localCache)
                 #expect(first.value == second.value)
                 #expect(api.origin.counts.requests == 1)
@@ -29,7 +29,7 @@ import Testing
             configuration.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)  // not on the page
             let session = Session(configuration: configuration)
             for tenant in ["a", "b", "a"] {
-                let answer = await session.request("\(api)/cache/60", headers: ["X-Tenant": tenant])
+                let answer = await session.request("\(api)/cache/3600", headers: ["X-Tenant": tenant])
                     .serializingData().response
                 #expect(answer.error == nil)
             }
@@ -40,12 +40,12 @@ import Testing
 
     @Test func handlers() async throws {
         try await API.serve { api in
-            let response = await AF.request("\(api)/cache/60")
+            let response = await AF.request("\(api)/cache/3600")
                 .cacheResponse(using: .doNotCache)
                 .serializingData()
                 .response
             let anew = AF.request(
-                "\(api)/cache/60", requestModifier: { $0.cachePolicy = .reloadIgnoringLocalCacheData })
+                "\(api)/cache/3600", requestModifier: { $0.cachePolicy = .reloadIgnoringLocalCacheData })
             #expect(response.error == nil)
             #expect(await anew.serializingData().response.error == nil)
             #expect(api.origin.counts.requests == 2)
