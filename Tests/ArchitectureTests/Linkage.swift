@@ -25,10 +25,10 @@ struct Linkage {
         }
     }
 
-    /// Builds the program for one product and returns what `ldd` says about it, having run it once: with `arguments`
-    /// it has to print `expected`.
+    /// Builds the program for one product and returns what a tool prints about it, `ldd` or `nm`, having run it once: with
+    /// `arguments` it has to print `expected`.
     static func listing(
-        product: String, staticRuntime: Bool, arguments: [String], expected: String
+        by tool: String = "ldd", product: String, staticRuntime: Bool, arguments: [String], expected: String
     ) throws -> String {
         let root = Repository.here.root
         let scratch = "\(root)/.build-embedding/\(staticRuntime ? "static" : "dynamic")"
@@ -40,7 +40,7 @@ struct Linkage {
         let program = "\(scratch)/debug/Embedding\(product)"
         let said = try run([program] + arguments)
         guard said == expected else { throw Failure(description: "\(program) printed: \(said)") }
-        return try run(["ldd", program])
+        return try run([tool, program])
     }
 
     /// Runs a command and returns what it wrote. Through `popen`: Foundation's `Process` leaves a weak reference

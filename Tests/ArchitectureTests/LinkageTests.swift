@@ -21,6 +21,16 @@ struct LinkageTests {
         #expect(strangers.isEmpty, "Package.swift:1: a program on \(product) is linked against \(strangers)")
     }
 
+    /// One call of a function of `_StringProcessing`, such as `contains` with a text, brings the engine and the parser of regular
+    /// expressions into every program: 1.4 MB that no section is collected from.
+    @Test func noRegularExpressionsInAProgram() async throws {
+        let symbols = try await fetch("LupineTransport", staticRuntime: true, tool: "nm")
+        let strangers = symbols.split(separator: "\n").filter {
+            $0.contains("_StringProcessing") || $0.contains("_RegexParser")
+        }
+        #expect(strangers.isEmpty, "Package.swift:1: something below LupineTransport calls one of \(strangers.prefix(5))")
+    }
+
     /// What README.md says that such a program is linked against is so, and is all.
     @Test func theReadmeSaysSo() async throws {
         let readme = try Repository.here.text("README.md").replacing("\n", with: " ")
@@ -39,8 +49,8 @@ struct LinkageTests {
         #expect(Set(named) == Set(linked))
     }
 
-    /// Has the program fetch something from an origin, and returns what it is linked against.
-    private func fetch(_ product: String, staticRuntime: Bool) async throws -> String {
+    /// Has the program fetch something from an origin, and returns what a tool prints about it.
+    private func fetch(_ product: String, staticRuntime: Bool, tool: String = "ldd") async throws -> String {
         let content = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
         let sum = content.reduce(0) { ($0 &* 31 &+ Int($1)) % 1_000_003 }
         let origin = try Origin.start()
@@ -49,7 +59,7 @@ struct LinkageTests {
         }
         let listing = Result {
             try Linkage.listing(
-                product: product, staticRuntime: staticRuntime, arguments: ["\(origin.url)/content"],
+                by: tool, product: product, staticRuntime: staticRuntime, arguments: ["\(origin.url)/content"],
                 expected: "\(product) fetched 200: \(content.count) bytes, sum \(sum)\n")
         }
         let requests = origin.counts.requests

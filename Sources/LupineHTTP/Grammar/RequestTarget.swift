@@ -182,7 +182,8 @@ public struct Authority: Sendable {
     private static func isAddress(_ octets: Substring.UTF8View) -> Bool {
         let number = octets.prefix { $0 != 0x25 }
         let colons = number.count { $0 == Octet.colon }
-        guard colons >= 6 || String(Substring(number)).contains("::") else { return false }
+        let hasGap = zip(number, number.dropFirst()).contains { $0 == Octet.colon && $1 == Octet.colon }
+        guard colons >= 6 || hasGap else { return false }
         guard number.allSatisfy({ Octet.hexadecimal($0) != nil || $0 == Octet.colon || $0 == 0x2E }) else {
             return false
         }
