@@ -21,6 +21,13 @@ let pipelineRules: [SwiftSetting] = [
     .enableUpcomingFeature("GlobalActorIsolatedTypesUsability"),
 ]
 
+/// The toolchain has every static program export its public names, for a look-up that the command never makes: 1.1 MB of tables. The
+/// command's alone: not every release of SwiftPM lets a package depend on a target with unsafe flags, and what a user's program exports
+/// is not a library's to decide.
+let commandLinking: [LinkerSetting] = [
+    .unsafeFlags(["-Xlinker", "--no-export-dynamic"], .when(configuration: .release))
+]
+
 /// A target that stands for a user's: plain Swift 5 or Swift 6 mode, and nothing that the house asks of itself.
 let usersSwift5: [SwiftSetting] = [.swiftLanguageMode(.v5)]
 let usersSwift6: [SwiftSetting] = [.swiftLanguageMode(.v6)]
@@ -86,7 +93,8 @@ let package = Package(
             dependencies: ["LupineCommand", "Lupine", "LupineOrigin", "LupineTLS", "LupineTransport"],
             swiftSettings: houseRules),
         .executableTarget(
-            name: "lupine-command", dependencies: ["LupineCommand", "LupineShow"], swiftSettings: houseRules),
+            name: "lupine-command", dependencies: ["LupineCommand", "LupineShow"], swiftSettings: houseRules,
+            linkerSettings: commandLinking),
 
         // Tests.
         .testTarget(

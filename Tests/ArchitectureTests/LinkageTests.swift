@@ -28,7 +28,9 @@ struct LinkageTests {
         let strangers = symbols.split(separator: "\n").filter {
             $0.contains("_StringProcessing") || $0.contains("_RegexParser")
         }
-        #expect(strangers.isEmpty, "Package.swift:1: something below LupineTransport calls one of \(strangers.prefix(5))")
+        #expect(
+            strangers.isEmpty,
+            "Package.swift:1: something below LupineTransport calls one of \(strangers.prefix(5))")
     }
 
     /// What README.md says that such a program is linked against is so, and is all.
@@ -50,7 +52,9 @@ struct LinkageTests {
     }
 
     /// Has the program fetch something from an origin, and returns what a tool prints about it.
-    private func fetch(_ product: String, staticRuntime: Bool, tool: String = "ldd") async throws -> String {
+    private func fetch(
+        _ product: String, staticRuntime: Bool, tool: String = "ldd"
+    ) async throws -> String {
         let content = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
         let sum = content.reduce(0) { ($0 &* 31 &+ Int($1)) % 1_000_003 }
         let origin = try Origin.start()
@@ -59,7 +63,8 @@ struct LinkageTests {
         }
         let listing = Result {
             try Linkage.listing(
-                by: tool, product: product, staticRuntime: staticRuntime, arguments: ["\(origin.url)/content"],
+                by: tool, product: product, staticRuntime: staticRuntime,
+                arguments: ["\(origin.url)/content"],
                 expected: "\(product) fetched 200: \(content.count) bytes, sum \(sum)\n")
         }
         let requests = origin.counts.requests

@@ -126,6 +126,10 @@ struct HostileTextTests {
         let url = try #require(URL(string: "http://h.test/\(Self.escapedHeap)"))
         let name = SuggestedFilename.from(url: url, mimeType: nil)
         #expect(name.isStreamSafe && !name.isEmpty)
+        // Between the runs stands what no name has.
+        let runs = String(repeating: String(repeating: "\u{301}", count: 30) + "\t", count: 3)
+        #expect(SuggestedFilename.sanitised("e" + runs) == "Unknown")
+        #expect(SuggestedFilename.sanitised("e\u{301}\tf") == "e\u{301}f")
         #expect(
             SuggestedFilename.from(url: URL(string: "http://h.test/%C3%A9"), mimeType: nil) == Self.composed)
     }

@@ -86,6 +86,14 @@ import Testing
     @Test(arguments: [("a%20b+c", "a b+c"), ("%zz%4", "%zz%4"), ("%C3%A9", "é"), ("", "")])
     func percentCoding(_ coded: String, _ plain: String) { #expect(PercentCoding.decoded(coded) == plain) }
 
+    /// A text that it would take long to compare is one of octets.
+    @Test func percentCodingOfMarks() {
+        let marks = String(repeating: "\u{301}", count: 40)
+        let octets = String(String.UnicodeScalarView(marks.utf8.map { Unicode.Scalar($0) }))
+        #expect(PercentCoding.decoded("e" + marks) == "e" + octets)
+        #expect(PercentCoding.decoded("e" + String(repeating: "%CC%81", count: 40)) == "e" + octets)
+    }
+
     @Test func formPairs() {
         let pairs = FormPairs("a=1&b=x+y&a=%26&c&&d=")
         #expect(pairs.pairs.map(\.name) == ["a", "b", "a", "c", "d"])

@@ -191,6 +191,10 @@ import Testing
             contains: ["retry: 5\n\nid: 1\nevent: tick\ndata: {\"id\": 1}\n\nid: 2\n"],
             head: ["Content-Type": "text/event-stream"]),
         Row(
+            shows: "no event behind the last number that there is",
+            target: "/events?count=9223372036854775807",
+            fields: "Last-Event-ID: 9223372036854775807\r\n"),
+        Row(
             shows: "events behind the last one", target: "/events?count=3", fields: "Last-Event-ID: 2\r\n",
             contains: ["id: 3\nevent"]),
         Row(shows: "an identifier", target: "/uuid", contains: ["-4"]),

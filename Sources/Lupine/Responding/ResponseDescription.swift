@@ -46,10 +46,9 @@ struct ResponseDescription {
         else { return add("Body", Self.count(of: body), depth: 1) }
         addTitle("Body", depth: 1)
         let text = String(decoding: body, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-        for line in text.split(
-            omittingEmptySubsequences: false, whereSeparator: { $0 == "\n" || $0 == "\r\n" })
-        {
-            lines.append(Self.indentation(2) + line)
+        // By octets: characters of a body may be long.
+        for line in text.utf8.split(separator: 0x0A, omittingEmptySubsequences: false) {
+            lines.append(Self.indentation(2) + Substring(line.last == 0x0D ? line.dropLast() : line))
         }
     }
 

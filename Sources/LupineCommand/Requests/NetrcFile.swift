@@ -18,7 +18,7 @@ struct NetrcFile: Sendable {
             return (host, Credentials(user: login, password: password))
         }
         reading: while let word = words.keyword() {
-            switch word {
+            switch Self.keyword(word) {
             case "machine", "default":
                 if let entry = entry() { entries.append(entry) }
                 (login, password) = ("", "")
@@ -36,10 +36,15 @@ struct NetrcFile: Sendable {
 
     /// The first entry for the host, else the default.
     func credentials(for host: String) -> Credentials? {
+        let wanted = host.lowercased()
         let found =
-            entries.first { $0.host?.lowercased() == host.lowercased() } ?? entries.first { $0.host == nil }
+            entries.first { $0.host?.lowercased().utf8.elementsEqual(wanted.utf8) == true }
+            ?? entries.first { $0.host == nil }
         return found?.credentials
     }
+
+    /// The word where it is short enough to be a keyword: others may take long to compare.
+    private static func keyword(_ word: String) -> String { word.utf8.count <= 8 ? word : "" }
 
     /// The words of the file, of which some stand in quotes.
     private struct Words {
@@ -49,7 +54,7 @@ struct NetrcFile: Sendable {
             let beginsLine: Bool
 
             var beginsComment: Bool { !isQuoted && text.unicodeScalars.first == "#" }
-            var beginsEntry: Bool { !isQuoted && (text == "machine" || text == "default") }
+            var beginsEntry: Bool { !isQuoted && ["machine", "default"].contains(NetrcFile.keyword(text)) }
         }
 
         private var rest: ArraySlice<Word>

@@ -6,13 +6,40 @@ internal import LupineTransport
 
 /// A response with its content, as a cache has it. Immutable, and any thread's.
 public final class CachedURLResponse: NSObject, NSCopying, Sendable {
+    /// What may be the program's.
+    private struct Contents: Sendable {
+        let response: URLResponse
+        let data: Data
+        let info: CallerValue<[AnyHashable: Any]?>
+
+        static let nothing = Contents(
+            response: URLResponse(
+                url: URL(fileURLWithPath: "/"), mimeType: nil, expectedContentLength: 0,
+                textEncodingName: nil),
+            data: Data(), info: CallerValue(nil))
+    }
+
+    /// Holds that, until whoever ends it has taken it out: then it does not matter who lets go of the box last.
+    private final class Box: Sendable {
+        private let lock: Lock<Contents>
+
+        init(_ contents: Contents) { lock = Lock(contents) }
+
+        var contents: Contents { lock.withLock { $0 } }
+
+        func empty() {
+            var gone = Contents.nothing
+            lock.withLock { swap(&$0, &gone) }
+        }
+    }
+
+    private let box: Box
     /// The response.
-    public let response: URLResponse
+    public var response: URLResponse { box.contents.response }
     /// Its content.
-    public let data: Data
+    public var data: Data { box.contents.data }
     /// Where it may be stored.
     public let storagePolicy: URLCache.StoragePolicy
-    private let keptInfo: CallerValue<[AnyHashable: Any]?>
 
     /// A response that may be stored anywhere.
     public convenience init(response: URLResponse, data: Data) {
@@ -30,23 +57,19 @@ public final class CachedURLResponse: NSObject, NSCopying, Sendable {
         response: URLResponse, data: Data, userInfo: [AnyHashable: Any]? = nil,
         storagePolicy: URLCache.StoragePolicy
     ) {
-        self.response = response
-        self.data = data
+        box = Box(Contents(response: response, data: data, info: CallerValue(userInfo)))
         self.storagePolicy = storagePolicy
-        keptInfo = CallerValue(userInfo)
     }
 
     deinit {
         // What is the program's in it may do anything when it ends, and waits for nobody there who serves all (O-7).
         guard EventLoop.current != nil || StorageQueue.isCurrent else { return }
-        guard keptInfo.value != nil || !response.isOfTheLibrary else { return }
-        DispatchQueue.global().async { [response, data, keptInfo] in
-            withExtendedLifetime((response, data, keptInfo)) {}
-        }
+        let isOfTheLibrary = userInfo == nil && response.isOfTheLibrary
+        if !isOfTheLibrary { DispatchQueue.global().async { [box] in box.empty() } }
     }
 
     /// What is kept with the response.
-    public var userInfo: [AnyHashable: Any]? { keptInfo.value }
+    public var userInfo: [AnyHashable: Any]? { box.contents.info.value }
 
     /// The object itself: it is immutable.
     public override func copy() -> Any { self }

@@ -53,7 +53,9 @@ enum SuggestedFilename {
             }
         }
         let text = String(safe)
-        return ["", ".", ".."].contains(text) ? unknown : text
+        // What stood between runs of combining characters is gone, and they may be one now.
+        guard text.isStreamSafe, !["", ".", ".."].contains(where: text.hasSameOctets) else { return unknown }
+        return text
     }
 
     /// An extended value, `charset'language'percent-encoded` (RFC 8187 §3.2), in one of the two charsets that are in use.

@@ -14,6 +14,12 @@ final class ContentBuffer: Sendable {
         var isPaused = false
         var ending: Result<Void, StreamEnding>?
         var isClosed = false
+
+        /// Gives up what has not been read.
+        mutating func drop(into dropped: inout [Data]) {
+            swap(&pieces, &dropped)
+            (pieces, next, count) = ([], 0, 0)
+        }
     }
 
     private let state = Lock(State())
@@ -48,12 +54,12 @@ final class ContentBuffer: Sendable {
 
     /// Nothing more comes: that was all, or why not.
     func end(_ error: (any Error)?) {
+        // What is dropped may be the program's, and leaves the lock first.
+        var dropped: [Data] = []
         state.withLock { state in
             state.ending = error.map { .failure(StreamEnding(error: $0)) } ?? .success(())
             // What was cancelled is not wanted any more.
-            if (error as? URLError)?.code == .cancelled {
-                (state.pieces, state.next, state.count) = ([], 0, 0)
-            }
+            if (error as? URLError)?.code == .cancelled { state.drop(into: &dropped) }
         }
         wake.withLock { $0 }?()
     }
@@ -71,7 +77,13 @@ final class ContentBuffer: Sendable {
             if taken.count == piece.count {
                 state.pieces[state.next] = Data()
                 state.next += 1
-                if state.next == state.pieces.count { (state.pieces, state.next) = ([], 0) }
+                if state.next == state.pieces.count {
+                    (state.pieces, state.next) = ([], 0)
+                } else if state.next >= 64, state.next * 2 >= state.pieces.count {
+                    // A reader that is always a little behind never empties it.
+                    state.pieces.removeFirst(state.next)
+                    state.next = 0
+                }
             } else {
                 state.pieces[state.next] = piece.dropFirst(limit)
             }
@@ -86,9 +98,10 @@ final class ContentBuffer: Sendable {
 
     /// Nobody reads any more: what still comes is not wanted.
     func close() {
+        var dropped: [Data] = []
         let resumes = state.withLock { state in
             state.isClosed = true
-            (state.pieces, state.next, state.count) = ([], 0, 0)
+            state.drop(into: &dropped)
             defer { state.isPaused = false }
             return state.isPaused
         }

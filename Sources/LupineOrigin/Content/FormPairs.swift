@@ -29,19 +29,16 @@ package struct FormPairs: Sendable {
 
     /// An object of the pairs; a name that occurs more than once has an array.
     var json: JSON {
-        var members: [(String, JSON)] = []
+        var members: [(name: String, values: [JSON])] = []
         var places: [String: Int] = [:]
         for (name, value) in pairs {
-            guard let place = places[name] else {
+            if let place = places[name] {
+                members[place].values.append(.string(value))
+            } else {
                 places[name] = members.count
-                members.append((name, .string(value)))
-                continue
-            }
-            switch members[place].1 {
-            case .array(let values): members[place].1 = .array(values + [.string(value)])
-            case let single: members[place].1 = .array([single, .string(value)])
+                members.append((name, [.string(value)]))
             }
         }
-        return .object(members)
+        return .object(members.map { ($0.name, $0.values.count == 1 ? $0.values[0] : .array($0.values)) })
     }
 }

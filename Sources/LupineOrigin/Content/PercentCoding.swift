@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 
+internal import LupineHTTP
+
 /// Percent-encoded octets (RFC 3986 section 2.1) and their form in queries, where a plus stands for a blank.
 enum PercentCoding {
-    /// The text, decoded; a percent sign that begins no triplet stands for itself.
+    /// The text, decoded; a percent sign that begins no triplet stands for itself. What is decoded is a name to look up: where it
+    /// would take long to compare it is Latin-1.
     static func decoded(_ text: some StringProtocol, plusIsBlank: Bool = false) -> String {
         let octets = text.utf8
         guard octets.contains(UInt8(ascii: "%")) || plusIsBlank && octets.contains(UInt8(ascii: "+")) else {
-            return String(text)
+            return String(text).isStreamSafe ? String(text) : Array(octets).span.text(0..<octets.count)
         }
         let source = Array(octets)
         var output: [UInt8] = []
@@ -24,6 +27,6 @@ enum PercentCoding {
                 index += 1
             }
         }
-        return String(decoding: output, as: UTF8.self)
+        return output.span.text(0..<output.count)
     }
 }

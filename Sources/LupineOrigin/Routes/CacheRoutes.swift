@@ -50,9 +50,12 @@ enum CacheRoutes {
         let octets = Array(list.utf8)
         let bytes = octets.span
         var isFound = false
-        ListSyntax.forEachElement(in: bytes) { range in
-            let text = String(decoding: octets[range], as: UTF8.self)
-            isFound = isFound || text == "*" || text == tag || weakly && text == "W/" + tag
+        let weak = "W/" + tag
+        ListSyntax.forEachElement(in: bytes, upTo: ListSyntax.mostElements) { range in
+            let element = octets[range]
+            isFound =
+                isFound || element.elementsEqual("*".utf8) || element.elementsEqual(tag.utf8)
+                || weakly && element.elementsEqual(weak.utf8)
         }
         return isFound
     }

@@ -9,11 +9,11 @@ enum EventRoutes {
             let count = try request.number(argument: "count") ?? 10
             let pause = try OriginRequest.seconds(request.arguments["interval"] ?? "0", atMost: 3_600)
             let last = request.field("Last-Event-ID").flatMap { Int($0) } ?? 0
-            var next = max(0, last) &+ 1
+            var next = min(max(0, last), Int.max - 1) + 1
             var opening = try request.number(argument: "retry").map { "retry: \($0)\n\n" } ?? ""
             var response = OriginResponse(
                 body: .stream(length: nil) { piece, _ in
-                    guard next <= count else { return .end(trailers: Fields()) }
+                    guard next <= count, next < .max else { return .end(trailers: Fields()) }
                     piece += "\(opening)id: \(next)\nevent: tick\ndata: {\"id\": \(next)}\n\n".utf8
                     opening = ""
                     next += 1

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+internal import Synchronization
+
 /// One step of an evaluator, told apart by where it may run.
 package enum TrustCheck: Sendable, Hashable {
     /// CPU time alone: on any thread.
@@ -63,13 +65,29 @@ public struct CustomTrustCheck: Sendable, Hashable {
     /// Takes the verdict; it may be called on any thread.
     public typealias Reply = @Sendable (Result<Void, TrustFailure>) -> Void
 
-    private final class Body: Sendable {
-        let closure: @Sendable (PeerTrust, @escaping Reply) -> Void
+    private typealias Closure = @Sendable (PeerTrust, @escaping Reply) -> Void
 
-        init(_ closure: @escaping @Sendable (PeerTrust, @escaping Reply) -> Void) { self.closure = closure }
+    /// Holds the closure, until whoever ends it has taken it out: then it does not matter who lets go of the box last.
+    private final class Box: Sendable {
+        private let lock: Mutex<Closure>
+
+        init(_ closure: @escaping Closure) { lock = Mutex(closure) }
+
+        var closure: Closure { lock.withLock { $0 } }
+
+        func empty() {
+            var gone: Closure = { _, reply in reply(.failure(.noCertificate)) }
+            lock.withLock { swap(&$0, &gone) }
+        }
+    }
+
+    private final class Body: Sendable {
+        let box: Box
+
+        init(_ closure: @escaping Closure) { box = Box(closure) }
 
         // The last to hold it may be a connection, on its event loop; what the closure holds is the program's.
-        deinit { Task.detached { [closure] in withExtendedLifetime(closure) {} } }
+        deinit { Task.detached { [box] in box.empty() } }
     }
 
     private let body: Body
@@ -77,7 +95,7 @@ public struct CustomTrustCheck: Sendable, Hashable {
     init(_ closure: @escaping @Sendable (PeerTrust, @escaping Reply) -> Void) { body = Body(closure) }
 
     /// Asks for the verdict.
-    package func ask(about trust: PeerTrust, reply: @escaping Reply) { body.closure(trust, reply) }
+    package func ask(about trust: PeerTrust, reply: @escaping Reply) { body.box.closure(trust, reply) }
 
     public static func == (left: CustomTrustCheck, right: CustomTrustCheck) -> Bool {
         left.body === right.body

@@ -62,6 +62,9 @@ package struct RecordedExchange: Sendable, Hashable {
         }
         do throws(Flaw) {
             guard (try? FieldName(file.request.method)) != nil else { throw Flaw("a method is a word") }
+            guard file.request.url.utf8.count <= 65_536, file.request.url.isStreamSafe else {
+                throw Flaw("an address is too long")
+            }
             request = Request(
                 method: file.request.method, url: file.request.url,
                 headers: try Self.headers(file.request.headers),
