@@ -111,8 +111,8 @@ import Testing
         configuration.proxy = .url("http://127.0.0.1:\(port)")
         let client = HTTPClient(configuration: configuration)
         await #expect(
-            throws: TransportError.unreachable(
-                host: "127.0.0.1", port: port,
+            throws: TransportError.proxyUnreachable(
+                proxy: "http://127.0.0.1:\(port)",
                 [ConnectFailure(address: .ipv4(.loopback, port: port), error: .connectionRefused)])
         ) { try await client.get("http://127.0.0.1:1/") }
         await client.shutdown()
