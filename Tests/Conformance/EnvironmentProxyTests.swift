@@ -52,7 +52,8 @@ import Testing
             url: "http://localhost:ORIGIN/blob/10", expected: "200 10 straight"),
         Row(
             name: "a proxy of another kind", environment: ["http_proxy": "ftp://127.0.0.1:SQUID"],
-            expected: "cannot use this proxy: the scheme \"ftp\" is none of a proxy: http, https and socks5 are"),
+            expected:
+                "cannot use this proxy: the scheme \"ftp\" is none of a proxy: http, https and socks5 are"),
     ]
 
     private static func exempt(_ list: String, _ isExempt: Bool) -> Row {
