@@ -138,16 +138,10 @@ package struct VaryKey: Hashable, Sendable {
 
     /// A value without the blanks that do not count: around commas, at the ends, and more than one.
     private static func normalised(_ value: String) -> String {
-        var text = ""
-        text.reserveCapacity(value.utf8.count)
-        for (index, item) in value.utf8.split(separator: 0x2C, omittingEmptySubsequences: false).enumerated()
-        {
-            if index > 0 { text += "," }
-            for (index, word) in item.split(whereSeparator: { $0 == 0x20 || $0 == 0x09 }).enumerated() {
-                if index > 0 { text += " " }
-                text += Substring(word)
+        value.utf8.split(separator: 0x2C, omittingEmptySubsequences: false)
+            .map { item in
+                item.split { $0 == 0x20 || $0 == 0x09 }.map { String(Substring($0)) }.joined(separator: " ")
             }
-        }
-        return text
+            .joined(separator: ",")
     }
 }

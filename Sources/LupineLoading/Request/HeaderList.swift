@@ -27,9 +27,8 @@ package struct HeaderList: Sendable {
 
         /// Goes with `==`.
         package func hash(into hasher: inout Hasher) {
-            hasher.combine(value.utf8.count)
-            for octet in name.utf8.prefix(64) { hasher.combine(octet) }
-            for octet in value.utf8.prefix(64) { hasher.combine(octet) }
+            hasher.combine(PeerText(name))
+            hasher.combine(PeerText(value))
         }
     }
 
