@@ -44,7 +44,9 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 private func check(_ range: ContentRange) {
     require((range.start == nil) == (range.end == nil), "half a range: \(range)")
     if let start = range.start, let end = range.end {
-        require(start >= 0 && end >= start - 1 && end <= range.total ?? end, "contradicts itself: \(range)")
+        require(
+            start >= 0 && end >= start - 1 && max(start, end) <= range.total ?? .max,
+            "contradicts itself: \(range)")
     }
     let bytes = range.start.flatMap { start in range.end.map { "\(start)-\($0)" } } ?? "*"
     guard range.end ?? 0 >= 0 else { return }

@@ -319,7 +319,10 @@ package enum CacheEntryFile {
     private static func readResponse(_ reader: inout OctetReader) throws(OctetReader.Damage) -> URLResponse {
         guard let kind = Kind(rawValue: try reader.octet()) else { throw OctetReader.Damage() }
         let text = try reader.text()
-        guard let url = URL(string: text), url.absoluteString == text else { throw OctetReader.Damage() }
+        // As it is written: nobody is named in it.
+        guard let url = URL(string: text), url.partedFromUserInfo.address == text else {
+            throw OctetReader.Damage()
+        }
         switch kind {
         case .other:
             let mimeType = try reader.optionalText()

@@ -28,7 +28,7 @@ package struct ContentRange: Hashable {
         }
         let ends = halves[0].split(separator: "-", omittingEmptySubsequences: false)
         guard ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]),
-            first <= last + 1, last <= total ?? .max
+            first <= last + 1, max(first, last) <= total ?? .max
         else { return nil }
         (start, end) = (first, last)
     }

@@ -75,6 +75,24 @@ struct CacheEntryFileTests {
         }
     }
 
+    @Test("an entry of an address that names a user was not written here, and is none")
+    func usersOfOthers() throws {
+        let url = try #require(URL(string: "http://alice.h/a"))
+        let response = URLResponse(url: url, mimeType: nil, expectedContentLength: 5, textEncodingName: nil)
+        let octets = try #require(CacheEntryFile.octets(of: Self.entry(response), digest: Self.digest))
+        var metadata = Array(octets[CacheEntryFile.headCount..<(octets.count - 5)])
+        let dot = try #require(metadata.firstIndex(of: UInt8(ascii: ".")))
+        func read() -> CacheEntry? {
+            let sealed = CacheEntryFile.sealed(
+                metadata: metadata, content: Array("hello".utf8), digest: Self.digest.bytes,
+                storedTime: Self.time)
+            return CacheEntryFile.entry(sealed, digest: Self.digest)
+        }
+        #expect(read()?.response.response == response)
+        metadata[dot] = UInt8(ascii: "@")
+        #expect(read() == nil)
+    }
+
     @Test func whatIsWrittenIsRead() throws {
         for (what, response) in try Self.responses() {
             let entry = try Self.entry(response, userInfo: ["k": ["v", 1]])
