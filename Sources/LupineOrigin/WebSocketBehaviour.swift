@@ -7,7 +7,7 @@ internal import LupineHTTP
 /// `protocols=a,b` and `deflate=1` say what is agreed to. At the beginning it sends what is asked for, in this order:
 /// `ping=text`, `pong=text`, `count=n` messages of text with their numbers, one binary message of `size=n` octets,
 /// `raw=hex` as it is, and a close frame with `close=code` and `reason=text` (`close=0`: without a code). Echoes come in
-/// fragments of `fragment=n` octets. After `drop=n` messages the connection ends without a word. With `mute=1` a
+/// fragments of `fragment=n` octets, of a message that would be more than 65,536 in that many. After `drop=n` messages the connection ends without a word. With `mute=1` a
 /// close frame is not answered.
 package struct WebSocketBehaviour: Sendable {
     var subprotocols: [String] = []
@@ -29,8 +29,8 @@ package struct WebSocketBehaviour: Sendable {
         let arguments = request.arguments
         subprotocols = (arguments["protocols"] ?? "").split(separator: ",").map(String.init)
         deflates = arguments["deflate"] == "1"
-        ping = arguments["ping"]
-        pong = arguments["pong"]
+        ping = try Self.control(arguments["ping"])
+        pong = try Self.control(arguments["pong"])
         count = min(try request.number(argument: "count") ?? 0, 1 << 20)
         size = try request.number(argument: "size").map { min($0, Self.messageLimit) }
         if let text = arguments["raw"] {
@@ -43,6 +43,12 @@ package struct WebSocketBehaviour: Sendable {
         if let code = try request.number(argument: "close") {
             closure = try Self.closure(code, arguments["reason"] ?? "")
         }
+    }
+
+    /// The text of a control frame, which is short (RFC 6455 section 5.5).
+    private static func control(_ text: String?) throws(Refusal) -> String? {
+        if let text, text.utf8.count > 125 { throw .badRequest("a control frame has 125 octets at most") }
+        return text
     }
 
     private static func closure(_ code: Int, _ reason: String) throws(Refusal) -> WebSocketClosure {

@@ -74,10 +74,13 @@ final class WebSocketEcho: Conversation {
             case .needMore, .pong: break
             case .ping(let payload): codec.sendPong(payload.span, mask: nil, into: &connection.output)
             case .message(let message): try echo(message, connection)
-            case .close(let closure): close(.received(closure), connection)
+            case .close(let closure): if !behaviour.isMute { close(closure, connection) }
             }
         } catch {
-            close(.failed(error), connection)
+            // Nothing can be read behind it.
+            _ = codec.close(.failed(error), mask: nil, into: &connection.output)
+            isOver = true
+            connection.finish(lingering: true)
         }
     }
 
@@ -101,7 +104,7 @@ final class WebSocketEcho: Conversation {
             payload = []
             deflater.deflate(octets.span, into: &payload)
         }
-        let size = behaviour.fragment ?? max(1, payload.count)
+        let size = max(behaviour.fragment ?? payload.count, (payload.count + 0xFFFF) >> 16, 1)
         var start = 0
         repeat {
             let end = min(payload.count, start + size)
@@ -112,9 +115,8 @@ final class WebSocketEcho: Conversation {
         } while start < payload.count
     }
 
-    private func close(_ event: WebSocketClosing.Event, _ connection: ServerConnection) {
-        if behaviour.isMute { return }
-        let actions = codec.close(event, mask: nil, into: &connection.output)
+    private func close(_ closure: WebSocketClosure, _ connection: ServerConnection) {
+        let actions = codec.close(.received(closure), mask: nil, into: &connection.output)
         switch actions.wire {
         case .keep: break
         case .close, .closeWhenSent:

@@ -31,7 +31,10 @@ import Testing
 
     @Test(arguments: [
         "Sunday, 06-Nov-94 08:49:37 GMT", "Mon, 06 Nov 1994 08:49:37 GMT", "Sun, 31 Feb 1994 08:49:37 GMT",
-        "",
+        "", "Sun, 06 Nov 1994 9223372036854775807:00:00 GMT",
+        "Sun, 06 Nov 1994 08:-9223372036854775808:37 GMT",
+        "Thu, 01 Jan 1970 -100:00:00 GMT", "Thu, 01 Jan 1970 24:00:00 GMT", "Thu, 01 Jan 1970 00:60:00 GMT",
+        "Thu, 01 Jan 1970 00:00:60 GMT", "Thu, 01 Jan 1970 0:0:0 GMT",
     ])
     func datesThatAreNone(_ text: String) { #expect(HTTPDate(text) == nil) }
 

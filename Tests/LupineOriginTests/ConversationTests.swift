@@ -50,6 +50,34 @@ import Testing
         }
     }
 
+    private static let upgrade =
+        " HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+        + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+
+    @Test("a control frame that would be too long is refused", arguments: ["ping", "pong"])
+    func longControlFrames(_ kind: String) async throws {
+        for (count, status) in [(125, 101), (126, 400)] {
+            try await withClient { client, _ in
+                try client.send(
+                    "GET /websocket?\(kind)=\(String(repeating: "a", count: count))" + Self.upgrade)
+                #expect(try client.receiveHead().status == status)
+            }
+        }
+    }
+
+    @Test(
+        "a frame that is none ends a web socket, also one that leaves close frames unanswered",
+        arguments: [0, 1])
+    func brokenFrames(mute: Int) async throws {
+        try await withClient { client, _ in
+            try client.send("GET /websocket?mute=\(mute)" + Self.upgrade)
+            #expect(try client.receiveHead().status == 101)
+            try client.send([0xF1, 0x80, 0x61, 0x62, 0x63, 0x64])
+            // A close frame with code 1002, and the end.
+            #expect(try client.receiveAll().prefix(4) == [0x88, UInt8(2), 0x03, 0xEA])
+        }
+    }
+
     struct Refused: CustomTestStringConvertible {
         let shows: String
         let request: String

@@ -93,11 +93,14 @@ enum HelpPage {
         let margin = String(repeating: " ", count: indent)
         var lines: [String] = []
         var line = ""
+        var length = 0
         for word in text.split(separator: " ") {
-            if !line.isEmpty, line.count + 1 + word.count > width - indent {
+            let wordLength = word.count
+            if !line.isEmpty, length + 1 + wordLength > width - indent {
                 lines.append(margin + line)
-                line = ""
+                (line, length) = ("", 0)
             }
+            length += line.isEmpty ? wordLength : wordLength + 1
             line += line.isEmpty ? String(word) : " \(word)"
         }
         if !line.isEmpty { lines.append(margin + line) }

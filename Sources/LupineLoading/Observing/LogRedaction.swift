@@ -60,7 +60,7 @@ package enum LogRedaction {
 
     /// `https://name:password@host` as `https://[redacted]@host`.
     package static func withoutUserInfo(_ text: String) -> String {
-        var result = String.UnicodeScalarView()
+        var result: [Unicode.Scalar] = []
         var rest = Array(text.unicodeScalars)[...]
         while let slashes = rest.firstRange(of: Array("://".unicodeScalars)) {
             result += rest[..<slashes.upperBound]
@@ -70,12 +70,12 @@ package enum LogRedaction {
                 rest = rest[at...]
             }
         }
-        return String(result + rest)
+        return String(String.UnicodeScalarView(result + rest))
     }
 
     /// `?token=…&page=2` as `?token=[redacted]&page=2`; the same behind a `#`.
     private static func withoutQuerySecrets(_ text: String) -> String {
-        var result = String.UnicodeScalarView()
+        var result: [Unicode.Scalar] = []
         var rest = Array(text.unicodeScalars)[...]
         while let start = rest.firstIndex(where: startsItem) {
             result += rest[...start]
@@ -83,11 +83,12 @@ package enum LogRedaction {
             let name = rest.prefix { !endsItem($0) && $0 != "=" }
             guard rest[name.endIndex...].first == "=", isSecret(String(String.UnicodeScalarView(name)))
             else { continue }
-            result += name + "=".unicodeScalars + mark.unicodeScalars
+            result += name
+            result += "=\(mark)".unicodeScalars
             // Not at a `;`: it may be a part of the value.
             rest = rest[name.endIndex...].dropFirst().drop { $0 != "&" && $0 != "#" && !endsURL($0) }
         }
-        return String(result + rest)
+        return String(String.UnicodeScalarView(result + rest))
     }
 
     private static func startsItem(_ scalar: Unicode.Scalar) -> Bool {

@@ -20,7 +20,9 @@ struct HTTPDate: Hashable {
             let month = Self.months.firstIndex(of: String(parts[2]))
         else { return nil }
         let clock = parts[4].split(separator: ":").compactMap { Int64($0) }
-        guard clock.count == 3, (1...31).contains(day), (1970...9999).contains(year) else { return nil }
+        guard clock.count == 3, zip(clock, [24, 60, 60]).allSatisfy({ 0 <= $0 && $0 < $1 }),
+            (1...31).contains(day), (1970...9999).contains(year)
+        else { return nil }
         let days = Self.daysBefore(year: year, month: Int64(month + 1)) + day - 1
         seconds = days * 86_400 + clock[0] * 3_600 + clock[1] * 60 + clock[2]
         guard text == self.text else { return nil }

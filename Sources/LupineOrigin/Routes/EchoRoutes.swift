@@ -48,19 +48,19 @@ enum EchoRoutes {
 
     /// The fields of the request; the values of one name are joined by commas.
     static func headers(_ request: OriginRequest) -> JSON {
-        var members: [(String, JSON)] = []
+        var members: [(name: String, values: [String])] = []
         var places: [FieldName: Int] = [:]
         let fields = request.head.fields
         for index in 0..<fields.count {
             let name = fields.fieldName(at: index)
-            if let place = places[name], case .string(let before) = members[place].1 {
-                members[place].1 = .string(before + "," + fields.value(at: index))
+            if let place = places[name] {
+                members[place].values.append(fields.value(at: index))
             } else {
                 places[name] = members.count
-                members.append((fields.name(at: index), .string(fields.value(at: index))))
+                members.append((fields.name(at: index), [fields.value(at: index)]))
             }
         }
-        return .object(members)
+        return .object(members.map { ($0.name, .string($0.values.joined(separator: ","))) })
     }
 
     /// The address of the client.

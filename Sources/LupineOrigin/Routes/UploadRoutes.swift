@@ -47,9 +47,12 @@ private final class HashSink: BodySink {
 /// Names, types, sizes and hashes of the parts of a form; their content is never kept.
 private final class PartsSink: BodySink {
     private static let mostParts = 10_000
+    /// Octets of names and types together.
+    private static let mostText = 1 << 20
 
     private var reader: MultipartReader
     private var parts: [JSON] = []
+    private var textCount = 0
     private var part = PartDescription(Fields())
     private var hash = SHA256()
     private var count: Int64 = 0
@@ -69,6 +72,10 @@ private final class PartsSink: BodySink {
                 throw Refusal(413, "more than \(Self.mostParts) parts")
             }
             part = PartDescription(fields)
+            textCount += [part.name, part.fileName ?? "", part.type ?? ""].reduce(0) { $0 + $1.utf8.count }
+            guard textCount <= Self.mostText else {
+                throw Refusal(413, "names and types of parts are more than \(Self.mostText) octets")
+            }
             hash = SHA256()
             count = 0
         case .content(let bytes):

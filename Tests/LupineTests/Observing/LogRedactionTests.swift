@@ -61,6 +61,15 @@ struct LogRedactionTests {
     }
 
     @Test(
+        "long lines of nothing but beginnings of addresses and of items",
+        arguments: [("://@", "://[redacted]@"), ("?", "?"), ("&key=", "&key=[redacted]")])
+    func longLines(_ piece: String, _ shown: String) {
+        #expect(
+            LogRedaction.line(String(repeating: piece, count: 10_000))
+                == String(repeating: shown, count: 10_000))
+    }
+
+    @Test(
         "header fields that are credentials",
         arguments: [
             "Authorization", "proxy-authorization", "COOKIE", "Set-Cookie", "X-Api-Key", "X-Auth-Token",
