@@ -28,6 +28,8 @@ final class Fetch: Sendable {
         var saver: FileSaver?
         var report: FetchReport
         var bar: Int?
+        /// This attempt.
+        var stream: DataStreamRequest?
         /// The content of this attempt goes into the file without our seeing it.
         var isSavedDirectly = false
         /// What belongs behind the saved part.
@@ -155,8 +157,8 @@ final class Fetch: Sendable {
         stream.redirect(using: RedirectTeller(self))
         if case .none = plan.body {
         } else {
-            stream.uploadProgress(queue: queue) { [weak self] progress in
-                self?.sent(progress.completedUnitCount, of: progress.totalUnitCount)
+            stream.uploadProgress(queue: queue) { progress in
+                self.sent(progress.completedUnitCount, of: progress.totalUnitCount)
             }
         }
         if let wire {
@@ -165,7 +167,9 @@ final class Fetch: Sendable {
             }
         }
         if let file = plan.bodyFile { stream.sendContent(of: file) }
-        stream.saveContent { [weak self, weak stream] _ in self?.place(for: stream?.task) }
+        state.withLock { $0.stream = stream }
+        defer { forget(stream) }
+        stream.saveContent { _ in self.place() }
         let listener = surroundings.interruption.listen { stream.cancel() }
         defer { surroundings.interruption.forget(listener) }
         let completion = await withCheckedContinuation { continuation in
@@ -361,17 +365,20 @@ final class Fetch: Sendable {
     // MARK: what goes straight into a file
 
     /// Where the content goes past us: a regular file that it is saved to.
-    private func place(for task: URLSessionTask?) -> FileHandle? {
-        let (file, bar) = state.withLock { state -> (FileHandle?, Int?) in
+    private func place() -> FileHandle? {
+        let (file, bar, stream) = state.withLock { state -> (FileHandle?, Int?, DataStreamRequest?) in
             guard case .taken = state.verdict, let saver = state.saver, saver.isRegular,
                 state.rest?.isFramed != false, invocation.maximumFileSize == nil
-            else { return (nil, nil) }
+            else { return (nil, nil, nil) }
             state.isSavedDirectly = true
-            return (saver.handle, state.bar)
+            return (saver.handle, state.bar, state.stream)
         }
-        if file != nil, let bar, let task { board?.follow(bar) { task.countOfBytesReceived } }
+        if file != nil, let bar, let task = stream?.task { board?.follow(bar) { task.countOfBytesReceived } }
         return file
     }
+
+    /// The attempt is over; until then the stream and what it calls hold each other.
+    private func forget(_ stream: DataStreamRequest) { state.withLock { $0.stream = nil } }
 
     private func countSaved(_ count: Int64) {
         state.withLock { state in
