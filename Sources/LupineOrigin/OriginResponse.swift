@@ -45,7 +45,7 @@ package struct OriginResponse {
 
     /// A response without fields of its own.
     package init(_ status: Int = 200, body: Body = .none) {
-        self.status = Status((100...999).contains(status) ? status : 500)
+        self.status = Status(status == 101 || (200...999).contains(status) ? status : 500)
         self.body = body
     }
 

@@ -134,6 +134,16 @@ import Testing
             shows: "a token", target: "/bearer", fields: "Authorization: Bearer t\r\n",
             contains: ["\"token\": \"t\""]),
         Row(
+            shows: "of several types the last one",
+            target: "/response-headers?Content-Type=a/b&content-type=text/plain&X-A=1",
+            head: ["X-A": "1", "Content-Type": "text/plain"]),
+        Row(
+            shows: "a form of very many fields", target: "/post", method: "POST", fields: form,
+            body: String(repeating: "a&", count: 10_000), status: 400),
+        Row(
+            shows: "a form of many fields", target: "/post", method: "POST", fields: form,
+            body: String(repeating: "a&", count: 9_999) + "b", contains: ["\"b\": \"\""]),
+        Row(
             shows: "fields to order", target: "/response-headers?X-A=1&X-A=2&Content-Type=text/plain",
             contains: ["\"X-A\": [\n"], head: ["X-A": "1", "Content-Type": "text/plain"]),
         Row(shows: "no framing to order", target: "/response-headers?Content-Length=4", status: 400),

@@ -19,10 +19,25 @@ package struct FormPairs: Sendable {
         }
     }
 
+    /// So many are read of a body: each is an object in the answer.
+    static let most = 10_000
+
+    /// The same of a request's body, which is refused when it has very many.
+    init(form body: [UInt8]) throws(Refusal) {
+        guard body.count(where: { $0 == UInt8(ascii: "&") }) < Self.most else { throw Self.tooMany }
+        self.init(String(decoding: body, as: UTF8.self))
+    }
+
+    private static var tooMany: Refusal { .badRequest("a form of more than \(most) fields") }
+
     /// No pairs.
     init() {}
 
-    mutating func append(_ name: String, _ value: String) { pairs.append((name, value)) }
+    /// One more pair, if there are not very many yet.
+    mutating func append(_ name: String, _ value: String) throws(Refusal) {
+        guard pairs.count < Self.most else { throw Self.tooMany }
+        pairs.append((name, value))
+    }
 
     /// The first value of that name.
     package subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }

@@ -6,7 +6,7 @@ internal import LupineHTTP
 enum CookieRoutes {
     static func add(to router: inout Router) {
         router.get("/cookies") { request throws(Refusal) in
-            try OriginResponse(json: .object([("cookies", cookies(request).json)]))
+            try OriginResponse(json: .object([("cookies", try cookies(request).json)]))
         }
         router.get("/cookies/set") { request throws(Refusal) in
             try set(request.arguments.pairs.map { "\($0.name)=\($0.value); Path=/" })
@@ -29,14 +29,14 @@ enum CookieRoutes {
         return response
     }
 
-    private static func cookies(_ request: OriginRequest) -> FormPairs {
+    private static func cookies(_ request: OriginRequest) throws(Refusal) -> FormPairs {
         var pairs = FormPairs()
         for line in request.head.fields.values(of: .cookie) {
             for part in line.split(separator: ";") {
                 let trimmed = part.drop { $0 == " " }
                 let equals = trimmed.firstIndex(of: "=") ?? trimmed.endIndex
                 let value = equals == trimmed.endIndex ? "" : trimmed[trimmed.index(after: equals)...]
-                pairs.append(String(trimmed[..<equals]), String(value))
+                try pairs.append(String(trimmed[..<equals]), String(value))
             }
         }
         return pairs

@@ -81,7 +81,7 @@ enum EchoRoutes {
         var json = JSON.null
         switch request.mediaType {
         case "application/x-www-form-urlencoded":
-            form = FormPairs(String(decoding: request.body, as: UTF8.self))
+            form = try FormPairs(form: request.body)
         case "multipart/form-data":
             (form, files) = try parts(request)
         default:
@@ -108,9 +108,9 @@ enum EchoRoutes {
             case .content(let bytes): content += bytes
             case .partEnd:
                 if part.fileName == nil {
-                    form.append(part.name, text(content))
+                    try form.append(part.name, text(content))
                 } else {
-                    files.append(part.name, text(content))
+                    try files.append(part.name, text(content))
                 }
             }
         }

@@ -20,7 +20,7 @@ enum RedirectRoutes {
         router.any("/redirect-to") { request throws(Refusal) in
             // A form may say it too, as with a redirected POST.
             let isForm = request.mediaType == "application/x-www-form-urlencoded"
-            let form = FormPairs(isForm ? String(decoding: request.body, as: UTF8.self) : "")
+            let form = try FormPairs(form: isForm ? request.body : [])
             guard let url = request.arguments["url"] ?? form["url"] else { throw .badRequest("no url") }
             let given = try request.number(argument: "status_code") ?? form["status_code"].flatMap { Int($0) }
             let status = given.flatMap { (300..<400).contains($0) ? $0 : nil } ?? 302

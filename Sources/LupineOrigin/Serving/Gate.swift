@@ -29,8 +29,11 @@ package final class Gate: Sendable {
     /// Calls `wake` once the gate is open, perhaps at once and on the caller's thread.
     package func whenOpen(_ wake: @escaping @Sendable () -> Void) {
         let isOpen = state.withLock { state -> Bool in
-            guard case .closed(let waiting) = state else { return true }
-            state = .closed(waiting + [wake])
+            guard case .closed(var waiting) = state else { return true }
+            // The list is taken out meanwhile, so that it grows in place.
+            state = .open
+            waiting.append(wake)
+            state = .closed(waiting)
             return false
         }
         if isOpen { wake() }

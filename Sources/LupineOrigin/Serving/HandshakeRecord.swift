@@ -28,6 +28,10 @@ final class HandshakeRecord: Sendable {
             let index = state.outcomes[connection, default: []].count
             state.outcomes[connection, default: []].append(outcome)
             state.outcomes[connection - Self.connections] = nil
+            // Connections need not end in the order in which they came.
+            if state.outcomes.count > Self.connections, let oldest = state.outcomes.keys.min() {
+                state.outcomes[oldest] = nil
+            }
             let gate = state.waiting[connection]?.removeValue(forKey: index)
             if state.waiting[connection]?.isEmpty == true { state.waiting[connection] = nil }
             return gate

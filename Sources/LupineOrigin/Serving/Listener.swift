@@ -57,6 +57,8 @@ final class Listener: LoopChannel {
                 guard let client = try socket?.accept() ?? nil else { return }
                 place(client)
             } catch {
+                // Each further client that comes would set another timer.
+                guard retry == nil else { return }
                 retry = loop.schedule(after: Self.retryDelay) { [weak self] reason in
                     self?.retry = nil
                     if reason == .due { self?.acceptAll() }

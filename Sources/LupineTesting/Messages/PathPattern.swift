@@ -36,7 +36,10 @@ struct PathPattern: Sendable {
                 found["*"] = parts.dropFirst(index).map(Self.decoded).joined(separator: "/")
                 return found
             case .literal(let text):
-                guard index < parts.count, Self.decoded(parts[index]) == text else { return nil }
+                // By octets: a peer may have chosen what takes long to compare as text.
+                guard index < parts.count, Self.decoded(parts[index]).utf8.elementsEqual(text.utf8) else {
+                    return nil
+                }
             case .named(let name):
                 guard index < parts.count, !parts[index].isEmpty else { return nil }
                 found[name] = Self.decoded(parts[index])

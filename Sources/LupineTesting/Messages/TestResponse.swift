@@ -44,7 +44,7 @@ public struct TestResponse: Sendable {
         case failed(any Error)
     }
 
-    /// The status code, 100 to 999.
+    /// The status code, 101 or 200 to 999; any other goes out of an origin as 500.
     public var status: Int
     /// The header fields, beside those that frame the message.
     public var headers: TestHeaders

@@ -107,7 +107,8 @@ final class LoopCore {
             slab.channel(for: Registration(token: token))?.channelReady(readiness)
         }
         let phase = runInbox()
-        while let action = timers.popDue(at: now) { action.end(.due) }
+        let newest = timers.newest
+        while let action = timers.popDue(at: now, upTo: newest) { action.end(.due) }
         runDeferred()
         tellListeners()
         switch phase {

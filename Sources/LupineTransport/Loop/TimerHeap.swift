@@ -41,6 +41,9 @@ package struct TimerHeap<Payload> {
     /// How many timers are set.
     package var count: Int { heap.count }
 
+    /// The number of the timer that was set last.
+    package var newest: UInt64 { order }
+
     /// The earliest deadline.
     package var next: Instant? { heap.first?.deadline }
 
@@ -68,9 +71,10 @@ package struct TimerHeap<Payload> {
         return removeEntry(at: slots[slot].place)
     }
 
-    /// Takes the earliest timer if it is due at `now`.
-    package mutating func popDue(at now: Instant) -> Payload? {
-        guard let first = heap.first, first.deadline <= now else { return nil }
+    /// Takes the earliest timer if it is due at `now`, unless it was set after the one of that number: what is set again and again
+    /// for now would otherwise go on without end.
+    package mutating func popDue(at now: Instant, upTo newest: UInt64 = .max) -> Payload? {
+        guard let first = heap.first, first.deadline <= now, first.order <= newest else { return nil }
         return removeEntry(at: 0)
     }
 

@@ -134,7 +134,9 @@ struct StateAndErrorTests {
             let request = stage.session.download(
                 stage.url("/get"),
                 to: { temporary, _ in
-                    seen.add(download.read { $0?.response?.statusCode })
+                    // Not under the lock: the response could be of the program's class.
+                    let request = download.read { $0 }
+                    seen.add(request?.response?.statusCode)
                     return (temporary, [])
                 })
             download.write(request)

@@ -88,6 +88,25 @@ import Testing
         }
     }
 
+    @Test("a timer that is set again and again for now holds up nobody")
+    func timersForNow() async throws {
+        let clock = ManualClock()
+        try await withLoop(clock: clock) { loop in
+            let (rounds, isOver) = (Box(0), Box(false))
+            @Sendable func again() {
+                _ = loop.schedule(after: .zero) { reason in
+                    rounds.update { $0 += 1 }
+                    if reason == .due, !isOver.value { again() }
+                }
+            }
+            await loop.run { again() }
+            await loop.run {}
+            await loop.run { isOver.update { $0 = true } }
+            await loop.run {}
+            #expect(rounds.value > 0)
+        }
+    }
+
     @Test func aTimerOfTheRealClockEndsTheWait() async throws {
         try await withLoop { loop in
             let reason = await withCheckedContinuation { continuation in

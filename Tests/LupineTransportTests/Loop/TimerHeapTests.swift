@@ -49,6 +49,20 @@ import Testing
         #expect(fired == (0..<100).map { $0 })
     }
 
+    @Test func timersThatAreSetMeanwhileWait() {
+        var heap = TimerHeap<Int>()
+        let now = Instant(nanoseconds: 5)
+        _ = heap.insert(1, at: now)
+        let newest = heap.newest
+        _ = heap.insert(2, at: now)
+        _ = heap.insert(3, at: Instant(nanoseconds: 4))
+        // The earliest was set last, and so all that are due were: nothing before it is left.
+        #expect(heap.popDue(at: now, upTo: newest) == nil)
+        #expect(heap.popDue(at: now) == 3)
+        #expect(heap.popDue(at: now, upTo: newest) == 1)
+        #expect(heap.popDue(at: now, upTo: newest) == nil && heap.count == 1)
+    }
+
     @Test func instantsSaturate() {
         let late = Instant(nanoseconds: .max - 1)
         #expect(late.advanced(by: .seconds(1)) == .distantFuture)
