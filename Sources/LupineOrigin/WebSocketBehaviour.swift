@@ -5,7 +5,7 @@ internal import LupineHTTP
 /// How the origin behaves on one web socket: it echoes, and begins or ends as the query asks.
 ///
 /// `protocols=a,b` and `deflate=1` say what is agreed to. At the beginning it sends what is asked for, in this order:
-/// `ping=text`, `pong=text`, `count=n` messages of text with their numbers, 10,000 at most, one binary message of `size=n` octets,
+/// `ping=text`, `pong=text`, `count=n` messages of text with their numbers, 32,768 at most, one binary message of `size=n` octets,
 /// `raw=hex` as it is, and a close frame with `close=code` and `reason=text` (`close=0`: without a code). Echoes come in
 /// fragments of `fragment=n` octets, of a message that would be more than 65,536 in that many. After `drop=n` messages the connection ends without a word. With `mute=1` a
 /// close frame is not answered.
@@ -31,7 +31,7 @@ package struct WebSocketBehaviour: Sendable {
         deflates = arguments["deflate"] == "1"
         ping = try Self.control(arguments["ping"])
         pong = try Self.control(arguments["pong"])
-        count = min(try request.number(argument: "count") ?? 0, 10_000)
+        count = min(try request.number(argument: "count") ?? 0, 32_768)
         size = try request.number(argument: "size").map { min($0, Self.messageLimit) }
         if let text = arguments["raw"] {
             guard let octets = Hexadecimal.octets(text) else { throw .badRequest("not hexadecimal: \(text)") }
