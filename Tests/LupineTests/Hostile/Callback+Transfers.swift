@@ -51,7 +51,9 @@ extension Callback {
             }
         },
         Callback("resume data") { stage, hook in
-            let request = stage.session.download(stage.url("/stall"))
+            // One that does not end before it is cancelled.
+            let request = stage.session.download(
+                stage.url("/delay/3600"), requestModifier: { $0.timeoutInterval = 3_600 })
             request.onURLSessionTaskCreation(on: stage.queue()) { [weak request] _ in
                 request?.cancel(byProducingResumeData: { _ in hook.call() })
             }
