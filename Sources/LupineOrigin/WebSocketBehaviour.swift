@@ -5,10 +5,10 @@ internal import LupineHTTP
 /// How the origin behaves on one web socket: it echoes, and begins or ends as the query asks.
 ///
 /// `protocols=a,b` and `deflate=1` say what is agreed to. At the beginning it sends what is asked for, in this order:
-/// `ping=text`, `pong=text`, `count=n` messages of text with their numbers, 32,768 at most, one binary message of `size=n` octets,
-/// `raw=hex` as it is, and a close frame with `close=code` and `reason=text` (`close=0`: without a code). Echoes come in
-/// fragments of `fragment=n` octets, of a message that would be more than 65,536 in that many. After `drop=n` messages the connection ends without a word. With `mute=1` a
-/// close frame is not answered.
+/// `ping=text`, `pong=text`, `count=n` messages of text with their numbers (32,768 at most), one binary message of
+/// `size=n` octets, `raw=hex` as it is, and a close frame with `close=code` and `reason=text` (`close=0`: without a code).
+/// Echoes come in fragments of `fragment=n` octets, and of more where a message would be over 65,536 of them. After
+/// `drop=n` messages the connection ends without a word. With `mute=1` a close frame is not answered.
 package struct WebSocketBehaviour: Sendable {
     var subprotocols: [String] = []
     var deflates = false

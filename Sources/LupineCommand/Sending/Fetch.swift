@@ -377,7 +377,8 @@ final class Fetch: Sendable {
         return file
     }
 
-    /// The attempt is over; until then the stream and what it calls hold each other.
+    /// The attempt is over; until then the stream and what it calls hold each other. The caller's reference keeps it from ending
+    /// under the lock.
     private func forget(_ stream: DataStreamRequest) { state.withLock { $0.stream = nil } }
 
     private func countSaved(_ count: Int64) {

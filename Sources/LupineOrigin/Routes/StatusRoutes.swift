@@ -20,14 +20,18 @@ enum StatusRoutes {
             .collected { request throws(Refusal) in
                 let arguments = request.arguments
                 var response = try OriginResponse(json: arguments.json)
-                // Of several types the last one counts, and any in place of the document's own.
-                let types = arguments.pairs.indices.filter {
-                    arguments.pairs[$0].name.lowercased() == "content-type"
+                var type: String?
+                for (name, value) in arguments.pairs {
+                    // The last one counts, in place of the document's own.
+                    if name.lowercased() == "content-type" {
+                        type = value
+                    } else {
+                        try response.add(name, value)
+                    }
                 }
-                if !types.isEmpty { response.fields.remove(.contentType) }
-                let ignored = Set(types.dropLast())
-                for (index, pair) in arguments.pairs.enumerated() where !ignored.contains(index) {
-                    try response.add(pair.name, pair.value)
+                if let type {
+                    response.fields.remove(.contentType)
+                    try response.add(.contentType, type)
                 }
                 guard !response.fields.contains(.contentLength), !response.fields.contains(.transferEncoding)
                 else { throw .badRequest("the framing is not to be chosen; use a script") }

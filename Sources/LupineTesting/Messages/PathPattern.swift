@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import Foundation
+internal import LupineHTTP
 
 /// A path with names in braces: `/users/{id}/posts`, or `/files/{*}` with any rest.
 ///
@@ -36,8 +37,7 @@ struct PathPattern: Sendable {
                 found["*"] = parts.dropFirst(index).map(Self.decoded).joined(separator: "/")
                 return found
             case .literal(let text):
-                // By octets: a peer may have chosen what takes long to compare as text.
-                guard index < parts.count, Self.decoded(parts[index]).utf8.elementsEqual(text.utf8) else {
+                guard index < parts.count, Self.decoded(parts[index]).hasSameOctets(as: text) else {
                     return nil
                 }
             case .named(let name):
