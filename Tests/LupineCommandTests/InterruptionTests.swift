@@ -51,13 +51,14 @@ import Testing
         }
     }
 
-    /// Starts `argv` and interrupts it when it has begun a file in TMPDIR. Ends with 0 if it ended so and has left nothing.
+    /// Starts `argv` and interrupts it when it has begun a form in TMPDIR, where a sanitizer's runtime may have a file of its own
+    /// before that. Ends with 0 if it ended so and has left nothing.
     private static let keeper = """
         import os, signal, subprocess, sys
         place = os.environ["TMPDIR"]
         child = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL)
-        files = lambda: [name for _, _, names in os.walk(place) for name in names]
-        while child.poll() is None and not files(): pass
+        forms = lambda: [name for _, _, names in os.walk(place) for name in names if name.startswith("form-")]
+        while child.poll() is None and not forms(): pass
         child.send_signal(signal.SIGINT)
         sys.exit(0 if child.wait() == 130 and not os.listdir(place) else 1)
         """
