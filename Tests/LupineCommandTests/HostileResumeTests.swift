@@ -322,6 +322,19 @@ struct HostileResumeTests {
         }
     }
 
+    /// A validator is kept however long a head allows it to be.
+    @Test func aLongVersionIsAVersion() async throws {
+        try await withShell { shell, origin in
+            let tag = "\"" + String(repeating: "e", count: 30_000) + "\""
+            let head = "HTTP/1.1 200 OK\r\nETag: \(tag)\r\nContent-Length: 10\r\n\r\n"
+            origin.script("GET", "/x", ScriptPlan([Script([.send(head + "begun"), .close])]))
+            let cut = await shell.run("-s -S -o part :\(origin.port)/x")
+            #expect(cut.code == ExitCode.lost.rawValue, "\(cut.errors)")
+            let mark = PartialMark.read(of: shell.folder + "/part")
+            #expect(mark == PartialMark(validator: tag, total: 10))
+        }
+    }
+
     /// Of what nobody has noted the version is not known: the command says so, and goes on as curl does.
     @Test(arguments: [nil, "\n10\n", "\"v1\"\n10\n"])
     func whatCannotBeCheckedIsSaid(_ mark: String?) async throws {

@@ -61,10 +61,12 @@ struct PartialMark: Hashable, Sendable {
     // MARK: beside the file
 
     private static func path(_ file: String) -> String { file + ".lupine-part" }
+    /// No head of a response is so long.
+    private static let longest = 1 << 20
 
     /// What was kept; nil when nothing was. Only a regular file of the user's counts.
     static func read(of file: String) -> PartialMark? {
-        guard let data = try? PrivateFile.readOwn(path(file)), data.count < 4096 else { return nil }
+        guard let data = try? PrivateFile.readOwn(path(file)), data.count < longest else { return nil }
         let lines = String(decoding: data, as: UTF8.self).split(
             separator: "\n", omittingEmptySubsequences: false
         ).map { $0.isEmpty ? nil : String($0) }

@@ -7,7 +7,8 @@ internal import Lupine
 /// after the time that the server gave.
 final class EventFollower: Sendable {
     private struct State {
-        var lastID = ""
+        /// In octets, which are compared quickly: each event comes with it.
+        var lastID = Data()
         var wait = 3.0
         var refusal: CommandFailure?
         var events = 0
@@ -58,8 +59,10 @@ final class EventFollower: Sendable {
     private func connect() async -> AFError? {
         let last = state.withLock { $0.lastID }
         // One with control characters cannot stand in a field: the stream begins anew then.
-        let canStand = last.utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
-        let sent = last.isEmpty || !canStand ? plan : plan.adding([("Last-Event-ID", last)])
+        let canStand = last.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
+        let sent =
+            last.isEmpty || !canStand
+            ? plan : plan.adding([("Last-Event-ID", String(decoding: last, as: UTF8.self))])
         let stream = session.streamRequest(sent.request, automaticallyCancelOnStreamError: true)
         let redirects = RedirectCounter(plan.url, invocation)
         stream.redirect(using: redirects)
@@ -98,9 +101,10 @@ final class EventFollower: Sendable {
     }
 
     private func print(_ event: ServerSentEvent) throws {
+        let id = Data(event.lastEventID.utf8)
         let isNewID = state.withLock { state -> Bool in
-            let isNewID = !state.lastID.utf8.elementsEqual(event.lastEventID.utf8)
-            state.lastID = event.lastEventID
+            let isNewID = state.lastID != id
+            state.lastID = id
             state.events += 1
             if let wait = event.reconnectionTime { state.wait = min(max(wait, 0.1), 600) }
             return isNewID

@@ -80,7 +80,10 @@ extension String {
     package func hasSameOctets(as other: String) -> Bool {
         // Of ASCII it compares the memory, and is the quickest that there is.
         if utf8Span.isKnownASCII, other.utf8Span.isKnownASCII { return self == other }
-        return utf8.elementsEqual(other.utf8)
+        let (octets, others) = (utf8Span.span, other.utf8Span.span)
+        guard octets.count == others.count else { return false }
+        for index in octets.indices where octets[index] != others[index] { return false }
+        return true
     }
 }
 

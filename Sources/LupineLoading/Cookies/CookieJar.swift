@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import Foundation
+internal import LupineHTTP
 
 /// The cookies of one storage: what is kept, what is dropped, what goes where (draft-ietf-httpbis-rfc6265bis §5.7, §5.8;
 /// U-13.10, U-13.11).
@@ -126,8 +127,8 @@ struct CookieJar: Sendable {
     }
 
     static func isSame(_ left: HTTPCookie, _ right: HTTPCookie) -> Bool {
-        left.name.utf8.elementsEqual(right.name.utf8) && left.domain == right.domain
-            && left.path.utf8.elementsEqual(right.path.utf8)
+        left.name.hasSameOctets(as: right.name) && left.domain == right.domain
+            && left.path.hasSameOctets(as: right.path)
     }
 
     /// Whether a secure cookie of the name would be hidden by this one (§5.7 step 16): of a domain above or below, and of a
@@ -136,7 +137,7 @@ struct CookieJar: Sendable {
         let key = Self.key(of: cookie)
         return shelvesAround(key).contains { domain in
             (shelves[domain] ?? []).contains { entry in
-                entry.cookie.isSecure && entry.cookie.name.utf8.elementsEqual(cookie.name.utf8)
+                entry.cookie.isSecure && entry.cookie.name.hasSameOctets(as: cookie.name)
                     && !entry.isOver(at: now)
                     && CookieOrigin.isPath(cookie.path, below: entry.cookie.path)
             } && (HostName.isSame(domain, orBelow: key) || HostName.isSame(key, orBelow: domain))

@@ -242,7 +242,8 @@ final class WebSocketConversation: UpgradeHandler {
 
     private func write(_ output: [UInt8]) {
         guard !isClosed else { return }
-        hasOutput = wire.send(output) > 0
+        // What cannot go was not written, and nothing else will be.
+        hasOutput = wire.send(output) != 0
         if !hasOutput { wroteEverything() }
     }
 

@@ -4,8 +4,9 @@ import LupineTransport
 
 /// What a web socket speaks over, once HTTP is behind it. All calls on its loop.
 protocol WebSocketWire: AnyObject {
-    /// Sends bytes, in order. Returns how many wait in memory.
-    func send(_ bytes: [UInt8]) -> Int
+    /// Sends bytes, in order. Returns how many wait in memory; nil when they cannot go, and the connection is about to end. Calls
+    /// nobody back before it returns.
+    func send(_ bytes: [UInt8]) -> Int?
     /// Whether this turn of the loop has gone on for long.
     var isLate: Bool { get }
     /// Does something in the loop's next turn.
@@ -32,7 +33,7 @@ final class UpgradedWire: WebSocketWire {
         self.patience = patience
     }
 
-    func send(_ bytes: [UInt8]) -> Int { connection.send(bytes) }
+    func send(_ bytes: [UInt8]) -> Int? { connection.send(bytes) }
     func resume() { connection.resume() }
     var isLate: Bool { connection.loop.isLate }
     func later(_ step: @escaping () -> Void) { connection.loop.executeOnLoop(step) }

@@ -61,9 +61,13 @@ extension HTTP1Connection {
     }
 
     /// A failed write does not hide an answer that came before it: nothing more is sent, and the exchange ends with
-    /// what the peer said last. A fault of our own side ends it at once.
+    /// what the peer said last. Under TLS a write also fails because the record behind what is being read is broken. A fault of
+    /// our own side ends the exchange at once.
     func failWriting(_ error: TransportError) {
-        guard case .connectionLost = error else { return fail(error) }
+        switch error {
+        case .connectionLost, .tls: break
+        default: return fail(error)
+        }
         writeFailure = error
         if machine.state == .upgraded { feed.clear() }
         mayRead = true

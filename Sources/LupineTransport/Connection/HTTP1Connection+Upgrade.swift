@@ -56,11 +56,12 @@ extension HTTP1Connection {
         yieldReading()
     }
 
-    func sendUpgraded(_ bytes: [UInt8]) -> Int {
+    func sendUpgraded(_ bytes: [UInt8]) -> Int? {
         // What cannot go is not collected: the handler hears why once it has read what came before.
-        guard machine.state == .upgraded, writeFailure == nil else { return 0 }
+        guard machine.state == .upgraded, writeFailure == nil else { return nil }
         feed.append(bytes)
         write()
+        guard machine.state == .upgraded, writeFailure == nil else { return nil }
         return channel.hasPendingOutput ? max(feed.waiting, 1) : feed.waiting
     }
 

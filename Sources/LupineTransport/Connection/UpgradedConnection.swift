@@ -13,9 +13,11 @@ package final class UpgradedConnection {
         self.loop = loop
     }
 
-    /// Sends bytes, in order, as soon as they can go. Returns how many bytes now wait in memory: the caller's
-    /// measure for back-pressure; `UpgradeHandler.drained` follows when it is none again.
-    package func send(_ bytes: [UInt8]) -> Int { connection?.sendUpgraded(bytes) ?? 0 }
+    /// Sends bytes, in order, as soon as they can go. The handler is not called before this returns.
+    ///
+    /// - Returns: How many bytes now wait in memory: the caller's measure for back-pressure; `UpgradeHandler.drained` follows
+    ///   when it is none again. Nil when nothing can be sent any more: `closed` follows, behind what has come before.
+    package func send(_ bytes: [UInt8]) -> Int? { connection?.sendUpgraded(bytes) }
 
     /// Goes on reading after the handler has answered `.pause`.
     package func resume() { connection?.resumeUpgraded() }

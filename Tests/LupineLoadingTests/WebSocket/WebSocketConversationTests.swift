@@ -244,6 +244,22 @@ struct WebSocketConversationTests {
         #expect(String(decoding: inflated, as: UTF8.self) == long)
     }
 
+    @Test("[U-8.4] what cannot go is not reported as written, and the peer's words still count")
+    func lastWords() throws {
+        let scene = Self.open()
+        scene.wire.isBroken = true
+        #expect(scene.client.send(Self.text("a"), number: 1))
+        let closure = try WebSocketClosure(WebSocketCloseCode(rawValue: 4001), reason: Array("bye".utf8))
+        var bytes: [UInt8] = []
+        scene.server.sendPing(Array("p".utf8).span, mask: nil, into: &bytes)
+        _ = scene.server.close(.close(closure), mask: nil, into: &bytes)
+        _ = scene.client.received(bytes.span)
+        scene.client.closed(.connectionLost(host: "h", port: 1, .brokenPipe))
+        #expect(scene.owner.outcomes.withLock { $0 } == [.peerClosed(closure)])
+        #expect(scene.owner.written.withLock { $0 } == [])
+        #expect(scene.wire.isClosed && scene.wire.timer == nil)
+    }
+
     @Test("[U-8.8] the peer's close is answered with the same code") func peerCloses() throws {
         let scene = Self.open()
         let closure = try WebSocketClosure(WebSocketCloseCode(rawValue: 4001), reason: Array("bye".utf8))
@@ -340,6 +356,8 @@ private final class Scene {
 private final class MemoryWire: WebSocketWire {
     private var sent: [UInt8] = []
     var isFull = false
+    /// Nothing can be sent any more.
+    var isBroken = false
     var isClosed = false
     var resumes = 0
     var timer: (() -> Void)?
@@ -349,7 +367,8 @@ private final class MemoryWire: WebSocketWire {
         return sent
     }
 
-    func send(_ bytes: [UInt8]) -> Int {
+    func send(_ bytes: [UInt8]) -> Int? {
+        if isBroken { return nil }
         sent += bytes
         return isFull ? bytes.count : 0
     }

@@ -227,7 +227,7 @@ private final class DeafWire: WebSocketWire {
 
     var isLate: Bool { false }
 
-    func send(_ bytes: [UInt8]) -> Int {
+    func send(_ bytes: [UInt8]) -> Int? {
         sent += 1
         if sent == all { onAll?() }
         return 0

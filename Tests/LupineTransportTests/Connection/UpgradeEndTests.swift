@@ -37,11 +37,73 @@ import Testing
             let sink = RecordingSink(upgrade: { paused.takes($0) })
             try await stage.send(.get, fields: [(.connection, "upgrade"), (.upgrade, "chat")], sink: sink)
             await stage.origin.gate("gone").wait()
-            var waiting = 1
-            while waiting > 0 { waiting = await paused.send(100_000, on: stage.group.loops[0]) }
-            #expect(await paused.send(100_000, on: stage.group.loops[0]) == 0)
+            while await paused.send(100_000, on: stage.group.loops[0]) != nil {}
+            #expect(await paused.send(100_000, on: stage.group.loops[0]) == nil)
             await paused.resume(on: stage.group.loops[0])
             await paused.over.wait()
+        }
+    }
+
+    /// Under TLS the record behind what is being read may be broken, and nothing can be sent then.
+    @Test func aWriteThatFailsEndsNothingInTheMiddle() async throws {
+        let plan = ScriptPlan(
+            .expectHead, .send(UpgradeTests.answer + "a"), .waitForSignal("paused"), .send("b"),
+            .sendBeneathTLS([23, 3, 3, 0, 40] + [UInt8](repeating: 9, count: 40)), .signal("sent"), .stall)
+        try await withSecurePool(SecureStage.serving(["good"], plan)) { stage in
+            let answering = AnsweringUpgrade()
+            let sink = RecordingSink(upgrade: { answering.takes($0) })
+            try await stage.send(
+                "/", fields: [(.connection, "upgrade"), (.upgrade, "chat")],
+                profile: SecurePool.profile(), sink: sink)
+            await answering.hasPaused.wait()
+            stage.origin.gate("paused").open()
+            await stage.origin.gate("sent").wait()
+            await answering.resume(on: stage.group.loops[0])
+            await answering.over.wait()
+            #expect(answering.story.value == ["received a", "received b", "sent nothing", "closed"])
+        }
+    }
+}
+
+/// Pauses after the first byte, and answers the second.
+private final class AnsweringUpgrade: Sendable {
+    let hasPaused = Gate()
+    let over = Gate()
+    let story = Box<[String]>([])
+    private let connection = Box<LoopBound<UpgradedConnection>?>(nil)
+
+    func takes(_ connection: UpgradedConnection) -> any UpgradeHandler {
+        self.connection.update { $0 = LoopBound(connection, on: connection.loop) }
+        return Handler(self)
+    }
+
+    func resume(on loop: EventLoop) async {
+        let bound = connection.value
+        await loop.run { bound?.value.resume() }
+    }
+
+    private final class Handler: UpgradeHandler {
+        private let upgrade: AnsweringUpgrade
+
+        init(_ upgrade: AnsweringUpgrade) { self.upgrade = upgrade }
+
+        func received(_ bytes: Span<UInt8>) -> Demand {
+            let isFirst = upgrade.story.value.isEmpty
+            upgrade.story.update { $0.append("received " + String(decoding: [bytes[0]], as: UTF8.self)) }
+            if isFirst {
+                upgrade.hasPaused.open()
+                return .pause
+            }
+            let waiting = upgrade.connection.value?.value.send([1])
+            upgrade.story.update { $0.append("sent " + (waiting.map { "all but \($0)" } ?? "nothing")) }
+            return .more
+        }
+
+        func drained() {}
+
+        func closed(_ error: TransportError?) {
+            upgrade.story.update { $0.append("closed") }
+            upgrade.over.open()
         }
     }
 }
@@ -56,12 +118,12 @@ private final class PausedUpgrade: Sendable {
         return Handler(over)
     }
 
-    func send(_ count: Int, on loop: EventLoop) async -> Int {
+    func send(_ count: Int, on loop: EventLoop) async -> Int? {
         let bound = connection.value
         return await withCheckedContinuation { continuation in
             _ = loop.execute {
                 continuation.resume(
-                    returning: bound?.value.send([UInt8](repeating: 2, count: count)) ?? 0)
+                    returning: bound?.value.send([UInt8](repeating: 2, count: count)))
             }
         }
     }
