@@ -93,6 +93,28 @@ import Testing
         }
     }
 
+    /// Whoever throws cookies away, or hands them on, keeps the device and the pipe.
+    @Test func aJarThatIsNoFileIsWrittenTo() async throws {
+        try await withShell { shell, origin in
+            let manager = FileManager.default
+            let link = shell.folder + "/null"
+            try manager.createSymbolicLink(atPath: link, withDestinationPath: "/dev/null")
+            let first = await shell.run("-c null :\(origin.port)/cookies/set/a/new")
+            #expect(first.code == 0, "\(first.errors)")
+            #expect(try manager.destinationOfSymbolicLink(atPath: link) == "/dev/null")
+
+            let pipe = shell.folder + "/pipe"
+            #expect(try await Program.run("mkfifo", [pipe], variables: [:]) == .exited(0))
+            let unread = await shell.run("-c pipe :\(origin.port)/cookies/set/a/new")
+            #expect(unread.code == ExitCode.write.rawValue, "\(unread.errors)")
+            let both = try #require(FileHandle(forUpdatingAtPath: pipe))
+            let second = await shell.run("-c pipe :\(origin.port)/cookies/set/a/new")
+            #expect(second.code == 0, "\(second.errors)")
+            #expect(String(decoding: both.availableData, as: UTF8.self).contains("\ta\tnew\n"))
+            try both.close()
+        }
+    }
+
     /// What the file has under the same name stays in it, unless the server says otherwise.
     @Test(arguments: [("/cookies", "old"), ("/cookies/set/a/new", "new"), ("/cookies/delete?a=", nil)])
     func aGivenCookieHidesWhatIsKept(_ path: String, _ value: String?) async throws {

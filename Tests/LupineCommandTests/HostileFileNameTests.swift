@@ -114,6 +114,15 @@ import Testing
             name.utf8.first != UInt8(ascii: ".") && !name.utf8.contains(UInt8(ascii: "/")) && !name.isEmpty)
     }
 
+    /// A server that writes a mark could have its octets joined to another's.
+    @Test func theNameOfAServerIsNoMarks() throws {
+        #expect(RemoteName.unhidden("a.lupine-part") == "a.lupine-par_")
+        #expect(RemoteName.of(try #require(URL(string: "http://h.test/a.lupine-part"))) == "a.lupine-par_")
+        let long = String(repeating: "a", count: 188)
+        #expect(RemoteName.unhidden(long + ".lupine-part.txt") == long + ".lupine-par_")
+        #expect(RemoteName.unhidden("lupine-part") == "lupine-part")
+    }
+
     /// `~` in a name that somebody else gave is a letter.
     @Test(arguments: ["~", "-"])
     func theNameOfAnAddressIsAFileHere(_ name: String) async throws {

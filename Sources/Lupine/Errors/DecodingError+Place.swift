@@ -38,18 +38,28 @@ extension DecodingError {
         case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),
             .dataCorrupted(let context):
             let path = Self.text(of: context.codingPath)
-            return (path.isEmpty ? "" : "at \(path): ") + context.debugDescription
+            let description = Self.beginning(of: context.debugDescription, 600)
+            return (path.isEmpty ? "" : "at \(path): ") + description
         @unknown default: return localizedDescription
         }
     }
 
+    /// Keys, and values in descriptions, may be the peer's and of any length: so much of them is shown.
+    private static func beginning(of text: String, _ most: Int) -> String {
+        guard text.utf8.count > most else { return text }
+        return String(text.unicodeScalars.prefix(most)) + "…"
+    }
+
     private static func text(of path: [any CodingKey]) -> String {
-        path.reduce(into: "") { text, key in
+        var text = ""
+        for key in path {
+            if text.utf8.count > 200 { return text + "…" }
             if let index = key.intValue {
                 text += "[\(index)]"
             } else {
-                text += (text.isEmpty ? "" : ".") + key.stringValue
+                text += (text.isEmpty ? "" : ".") + beginning(of: key.stringValue, 60)
             }
         }
+        return text
     }
 }

@@ -60,7 +60,9 @@ struct PartialMark: Hashable, Sendable {
 
     // MARK: beside the file
 
-    private static func path(_ file: String) -> String { file + ".lupine-part" }
+    /// What the name of a mark ends with.
+    static let suffix = ".lupine-part"
+    private static func path(_ file: String) -> String { file + suffix }
     /// No head of a response is so long.
     private static let longest = 1 << 20
 

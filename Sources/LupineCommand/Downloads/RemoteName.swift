@@ -18,7 +18,8 @@ enum RemoteName {
         return name.isEmpty || name == "." || name == ".." ? "index.html" : name
     }
 
-    /// The name as one part of a path, without what a terminal would obey when it is listed.
+    /// The name as one part of a path, without what a terminal would obey when it is listed. It is no mark's: whoever could write one
+    /// would have parts of two files put together.
     private static func safe(_ name: String) -> String {
         var result = String.UnicodeScalarView()
         var count = 0
@@ -27,7 +28,9 @@ enum RemoteName {
             guard count <= mostBytes else { break }
             result.append(TerminalFilter.isHarmless(scalar) && scalar != "\t" ? scalar : "_")
         }
-        return String(result)
+        let name = String(result)
+        return name.utf8.suffix(PartialMark.suffix.utf8.count).elementsEqual(PartialMark.suffix.utf8)
+            ? name.dropLast() + "_" : name
     }
 
     private static func isLineEnd(_ scalar: Unicode.Scalar) -> Bool {

@@ -29,8 +29,12 @@ enum PrivateFile {
         return data
     }
 
-    /// Replaces the file as a whole; a link is replaced, and not followed.
+    /// Replaces the file as a whole; a link to one is replaced, and not followed. A device or a pipe is written to.
     static func write(_ data: Data, to path: String) throws {
+        if let device = try device(at: path) {
+            try device.handle.write(contentsOf: data)
+            return try device.handle.close()
+        }
         let temporary = path + ".\(UUID().uuidString.prefix(8))"
         let file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
         do {
@@ -42,5 +46,13 @@ enum PrivateFile {
             try? FileManager.default.removeItem(atPath: temporary)
             throw error
         }
+    }
+
+    /// What a path leads to, open for writing; nil where that is a file or a folder, or nothing. A pipe that nobody reads is an error.
+    private static func device(at path: String) throws -> OpenFile? {
+        do {
+            if try OpenFile(path, O_WRONLY | O_NONBLOCK | O_NOCTTY).isRegular { return nil }
+        } catch let error as POSIXError where error.code != .ENXIO { return nil }
+        return try OpenFile(path, O_WRONLY | O_NOCTTY)
     }
 }

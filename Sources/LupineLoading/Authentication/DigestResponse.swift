@@ -68,9 +68,9 @@ struct DigestResponse: Sendable {
     @discardableResult
     mutating func take(authenticationInfo: String) -> Bool {
         // The field is a list of parameters alone; read behind a scheme, it is a challenge's.
-        guard let next = ChallengeSyntax.parse(["info " + authenticationInfo]).first?["nextnonce"] else {
-            return false
-        }
+        guard let next = ChallengeSyntax.parse(["info " + authenticationInfo]).first?["nextnonce"],
+            PeerText(next).canBeKept
+        else { return false }
         challenge.nonce = next
         count = 0
         return true

@@ -118,7 +118,8 @@ final class HopOutlet: Sendable {
     /// Looks again whether the source is wanted.
     func poll() { pump() }
 
-    /// The source says something. What is empty is not said; a second response, and what comes after an end, is not heard.
+    /// The source says something. What is empty is not said; a second response, a redirect behind one, and what comes after an end
+    /// are not heard.
     func say(_ item: Item) {
         state.withLock { state in
             guard !state.isClosed else { return }
@@ -140,7 +141,11 @@ final class HopOutlet: Sendable {
                 if state.hasResponse { return }
                 state.hasResponse = true
                 state.items.append(item)
-            case .redirect, .challenge: state.items.append(item)
+            case .redirect:
+                // Who has answered does not send elsewhere: nobody would say that the protocol may go on.
+                if state.hasResponse { return }
+                state.items.append(item)
+            case .challenge: state.items.append(item)
             }
         }
         pump()

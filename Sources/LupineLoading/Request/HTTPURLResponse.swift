@@ -94,9 +94,11 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     /// Reads a response that was archived; nil when the archive holds something else.
     public required init?(coder: NSCoder) {
         guard coder.allowsKeyedCoding, coder.containsValue(forKey: "statusCode") else { return nil }
-        let stored = coder.decodeObject(of: [NSDictionary.self, NSString.self], forKey: "headerFields")
+        let stored = coder.decodeObject(of: NSData.self, forKey: "headerFields")
         let code = coder.decodeInteger(forKey: "statusCode")
-        guard let fields = stored as? [String: String], Self.isPossible(code) else { return nil }
+        guard let fields = stored.flatMap({ Self.fields(Array($0 as Data)) }), Self.isPossible(code) else {
+            return nil
+        }
         status = code
         header = .dictionary(fields)
         firstLine = nil
@@ -108,7 +110,25 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     open override func encode(with coder: NSCoder) {
         super.encode(with: coder)
         coder.encode(status, forKey: "statusCode")
-        coder.encode(dictionary as NSDictionary, forKey: "headerFields")
+        var fields = OctetWriter()
+        let dictionary = dictionary
+        fields.write(UInt32(truncatingIfNeeded: dictionary.count))
+        for (name, value) in dictionary.sorted(by: { $0.key < $1.key }) {
+            fields.write(name)
+            fields.write(value)
+        }
+        coder.encode(Data(fields.octets) as NSData, forKey: "headerFields")
+    }
+
+    /// The fields that were archived. Not as a dictionary of Foundation's, which reads beyond its end where names and values are not as
+    /// many.
+    private static func fields(_ octets: [UInt8]) -> [String: String]? {
+        var reader = OctetReader(octets, in: 0..<octets.count)
+        do {
+            var fields: [String: String] = [:]
+            for _ in 0..<(try reader.number()) { fields[try reader.text()] = try reader.text() }
+            return reader.isAtEnd ? fields : nil
+        } catch { return nil }
     }
 
     /// The status.

@@ -25,8 +25,8 @@ package enum RequestArchive {
         let contents = request.contents.value
         var writer = OctetWriter()
         writer.write(version)
-        write(contents.url, to: &writer)
-        write(contents.mainDocumentURL, to: &writer)
+        writer.write(contents.url)
+        writer.write(contents.mainDocumentURL)
         writer.write(UInt64(contents.cachePolicy.rawValue))
         writer.write(UInt64(contents.networkServiceType.rawValue))
         writer.write(UInt64(contents.attribution.rawValue))
@@ -55,15 +55,6 @@ package enum RequestArchive {
         return .dictionary(kept)
     }
 
-    /// The text of an address and of what it is relative to; of the whole where its parts cannot be read again.
-    private static func write(_ url: URL?, to writer: inout OctetWriter) {
-        let whole: String? = url?.absoluteString
-        let parts: (text: String?, base: String?) = (url?.relativeString, url?.baseURL?.absoluteString)
-        let isReadable = parts.text.map { (try? Self.url($0, base: parts.base)) != nil } ?? true
-        writer.write(isReadable ? parts.text : whole)
-        if url != nil { writer.write(isReadable ? parts.base : nil) }
-    }
-
     // MARK: reading
 
     /// The request that the octets are of; nil when they are anything else.
@@ -75,8 +66,8 @@ package enum RequestArchive {
 
     private static func read(_ reader: inout OctetReader) throws(OctetReader.Damage) -> URLRequest.Contents {
         guard try reader.number() == version else { throw OctetReader.Damage() }
-        let url = try readURL(&reader)
-        let mainDocumentURL = try readURL(&reader)
+        let url = try reader.url()
+        let mainDocumentURL = try reader.url()
         guard let cachePolicy = URLRequest.CachePolicy(rawValue: try readUInt(&reader)),
             let service = URLRequest.NetworkServiceType(rawValue: try readUInt(&reader)),
             let attribution = URLRequest.Attribution(rawValue: try readUInt(&reader))
@@ -104,19 +95,5 @@ package enum RequestArchive {
     private static func readUInt(_ reader: inout OctetReader) throws(OctetReader.Damage) -> UInt {
         guard let number = UInt(exactly: try reader.longNumber()) else { throw OctetReader.Damage() }
         return number
-    }
-
-    private static func readURL(_ reader: inout OctetReader) throws(OctetReader.Damage) -> URL? {
-        guard let text = try reader.optionalText() else { return nil }
-        return try url(text, base: try reader.optionalText())
-    }
-
-    /// The address whose texts these are, and would be again.
-    private static func url(_ text: String, base: String?) throws(OctetReader.Damage) -> URL {
-        let baseURL = base.flatMap { URL(string: $0) }
-        guard baseURL?.absoluteString == base, let url = URL(string: text, relativeTo: baseURL),
-            url.relativeString == text, url.baseURL?.absoluteString == base
-        else { throw OctetReader.Damage() }
-        return url
     }
 }

@@ -36,9 +36,15 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
 
     /// Reads a response that was archived; nil when the archive holds something else.
     public required init?(coder: NSCoder) {
-        guard coder.allowsKeyedCoding else { return nil }
+        guard coder.allowsKeyedCoding, let address = coder.decodeObject(of: NSData.self, forKey: "address")
+        else { return nil }
+        let octets = Array(address as Data)
+        var reader = OctetReader(octets, in: 0..<octets.count)
+        let url: URL?
+        do { url = try reader.url() } catch { return nil }
+        guard reader.isAtEnd else { return nil }
         contents = Contents(
-            url: (coder.decodeObject(of: NSURL.self, forKey: "url")) as URL?,
+            url: url,
             mimeType: coder.decodeObject(of: NSString.self, forKey: "mimeType") as String?,
             expectedContentLength: coder.decodeInt64(forKey: "expectedContentLength"),
             textEncodingName: coder.decodeObject(of: NSString.self, forKey: "textEncodingName") as String?)
@@ -46,7 +52,9 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
 
     /// Archives all values.
     open func encode(with coder: NSCoder) {
-        coder.encode(contents.url.map { $0 as NSURL }, forKey: "url")
+        var address = OctetWriter()
+        address.write(contents.url)
+        coder.encode(Data(address.octets) as NSData, forKey: "address")
         coder.encode(contents.mimeType.map { $0 as NSString }, forKey: "mimeType")
         coder.encode(contents.expectedContentLength, forKey: "expectedContentLength")
         coder.encode(contents.textEncodingName.map { $0 as NSString }, forKey: "textEncodingName")

@@ -91,8 +91,13 @@ extension HTTP1Connection {
 
     /// Lets the loop's other connections have their turn; this one goes on in the next.
     func yieldReading() {
+        guard !isReadDue else { return }
+        isReadDue = true
         let bound = LoopBound(self, on: loop)
-        loop.executeOnLoop { bound.value.read() }
+        loop.executeOnLoop {
+            bound.value.isReadDue = false
+            bound.value.read()
+        }
     }
 
     /// How much may be read now; nil when the rate says that it must wait.

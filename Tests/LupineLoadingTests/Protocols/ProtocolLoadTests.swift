@@ -174,6 +174,24 @@ struct ProtocolLoadTests {
         #expect(log.order == ["redirect", "end"] && log.error == nil && play.log.value == ["start", "stop"])
     }
 
+    @Test("[U-17.6] a redirect behind the response is not heard, and holds nothing up")
+    func lateRedirect() async throws {
+        let target = URLRequest(url: try #require(URL(string: "http://elsewhere.test/")))
+        let (host, _) = EchoProtocol.stage { echo in
+            guard let url = echo.request.url else { return }
+            let response = URLResponse(
+                url: url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil)
+            echo.respond()
+            echo.client?.urlProtocol(echo, wasRedirectedTo: target, redirectResponse: response)
+            echo.load("bytes")
+            echo.finish()
+        }
+        let witness = HopWitness()
+        try Self.load(host, witness).start()
+        let log = await witness.end()
+        #expect(log.order == ["response", "data", "end"] && log.text == "bytes" && log.redirect == nil)
+    }
+
     private final class Sender: NSObject, URLAuthenticationChallengeSender {
         let notes = Noted<[String]>([])
         let told = Gate()

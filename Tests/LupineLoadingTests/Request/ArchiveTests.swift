@@ -34,7 +34,7 @@ struct ArchiveTests {
 
         /// The keys under which it archives.
         var keys: [String] {
-            let response = ["url", "mimeType", "expectedContentLength", "textEncodingName"]
+            let response = ["address", "mimeType", "expectedContentLength", "textEncodingName"]
             return switch self {
             case .request, .mutableRequest: ["request"]
             case .response: response
@@ -293,9 +293,9 @@ struct ArchiveTests {
     /// What stands under each key in an archive that is none of an attacker's.
     private static var sound: [String: Any?] {
         [
-            "url": NSURL(string: "http://h/"), "mimeType": "a/b" as NSString,
+            "address": address("http://h/") as NSData, "mimeType": "a/b" as NSString,
             "expectedContentLength": Int64(1), "textEncodingName": "utf-8" as NSString,
-            "statusCode": Int64(200), "headerFields": ["A": "b"] as NSDictionary,
+            "statusCode": Int64(200), "headerFields": Data([1, 0, 0, 0] + run("A") + run("b")) as NSData,
             "response": URLResponse(url: url, mimeType: nil, expectedContentLength: 1, textEncodingName: nil),
             "data": Data([1]) as NSData, "storagePolicy": Int64(0), "user": "u" as NSString,
             "password": "p" as NSString, "persistence": Int64(1), "host": "h" as NSString,
@@ -305,6 +305,44 @@ struct ArchiveTests {
             "errorDescription": "words" as NSString,
             "request": Data(RequestArchive.octets(of: request())) as NSData,
         ]
+    }
+
+    /// As `OctetWriter` writes a text.
+    private static func run(_ text: String) -> [UInt8] {
+        [UInt8(text.utf8.count), 0, 0, 0, 0, 0, 0, 0] + Array(text.utf8)
+    }
+
+    /// An address without a base.
+    private static func address(_ text: String) -> Data { Data([1] + run(text) + [0]) }
+
+    private static let hostileResponseValues: [(String, Data)] = {
+        let pair: [UInt8] = run("A") + run("b")
+        let fields: [[UInt8]] = [
+            [2, 0, 0, 0] + pair, [1, 0, 0, 0] + run("A"), [255, 255, 255, 255], [0, 0, 0, 0, 0],
+        ]
+        let addresses: [Data] = [address(""), address("http://["), Data([1]), address("/a") + [0]]
+        return addresses.map { ("address", $0) } + fields.map { ("headerFields", Data($0)) }
+    }()
+
+    @Test(
+        "[U-2.5] an address that is none, and fields that do not come in pairs, are no response",
+        arguments: hostileResponseValues)
+    func hostileResponses(_ key: String, _ value: Data) throws {
+        var values = Self.sound.filter { Coded.httpResponse.keys.contains($0.key) }
+        #expect(try Self.response(values)?.url?.absoluteString == "http://h/")
+        values[key] = value as NSData
+        #expect(try Self.response(values) == nil)
+    }
+
+    private static func response(_ values: [String: Any?]) throws -> HTTPURLResponse? {
+        let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+        archiver.encode(ArchiveImpostor(values), forKey: NSKeyedArchiveRootObjectKey)
+        archiver.finishEncoding()
+        let reader = try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData)
+        reader.requiresSecureCoding = true
+        reader.decodingFailurePolicy = .setErrorAndReturn
+        reader.setClass(HTTPURLResponse.self, forClassName: NSStringFromClass(ArchiveImpostor.self))
+        return reader.decodeObject(of: HTTPURLResponse.self, forKey: NSKeyedArchiveRootObjectKey)
     }
 
     @Test("an archive that was cut gives nothing", arguments: Coded.allCases)

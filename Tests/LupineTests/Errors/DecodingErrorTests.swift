@@ -75,6 +75,47 @@ struct DecodingErrorTests {
         #expect(error.underlyingError is DecodingError)
     }
 
+    @Test("keys and values of a peer's may be of any length, and are shown up to their beginning")
+    func longTexts() throws {
+        enum Colour: String, Decodable { case red }
+        let long = String(repeating: "kü", count: 50_000)
+        let contents = [
+            #"{"\#(long)":"x"}"#, #"{"\#(long)":{"\#(long)":[[["x"]]]}}"#,
+            String(repeating: #"{"k":"#, count: 400) + "1" + String(repeating: "}", count: 400),
+        ]
+        for content in contents {
+            let error = try #require(throws: AFError.self) {
+                try DecodableResponseSerializer<[String: Nest]>().serialize(
+                    request: nil, response: nil, data: Data(content.utf8), error: nil)
+            }
+            let text = try #require(error.errorDescription)
+            #expect(text.utf8.count < 2_000 && text.contains("at k"), "\(text.utf8.count)")
+        }
+        let error = try #require(throws: AFError.self) {
+            try DecodableResponseSerializer<[Colour]>().serialize(
+                request: nil, response: nil, data: Data(#"["\#(long)"]"#.utf8), error: nil)
+        }
+        #expect(try #require(error.errorDescription).utf8.count < 2_000)
+    }
+
+    /// Objects in objects, with a list of numbers at the end.
+    struct Nest: Decodable, Sendable {
+        init(from decoder: any Decoder) throws {
+            if let members = try? decoder.container(keyedBy: Key.self) {
+                for key in members.allKeys { _ = try members.decode(Nest.self, forKey: key) }
+            } else {
+                _ = try decoder.singleValueContainer().decode([[[Int]]].self)
+            }
+        }
+
+        private struct Key: CodingKey {
+            let stringValue: String
+            var intValue: Int? { nil }
+            init?(stringValue: String) { self.stringValue = stringValue }
+            init?(intValue: Int) { nil }
+        }
+    }
+
     @Test("a stream's pieces and lines say the same")
     func streams() throws {
         let data = Data(#"{"flowers":3}"#.utf8)
