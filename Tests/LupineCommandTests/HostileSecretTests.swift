@@ -22,9 +22,9 @@ import Testing
             origin.script(
                 "GET", "/cut",
                 ScriptPlan([Script([.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nbegun"), .close])]))
-            origin.route("GET", "/away") { _ throws(Refusal) in
+            origin.route("GET", "/away") { [port = origin.port] _ throws(Refusal) in
                 var response = try OriginResponse(302, "text/plain", [])
-                try response.add("Location", "http://you:s3cr3t@localhost:\(origin.port)/get?s3cr3t#s3cr3t")
+                try response.add("Location", "http://you:s3cr3t@localhost:\(port)/get?s3cr3t#s3cr3t")
                 return response
             }
             let root = "http://me:s3cr3t@localhost:\(origin.port)"

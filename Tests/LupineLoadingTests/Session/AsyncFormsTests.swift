@@ -19,6 +19,7 @@ struct AsyncFormsTests {
         // Nothing would ever come from this queue.
         let operations = OperationQueue()
         operations.isSuspended = true
+        defer { operations.isSuspended = false }
         let session = stand.session(queue: operations)
         async let answer = session.data(from: someURL())
         await stand.load().answer("hello")

@@ -15,15 +15,20 @@ struct GivingWayTests {
     func givesWay(_ use: Use) async throws {
         let group = try EventLoopGroup(count: 1, name: "giving-way")
         let loop = group.loops[0]
-        let moved = await withCheckedContinuation { continuation in
+        let (moved, wire) = await withCheckedContinuation { continuation in
             _ = loop.execute {
                 let wire = EndlessWire(moves: 1_000)
                 // Another connection's turn, asked for while this one is about to move.
-                wire.first = { loop.executeOnLoop { continuation.resume(returning: wire.moves) } }
+                wire.first = {
+                    loop.executeOnLoop {
+                        continuation.resume(returning: (wire.moves, LoopBound(wire, on: loop)))
+                    }
+                }
                 Self.use(use, wire, loop)
             }
         }
         #expect(1...17 ~= moved, "\(moved)")
+        _ = loop.execute { wire.value.close() }
         await group.shutdown()
     }
 
@@ -34,11 +39,15 @@ struct GivingWayTests {
         let core = StreamCore()
         core.attach { _ in }
         for _ in 0..<1_000 { core.submit(.write([1], timeout: nil) { _ in }) }
-        let moved = await withCheckedContinuation { continuation in
+        let (moved, wire) = await withCheckedContinuation { continuation in
             _ = loop.execute {
                 let wire = EndlessWire(moves: 1_000)
                 // Another connection's turn, asked for while the first order is carried out.
-                wire.first = { loop.executeOnLoop { continuation.resume(returning: wire.moves) } }
+                wire.first = {
+                    loop.executeOnLoop {
+                        continuation.resume(returning: (wire.moves, LoopBound(wire, on: loop)))
+                    }
+                }
                 let conversation = StreamConversation(on: loop, for: SilentOwner())
                 conversation.open(wire)
                 core.begin(LoopBound(conversation, on: loop), on: loop)
@@ -46,6 +55,7 @@ struct GivingWayTests {
         }
         #expect(1...TurnAllowance.steps ~= moved, "\(moved)")
         core.end(URLError.cancelled(url: nil))
+        _ = loop.execute { wire.value.close() }
         await group.shutdown()
     }
 

@@ -95,7 +95,7 @@ struct UnreadStreamsTests {
 private final class StuckWire: StreamWire {
     enum Closing { case gently, atOnce }
 
-    var handler: (any RawConnectionHandler)?
+    weak var handler: (any RawConnectionHandler)?
     var room = 0
     private(set) var sent: [UInt8] = []
     private(set) var closing: Closing?

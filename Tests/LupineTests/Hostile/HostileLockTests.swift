@@ -382,6 +382,7 @@ import Testing
             encodingMemoryThreshold: .max, request: URLRequest(url: try "http://origin.test/".asURL()),
             form: form, folder: nil)
         var asked = 0
+        defer { form.onAsked = {} }
         form.onAsked = {
             asked += 1
             if asked < 3 { _ = try? upload.asURLRequest() }
@@ -419,6 +420,7 @@ import Testing
             encodingMemoryThreshold: .max, request: URLRequest(url: try "http://origin.test/".asURL()),
             form: form, folder: nil)
         var inner: (any Error)?
+        defer { stream.onRead = {} }
         stream.onRead = {
             do { _ = try upload.createUploadable() } catch { inner = error }
         }
