@@ -255,6 +255,19 @@ struct FetchTests {
         }
     }
 
+    @Test func eventsThatNobodyReadsEndTheStream() async throws {
+        try await withShell { shell, origin in
+            let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+            origin.script(
+                "GET", "/x", ScriptPlan([Script([.send(head + "retry: 600000\ndata: 1\n\n"), .stall])]))
+            var shell = shell
+            shell.outputFailure = POSIXError(.EPIPE)
+            let result = await shell.run("--sse --retry 1 :\(origin.port)/x")
+            #expect(result.code == ExitCode.write.rawValue, "\(result.errors)")
+            #expect(result.errors.contains("standard output"), "\(result.errors)")
+        }
+    }
+
     @Test func resolveAndUnixSocketsReplaceALookUp() async throws {
         try await withShell { shell, origin in
             let resolved = await shell.run(

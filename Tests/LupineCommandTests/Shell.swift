@@ -42,6 +42,8 @@ struct Shell: Sendable {
     var onError: (@Sendable (Data) -> Void)?
     /// Hears of what is written to the standard output.
     var onOutput: (@Sendable (Data) -> Void)?
+    /// What writing to the standard output fails with.
+    var outputFailure: POSIXError?
 
     /// Has `body` use a shell in an empty folder of its own.
     static func use<T>(_ body: (Shell) async throws -> T) async throws -> T {
@@ -59,6 +61,7 @@ struct Shell: Sendable {
         let left = Lock(input)
         let width = columns
         let secret = password
+        let failure = outputFailure
         let surroundings = Surroundings(
             environment: environment, folder: folder,
             input: Surroundings.Input(
@@ -69,7 +72,10 @@ struct Shell: Sendable {
                         return left.flatMap { $0.isEmpty ? nil : $0 }
                     }
                 }, readSecret: { secret }),
-            output: Surroundings.Sink(isTerminal: isTerminal, columns: { width }) { output.write($0) },
+            output: Surroundings.Sink(isTerminal: isTerminal, columns: { width }) { data in
+                if let failure { throw failure }
+                output.write(data)
+            },
             errors: Surroundings.Sink(isTerminal: isTerminal, columns: { width }) { errors.write($0) },
             interruption: interruption)
         let code = await Command(surroundings).run(arguments)

@@ -142,7 +142,9 @@ struct Resumption: Sendable {
                 Self.failure("the server sent a part in the coding \(coding ?? "none"), and \(ours) is here"))
         }
         let count = total - offset
-        guard let length = response.value(forHTTPHeaderField: "Content-Length") else {
+        // Beside a transfer coding it says nothing about the content (RFC 9112 §6.3).
+        let isCoded = response.value(forHTTPHeaderField: "Transfer-Encoding") != nil
+        guard let length = response.value(forHTTPHeaderField: "Content-Length"), !isCoded else {
             return hasMore
                 ? .refuse(Self.failure("the server does not say how long the part is"))
                 : .goOn(count: count, isFramed: false)

@@ -390,7 +390,7 @@ final class Fetch: Sendable {
         }
     }
 
-    private static func broken(_ error: any Error) -> CommandFailure {
+    static func broken(_ error: any Error) -> CommandFailure {
         CommandFailure(.write, "Cannot write to the standard output: \(FileTrouble.reason(error)).")
     }
 

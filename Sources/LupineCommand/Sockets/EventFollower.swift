@@ -74,7 +74,12 @@ final class EventFollower: Sendable {
             }
             stream.responseStream(using: .serverSentEvents, on: queue) { stream in
                 switch stream.event {
-                case .stream(.success(let event)): try self.print(event)
+                case .stream(.success(let event)):
+                    do { try self.print(event) } catch {
+                        // Nobody reads any more: another connection would bring no more.
+                        self.state.withLock { $0.refusal = Fetch.broken(error) }
+                        throw error
+                    }
                 case .stream(.failure): break
                 case .complete(let completion): continuation.resume(returning: completion.error)
                 }
