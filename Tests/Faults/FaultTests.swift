@@ -83,7 +83,7 @@ import Testing
     private func sanitizers(_ scenario: String) -> [String: String] {
         switch scenario {
         // What ends in the middle of things, or just behind the last request, leaves what is in use.
-        case "descriptors", "exit", "lookups": return ["ASAN_OPTIONS": "detect_leaks=0"]
+        case "clock", "descriptors", "exit", "lookups": return ["ASAN_OPTIONS": "detect_leaks=0"]
         // Their allocators are to give nothing where the system's does, and their ends are to be signals.
         case "exhausted":
             let asTheSystem = "allocator_may_return_null=1:abort_on_error=1"
