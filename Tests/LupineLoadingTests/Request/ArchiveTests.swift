@@ -259,15 +259,7 @@ struct ArchiveTests {
     func hostileValues(_ coded: Coded) throws {
         func check<Object: NSObject & NSSecureCoding>(_ object: Object) throws {
             func look(_ values: [String: Any?]) throws {
-                let archiver = NSKeyedArchiver(requiringSecureCoding: true)
-                archiver.encode(ArchiveImpostor(values), forKey: NSKeyedArchiveRootObjectKey)
-                archiver.finishEncoding()
-                let reader = try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData)
-                reader.requiresSecureCoding = true
-                reader.decodingFailurePolicy = .setErrorAndReturn
-                reader.setClass(Object.self, forClassName: NSStringFromClass(ArchiveImpostor.self))
-                guard let read = reader.decodeObject(of: Object.self, forKey: NSKeyedArchiveRootObjectKey)
-                else { return }
+                guard let read = try Self.object(Object.self, of: values) else { return }
                 _ = (read.hash, read.description)
                 #expect(Self.read(Object.self, try Self.archive(read)) != nil)
             }
@@ -329,20 +321,23 @@ struct ArchiveTests {
         arguments: hostileResponseValues)
     func hostileResponses(_ key: String, _ value: Data) throws {
         var values = Self.sound.filter { Coded.httpResponse.keys.contains($0.key) }
-        #expect(try Self.response(values)?.url?.absoluteString == "http://h/")
+        #expect(try Self.object(HTTPURLResponse.self, of: values)?.url?.absoluteString == "http://h/")
         values[key] = value as NSData
-        #expect(try Self.response(values) == nil)
+        #expect(try Self.object(HTTPURLResponse.self, of: values) == nil)
     }
 
-    private static func response(_ values: [String: Any?]) throws -> HTTPURLResponse? {
+    /// What an archive of these values is read as.
+    private static func object<Object: NSObject & NSSecureCoding>(
+        _ type: Object.Type, of values: [String: Any?]
+    ) throws -> Object? {
         let archiver = NSKeyedArchiver(requiringSecureCoding: true)
         archiver.encode(ArchiveImpostor(values), forKey: NSKeyedArchiveRootObjectKey)
         archiver.finishEncoding()
         let reader = try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData)
         reader.requiresSecureCoding = true
         reader.decodingFailurePolicy = .setErrorAndReturn
-        reader.setClass(HTTPURLResponse.self, forClassName: NSStringFromClass(ArchiveImpostor.self))
-        return reader.decodeObject(of: HTTPURLResponse.self, forKey: NSKeyedArchiveRootObjectKey)
+        reader.setClass(type, forClassName: NSStringFromClass(ArchiveImpostor.self))
+        return reader.decodeObject(of: type, forKey: NSKeyedArchiveRootObjectKey)
     }
 
     @Test("an archive that was cut gives nothing", arguments: Coded.allCases)
