@@ -73,6 +73,7 @@ final class HTTP1Connection {
     var mayWrite = true
     /// It has given way to others, and will write on in its next turn.
     var isWriteDue = false
+    /// The same for reading.
     var isReadDue = false
     var peerIsClosing = false
     /// What has broken so far; nil while nothing has, so that what is in order keeps no room for it.

@@ -44,12 +44,22 @@ import Testing
         }
     }
 
-    /// Under TLS the record behind what is being read may be broken, and nothing can be sent then.
+    /// Under TLS the record behind what is being read may be broken, and nothing can be sent then. Whether both are there at once is
+    /// the kernel's to say.
     @Test func aWriteThatFailsEndsNothingInTheMiddle() async throws {
+        for _ in 0..<20 {
+            let story = try await Self.storyOfABrokenRecord()
+            if story == ["received a", "received b", "sent nothing", "closed"] { return }
+            try #require(story == ["received a", "received b", "sent all but 0", "closed"])
+        }
+        Issue.record("the broken record has never come in time")
+    }
+
+    private static func storyOfABrokenRecord() async throws -> [String] {
         let plan = ScriptPlan(
             .expectHead, .send(UpgradeTests.answer + "a"), .waitForSignal("paused"), .send("b"),
             .sendBeneathTLS([23, 3, 3, 0, 40] + [UInt8](repeating: 9, count: 40)), .signal("sent"), .stall)
-        try await withSecurePool(SecureStage.serving(["good"], plan)) { stage in
+        return try await withSecurePool(SecureStage.serving(["good"], plan)) { stage in
             let answering = AnsweringUpgrade()
             let sink = RecordingSink(upgrade: { answering.takes($0) })
             try await stage.send(
@@ -60,7 +70,7 @@ import Testing
             await stage.origin.gate("sent").wait()
             await answering.resume(on: stage.group.loops[0])
             await answering.over.wait()
-            #expect(answering.story.value == ["received a", "received b", "sent nothing", "closed"])
+            return answering.story.value
         }
     }
 }
