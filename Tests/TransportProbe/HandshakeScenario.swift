@@ -125,7 +125,7 @@ enum HandshakeScenario {
     private static let allowedGrowth = total / 2 * 32
 
     /// What the process may grow by meanwhile: the C library's arenas keep what threads have freed.
-    private static let allowedResidence = 8 << 20
+    private static let allowedResidence = 4 << 20
 
     private static var heapInUse: Int { Int(mallinfo2().uordblks) }
 

@@ -16,16 +16,16 @@ final class DownloadSink: TaskSink {
         /// Who wants to go on with it later.
         var askers: [@Sendable (Data?) -> Void] = []
         var hasEnded = false
+        /// Goes when it is called: the task may be let go of elsewhere.
+        var handler: Handler?
     }
 
     private let store: DownloadStore
     private let decodes: Bool
     /// Whether there is a handler.
     private let isHandled: Bool
-    /// Goes when it is called: the task may be let go of elsewhere.
-    private let handler: Lock<Handler?>
     private let clock = SessionClock.system
-    private let state = Lock(State())
+    private let state: Lock<State>
 
     /// - Parameters:
     ///   - store: Where the content goes.
@@ -35,7 +35,7 @@ final class DownloadSink: TaskSink {
         self.store = store
         self.decodes = decodes
         isHandled = handler != nil
-        self.handler = Lock(handler)
+        state = Lock(State(handler: handler))
     }
 
     /// The sink of a data task that becomes a download: its content comes through `received`, in order.
@@ -175,7 +175,7 @@ final class DownloadSink: TaskSink {
     }
 
     func completed(_ stage: TaskStage, _ error: (any Error)?) {
-        if let handler = handler.withLock({ $0.take() }) {
+        if let handler = state.withLock({ $0.handler.take() }) {
             let file = error == nil ? state.withLock { $0.file } : nil
             handler(file?.url, stage.task.response, error)
         } else {

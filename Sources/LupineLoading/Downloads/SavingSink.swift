@@ -12,12 +12,16 @@ final class SavingSink: TaskSink {
     /// Opens the file for a response, at the position where content is to go; nil where the delegate is to have it.
     typealias Opening = @Sendable (URLResponse) -> FileHandle?
 
-    private let base = DelegateSink.shared
-    /// Goes with the end: the task may be let go of elsewhere.
-    private let open: Lock<Opening?>
-    private let target = Lock<FileTarget?>(nil)
+    private struct State {
+        /// Goes with the end: the task may be let go of elsewhere.
+        var open: Opening?
+        var target: FileTarget?
+    }
 
-    init(_ open: @escaping Opening) { self.open = Lock(open) }
+    private let base = DelegateSink.shared
+    private let state: Lock<State>
+
+    init(_ open: @escaping Opening) { state = Lock(State(open: open)) }
 
     func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
         task.ask(fallback: .cancel) { stage, answer in
@@ -41,12 +45,12 @@ final class SavingSink: TaskSink {
         _ answer: (URLSession.ResponseDisposition) -> Void
     ) {
         assertNoLockIsHeld()
-        guard case .allow = disposition, let handle = open.withLock({ $0 })?(response) else {
+        guard case .allow = disposition, let handle = state.withLock({ $0.open })?(response) else {
             return answer(disposition)
         }
         do throws(Errno) {
             let target = FileTarget(try Descriptor.sharing(handle.fileDescriptor))
-            self.target.withLock { $0 = target }
+            state.withLock { $0.target = target }
             task.save(into: target)
         } catch {
             task.fail(.loading(.cannotOpenFile, url: task.currentRequest?.url, underlying: error))
@@ -54,10 +58,10 @@ final class SavingSink: TaskSink {
         answer(disposition)
     }
 
-    var keepsChunks: Bool { target.withLock { $0 == nil } }
+    var keepsChunks: Bool { state.withLock { $0.target == nil } }
 
     func received(_ task: TaskCore, _ data: Data) -> Demand {
-        guard let target = target.withLock({ $0 }) else { return base.received(task, data) }
+        guard let target = state.withLock({ $0.target }) else { return base.received(task, data) }
         do throws(TransportError) { try target.write(data.span) } catch {
             task.fail(.loading(.cannotWriteToFile, url: task.currentRequest?.url, underlying: error))
             return .enough
@@ -73,7 +77,7 @@ final class SavingSink: TaskSink {
     ) { base.caches(task, proposal, reply: reply) }
 
     func completed(_ stage: TaskStage, _ error: (any Error)?) {
-        _ = open.withLock { $0.take() }
+        _ = state.withLock { $0.open.take() }
         base.completed(stage, error)
     }
 }

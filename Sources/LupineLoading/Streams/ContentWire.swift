@@ -14,6 +14,8 @@ final class ContentBuffer: Sendable {
         var isPaused = false
         var ending: Result<Void, StreamEnding>?
         var isClosed = false
+        /// Who hears that there is more.
+        var wake: (@Sendable () -> Void)?
 
         /// Gives up what has not been read.
         mutating func drop(into dropped: inout [Data]) {
@@ -23,14 +25,13 @@ final class ContentBuffer: Sendable {
     }
 
     private let state = Lock(State())
-    private let wake = Lock<(@Sendable () -> Void)?>(nil)
     private let resume: @Sendable () -> Void
 
     /// - Parameter resume: Has the load go on after a pause.
     init(resume: @escaping @Sendable () -> Void) { self.resume = resume }
 
     /// Who hears that there is more, on any thread.
-    func attach(_ wake: @escaping @Sendable () -> Void) { self.wake.withLock { $0 = wake } }
+    func attach(_ wake: @escaping @Sendable () -> Void) { state.withLock { $0.wake = wake } }
 
     // MARK: the load's side
 
@@ -44,24 +45,27 @@ final class ContentBuffer: Sendable {
     }
 
     func put(_ data: Data) {
-        state.withLock { state in
-            guard !state.isClosed else { return }
-            state.pieces.append(data)
-            state.count += data.count
+        let wake = state.withLock { state in
+            if !state.isClosed {
+                state.pieces.append(data)
+                state.count += data.count
+            }
+            return state.wake
         }
-        wake.withLock { $0 }?()
+        wake?()
     }
 
     /// Nothing more comes: that was all, or why not.
     func end(_ error: (any Error)?) {
         // What is dropped may be the program's, and leaves the lock first.
         var dropped: [Data] = []
-        state.withLock { state in
+        let wake = state.withLock { state in
             state.ending = error.map { .failure(StreamEnding(error: $0)) } ?? .success(())
             // What was cancelled is not wanted any more.
             if (error as? URLError)?.code == .cancelled { state.drop(into: &dropped) }
+            return state.wake
         }
-        wake.withLock { $0 }?()
+        wake?()
     }
 
     // MARK: the reader's side

@@ -27,19 +27,19 @@ final class StreamCore: Sendable {
     }
 
     private struct State: Sendable {
+        var post: Poster?
         var place = Place.nowhere
         var orders = Queue<Order>()
         var hasTurn = false
     }
 
-    private let poster = Lock<Poster?>(nil)
     private let state = Lock(State())
 
     /// Before anything else: how something is run on the delegate queue, behind what was posted before.
-    func attach(_ post: @escaping Poster) { poster.withLock { $0 = post } }
+    func attach(_ post: @escaping Poster) { state.withLock { $0.post = post } }
 
     /// Runs it on the delegate queue.
-    func post(_ job: @escaping @Sendable () -> Void) { poster.withLock { $0 }?(job) }
+    func post(_ job: @escaping @Sendable () -> Void) { state.withLock { $0.post }?(job) }
 
     /// Asks for something.
     func submit(_ order: Order) {

@@ -5,16 +5,20 @@ import LupineTransport
 
 /// Content is collected in memory; a handler gets all of it, or the error (U-4.5, U-4.6).
 final class CollectingSink: TaskSink {
+    private struct State {
+        /// Goes when it is called: the task may be let go of elsewhere.
+        var handler: (@Sendable (Data?, URLResponse?, (any Error)?) -> Void)?
+    }
+
     private let content: CollectedContent
-    /// Goes when it is called: the task may be let go of elsewhere.
-    private let handler: Lock<(@Sendable (Data?, URLResponse?, (any Error)?) -> Void)?>
+    private let state: Lock<State>
 
     /// - Parameter limit: A longer body fails the task.
     init(
         limit: CollectedBodyLimit, _ handler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) {
         content = CollectedContent(limit: limit)
-        self.handler = Lock(handler)
+        state = Lock(State(handler: handler))
     }
 
     func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
@@ -26,7 +30,7 @@ final class CollectingSink: TaskSink {
 
     func completed(_ stage: TaskStage, _ error: (any Error)?) {
         let data = content.take()
-        handler.withLock { $0.take() }?(error == nil ? data : nil, stage.task.response, error)
+        state.withLock { $0.handler.take() }?(error == nil ? data : nil, stage.task.response, error)
     }
 }
 

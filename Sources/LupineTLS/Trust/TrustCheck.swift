@@ -65,18 +65,22 @@ public struct CustomTrustCheck: Sendable, Hashable {
     /// Takes the verdict; it may be called on any thread.
     public typealias Reply = @Sendable (Result<Void, TrustFailure>) -> Void
 
-    private typealias Closure = @Sendable (PeerTrust, @escaping Reply) -> Void
+    /// What the program does to judge a peer. In a struct: a closure that is itself the value of a lock is wrapped once
+    /// more by each look at it.
+    private struct Evaluation {
+        let ask: @Sendable (PeerTrust, @escaping Reply) -> Void
+    }
 
     /// Holds the closure, until whoever ends it has taken it out: then it does not matter who lets go of the box last.
     private final class Box: Sendable {
-        private let lock: Mutex<Closure>
+        private let lock: Mutex<Evaluation>
 
-        init(_ closure: @escaping Closure) { lock = Mutex(closure) }
+        init(_ evaluation: Evaluation) { lock = Mutex(evaluation) }
 
-        var closure: Closure { lock.withLock { $0 } }
+        var evaluation: Evaluation { lock.withLock { $0 } }
 
         func empty() {
-            var gone: Closure = { _, reply in reply(.failure(.noCertificate)) }
+            var gone = Evaluation { _, reply in reply(.failure(.noCertificate)) }
             lock.withLock { swap(&$0, &gone) }
         }
     }
@@ -84,7 +88,7 @@ public struct CustomTrustCheck: Sendable, Hashable {
     private final class Body: Sendable {
         let box: Box
 
-        init(_ closure: @escaping Closure) { box = Box(closure) }
+        init(_ evaluation: Evaluation) { box = Box(evaluation) }
 
         // The last to hold it may be a connection, on its event loop; what the closure holds is the program's.
         deinit { Task.detached { [box] in box.empty() } }
@@ -92,10 +96,12 @@ public struct CustomTrustCheck: Sendable, Hashable {
 
     private let body: Body
 
-    init(_ closure: @escaping @Sendable (PeerTrust, @escaping Reply) -> Void) { body = Body(closure) }
+    init(_ closure: @escaping @Sendable (PeerTrust, @escaping Reply) -> Void) {
+        body = Body(Evaluation(ask: closure))
+    }
 
     /// Asks for the verdict.
-    package func ask(about trust: PeerTrust, reply: @escaping Reply) { body.box.closure(trust, reply) }
+    package func ask(about trust: PeerTrust, reply: @escaping Reply) { body.box.evaluation.ask(trust, reply) }
 
     public static func == (left: CustomTrustCheck, right: CustomTrustCheck) -> Bool {
         left.body === right.body

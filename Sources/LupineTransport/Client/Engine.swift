@@ -186,14 +186,18 @@ final class Engine: Sendable {
 private final class ClosureSource: ContentSource {
     /// The program's closure, which a task lets go of: the loop may be the last that has the source.
     private final class Producer: Sendable {
-        typealias Closure = @Sendable () async throws -> [UInt8]?
-        private let closure: Lock<Closure?>
+        /// In a struct: a closure that is itself the value of a lock is wrapped once more by each look at it.
+        private struct State {
+            var next: (@Sendable () async throws -> [UInt8]?)?
+        }
 
-        init(_ closure: @escaping Closure) { self.closure = Lock(closure) }
+        private let state: Lock<State>
 
-        func next() async throws -> [UInt8]? { try await closure.withLock { $0 }?() }
+        init(_ next: @escaping @Sendable () async throws -> [UInt8]?) { state = Lock(State(next: next)) }
 
-        func letGo() { _ = closure.withLock { $0.take() } }
+        func next() async throws -> [UInt8]? { try await state.withLock { $0.next }?() }
+
+        func letGo() { _ = state.withLock { $0.next.take() } }
     }
 
     private let producer: Producer

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+
+/// A closure is not itself the value of a lock: it lies in a struct.
+///
+/// A lock knows its value by a type parameter. A function goes into such a place in a wrapper and comes out in another, and
+/// `withLock` puts back what came out: each look makes the chain of wrappers longer, by memory and by stack, until a call
+/// runs out of it. Optionals and tuples of functions share that; a struct, an array or a dictionary goes in as it is.
+enum BareClosureRule {
+    private static let locks: Set = ["Lock", "Mutex", "Protected"]
+
+    /// The words that no type goes on behind.
+    private static let beginnings: Set = [
+        "typealias", "let", "var", "func", "struct", "init", "private", "package", "}",
+    ]
+
+    static func violations(in file: SourceFile) -> [Violation] {
+        let functionNames = functionNames(in: file)
+        return file.tokens.indices.compactMap { index in
+            guard locks.contains(file.token(index)), file.token(index + 1) == "<" else { return nil }
+            let argument = Self.argument(of: file, from: index + 2)
+            let name = argument.filter { !["?", "(", ")"].contains($0) }
+            let isNamed = name.count == 1 && name.allSatisfy(functionNames.contains)
+            guard isNamed || isFunction(argument) else { return nil }
+            return Violation(
+                path: file.path, line: file.tokens[index].line,
+                rule: "a closure in a lock lies in a struct: bare, each look wraps it once more")
+        }
+    }
+
+    /// The names that stand for function types.
+    private static func functionNames(in file: SourceFile) -> Set<String> {
+        Set(
+            file.tokens.indices.compactMap { index in
+                guard file.token(index) == "typealias" else { return nil }
+                let type = file.tokens[(index + 1)...].lazy.map(\.text).prefix { !beginnings.contains($0) }
+                return isFunction(type.drop { $0 != "=" }) ? file.token(index + 1) : nil
+            })
+    }
+
+    /// The tokens up to the `>` that ends the argument.
+    private static func argument(of file: SourceFile, from start: Int) -> [String] {
+        var depth = 1
+        var texts: [String] = []
+        for index in start..<max(start, file.tokens.count) {
+            switch file.token(index) {
+            case "<": depth += 1
+            case ">" where file.token(index - 1) != "-":
+                depth -= 1
+                if depth == 0 { return texts }
+            default: break
+            }
+            texts.append(file.token(index))
+        }
+        return texts
+    }
+
+    /// Whether there is an arrow outside of brackets and type arguments.
+    private static func isFunction(_ tokens: some Sequence<String>) -> Bool {
+        var depth = 0
+        var last = ""
+        for token in tokens {
+            switch token {
+            case "[", "<": depth += 1
+            case "]": depth -= 1
+            case ">" where last == "-": if depth == 0 { return true }
+            case ">": depth -= 1
+            default: break
+            }
+            last = token
+        }
+        return false
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineTransport
+import Testing
+
+@testable import LupineLoading
+
+/// What is called for each piece of a stream is called as directly for the last as for the first.
+struct StreamDepthTests {
+    /// How deep the stack was, at each call.
+    private final class Depths: Sendable {
+        private let seen = Lock<Set<Int>>([])
+
+        var count: Int { seen.withLock { $0.count } }
+
+        func note() {
+            let depth = Thread.callStackReturnAddresses.count
+            seen.withLock { _ = $0.insert(depth) }
+        }
+    }
+
+    @Test("whoever reads a body hears of its pieces")
+    func pieces() {
+        let depths = Depths()
+        let buffer = ContentBuffer(resume: {})
+        buffer.attach { depths.note() }
+        for _ in 0..<1_000 { buffer.put(Data([1])) }
+        #expect(depths.count == 1)
+    }
+
+    @Test("answers of a stream task go to the delegate queue")
+    func answers() {
+        let depths = Depths()
+        let core = StreamCore()
+        core.attach { _ in depths.note() }
+        for _ in 0..<1_000 { core.post {} }
+        #expect(depths.count == 1)
+    }
+}
