@@ -73,6 +73,32 @@ struct HostileSessionFileTests {
         }
     }
 
+    /// Whoever may write to it decides what is sent in the user's name.
+    @Test(arguments: ["me", "./me.json"], ["--session", "--session-read-only"])
+    func aFileOfOthersIsNotBelieved(_ session: String, _ option: String) async throws {
+        try await withShell { shell, origin in
+            let url = "http://localhost:\(origin.port)/headers"
+            _ = await shell.run(["-s", "--session", session, url, "Authorization:s3cr3t"])
+            let folder = ".local/share/lupine/sessions/http_localhost_\(origin.port)"
+            let path = shell.folder + "/" + (session == "me" ? "\(folder)/me.json" : "me.json")
+            func refused(_ attributes: [FileAttributeKey: Any], _ reason: String) async throws {
+                try FileManager.default.setAttributes(attributes, ofItemAtPath: path)
+                let sent = origin.counts.requests
+                let result = await shell.run(["-s", "-S", option, session, url])
+                #expect(result.code != 0 && result.errors.contains(reason), "\(result)")
+                #expect(origin.counts.requests == sent)
+            }
+            for mode in [0o666, 0o620, 0o602] {
+                try await refused([.posixPermissions: mode], "chmod 600")
+            }
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+            let lines = await line(shell, session, [url])
+            #expect(lines.first?.contains("s3cr3t") == true, "\(lines)")
+            // Only root can give a file away.
+            if geteuid() == 0 { try await refused([.ownerAccountID: 65_534], "another user") }
+        }
+    }
+
     /// Two names are two sessions, however odd their letters are.
     @Test(arguments: [("a@x", "a_x"), ("a!", "a?"), ("é", "e\u{301}é"), ("..", "__"), ("a%40x", "a@x")])
     func twoNamesAreTwoSessions(_ first: String, _ second: String) async throws {

@@ -17,6 +17,8 @@ struct OpenFile: Sendable {
     /// Whether it is a file, and no device, pipe or folder.
     let isRegular: Bool
     let owner: uid_t
+    /// Whether others than its owner can write to it.
+    let othersMayWrite: Bool
 
     /// Opens a path with flags of `open`; a file that it makes has the rights of `mode`, as far as the user's mask leaves them.
     init(_ path: String, _ flags: Int32, mode: mode_t = 0o666) throws {
@@ -31,6 +33,7 @@ struct OpenFile: Sendable {
         identity = Identity(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
         isRegular = status.st_mode & S_IFMT == S_IFREG
         owner = status.st_uid
+        othersMayWrite = status.st_mode & 0o022 != 0
     }
 
     private static var trouble: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }

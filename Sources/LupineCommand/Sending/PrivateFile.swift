@@ -23,6 +23,21 @@ enum PrivateFile {
         return try content(of: file.handle)
     }
 
+    /// Why a file is not believed.
+    enum Distrust: Error { case anotherUsers, writableByOthers }
+
+    /// What a file holds that is sent in the user's name: the user's file, or the system's, to which nobody else can write; or a
+    /// pipe.
+    static func readTrusted(_ path: String) throws -> Data {
+        let file = try OpenFile(path, O_RDONLY)
+        defer { try? file.handle.close() }
+        if file.isRegular {
+            guard file.owner == geteuid() || file.owner == 0 else { throw Distrust.anotherUsers }
+            guard !file.othersMayWrite else { throw Distrust.writableByOthers }
+        }
+        return try content(of: file.handle)
+    }
+
     private static func content(of handle: FileHandle) throws -> Data {
         let data = try handle.read(upToCount: mostBytes + 1) ?? Data()
         guard data.count <= mostBytes else { throw CocoaError(.fileReadTooLarge) }

@@ -112,8 +112,17 @@ struct SessionStore: Sendable {
 
     private static func read(_ path: String) throws -> Found {
         guard FileManager.default.fileExists(atPath: path) else { return .nothing }
-        do { return try found(in: PrivateFile.read(path)) } catch let failure as CommandFailure {
+        do { return try found(in: PrivateFile.readTrusted(path)) } catch let failure as CommandFailure {
             throw failure
+        } catch let distrust as PrivateFile.Distrust {
+            let reason =
+                switch distrust {
+                case .anotherUsers:
+                    "it belongs to another user. Copy it, if you trust what it sends in your name."
+                case .writableByOthers:
+                    "others can write to it. Run chmod 600 on it, if you trust what it sends in your name."
+                }
+            throw CommandFailure(.read, "Cannot read the session \(path): \(reason)")
         } catch {
             throw CommandFailure(
                 .read,

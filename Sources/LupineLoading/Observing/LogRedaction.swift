@@ -58,13 +58,16 @@ package enum LogRedaction {
         return line
     }
 
-    /// `https://name:password@host` as `https://[redacted]@host`.
+    /// `https://name:password@host` as `https://[redacted]@host`, and so without a scheme in front.
     package static func withoutUserInfo(_ text: String) -> String {
         var result: [Unicode.Scalar] = []
         var rest = Array(text.unicodeScalars)[...]
-        while let slashes = rest.firstRange(of: Array("://".unicodeScalars)) {
+        while let slashes = rest.firstRange(of: Array("//".unicodeScalars)) {
+            let before = rest[..<slashes.lowerBound].last ?? result.last
             result += rest[..<slashes.upperBound]
             rest = rest[slashes.upperBound...]
+            // Else they are part of a path.
+            guard before.map({ $0 == ":" || $0 == "=" || endsURL($0) }) ?? true else { continue }
             if let at = rest.prefix(while: { !endsAuthority($0) }).lastIndex(of: "@") {
                 result += mark.unicodeScalars
                 rest = rest[at...]

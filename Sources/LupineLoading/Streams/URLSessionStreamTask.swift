@@ -21,6 +21,10 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
         super.init(core)
     }
 
+    /// What answers: a read or a write that waits keeps it, as does a task that has not finished. What the answer to a data task
+    /// became goes on behind the end of its task.
+    private var answering: (TaskCore, StreamCore) { (core, stream) }
+
     /// Reads bytes.
     ///
     /// - Parameters:
@@ -35,9 +39,10 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
         completionHandler: @escaping @Sendable (Data?, Bool, (any Error)?) -> Void
     ) {
         stream.submit(
-            .read(
-                minimum: minBytes, maximum: maxBytes, timeout: Interval(operation: timeout),
-                completionHandler))
+            .read(minimum: minBytes, maximum: maxBytes, timeout: Interval(operation: timeout)) {
+                [answering] data, isAtEnd, error in
+                withExtendedLifetime(answering) { completionHandler(data, isAtEnd, error) }
+            })
     }
 
     /// Reads bytes: what came, nil when there was nothing more, and whether the end was reached.
@@ -64,7 +69,10 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
     open func write(
         _ data: Data, timeout: TimeInterval, completionHandler: @escaping @Sendable ((any Error)?) -> Void
     ) {
-        stream.submit(.write(Array(data), timeout: Interval(operation: timeout), completionHandler))
+        stream.submit(
+            .write(Array(data), timeout: Interval(operation: timeout)) { [answering] error in
+                withExtendedLifetime(answering) { completionHandler(error) }
+            })
     }
 
     /// Writes bytes and returns once all of them were given to the kernel.

@@ -173,6 +173,7 @@ final class TaskCore: Sendable {
 
     var isOrphan: Bool { state.withLock { $0.isOrphan } }
     var face: URLSessionTask? { state.withLock { $0.face } }
+    var session: URLSession? { state.withLock { $0.session } }
     var taskState: URLSessionTask.State { state.withLock { $0.machine.shown } }
     var currentRequest: URLRequest? { state.withLock { $0.currentRequest } }
     var response: URLResponse? { state.withLock { $0.response } }

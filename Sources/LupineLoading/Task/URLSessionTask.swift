@@ -89,6 +89,11 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
     /// Whether a redirect has led to another origin than the program named. Any thread; calls nothing back.
     package final var hasLeftOrigin: Bool { core.hasLeftOrigin }
 
+    /// The options of the task's session; the usual ones when it has finished.
+    package final var sessionOptions: URLSessionConfiguration.LupineOptions {
+        core.session?.configuration.lupine ?? URLSessionConfiguration.LupineOptions()
+    }
+
     /// Starts a suspended task, or lets it go on. Nothing happens once the task was cancelled or has completed.
     open func resume() { core.resume() }
 

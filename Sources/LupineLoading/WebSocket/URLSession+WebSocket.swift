@@ -7,7 +7,7 @@ extension URLSession {
     func webSocket(_ request: URLRequest) -> URLSessionWebSocketTask {
         let socket = WebSocketCore()
         let order = TaskOrder(kind: .webSocket, request: request, body: .request)
-        let task = core.makeTask(originalRequest: request, sink: WebSocketSink()) { [core] task in
+        let task = core.makeTask(originalRequest: request, sink: WebSocketSink(socket)) { [core] task in
             WebSocketLoad(
                 socket, task,
                 offersCompression: core.context.settings.lupine.offersWebSocketCompression

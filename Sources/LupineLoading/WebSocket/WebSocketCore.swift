@@ -155,8 +155,9 @@ final class WebSocketCore: WebSocketOwner {
             guard case .open = state.phase, !state.isClosing else { return state.isClosing }
             state.isClosing = true
             state.orders.append(.close(frame))
-            // The peer's close frame may stand behind messages that nobody takes any more.
+            // The peer's close frame may stand behind messages that nobody takes any more, and what is held ends too.
             state.isPaused = false
+            state.isHeld = false
             state.orders.append(.resume)
             return true
         }

@@ -234,8 +234,23 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
 
 /// A web socket task's content goes another way.
 final class WebSocketSink: TaskSink {
+    private let socket: WebSocketCore
+
+    init(_ socket: WebSocketCore) { self.socket = socket }
+
     func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan { .skip }
     func received(_ task: TaskCore, _ data: Data) -> Demand { .enough }
+
+    /// Of a task that was never started nobody has answered what was asked for.
+    func ended(_ task: TaskCore, _ error: (any Error)?) -> (any Error)? {
+        if let error { socket.abort(error) }
+        return error
+    }
+
+    func completed(_ stage: TaskStage, _ error: (any Error)?) {
+        if let error { socket.abort(error) }
+        stage.delegates.task?.urlSession(stage.session, task: stage.task, didCompleteWithError: error)
+    }
 }
 
 /// Nobody listens: the server's answer was none that a web socket can begin with, or it came too late.

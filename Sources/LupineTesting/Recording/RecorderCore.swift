@@ -15,8 +15,8 @@ final class RecorderCore: Sendable {
     let clock: ManualClock?
     private let folder: RecordingFolder
     private let redaction: RecordingRedaction
-    private let upstream: URLSession
-    private let storage: HTTPCookieStorage?
+    private let upstream: Upstream
+    private let front: URLSessionConfiguration
     private let state = Lock(State())
 
     init(
@@ -27,26 +27,27 @@ final class RecorderCore: Sendable {
         self.folder = folder
         self.redaction = redaction
         try folder.requireEmpty()
-        storage = configuration.httpCookieStorage
-        let copy = configuration.copy() as? URLSessionConfiguration ?? configuration
-        copy.urlCache = nil
-        // The session in front sends them.
-        copy.httpShouldSetCookies = false
-        copy.lupine.collectedBodyLimit = folder.limits.fileBytes
-        clock?.govern(copy)
-        upstream = URLSession(configuration: copy, delegate: RedirectsRefused(), delegateQueue: nil)
+        front = Self.copy(configuration)
+        var headers = HTTPHeaders.default
+        for header in configuration.headers { headers.update(header) }
+        front.headers = headers
+        let behind = Self.copy(configuration)
+        behind.lupine.collectedBodyLimit = folder.limits.fileBytes
+        clock?.govern(behind)
+        upstream = Upstream(behind)
     }
 
-    deinit { upstream.finishTasksAndInvalidate() }
+    private static func copy(_ configuration: URLSessionConfiguration) -> URLSessionConfiguration {
+        configuration.copy() as? URLSessionConfiguration ?? configuration
+    }
 
     var count: Int { state.withLock { $0.count } }
     var failure: RecordingError? { state.withLock { $0.failure } }
 
     /// A new configuration whose sessions are recorded.
     func configuration() -> URLSessionConfiguration {
-        let configuration = URLSessionConfiguration.af.ephemeral
+        let configuration = Self.copy(front)
         configuration.urlCache = nil
-        configuration.httpCookieStorage = storage
         install(in: configuration)
         clock?.govern(configuration)
         return configuration
@@ -66,7 +67,9 @@ extension RecorderCore: Answering {
     /// The session behind stores them.
     var cookies: HTTPCookieStorage? { nil }
 
-    func answer(_ request: TestRequest, _ original: URLRequest) async throws -> TestResponse {
+    func answer(_ request: TestRequest, _ original: URLRequest, for asker: AnsweringProtocol) async throws
+        -> TestResponse
+    {
         let number = state.withLock { state -> Int in
             state.count += 1
             return state.count
@@ -75,7 +78,7 @@ extension RecorderCore: Answering {
         outgoing.httpBodyStream = nil
         outgoing.httpBody = request.body.isEmpty ? nil : request.body
         do {
-            let (body, head) = try await upstream.data(for: outgoing)
+            let (body, head) = try await upstream.load(outgoing, for: asker)
             guard let head = head as? HTTPURLResponse else { throw URLError(.badServerResponse) }
             // The content is decoded.
             let gone: Set = ["content-encoding", "content-length", "transfer-encoding", "connection"]
@@ -112,16 +115,5 @@ extension RecordedExchange.Request {
             method: request.method, url: redaction.url(request.url),
             headers: redaction.headers(request.headers),
             body: redaction.body(request.body, type: request.headers["Content-Type"]))
-    }
-}
-
-/// Hands redirects on as they are: each hop is an exchange.
-private final class RedirectsRefused: NSObject, URLSessionTaskDelegate, Sendable {
-    func urlSession(
-        _ session: URLSession, task: URLSessionTask,
-        willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
-        completionHandler: @escaping @Sendable (URLRequest?) -> Void
-    ) {
-        completionHandler(nil)
     }
 }

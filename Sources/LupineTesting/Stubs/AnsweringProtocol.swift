@@ -12,7 +12,10 @@ protocol Answering: Sendable {
     /// What the sessions go by; nil for the machine's clock.
     var clock: ManualClock? { get }
     /// Answers; an error becomes that of the load. Called in a task that is cancelled when the load ends.
-    func answer(_ request: TestRequest, _ original: URLRequest) async throws -> TestResponse
+    ///
+    /// `asker` is the load that is answered: what is asked about a server goes to its session.
+    func answer(_ request: TestRequest, _ original: URLRequest, for asker: AnsweringProtocol) async throws
+        -> TestResponse
 }
 
 extension Answering {
@@ -43,7 +46,8 @@ final class AnsweringProtocol: URLProtocol, @unchecked Sendable {
         let asked = TestRequest(original, at: url, body: original.wholeBody())
         let task = Task {
             do {
-                try await play(try await answering.answer(asked, original), to: asked, original, answering)
+                let response = try await answering.answer(asked, original, for: self)
+                try await play(response, to: asked, original, answering)
             } catch {
                 client?.urlProtocol(self, didFailWithError: error)
             }
@@ -52,6 +56,17 @@ final class AnsweringProtocol: URLProtocol, @unchecked Sendable {
     }
 
     override func stopLoading() { playing.withLock { $0.take() }?.cancel() }
+
+    /// Has the session's rules and its delegate answer a challenge of the server behind. Nobody replies when the load has ended.
+    func ask(
+        _ challenge: URLAuthenticationChallenge,
+        _ reply: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        client?.urlProtocol(
+            self,
+            didReceive: URLAuthenticationChallenge(
+                authenticationChallenge: challenge, sender: ReplyingSender(reply)))
+    }
 
     private func play(
         _ response: TestResponse, to asked: TestRequest, _ original: URLRequest, _ answering: any Answering
@@ -75,7 +90,8 @@ final class AnsweringProtocol: URLProtocol, @unchecked Sendable {
                 set, for: asked.url, mainDocumentURL: original.mainDocumentURL, at: now)
         }
         switch RedirectRule.verdict(
-            on: head, to: original, URLSessionConfiguration.LupineOptions(), followed: 0)
+            on: head, to: original, task?.sessionOptions ?? URLSessionConfiguration.LupineOptions(),
+            followed: 0)
         {
         case .none: break
         case .failure(let error): throw error
@@ -100,6 +116,27 @@ final class AnsweringProtocol: URLProtocol, @unchecked Sendable {
             throw URLError(.networkConnectionLost, stubbed: "the stub resets the connection", request.url)
         case .stalled: break
         }
+    }
+}
+
+/// Hands an answer to a challenge on.
+private final class ReplyingSender: NSObject, URLAuthenticationChallengeSender {
+    private let reply: @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+
+    init(_ reply: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void) {
+        self.reply = reply
+    }
+
+    func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {
+        reply(.useCredential, credential)
+    }
+    func continueWithoutCredential(for challenge: URLAuthenticationChallenge) { reply(.useCredential, nil) }
+    func cancel(_ challenge: URLAuthenticationChallenge) { reply(.cancelAuthenticationChallenge, nil) }
+    func performDefaultHandling(for challenge: URLAuthenticationChallenge) {
+        reply(.performDefaultHandling, nil)
+    }
+    func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) {
+        reply(.rejectProtectionSpace, nil)
     }
 }
 

@@ -125,7 +125,9 @@ final class StubBook: Sendable {
 extension StubBook: Answering {
     var cookies: HTTPCookieStorage? { storage }
 
-    func answer(_ request: TestRequest, _ original: URLRequest) async throws -> TestResponse {
+    func answer(_ request: TestRequest, _ original: URLRequest, for asker: AnsweringProtocol) async throws
+        -> TestResponse
+    {
         log.add(request)
         let (handler, found) = try handler(for: request)
         return try await handler(found)

@@ -85,6 +85,22 @@ struct BecomeStreamTests {
         await origin.shutdown()
     }
 
+    @Test("reads are answered although nobody has kept the stream") func unkept() async throws {
+        let origin = try LupineOrigin.Origin.start()
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.connectionProxyDictionary = [:]
+        let reads = UnkeptReads()
+        let session = URLSession(configuration: configuration, delegate: reads, delegateQueue: nil)
+        let url = try #require(URL(string: origin.url + "/bytes/2"))
+        for count in 1...50 {
+            session.dataTask(with: url).resume()
+            await reads.log.has("end", count: count)
+        }
+        #expect(reads.log.entries == (0..<50).flatMap { _ in ["2", "end"] })
+        session.invalidateAndCancel()
+        await origin.shutdown()
+    }
+
     @Test("[U-5.5, U-7.16] whoever reads slowly holds the load back, and has every byte") func slowly()
         async throws
     {
@@ -136,6 +152,27 @@ struct BecomeStreamTests {
             task.startSecureConnection()
             await delegate.log.has("complete -1200")
             #expect(await task.failureOfReading() == .secureConnectionFailed)
+        }
+    }
+}
+
+/// Reads a stream twice, and keeps nothing.
+private final class UnkeptReads: NSObject, URLSessionDataDelegate {
+    let log = CallLog()
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) { completionHandler(.becomeStream) }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didBecome streamTask: URLSessionStreamTask
+    ) {
+        streamTask.readData(ofMinLength: 2, maxLength: 2, timeout: 0) { [log] data, _, _ in
+            log.add("\(data?.count ?? 0)")
+        }
+        streamTask.readData(ofMinLength: 1, maxLength: 1, timeout: 0) { [log] data, isAtEnd, _ in
+            log.add(isAtEnd && data?.isEmpty ?? true ? "end" : "more")
         }
     }
 }

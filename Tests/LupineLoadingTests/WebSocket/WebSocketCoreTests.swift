@@ -206,6 +206,26 @@ struct WebSocketCoreTests {
         #expect(closed.entries == ["true"])
     }
 
+    @Test("[U-8.9] a close frame goes out although the connection is held")
+    func closedWhenHeld() async throws {
+        let sent = CallLog()
+        try await withCore { core, jobs, _, loop in
+            let wire = DeafWire()
+            core.open(Self.conversation(for: core, over: wire), on: loop) {}
+            core.setHeld(true)
+            let seen = LoopBound(wire, on: loop)
+            _ = loop.execute {
+                #expect(core.close(.goingAway, reason: nil))
+                _ = loop.execute {
+                    sent.add("\(seen.value.sent)")
+                    core.abort(URLError(.cancelled))
+                    jobs.runAll()
+                }
+            }
+        }
+        #expect(sent.entries == ["1"])
+    }
+
     @Test("a connection that comes too late is not announced")
     func tooLate() async throws {
         try await withCore { core, jobs, log, loop in

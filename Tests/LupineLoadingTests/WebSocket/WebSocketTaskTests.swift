@@ -124,6 +124,46 @@ struct WebSocketTaskTests {
         }
     }
 
+    @Test("[U-8.9] so does one while the task is held") func weCloseWhenHeld() async throws {
+        let delegate = SocketDelegate()
+        try await withSession(delegate) { session, origin in
+            let task = try socket(session, origin)
+            try await task.send(.string("first"))
+            #expect(text(try await task.receive()) == "first")
+            task.suspend()
+            task.cancel(with: .goingAway, reason: nil)
+            await delegate.log.has("complete")
+            #expect(delegate.log.entries == ["open -", "close 1001 -", "metrics 101", "complete nil"])
+        }
+    }
+
+    /// How a task comes to its end without having begun.
+    enum Unstarted: CaseIterable { case cancelled, sessionInvalidated, madeInInvalidSession }
+
+    @Test("whoever waits for a task that has never begun hears of its end", arguments: Unstarted.allCases)
+    func unstarted(_ way: Unstarted) async throws {
+        try await withSession { session, origin in
+            if way == .madeInInvalidSession { session.invalidateAndCancel() }
+            let url = try #require(URL(string: "ws://127.0.0.1:\(origin.port)/websocket"))
+            let task = session.webSocketTask(with: url)
+            let log = CallLog()
+            task.receive { result in
+                if case .failure(let error) = result { log.add("receive \((error as NSError).code)") }
+            }
+            task.send(.string("a")) { log.add("send \(($0 as NSError?)?.code ?? 0)") }
+            task.sendPing { log.add("ping \(($0 as NSError?)?.code ?? 0)") }
+            switch way {
+            case .cancelled: task.cancel()
+            case .sessionInvalidated: session.invalidateAndCancel()
+            case .madeInInvalidSession: task.resume()
+            }
+            await log.has("ping")
+            #expect(log.entries == ["receive -999", "send -999", "ping -999"])
+            let late = await #expect(throws: URLError.self) { _ = try await task.receive() }
+            #expect(late?.code == .cancelled)
+        }
+    }
+
     @Test("[U-8.10] a plain cancel says nothing to the server") func cancel() async throws {
         let delegate = SocketDelegate()
         try await withSession(delegate) { session, origin in

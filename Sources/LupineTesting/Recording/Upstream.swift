@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import LupineLoading
+internal import LupineTransport
+
+/// How a recorder reaches the servers: each hop is a load of its own, which shows a server no more than the session in front would.
+///
+/// Cookies, header fields of the configuration and redirects are that session's. What is asked about a server, whether it is
+/// trusted and who is there, is asked of it too. Any thread.
+final class Upstream: Sendable {
+    /// For the origin that the program named.
+    private let own: URLSession
+    /// For those that redirects have led to: without the configuration's identity, unless it says where that may be shown.
+    private let elsewhere: URLSession
+    /// The same for a request that brings a credential: no other answers for it.
+    private let elsewhereByItself: URLSession
+
+    init(_ configuration: URLSessionConfiguration) {
+        configuration.httpAdditionalHeaders = nil
+        configuration.urlCache = nil
+        configuration.httpShouldSetCookies = false
+        own = URLSession(configuration: configuration)
+        if configuration.lupine.tls.identityOrigins == nil { configuration.lupine.tls.identity = nil }
+        elsewhere = URLSession(configuration: configuration)
+        configuration.urlCredentialStorage = nil
+        elsewhereByItself = URLSession(configuration: configuration)
+    }
+
+    deinit { for session in [own, elsewhere, elsewhereByItself] { session.finishTasksAndInvalidate() } }
+
+    /// Loads one hop; cancelled when the task is that waits for it.
+    func load(_ request: URLRequest, for asker: AnsweringProtocol) async throws -> (Data, URLResponse) {
+        let running = Lock<URLSessionTask?>(nil)
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let task = session(for: asker).dataTask(with: request) { data, response, error in
+                    if let error { return continuation.resume(throwing: error) }
+                    guard let response else {
+                        return continuation.resume(throwing: URLError(.badServerResponse))
+                    }
+                    continuation.resume(returning: (data ?? Data(), response))
+                }
+                task.delegate = UpstreamDelegate(asker)
+                if asker.task?.hasLeftOrigin != true { task.ownCredential = asker.task?.ownCredential }
+                running.withLock { $0 = task }
+                if Task.isCancelled { task.cancel() }
+                task.resume()
+            }
+        } onCancel: {
+            running.withLock { $0 }?.cancel()
+        }
+    }
+
+    private func session(for asker: AnsweringProtocol) -> URLSession {
+        guard let task = asker.task, task.hasLeftOrigin else { return own }
+        return task.ownCredential == nil ? elsewhere : elsewhereByItself
+    }
+}
+
+/// Asks the session in front, and hands redirects on as they are: each hop is an exchange.
+private final class UpstreamDelegate: NSObject, URLSessionTaskDelegate, Sendable {
+    private let asker: AnsweringProtocol
+
+    init(_ asker: AnsweringProtocol) { self.asker = asker }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        completionHandler(nil)
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        asker.ask(challenge, completionHandler)
+    }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Lupine
+import LupineLoading
+import LupineOrigin
+import LupineTLS
+import LupineTestKit
+import LupineTransport
+import Testing
+
+@testable import LupineTesting
+
+/// What is recorded crosses no border of trust that the session in front keeps.
+@Suite(.timeLimit(.minutes(5))) struct HostileRecordingTests {
+    /// Runs `body` with a recorder that reaches servers so.
+    private func recording(
+        by configure: (URLSessionConfiguration) throws -> Void, _ body: (Recorder) async throws -> Void
+    ) async throws {
+        try await RecordingTests.inFolder { folder in
+            let configuration = URLSessionConfiguration.ephemeral
+            try configure(configuration)
+            let recorder = try Recorder(
+                into: folder.appending(path: "recording"), configuration: configuration)
+            try await body(recorder)
+            try recorder.verify()
+        }
+    }
+
+    @Test("a redirect shows another origin nothing of the configuration's")
+    func redirectedFields() async throws {
+        try await withOrigin { home in
+            try await withOrigin { other in
+                home.route("GET", "/from", .redirect(to: other.url("/to").absoluteString))
+                other.route("GET", "/to", .text("there"))
+                try await recording {
+                    $0.httpAdditionalHeaders = [
+                        "Authorization": "Bearer s3cr3t", "X-Tenant": "s3cr3t", "X-Plain": "1",
+                    ]
+                    $0.lupine.sensitiveFields.insert("X-Tenant")
+                } _: { recorder in
+                    let text = try await recorder.session().request(home.url("/from"))
+                        .serializingString().value
+                    #expect(text == "there")
+                }
+                let sent = try #require(home.requests.first)
+                #expect(
+                    sent.headers["Authorization"] == "Bearer s3cr3t" && sent.headers["X-Tenant"] == "s3cr3t")
+                let shown = try #require(other.requests.first)
+                #expect(shown.headers["Authorization"] == nil && shown.headers["X-Tenant"] == nil)
+                #expect(!shown.headers.fields.contains { $0.value.contains("s3cr3t") })
+            }
+        }
+    }
+
+    @Test("nor the identity, unless it says where that may be shown", arguments: [false, true])
+    func redirectedIdentity(_ isNamed: Bool) async throws {
+        let origins = try (0..<2).map { _ in
+            var tls = TLSServerConfiguration(
+                identities: [
+                    TLSServerIdentity(
+                        try TLSIdentity(pemChain: PKI.bytes("good-chain.pem"), pemKey: PKI.bytes("good.key")),
+                        serverNames: ["good.test"])
+                ])
+            tls.clientCertificates = .requested(roots: try Certificate.pem(PKI.bytes("client-root.pem")))
+            var serving = OriginConfiguration()
+            serving.tls = tls
+            return try LupineOrigin.Origin.start(configuration: serving)
+        }
+        let there = "https://good.test:\(origins[1].port)/status/200"
+        try await recording {
+            $0.lupine.tls.identity = try TLSIdentity(
+                pemChain: PKI.bytes("client-ecdsa-chain.pem"), pemKey: PKI.bytes("client-ecdsa.key"))
+            $0.lupine.tls.roots = .certificates(try Certificate.pem(PKI.bytes("root.pem")))
+            for origin in origins {
+                $0.lupine.addressOverrides[.init(host: "*", port: origin.port)] = [origin.address]
+            }
+            if isNamed {
+                $0.lupine.tls.identityOrigins = Set(origins.map { .init(host: "good.test", port: $0.port) })
+            }
+        } _: { recorder in
+            let url = "https://good.test:\(origins[0].port)/redirect-to?url=\(there)"
+            let response = await recorder.session().request(url).serializingData().response
+            #expect(response.response?.statusCode == 200, "\(response)")
+        }
+        let shown = origins.map { origin in
+            (0..<origin.counts.connectionsAccepted).reduce(0) { sum, index in
+                sum + origin.handshakes(on: index).reduce(0) { $0 + $1.clientCertificates.count }
+            }
+        }
+        #expect(shown.map { $0 > 0 } == [true, isNamed])
+        for origin in origins { await origin.shutdown() }
+    }
+
+    /// Trusts everybody or nobody, and says how often it was asked.
+    private final class Judge: ServerTrustEvaluating {
+        private let trusts: Bool
+        private let asked = Lock(0)
+
+        init(_ trusts: Bool) { self.trusts = trusts }
+
+        var count: Int { asked.withLock { $0 } }
+
+        func evaluate(_ trust: SecTrust, forHost host: String) throws {
+            asked.withLock { $0 += 1 }
+            if !trusts { throw AFError.serverTrustEvaluationFailed(reason: .noPublicKeysFound) }
+        }
+    }
+
+    @Test("the session judges the servers", arguments: [false, true])
+    func judgedServers(_ isTrusted: Bool) async throws {
+        try await withOrigin(tls: .authority) { origin in
+            origin.route("GET", "/", .text("welcome"))
+            try await recording {
+                $0.lupine.tls.roots = origin.configuration.lupine.tls.roots
+            } _: { recorder in
+                let judge = Judge(isTrusted)
+                let session = Session(
+                    configuration: recorder.configuration,
+                    serverTrustManager: ServerTrustManager(
+                        allHostsMustBeEvaluated: true, evaluators: [origin.url.host() ?? "": judge]))
+                let response = await session.request(
+                    origin.url, headers: [.authorization(bearerToken: "s3cr3t")]
+                )
+                .serializingString().response
+                #expect(response.value == (isTrusted ? "welcome" : nil), "\(response)")
+                #expect((response.error?.isServerTrustEvaluationError ?? false) != isTrusted, "\(response)")
+                #expect(judge.count == 1)
+            }
+            #expect(origin.requests.count == (isTrusted ? 1 : 0))
+        }
+    }
+
+    @Test("a credential that a request brings is the one that is used")
+    func broughtCredentials() async throws {
+        try await withOrigin { origin in
+            origin.route("GET", "/user") { request in
+                guard let given = request.headers["Authorization"] else {
+                    return .status(401).header("WWW-Authenticate", "Basic realm=\"r\"")
+                }
+                let octets = Data(base64Encoded: String(given.dropFirst("Basic ".count))) ?? Data()
+                return .text(String(decoding: octets, as: UTF8.self))
+            }
+            let storage = URLCredentialStorage()
+            storage.setDefaultCredential(
+                URLCredential(user: "service", password: "S", persistence: .forSession),
+                for: URLProtectionSpace(
+                    host: origin.url.host() ?? "", port: origin.url.port ?? 0, protocol: "http", realm: "r",
+                    authenticationMethod: NSURLAuthenticationMethodHTTPBasic))
+            try await recording {
+                $0.urlCredentialStorage = storage
+            } _: { recorder in
+                let session = recorder.session()
+                for name in ["service", "alice", "bob", "service", "alice"] {
+                    let request = session.request(origin.url("/user"))
+                    if name != "service" { request.authenticate(username: name, password: "P") }
+                    let text = try await request.serializingString().value
+                    #expect(text.hasPrefix(name + ":"), "\(text)")
+                }
+            }
+        }
+    }
+}
