@@ -8,9 +8,9 @@ open class ServerTrustManager: @unchecked Sendable {
     /// Whether a host without an evaluator is refused.
     public let allHostsMustBeEvaluated: Bool
     /// The evaluators by host, as they were given: in any mix of cases, in Unicode or as IDNA has it, an address of IP version 6
-    /// with brackets or without.
+    /// with brackets or without, in any spelling. A dot behind the name makes no other host of it.
     public let evaluators: [String: any ServerTrustEvaluating]
-    /// The same by host as challenges name it.
+    /// The same by server.
     private let byName: [String: any ServerTrustEvaluating]
 
     /// A manager for these hosts.
@@ -20,14 +20,14 @@ open class ServerTrustManager: @unchecked Sendable {
         self.allHostsMustBeEvaluated = allHostsMustBeEvaluated
         self.evaluators = evaluators
         byName = Dictionary(
-            evaluators.sorted { $0.key < $1.key }.map { (HostName.canonical($0.key), $0.value) },
+            evaluators.sorted { $0.key < $1.key }.map { (HostName.server($0.key), $0.value) },
             uniquingKeysWith: { first, _ in first })
     }
 
     /// The evaluator for a host; nil leaves the host to the loading system. Throws when the host has none and must have
     /// one. Called on the session's root queue.
     open func serverTrustEvaluator(forHost host: String) throws -> (any ServerTrustEvaluating)? {
-        if let evaluator = evaluators[host] ?? byName[host] { return evaluator }
+        if let evaluator = evaluators[host] ?? byName[HostName.server(host)] { return evaluator }
         if allHostsMustBeEvaluated {
             throw AFError.serverTrustEvaluationFailed(reason: .noRequiredEvaluator(host: host))
         }

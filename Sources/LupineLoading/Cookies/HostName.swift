@@ -18,6 +18,13 @@ package enum HostName {
             .joined(separator: ".")
     }
 
+    /// The form in which all names of one server are the same text: without the dot of the root, and each address in its one
+    /// spelling (RFC 5952).
+    package static func server(_ host: String) -> String {
+        let name = String(withoutRoot(canonical(host)))
+        return IPAddress(name)?.description ?? name
+    }
+
     /// Whether a canonical name is an address: nothing is below it, and it is below nothing.
     ///
     /// A name whose last label is a number is one too: resolvers take `0x7f.0.0.1` and `127.1` for addresses (as the URL

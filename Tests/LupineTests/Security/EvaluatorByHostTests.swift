@@ -12,6 +12,8 @@ import Testing
             ("[::1]", "::1"), ("::1", "::1"), ("[2001:DB8::1]", "2001:db8::1"),
             ("b\u{FC}cher.example", "xn--bcher-kva.example"),
             ("xn--bcher-kva.example", "xn--bcher-kva.example"),
+            ("api.example.com", "api.example.com."), ("api.example.com.", "api.example.com"),
+            ("::1", "0:0:0:0:0:0:0:1"), ("[0:0::0:1]", "::1"), ("2001:db8::1", "2001:DB8:0::0:1"),
         ])
     func spellings(_ key: String, _ host: String) throws {
         let manager = ServerTrustManager(evaluators: [key: DisabledTrustEvaluator()])
@@ -26,7 +28,7 @@ import Testing
             evaluators: ["A.test": DisabledTrustEvaluator(), "a.test": DefaultTrustEvaluator()])
         #expect(try manager.serverTrustEvaluator(forHost: "a.test") is DefaultTrustEvaluator)
         #expect(try manager.serverTrustEvaluator(forHost: "A.test") is DisabledTrustEvaluator)
-        for host in ["b.test", "x.a.test", "test", ""] {
+        for host in ["b.test", "x.a.test", "test", "", ".", "a.test.."] {
             #expect(try manager.serverTrustEvaluator(forHost: host) == nil)
         }
     }
