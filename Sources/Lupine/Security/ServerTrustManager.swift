@@ -20,7 +20,8 @@ open class ServerTrustManager: @unchecked Sendable {
         self.allHostsMustBeEvaluated = allHostsMustBeEvaluated
         self.evaluators = evaluators
         byName = Dictionary(
-            evaluators.sorted { $0.key < $1.key }.map { (HostName.server($0.key), $0.value) },
+            evaluators.sorted { $0.key < $1.key }
+                .map { (HostName.server(HostName.canonical($0.key)), $0.value) },
             uniquingKeysWith: { first, _ in first })
     }
 

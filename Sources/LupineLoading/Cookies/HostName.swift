@@ -18,10 +18,10 @@ package enum HostName {
             .joined(separator: ".")
     }
 
-    /// The form in which all names of one server are the same text: without the dot of the root, and each address in its one
-    /// spelling (RFC 5952).
+    /// The form in which all canonical names of one server are the same text: without the dot of the root, and each address in
+    /// its one spelling (RFC 5952).
     package static func server(_ host: String) -> String {
-        let name = String(withoutRoot(canonical(host)))
+        let name = String(withoutRoot(host))
         return IPAddress(name)?.description ?? name
     }
 

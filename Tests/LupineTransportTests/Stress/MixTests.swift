@@ -9,7 +9,7 @@ import Testing
 
 /// Everything at once, in an order that a seed decides: from eight threads, against an origin that also resets, stalls
 /// and cuts short. Each exchange ends once, with a whole body or an error.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct MixTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) struct MixTests {
     @Test func aMixOfEverythingEndsInOrder() async throws {
         try await withStressOrigin { origin in
             Self.misbehave(origin)
