@@ -38,7 +38,7 @@ import Testing
         let evaluator = DisabledTrustEvaluator()
         let manager = ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: ["good.test": evaluator])
         #expect(try manager.serverTrustEvaluator(forHost: "good.test") is DisabledTrustEvaluator)
-        for host in ["GOOD.test", "good.test.", "www.good.test", "test", "good.test:443", ""] {
+        for host in ["GOOD.test", "good.test..", "www.good.test", "test", "good.test:443", ""] {
             #expect(try manager.serverTrustEvaluator(forHost: host) == nil, "\(host)")
         }
     }
