@@ -4,10 +4,11 @@ internal import Foundation
 internal import LupineLoading
 internal import LupineTransport
 
-/// How a recorder reaches the servers: each hop is a load of its own, which shows a server no more than the session in front would.
+/// How a recorder reaches the servers: each hop is a load of its own.
 ///
-/// Cookies, header fields of the configuration and redirects are that session's. What is asked about a server, whether it is
-/// trusted and who is there, is asked of it too. Any thread.
+/// Header fields of the configuration and redirects are the session's in front. What is asked about a server, whether it is
+/// trusted and who is there, is asked of that session too. Cookies that are set, and names and passwords that nobody brings,
+/// are those of the recorder's configuration, whatever storages the session in front has. Any thread.
 final class Upstream: Sendable {
     /// For the origin that the program named.
     private let own: URLSession
