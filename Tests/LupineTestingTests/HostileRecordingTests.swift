@@ -134,19 +134,11 @@ import Testing
     @Test("a credential that a request brings is the one that is used")
     func broughtCredentials() async throws {
         try await withOrigin { origin in
-            origin.route("GET", "/user") { request in
-                guard let given = request.headers["Authorization"] else {
-                    return .status(401).header("WWW-Authenticate", "Basic realm=\"r\"")
-                }
-                let octets = Data(base64Encoded: String(given.dropFirst("Basic ".count))) ?? Data()
-                return .text(String(decoding: octets, as: UTF8.self))
-            }
+            origin.route("GET", "/user", Self.greeting)
             let storage = URLCredentialStorage()
             storage.setDefaultCredential(
                 URLCredential(user: "service", password: "S", persistence: .forSession),
-                for: URLProtectionSpace(
-                    host: origin.url.host() ?? "", port: origin.url.port ?? 0, protocol: "http", realm: "r",
-                    authenticationMethod: NSURLAuthenticationMethodHTTPBasic))
+                for: Self.space(of: origin))
             try await recording {
                 $0.urlCredentialStorage = storage
             } _: { recorder in
@@ -159,5 +151,128 @@ import Testing
                 }
             }
         }
+    }
+
+    @Test("cookies are those of the session in front, as it keeps them")
+    func cookies() async throws {
+        try await withOrigin { origin in
+            origin.route("GET", "/") { request in
+                .text(request.headers["Cookie"] ?? "none")
+                    .header("Set-Cookie", "who=\(request.headers["X-Who"] ?? "")")
+            }
+            let shared = try #require(URLSessionConfiguration.ephemeral.httpCookieStorage)
+            try await recording {
+                $0.httpCookieStorage = shared
+            } _: { recorder in
+                func session(_ configure: (URLSessionConfiguration) -> Void) -> Session {
+                    let configuration = recorder.configuration
+                    configure(configuration)
+                    return Session(configuration: configuration)
+                }
+                func sent(_ session: Session, by name: String) async throws -> String {
+                    try await session.request(origin.url("/"), headers: ["X-Who": name]).serializingString()
+                        .value
+                }
+                let own = session {
+                    $0.httpCookieStorage = URLSessionConfiguration.ephemeral.httpCookieStorage
+                }
+                let without = session { $0.httpCookieStorage = nil }
+                let refusing = session { $0.httpCookieAcceptPolicy = .never }
+                for (session, name, second) in [
+                    (own, "alice", "who=alice"), (without, "bob", "none"), (refusing, "carol", "none"),
+                ] {
+                    for seen in ["none", second] {
+                        let text = try await sent(session, by: name)
+                        #expect(text == seen)
+                    }
+                }
+                #expect(shared.cookies?.isEmpty ?? true)
+                var text = try await sent(recorder.session(), by: "dave")
+                #expect(text == "none" && shared.cookies?.map(\.value) == ["dave"])
+                text = try await sent(own, by: "alice")
+                #expect(text == "who=alice")
+            }
+        }
+    }
+
+    @Test("a cookie that came from a server nobody checked is for whoever left it unchecked")
+    func uncheckedCookies() async throws {
+        try await withOrigin(tls: .authority) { origin in
+            origin.route("GET", "/") { request in
+                .text(request.headers["Cookie"] ?? "none").header("Set-Cookie", "id=1; Secure")
+            }
+            // The recorder's roots are not the origin's.
+            try await recording { _ in
+            } _: { recorder in
+                let configuration = recorder.configuration
+                let session = Session(
+                    configuration: configuration,
+                    serverTrustManager: ServerTrustManager(
+                        allHostsMustBeEvaluated: true,
+                        evaluators: [origin.url.host() ?? "": DisabledTrustEvaluator()]))
+                for seen in ["none", "id=1"] {
+                    let text = try await session.request(origin.url).serializingString().value
+                    #expect(text == seen)
+                }
+                let storage = try #require(configuration.httpCookieStorage)
+                #expect(storage.cookies?.count == 1)
+                #expect(storage.cookies(for: origin.url)?.isEmpty ?? true)
+            }
+        }
+    }
+
+    @Test("a storage of names and passwords answers for the sessions that have it")
+    func storedCredentials() async throws {
+        try await withOrigin { origin in
+            origin.route("GET", "/user", Self.greeting)
+            origin.route("GET", "/from", .redirect(to: "/user"))
+            func storage(_ name: String) -> URLCredentialStorage {
+                let storage = URLCredentialStorage()
+                storage.setDefaultCredential(
+                    URLCredential(user: name, password: "S", persistence: .forSession),
+                    for: Self.space(of: origin))
+                return storage
+            }
+            try await recording {
+                $0.urlCredentialStorage = storage("service")
+            } _: { recorder in
+                for name in ["alice", nil, "bob", "alice"] {
+                    let configuration = recorder.configuration
+                    configuration.urlCredentialStorage = name.map(storage)
+                    let session = Session(configuration: configuration)
+                    for _ in 0..<2 {
+                        let response = await session.request(origin.url("/user"))
+                            .serializingString(emptyResponseCodes: [401]).response
+                        #expect(response.value == (name.map { $0 + ":S" } ?? ""), "\(response)")
+                        #expect(response.response?.statusCode == (name == nil ? 401 : 200))
+                    }
+                }
+                // Who says who they are is not the session's user behind a redirect either.
+                var named = try #require(
+                    URLComponents(url: origin.url("/from"), resolvingAgainstBaseURL: true))
+                (named.user, named.password) = ("eve", "E")
+                let session = recorder.session()
+                for url in [try #require(named.url), origin.url("/from")] {
+                    let text = try await session.request(url).serializingString(emptyResponseCodes: [401])
+                        .value
+                    #expect(text == (url.user() == nil ? "service:S" : ""))
+                }
+            }
+        }
+    }
+
+    /// Says who asks.
+    private static let greeting: @Sendable (TestRequest) async -> TestResponse = { request in
+        guard let given = request.headers["Authorization"] else {
+            return .status(401).header("WWW-Authenticate", "Basic realm=\"r\"")
+        }
+        let octets = Data(base64Encoded: String(given.dropFirst("Basic ".count))) ?? Data()
+        return .text(String(decoding: octets, as: UTF8.self))
+    }
+
+    private static func space(of origin: TestOrigin) -> URLProtectionSpace {
+        URLProtectionSpace(
+            host: origin.url.host() ?? "", port: origin.url.port ?? 0, protocol: "http", realm: "r",
+            authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
     }
 }

@@ -211,6 +211,25 @@ import Testing
         try stubs.verify()
     }
 
+    @Test("cookies are kept where the session keeps them, as it does")
+    func cookiesAreTheSessions() async throws {
+        let stubs = Stubs()
+        stubs.stub(.get("https://a.test/"), .text("x").header("Set-Cookie", "a=1"))
+        let url = try #require(URL(string: "https://a.test/"))
+        let shared = try #require(stubs.configuration.httpCookieStorage)
+        let own = try #require(URLSessionConfiguration.ephemeral.httpCookieStorage)
+        for (storage, policy) in [(own, HTTPCookie.AcceptPolicy.always), (nil, .always), (shared, .never)] {
+            let configuration = stubs.configuration
+            configuration.httpCookieStorage = storage
+            configuration.httpCookieAcceptPolicy = policy
+            let session = Session(configuration: configuration)
+            _ = try await session.request(url).serializingData().value
+        }
+        #expect(own.cookies?.count == 1 && shared.cookies?.isEmpty ?? true)
+        _ = try await stubs.session().request(url).serializingData().value
+        #expect(shared.cookies?.count == 1)
+    }
+
     @Test func retriesAreSeenAsTheyAre() async throws {
         let stubs = Stubs()
         stubs.expect(.get("/flaky"), times: 2, .status(503))

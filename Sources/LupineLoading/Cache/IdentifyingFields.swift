@@ -19,9 +19,6 @@ final class IdentifyingFields: Sendable {
     /// Those of a configuration that names no others.
     static let usual = IdentifyingFields(RedirectMove.sensitiveByDefault)
 
-    /// Whether a field's value is a user's secret.
-    func contains(_ name: String) -> Bool { names.contains(name) }
-
     /// What a request has in these fields, in one text; nil when it has none of them.
     func text(of request: URLRequest) -> String? {
         let present = request.headerList.fields

@@ -8,22 +8,24 @@ internal import LupineHTTP
 /// is not everybody's, those that tell users apart (RFC 9111 §4.1; U-12.5, U-12.11). While a request has no `Authorization`, the
 /// user whom its address names stands for it: a protocol of the program's may have answered that user.
 ///
-/// A key goes to the disk, so values that are secrets are kept as what `conceal` makes of them: a keyed hash.
+/// A key goes to the disk, so values that may be secrets are kept as what `conceal` makes of them: a keyed hash. Which fields of a
+/// program's are secrets nobody can tell by their names, and what is everybody's may still depend on one: all values may be but for
+/// those of `Accept` and its kin, and a `Host`.
 package struct VaryKey: Hashable, Sendable {
     /// What a request had in a field.
     enum Value: Hashable, Sendable {
         /// It did not have the field.
         case absent
         case plain(String)
-        /// It is a secret.
+        /// It may be a secret.
         case concealed(String)
 
         /// By octets: a peer may have chosen what a request says, such as its `Last-Event-ID`.
         static func == (left: Value, right: Value) -> Bool {
             switch (left, right) {
             case (.absent, .absent): true
-            case (.plain(let left), .plain(let right)): left.hasSameOctets(as: right)
-            case (.concealed(let left), .concealed(let right)): left == right
+            case (.plain(let left), .plain(let right)), (.concealed(let left), .concealed(let right)):
+                left.hasSameOctets(as: right)
             case (.absent, _), (.plain, _), (.concealed, _): false
             }
         }
@@ -32,8 +34,7 @@ package struct VaryKey: Hashable, Sendable {
         func hash(into hasher: inout Hasher) {
             switch self {
             case .absent: hasher.combine(0)
-            case .plain(let text): hasher.combine(PeerText(text))
-            case .concealed(let hash): hasher.combine(hash)
+            case .plain(let text), .concealed(let text): hasher.combine(PeerText(text))
             }
         }
     }
@@ -46,7 +47,10 @@ package struct VaryKey: Hashable, Sendable {
         let user: String?
     }
 
-    private static let secrets: Set = ["authorization", "cookie", "proxy-authorization"]
+    /// The fields that say no more than which form of an answer is wanted, or of whom.
+    private static func isPlain(_ name: String) -> Bool {
+        name == "accept" || name.hasPrefix("accept-") || name == "host"
+    }
 
     /// By name in small letters.
     let values: [String: Value]
@@ -65,7 +69,7 @@ package struct VaryKey: Hashable, Sendable {
     ///   - vary: The answer's `Vary`.
     ///   - identifying: The fields that tell users apart; nil for an answer that is for everybody.
     ///   - request: The request as it went out.
-    ///   - conceal: Hides secrets.
+    ///   - conceal: Hides what may be a secret.
     init(
         vary: String?, identifying: IdentifyingFields? = nil, request: URLRequest, conceal: (String) -> String
     ) {
@@ -73,8 +77,7 @@ package struct VaryKey: Hashable, Sendable {
         if request.namedServer != nil { names.insert("host") }
         var values: [String: Value] = [:]
         for name in names {
-            let isSecret = Self.secrets.contains(name) || (identifying ?? .usual).contains(name)
-            values[name] = Self.value(of: name, in: request, isSecret: isSecret, conceal)
+            values[name] = Self.value(of: name, in: request, conceal)
         }
         self.init(
             values: values,
@@ -110,7 +113,7 @@ package struct VaryKey: Hashable, Sendable {
             return switch stored {
             case .absent: false
             case .plain(let text): text.hasSameOctets(as: value)
-            case .concealed(let hash): hash == conceal(value)
+            case .concealed(let hash): hash.hasSameOctets(as: conceal(value))
             }
         }
         guard hasSameFields, let audience else { return hasSameFields }
@@ -118,16 +121,16 @@ package struct VaryKey: Hashable, Sendable {
             && audience.user == identifying.text(of: request).map(conceal)
     }
 
-    /// Whether any of the values is a secret, and so concealed.
+    /// Whether any of the values is concealed.
     var holdsSecrets: Bool {
         audience?.user != nil || values.contains { if case .concealed = $0.value { true } else { false } }
     }
 
     private static func value(
-        of name: String, in request: URLRequest, isSecret: Bool, _ conceal: (String) -> String
+        of name: String, in request: URLRequest, _ conceal: (String) -> String
     ) -> Value {
         guard let value = text(of: name, in: request) else { return .absent }
-        return isSecret ? .concealed(conceal(value)) : .plain(value)
+        return isPlain(name) ? .plain(value) : .concealed(conceal(value))
     }
 
     private static func text(of name: String, in request: URLRequest) -> String? {

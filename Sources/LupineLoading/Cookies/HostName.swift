@@ -2,8 +2,8 @@
 
 internal import LupineTransport
 
-/// Host names as cookies and protection spaces compare them: in small letters, labels in ASCII (RFC 5890), addresses
-/// without brackets.
+/// Host names as cookies and protection spaces compare them: in small letters but for zones, labels in ASCII (RFC 5890),
+/// addresses without brackets.
 package enum HostName {
     /// The most octets of a name: 255 in the DNS (RFC 1035 §2.3.4), perhaps percent-encoded, or in letters of UTF-8.
     static let longest = 3 * 255
@@ -11,7 +11,9 @@ package enum HostName {
     /// The form in which two names of one host are the same text.
     package static func canonical(_ host: String) -> String {
         let bare = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
-        let small = bare.lowercased()
+        // Interfaces that differ by their letters are two.
+        let zone = bare.utf8.contains(0x3A) ? bare.firstIndex(of: "%") : nil
+        let small = zone.map { bare[..<$0].lowercased() + bare[$0...] } ?? bare.lowercased()
         if small.utf8.allSatisfy({ $0 < 0x80 }) { return small }
         return small.split(separator: ".", omittingEmptySubsequences: false)
             .map { Punycode.label(String($0)) }

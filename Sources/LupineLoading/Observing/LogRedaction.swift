@@ -63,17 +63,27 @@ package enum LogRedaction {
         var result: [Unicode.Scalar] = []
         var rest = Array(text.unicodeScalars)[...]
         while let slashes = rest.firstRange(of: Array("//".unicodeScalars)) {
-            let before = rest[..<slashes.lowerBound].last ?? result.last
-            result += rest[..<slashes.upperBound]
+            result += rest[..<slashes.lowerBound]
+            let isInPath = endsInPath(result)
+            result += rest[slashes]
             rest = rest[slashes.upperBound...]
-            // Else they are part of a path.
-            guard before.map({ $0 == ":" || $0 == "=" || endsURL($0) }) ?? true else { continue }
+            if isInPath { continue }
             if let at = rest.prefix(while: { !endsAuthority($0) }).lastIndex(of: "@") {
                 result += mark.unicodeScalars
                 rest = rest[at...]
             }
         }
         return String(String.UnicodeScalarView(result + rest))
+    }
+
+    /// Whether two slashes behind that are part of a path.
+    private static func endsInPath(_ text: [Unicode.Scalar]) -> Bool {
+        guard let last = text.last else { return false }
+        // A colon may be in escapes.
+        let end = text.suffix(3)
+        if end.elementsEqual("%3A".unicodeScalars) || end.elementsEqual("%3a".unicodeScalars) { return false }
+        return last.properties.isAlphabetic || last.properties.numericType != nil
+            || "-._~!$*+/)@%".unicodeScalars.contains(last)
     }
 
     /// `?token=…&page=2` as `?token=[redacted]&page=2`; the same behind a `#`.

@@ -12,7 +12,10 @@ extension TaskCore: TaskDriverClient {
     var driverAsker: (any ServerTrustAsker)? { hasDelegate ? self : nil }
 
     var driverJudges: [ObjectToken] {
-        let (own, session) = state.withLock { ($0.own, $0.sessionHasDelegate ? $0.session : nil) }
+        let (own, session, others) = state.withLock {
+            ($0.own, $0.sessionHasDelegate ? $0.session : nil, $0.deputisedJudges)
+        }
+        if let others { return others }
         return [own, session?.core.delegates].compactMap { $0?.judge }
     }
 

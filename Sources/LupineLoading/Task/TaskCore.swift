@@ -49,6 +49,8 @@ final class TaskCore: Sendable {
         var isCollected = false
         /// What the task was handed to answer challenges with.
         var credential: URLCredential?
+        /// Who judges servers where the task loads for another.
+        var deputisedJudges: [ObjectToken]?
         /// In which Swift tasks a delegate answers the question that is open.
         var forms: [Task<Void, Never>] = []
         /// Whether a redirect has led to another origin than the program named.

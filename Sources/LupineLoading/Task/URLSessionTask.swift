@@ -86,6 +86,17 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
         set { core.credential = newValue }
     }
 
+    /// Has the task load for one of another session, in whose name it speaks to servers: by the cookies, names and passwords of
+    /// that one and of its session. To be called before the task is resumed. Any thread; calls nothing back.
+    package final func load(for principal: URLSessionTask) { core.deputise(for: principal.core) }
+
+    /// Stores the cookies of a response that did not come over the network, if the task's session stores any (U-13.13). Not once
+    /// the task has finished. Any thread; calls nothing back.
+    package final func storeCookies(of response: HTTPURLResponse, to request: URLRequest) {
+        guard let settings = core.session?.core.context.settings else { return }
+        HopAssembly.storeCookies(of: response, to: request, settings)
+    }
+
     /// Whether a redirect has led to another origin than the program named. Any thread; calls nothing back.
     package final var hasLeftOrigin: Bool { core.hasLeftOrigin }
 

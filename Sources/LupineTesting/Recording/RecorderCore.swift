@@ -64,8 +64,8 @@ final class RecorderCore: Sendable {
 }
 
 extension RecorderCore: Answering {
-    /// The session behind stores them.
-    var cookies: HTTPCookieStorage? { nil }
+    /// By the loads of the upstream, which know what they came over.
+    var hasStoredCookies: Bool { true }
 
     func answer(_ request: TestRequest, _ original: URLRequest, for asker: AnsweringProtocol) async throws
         -> TestResponse

@@ -6,36 +6,34 @@ internal import LupineTransport
 
 /// How a recorder reaches the servers: each hop is a load of its own.
 ///
-/// Header fields of the configuration and redirects are the session's in front. What is asked about a server, whether it is
-/// trusted and who is there, is asked of that session too. Cookies that are set, and names and passwords that nobody brings,
-/// are those of the recorder's configuration, whatever storages the session in front has. Any thread.
+/// Header fields of the configuration, redirects, cookies, names and passwords are the session's in front. What is asked about
+/// a server, whether it is trusted and who is there, is asked of that session too. Any thread.
 final class Upstream: Sendable {
     /// For the origin that the program named.
     private let own: URLSession
     /// For those that redirects have led to: without the configuration's identity, unless it says where that may be shown.
     private let elsewhere: URLSession
-    /// The same for a request that brings a credential: no other answers for it.
-    private let elsewhereByItself: URLSession
 
     init(_ configuration: URLSessionConfiguration) {
         configuration.httpAdditionalHeaders = nil
         configuration.urlCache = nil
         configuration.httpShouldSetCookies = false
+        configuration.httpCookieStorage = nil
+        configuration.urlCredentialStorage = nil
         own = URLSession(configuration: configuration)
         if configuration.lupine.tls.identityOrigins == nil { configuration.lupine.tls.identity = nil }
         elsewhere = URLSession(configuration: configuration)
-        configuration.urlCredentialStorage = nil
-        elsewhereByItself = URLSession(configuration: configuration)
     }
 
-    deinit { for session in [own, elsewhere, elsewhereByItself] { session.finishTasksAndInvalidate() } }
+    deinit { for session in [own, elsewhere] { session.finishTasksAndInvalidate() } }
 
     /// Loads one hop; cancelled when the task is that waits for it.
     func load(_ request: URLRequest, for asker: AnsweringProtocol) async throws -> (Data, URLResponse) {
         let running = Lock<URLSessionTask?>(nil)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let task = session(for: asker).dataTask(with: request) { data, response, error in
+                let session = asker.task?.hasLeftOrigin ?? false ? elsewhere : own
+                let task = session.dataTask(with: request) { data, response, error in
                     if let error { return continuation.resume(throwing: error) }
                     guard let response else {
                         return continuation.resume(throwing: URLError(.badServerResponse))
@@ -43,7 +41,7 @@ final class Upstream: Sendable {
                     continuation.resume(returning: (data ?? Data(), response))
                 }
                 task.delegate = UpstreamDelegate(asker)
-                if asker.task?.hasLeftOrigin != true { task.ownCredential = asker.task?.ownCredential }
+                if let principal = asker.task { task.load(for: principal) }
                 running.withLock { $0 = task }
                 if Task.isCancelled { task.cancel() }
                 task.resume()
@@ -51,11 +49,6 @@ final class Upstream: Sendable {
         } onCancel: {
             running.withLock { $0 }?.cancel()
         }
-    }
-
-    private func session(for asker: AnsweringProtocol) -> URLSession {
-        guard let task = asker.task, task.hasLeftOrigin else { return own }
-        return task.ownCredential == nil ? elsewhere : elsewhereByItself
     }
 }
 

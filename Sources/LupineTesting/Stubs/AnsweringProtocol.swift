@@ -7,10 +7,8 @@ internal import LupineTransport
 
 /// Who answers the requests of a session that has no sockets: its configuration's `lupine.protocolValue`.
 protocol Answering: Sendable {
-    /// Where cookies of the responses are kept; nil for nowhere.
-    var cookies: HTTPCookieStorage? { get }
-    /// What the sessions go by; nil for the machine's clock.
-    var clock: ManualClock? { get }
+    /// Whether the cookies of its responses have been stored.
+    var hasStoredCookies: Bool { get }
     /// Answers; an error becomes that of the load. Called in a task that is cancelled when the load ends.
     ///
     /// `asker` is the load that is answered: what is asked about a server goes to its session.
@@ -82,13 +80,7 @@ final class AnsweringProtocol: URLProtocol, @unchecked Sendable {
         case .failed(let error): throw error
         }
         let head = try HTTPURLResponse(url: asked.url, head: response.head(), isDecoded: false)
-        for line in response.headers.values(of: "Set-Cookie") {
-            let now = answering.clock?.date ?? Date()
-            let set = HTTPCookie.cookies(
-                withResponseHeaderFields: ["Set-Cookie": line], for: asked.url, at: now)
-            answering.cookies?.setCookies(
-                set, for: asked.url, mainDocumentURL: original.mainDocumentURL, at: now)
-        }
+        if !answering.hasStoredCookies { task?.storeCookies(of: head, to: original) }
         switch RedirectRule.verdict(
             on: head, to: original, task?.sessionOptions ?? URLSessionConfiguration.LupineOptions(),
             followed: 0)

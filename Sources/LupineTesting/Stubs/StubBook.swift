@@ -33,6 +33,7 @@ final class StubBook: Sendable {
     let clock: ManualClock?
     private let isInOrder: Bool
     private let state = Lock(State())
+    /// Where its sessions keep cookies, unless the program gives one of them another place.
     private let storage = URLSessionConfiguration.ephemeral.httpCookieStorage
 
     init(inOrder: Bool, clock: ManualClock?) {
@@ -123,7 +124,7 @@ final class StubBook: Sendable {
 }
 
 extension StubBook: Answering {
-    var cookies: HTTPCookieStorage? { storage }
+    var hasStoredCookies: Bool { false }
 
     func answer(_ request: TestRequest, _ original: URLRequest, for asker: AnsweringProtocol) async throws
         -> TestResponse

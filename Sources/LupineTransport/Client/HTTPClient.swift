@@ -164,7 +164,7 @@ extension HTTPClient {
             guard let origins else { return move == .withinOrigin }
             return origins.contains { named in
                 guard named.port == port else { return false }
-                let name = named.host.asciiLowercased
+                let name = named.host.hostLowercased
                 return name == "*" || name == host || name == "[\(host)]"
             }
         }

@@ -39,10 +39,10 @@ package struct ProxyServer: Hashable, Sendable {
     /// Says who we are when a tunnel is asked for, in the place of `credentials`; nil leaves it to them.
     package var tunnelAuthorizer: TunnelAuthorizer?
 
-    /// A proxy; ASCII letters of the host are lower-cased.
+    /// A proxy; ASCII letters of the host are lower-cased, but for a zone's.
     package init(kind: Kind, host: String, port: UInt16, credentials: Credentials? = nil) {
         self.kind = kind
-        self.host = host.asciiLowercased
+        self.host = host.hostLowercased
         self.port = port
         self.credentials = credentials
     }

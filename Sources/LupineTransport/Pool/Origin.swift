@@ -55,13 +55,13 @@ package struct Origin: Hashable, Sendable {
     private let storage: Storage
 
     /// The key of that combination. `host` is a name or an IP literal without brackets; its ASCII letters are
-    /// lower-cased here.
+    /// lower-cased here, but for a zone's.
     package init(
         scheme: Scheme, host: String, port: UInt16, unixPath: String? = nil, proxy: ProxyServer? = nil,
         tls: TLSProfile? = nil, proxyTLS: TLSProfile? = nil, localBinding: String? = nil
     ) {
         storage = Storage(
-            scheme: scheme, host: host.asciiLowercased, port: port, unixPath: unixPath, proxy: proxy,
+            scheme: scheme, host: host.hostLowercased, port: port, unixPath: unixPath, proxy: proxy,
             tls: tls, proxyTLS: proxyTLS, localBinding: localBinding)
     }
 
@@ -104,5 +104,12 @@ extension String {
     var asciiLowercased: String {
         guard utf8.contains(where: { $0 >= 0x41 && $0 <= 0x5A }) else { return self }
         return String(decoding: utf8.map { $0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0 }, as: UTF8.self)
+    }
+    /// The text as a host: a zone behind a `%` stays as it is, since interfaces that differ by their letters are two (RFC 6874).
+    var hostLowercased: String {
+        let first = utf8.firstIndex { $0 == 0x25 || 0x41...0x5A ~= $0 }
+        guard let first, utf8[first] != 0x25 else { return self }
+        guard let zone = utf8.firstIndex(of: 0x25) else { return asciiLowercased }
+        return String(self[..<zone]).asciiLowercased + self[zone...]
     }
 }

@@ -138,6 +138,24 @@ struct URLCacheDiskTests {
         #expect(stage.cache().content(without) == "mine")
     }
 
+    @Test("[U-12.5] nor is any other field that tells who asks, also where the answer is everybody's")
+    func fieldsOfUsers() async throws {
+        let names = ["X-Api-Key", "X-Tenant", "Cookie", "Accept-Language"]
+        func request(_ value: String) throws -> URLRequest {
+            try CacheStage.request("http://h/a", Dictionary(uniqueKeysWithValues: names.map { ($0, value) }))
+        }
+        let cache = stage.cache()
+        let response = try CacheStage.loaded(
+            "public", [("Vary", names.joined(separator: ", ")), ("Cache-Control", "public, max-age=60")])
+        cache.store(CacheStage.entry(response, for: try request("h1dden")), for: try request("h1dden"))
+        await cache.flush()
+        let octets = try Data(contentsOf: try stage.file(try request("h1dden")))
+        let shown = octets.ranges(of: Data("h1dden".utf8))
+        #expect(shown.count == 1, "the language alone")
+        #expect(await stage.cache().lookUp(try request("h1dden"))?.content == "public")
+        #expect(await stage.cache().lookUp(try request("other")) == nil)
+    }
+
     @Test("[U-12.4] no-store does not reach the disk, whoever stores it")
     func noStore() async throws {
         let cache = stage.cache()

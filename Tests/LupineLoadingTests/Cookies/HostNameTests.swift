@@ -18,6 +18,16 @@ struct HostNameTests {
     }
 
     @Test(
+        "[U-13.6] the form in which names of one host are the same text",
+        arguments: [
+            ("EXAMPLE.test", "example.test"), ("[FE80::A]", "fe80::a"), ("[FE80::A%Eth0]", "fe80::a%Eth0"),
+            ("A%B", "a%b"), ("BÜCHER.test", "xn--bcher-kva.test"),
+        ])
+    func canonical(_ host: String, _ name: String) {
+        #expect(HostName.canonical(host) == name)
+    }
+
+    @Test(
         "[U-13.11] a host is a domain, or is below it",
         arguments: [
             ("a.b", "a.b", true), ("x.a.b", "a.b", true), ("y.x.a.b", "a.b", true), ("xa.b", "a.b", false),

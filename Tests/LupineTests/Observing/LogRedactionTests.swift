@@ -24,6 +24,15 @@ struct LogRedactionTests {
         Row(shows: "a name alone", text: "https://u@h", line: "https://[redacted]@h"),
         Row(shows: "an @ behind the authority stays", text: "http://h/a@b?c@d", line: "http://h/a@b?c@d"),
         Row(
+            shows: "an address within another", text: "/?next=http%3a//u:p@h/&to=http%3A//u:p@h",
+            line: "/?next=http%3a//[redacted]@h/&to=http%3A//[redacted]@h"),
+        Row(
+            shows: "in brackets and quotes", text: "(//u:p@h) [//u:p@h] '//u:p@h' ,//u:p@h",
+            line: "(//[redacted]@h) [//[redacted]@h] '//[redacted]@h' ,//[redacted]@h"),
+        Row(
+            shows: "two slashes in a path", text: "/a//b@c /a.//b@c /%20//b@c",
+            line: "/a//b@c /a.//b@c /%20//b@c"),
+        Row(
             shows: "two URLs in one text", text: "http://a:b@h/ to http://c:d@h/",
             line: "http://[redacted]@h/ to http://[redacted]@h/"),
         Row(

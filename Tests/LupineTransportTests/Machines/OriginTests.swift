@@ -25,6 +25,8 @@ struct OriginTests {
         Origin(scheme: .http, host: "a", port: 80, tls: TLSProfile(TLSConfiguration(), trust: .default)),
         Origin(scheme: .http, host: "a", port: 80, proxyTLS: TLSProfile(TLSConfiguration(), trust: .default)),
         Origin(scheme: .http, host: "a", port: 80, localBinding: "eth0"),
+        Origin(scheme: .http, host: "FE80::a%eth0", port: 80),
+        Origin(scheme: .http, host: "fe80::A%Eth0", port: 80),
     ]
 
     @Test func differencesKeepOriginsApart() {
@@ -40,6 +42,7 @@ struct OriginTests {
         let first = Origin(scheme: .http, host: "ExAmple.TEST", port: 80, proxy: Self.proxy)
         let second = Origin(scheme: .http, host: "example.test", port: 80, proxy: Self.proxy)
         #expect(first == second && first.hashValue == second.hashValue && first.host == "example.test")
+        #expect(Origin(scheme: .http, host: "FE80::A%Eth0", port: 80).host == "fe80::a%Eth0")
     }
 
     struct Hint: CustomTestStringConvertible, Sendable {
