@@ -23,9 +23,12 @@
     }
 
     /// Stops the program if the calling thread runs an event loop. Stands where code of the program's is called that may block:
-    /// it would hold up all connections of that loop (O-7).
+    /// it would hold up all connections of that loop (O-7). What is called inside a job that the program has put on the loop is
+    /// where the program wanted it.
     package func assertNotOnLoop() {
-        precondition(!NativeThread.isLoop, "the program's code is called on an event loop")
+        precondition(
+            !NativeThread.isLoop || EventLoop.ofRunningJob != nil,
+            "the program's code is called on an event loop")
     }
 #else
     /// Nothing but under `-D LUPINE_HELD_LOCKS`: there it stops the program if the calling thread holds a lock of the

@@ -75,6 +75,9 @@ final class Engine: Sendable {
         } catch { throw .proxy(error) }
     }
 
+    /// One of the loops, each in turn.
+    var executor: EventLoop { group.nextExecutor() }
+
     // MARK: requests
 
     /// The place of a transfer; nil where nobody listens.

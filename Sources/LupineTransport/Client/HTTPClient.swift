@@ -50,6 +50,15 @@ public final class HTTPClient: Sendable {
         try await send(try HTTPRequest(url: url))
     }
 
+    /// One of the client's event loops, as an executor of Swift tasks: another one at each call, in turn. For programs whose tasks never
+    /// block. Requests of such a task prefer connections of its loop, and are resumed there without changing threads.
+    ///
+    /// It keeps neither the client nor a thread: once the loop has ended, tasks run on Swift's global executor, as they do where the
+    /// system gives no loop.
+    public var executor: any TaskExecutor {
+        (try? engine.get())?.executor ?? globalConcurrentExecutor
+    }
+
     /// Ends the client: requests under way fail with `.shutDown`, connections close. Returns when they are closed, observers
     /// have been told of all ends and, if the client has event loops of its own, when their threads are gone.
     public func shutdown() async {

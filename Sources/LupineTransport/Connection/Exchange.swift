@@ -20,6 +20,8 @@ package final class Exchange: Sendable {
     let sink: any ExchangeSink
     /// Who is told of its steps; nil where nobody listens.
     let observation: TransferObservation?
+    /// The loop whose connections it prefers; nil for none.
+    let loop: EventLoop?
     /// When the exchange was made: its whole time-out runs from here.
     let began: Instant
 
@@ -68,12 +70,14 @@ package final class Exchange: Sendable {
     ///   - origin: Where it goes.
     ///   - options: What the caller asks for besides.
     ///   - observation: Who is told of its steps.
+    ///   - loop: Whose connections it prefers: at first those of the loop whose job makes it, as the program's task runs there.
     ///   - began: The present moment, by the clock of the pool's loops.
     ///   - sink: Hears of it.
     package init(
         head: RequestHead, content: OutgoingContent = .none, origin: Origin,
         options: ExchangeOptions = ExchangeOptions(),
-        observation: TransferObservation? = nil, at began: Instant = MonotonicClock().now(),
+        observation: TransferObservation? = nil, preferring loop: EventLoop? = EventLoop.ofRunningJob,
+        at began: Instant = MonotonicClock().now(),
         sink: any ExchangeSink
     ) {
         self.head = head
@@ -82,6 +86,7 @@ package final class Exchange: Sendable {
         self.options = options
         self.observation = observation
         self.sink = sink
+        self.loop = loop
         self.began = began
         life = Lock(.new)
     }

@@ -2,7 +2,8 @@
 
 internal import Synchronization
 
-/// One thread that waits for descriptors, timers and submitted work, and runs what they ask for.
+/// One thread that waits for descriptors, timers and submitted work, and runs what they ask for; jobs of Swift tasks too, see
+/// `EventLoop+TaskExecutor`.
 ///
 /// A connection lives on one loop for life and is touched by nothing else. From any thread: `execute`,
 /// `executeInline`, `isOnLoop` and the shutdown. Everything else belongs to the loop's own thread and stops
@@ -13,6 +14,10 @@ internal import Synchronization
 /// `execute` refuses. Every channel hears `loopWillClose`, every timer `loopClosing`.
 package final class EventLoop: Sendable {
     let identity: LoopIdentity
+    /// What its thread is called.
+    let name: String
+    /// Its place among the loops of its group; 0 without one.
+    let number: Int
     /// Where code of the program's is called that may block: the group's.
     let callouts: CalloutThreads
     /// Whether they are the loop's own, which has no group.
@@ -38,11 +43,16 @@ package final class EventLoop: Sendable {
     }
 
     /// Starts a loop of a group that has these threads for the program's code.
+    ///
+    /// - Parameters:
+    ///   - number: Its place in the group.
+    ///   - diagnose: Told, in debug builds, of the first job that held the loop up.
     static func start(
-        name: String, clock: any TransportClock, callouts: CalloutThreads?
+        name: String, number: Int = 0, clock: any TransportClock, callouts: CalloutThreads?,
+        diagnose: @escaping @Sendable (LongJob) -> Void = { Syscalls.tellStandardError($0.warning) }
     ) throws(Errno) -> EventLoop {
         let loop = try EventLoop(
-            clock: clock,
+            name: name, number: number, clock: clock, diagnose: diagnose,
             callouts: callouts
                 ?? CalloutThreads(limit: EventLoopGroup.calloutLimit, name: "\(name)-ask"),
             ownsCallouts: callouts == nil)
@@ -52,8 +62,11 @@ package final class EventLoop: Sendable {
     }
 
     private init(
-        clock: any TransportClock, callouts: CalloutThreads, ownsCallouts: Bool
+        name: String, number: Int, clock: any TransportClock, diagnose: @escaping @Sendable (LongJob) -> Void,
+        callouts: CalloutThreads, ownsCallouts: Bool
     ) throws(Errno) {
+        self.name = name
+        self.number = number
         self.callouts = callouts
         self.ownsCallouts = ownsCallouts
         let wakeUp = try WakeUp()
@@ -61,14 +74,15 @@ package final class EventLoop: Sendable {
         inbox = LoopInbox(wakeUp: wakeUp)
         activity = LoopActivity(now: clock.now())
         core = LoopBound(
-            sending: try LoopCore(wakeUp: wakeUp, inbox: inbox, activity: activity, clock: clock),
+            sending: try LoopCore(
+                wakeUp: wakeUp, inbox: inbox, activity: activity, clock: clock, diagnose: diagnose),
             to: identity)
     }
 
     private func run() {
         identity.adoptCurrentThread(of: self)
         let core = core.value
-        while core.turn() {}
+        while core.turn(of: self) {}
         identity.abandon()
         let waiting = end.withLock { end -> [@Sendable () -> Void] in
             guard case .running(let waiting) = end else { return [] }
@@ -82,6 +96,13 @@ package final class EventLoop: Sendable {
 
     /// The loop that the calling thread runs; nil elsewhere.
     package static var current: EventLoop? { NativeThread.loop as? EventLoop }
+
+    /// The loop whose job the calling thread runs: there the program's own code runs on a loop, because it asked for that. Nil
+    /// elsewhere, and where a loop works for its connections.
+    package static var ofRunningJob: EventLoop? {
+        guard let loop = current, loop.core.value.isRunningJob else { return nil }
+        return loop
+    }
 
     /// Whether the caller is on this loop's thread.
     package var isOnLoop: Bool {
@@ -101,9 +122,12 @@ package final class EventLoop: Sendable {
     /// Runs `work` at once when already on the loop, and submits it otherwise.
     package func executeInline(_ work: @escaping @Sendable () -> Void) -> Bool {
         guard isOnLoop else { return inbox.submit(work) }
-        work()
+        core.value.runOutsideJobs(work)
         return true
     }
+
+    /// Submits a job of a Swift task. False: the loop ends, and somebody else has to run it.
+    func submit(_ job: UnownedJob) -> Bool { inbox.submit(job) }
 
     /// Makes the loop look at its clock again: for clocks that are moved by hand.
     package func wake() { inbox.wake(closing: false) }
@@ -116,11 +140,14 @@ package final class EventLoop: Sendable {
 
     // MARK: On the loop
 
-    /// The moment at which this turn of the loop began.
+    /// The moment at which this turn of the loop began, or the job that runs.
     package var now: Instant { core.value.now }
 
     /// Whether this turn has gone on for 5 ms and more: what can wait for the next one should, since others do.
     package var isLate: Bool { core.value.isLate }
+
+    /// Takes a job that was enqueued on this thread. False: the loop ends, and somebody else has to run it.
+    func keep(_ job: UnownedJob) -> Bool { core.value.keep(job) }
 
     /// Runs `work` at the end of this turn, after what the present event still calls.
     package func executeOnLoop(_ work: @escaping () -> Void) { core.value.deferWork(work) }

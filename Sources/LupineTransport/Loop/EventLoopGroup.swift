@@ -16,6 +16,7 @@ package final class EventLoopGroup: Sendable {
     let callouts: CalloutThreads
     private let sharing: Sharing
     private let turn = Atomic<Int>(0)
+    private let executorTurn = Atomic<Int>(0)
 
     /// How connections are shared out among loops.
     package enum Sharing: Sendable {
@@ -45,7 +46,8 @@ package final class EventLoopGroup: Sendable {
         do {
             for index in 0..<count {
                 started.append(
-                    try EventLoop.start(name: "\(name)-\(index)", clock: clock, callouts: callouts))
+                    try EventLoop.start(
+                        name: "\(name)-\(index)", number: index, clock: clock, callouts: callouts))
             }
         } catch {
             for loop in started { loop.shutdownAndWait() }
@@ -82,6 +84,18 @@ package final class EventLoopGroup: Sendable {
         var best = loops[Int(UInt(bitPattern: start) % UInt(loops.count))]
         for loop in loops where loop.load < best.load { best = loop }
         return best
+    }
+
+    /// The loop for the next who wants to run tasks on one: each in turn, whatever connections it has. Who runs tasks there
+    /// brings their connections along.
+    package func nextExecutor() -> EventLoop {
+        let (start, _) = executorTurn.add(1, ordering: .relaxed)
+        return loops[Int(UInt(bitPattern: start) % UInt(loops.count))]
+    }
+
+    /// Whether the loop is one of these.
+    func contains(_ loop: EventLoop) -> Bool {
+        loop.number < loops.count && loops[loop.number] === loop
     }
 
     /// Ends all loops and returns when their threads are gone, and those on which code of the program's was called: it waits for

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What only the loop's thread touches: the slab of registrations, the timers, the poller, and the turn
+/// What only the loop's thread touches: the slab of registrations, the timers, the poller, jobs of Swift tasks, and the turn
 /// that drives them.
 ///
 /// `EventLoop` owns it inside a `LoopBound` and is its only caller. Events go from epoll's token straight
@@ -26,6 +26,16 @@ final class LoopCore {
     private var slab = RegistrationSlab()
     private var batch: [LoopInbox.Work] = []
     private var deferred: [() -> Void] = []
+    /// Jobs of Swift tasks that are to run on this loop.
+    private var jobs = JobQueue()
+    /// Whether the program's code runs, as a job.
+    private(set) var isRunningJob = false
+    /// Jobs are run elsewhere.
+    private var isClosing = false
+    #if DEBUG
+        /// Told of the first job that ran for too long; then nil.
+        private var diagnose: ((LongJob) -> Void)?
+    #endif
 
     /// Who is to be told of the end of this turn.
     var listeners: [any TurnEndListener] = []
@@ -36,7 +46,7 @@ final class LoopCore {
     var fileBuffer: [UInt8] = []
     /// Room in which what goes into one TLS record is put together; empty while it is lent.
     var recordBuffer: [UInt8] = []
-    /// The moment at which this turn began.
+    /// The moment at which this turn began, or the job that runs.
     private(set) var now: Instant
     /// Whether that was some time ago.
     var isLate: Bool { clock.now() >= now + Self.longTurn }
@@ -45,8 +55,12 @@ final class LoopCore {
     var registered: Int { slab.count }
 
     init(
-        wakeUp: WakeUp, inbox: LoopInbox, activity: LoopActivity, clock: any TransportClock
+        wakeUp: WakeUp, inbox: LoopInbox, activity: LoopActivity, clock: any TransportClock,
+        diagnose: @escaping (LongJob) -> Void
     ) throws(Errno) {
+        #if DEBUG
+            self.diagnose = diagnose
+        #endif
         poller = try Poller.listening(to: wakeUp)
         self.inbox = inbox
         self.activity = activity
@@ -88,7 +102,9 @@ final class LoopCore {
     // MARK: The turn
 
     /// Waits once and handles everything that came of it; false when the loop has closed.
-    func turn() -> Bool {
+    ///
+    /// - Parameter loop: Whose turn it is, as an executor.
+    func turn(of loop: EventLoop) -> Bool {
         guard let poller else { return false }
         let ready: Int
         let before = clock.now()
@@ -112,13 +128,17 @@ final class LoopCore {
         runDeferred()
         tellListeners()
         switch phase {
-        case .open: return true
-        case .closing: return !close()
+        case .open:
+            runJobs(on: loop)
+            return true
+        case .closing:
+            handOverJobs()
+            return !close()
         }
     }
 
     private func timeout(at before: Instant) -> Int32 {
-        guard deferred.isEmpty, listeners.isEmpty, inbox.fallAsleep() else { return 0 }
+        guard deferred.isEmpty, listeners.isEmpty, jobs.isEmpty, inbox.fallAsleep() else { return 0 }
         guard let next = timers.next, next != .distantFuture else { return -1 }
         let (left, overflow) = next.nanoseconds.subtractingReportingOverflow(before.nanoseconds)
         if overflow { return Int32.max }
@@ -128,7 +148,7 @@ final class LoopCore {
     }
 
     private func runInbox() -> LoopInbox.Phase {
-        let phase = inbox.take(into: &batch)
+        let phase = inbox.take(into: &batch, &jobs)
         guard !batch.isEmpty else { return phase }
         for work in batch { work.run() }
         // A rare flood does not keep its room for ever.
@@ -156,6 +176,62 @@ final class LoopCore {
         told.removeAll(keepingCapacity: true)
         if listeners.isEmpty { swap(&told, &listeners) }
     }
+
+    // MARK: Jobs
+
+    /// Takes a job that was enqueued on this thread; false when jobs are run elsewhere.
+    func keep(_ job: UnownedJob) -> Bool {
+        if isClosing { return false }
+        jobs.append(job)
+        return true
+    }
+
+    /// Runs the jobs that wait now, for 5 ms and one at least. What they enqueue waits for the next turn.
+    private func runJobs(on loop: EventLoop) {
+        var waiting = jobs.count
+        guard waiting > 0 else { return }
+        now = clock.now()
+        let end = now + Self.longTurn
+        while waiting > 0, now < end, let job = jobs.next() {
+            run(job, on: loop)
+            waiting -= 1
+        }
+        tellListeners()
+    }
+
+    private func run(_ job: UnownedJob, on loop: EventLoop) {
+        #if DEBUG
+            // It may be gone when it has run.
+            let name = diagnose == nil ? "" : job.description
+            let began = now
+        #endif
+        isRunningJob = true
+        unsafe job.runSynchronously(on: loop.asUnownedTaskExecutor())
+        isRunningJob = false
+        now = clock.now()
+        #if DEBUG
+            if let diagnose, let long = LongJob(name, on: loop.name, for: now - began) {
+                self.diagnose = nil
+                diagnose(long)
+            }
+        #endif
+    }
+
+    /// Runs work of the library's that a job has led to: it is not the program's.
+    func runOutsideJobs(_ work: () -> Void) {
+        guard isRunningJob else { return work() }
+        isRunningJob = false
+        work()
+        isRunningJob = true
+    }
+
+    /// The loop is ending: jobs run elsewhere from here on, whatever they enqueue.
+    private func handOverJobs() {
+        isClosing = true
+        while let job = jobs.next() { EventLoop.runElsewhere(job) }
+    }
+
+    // MARK: The end
 
     /// Tells everybody, runs what they still submit, and closes; false when there is more to run.
     private func close() -> Bool {

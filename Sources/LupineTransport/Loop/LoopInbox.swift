@@ -20,6 +20,8 @@ final class LoopInbox: Sendable {
 
     private struct State {
         var work: [Work] = []
+        /// Jobs of Swift tasks.
+        var jobs: [UnownedJob] = []
         var asleep = false
         var phase = Phase.open
         /// Nil once the inbox is closed.
@@ -44,6 +46,19 @@ final class LoopInbox: Sendable {
         return accepted
     }
 
+    /// Adds a job of a Swift task and says whether it was accepted: not by a loop that is to shut down.
+    func submit(_ job: UnownedJob) -> Bool {
+        let (accepted, bell) = state.withLock { state -> (Bool, WakeUp?) in
+            guard state.phase == .open, let wakeUp = state.wakeUp else { return (false, nil) }
+            state.jobs.append(job)
+            guard state.asleep else { return (true, nil) }
+            state.asleep = false
+            return (true, wakeUp)
+        }
+        bell?.ring()
+        return accepted
+    }
+
     /// Asks the loop to shut down, or, with `closing` false, only to look at its clock again.
     func wake(closing: Bool) {
         let bell = state.withLock { state -> WakeUp? in
@@ -57,16 +72,17 @@ final class LoopInbox: Sendable {
     /// By the loop before it waits: true when there is nothing to do, and from then on a submitter rings.
     func fallAsleep() -> Bool {
         state.withLock { state in
-            state.asleep = state.work.isEmpty && state.phase == .open
+            state.asleep = state.work.isEmpty && state.jobs.isEmpty && state.phase == .open
             return state.asleep
         }
     }
 
-    /// By the loop: swaps the work that has come for the empty `batch`, whose room is used again.
-    func take(into batch: inout [Work]) -> Phase {
+    /// By the loop: swaps the work that has come for the empty `batch`, whose room is used again, and adds the jobs to `jobs`.
+    func take(into batch: inout [Work], _ jobs: inout JobQueue) -> Phase {
         state.withLock { state in
             state.asleep = false
             swap(&state.work, &batch)
+            if !state.jobs.isEmpty { jobs.append(taking: &state.jobs) }
             return state.phase
         }
     }
@@ -74,7 +90,7 @@ final class LoopInbox: Sendable {
     /// By the loop at its end: closes if nothing has come meanwhile.
     func close() -> Bool {
         let (closed, _) = state.withLock { state -> (Bool, WakeUp?) in
-            guard state.work.isEmpty else { return (false, nil) }
+            guard state.work.isEmpty, state.jobs.isEmpty else { return (false, nil) }
             // Handed out, so that the descriptor is closed outside the lock.
             return (true, state.wakeUp.take())
         }

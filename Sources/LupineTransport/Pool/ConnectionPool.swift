@@ -129,9 +129,9 @@ package final class ConnectionPool: Sendable {
     private enum Effect: Sendable {
         case run(Exchange, EventLoop, LoopBound<HTTP1Connection>)
         case wait(Exchange, WaiterID, submission: Int, priority: Float?)
-        case dial(ConnectionID, DialProgress)
+        case dial(ConnectionID, DialProgress, loop: Int?)
         /// The same, once the descriptors closed before it are back.
-        case redial(ConnectionID, DialProgress)
+        case redial(ConnectionID, DialProgress, loop: Int?)
         case abandon(EventLoop, LoopBound<Dialer>)
         case close(EventLoop, LoopBound<HTTP1Connection>)
         case fail(Exchange, TransportError)
@@ -167,6 +167,7 @@ package final class ConnectionPool: Sendable {
     /// Takes an exchange; its sink hears the rest.
     package func submit(_ exchange: Exchange, needsFresh: Bool = false) {
         exchange.observation?.submitted(exchange)
+        let loop = exchange.loop.flatMap { group.contains($0) ? $0.number : nil }
         handle(runsInline: false) { state in
             let place: Int
             if let free = state.freeExchanges.popLast() {
@@ -178,7 +179,7 @@ package final class ConnectionPool: Sendable {
             }
             return .submit(
                 ExchangeID(rawValue: UInt64(place)), to: exchange.origin, needsFresh: needsFresh,
-                priority: exchange.priority)
+                priority: exchange.priority, loop: loop)
         }
     }
 
@@ -286,7 +287,7 @@ package final class ConnectionPool: Sendable {
             }
             guard isWanted else { return connection.close() }
             let home = dialed.home
-            self.handle { _ in .connected(id, capacity: 1, home: home) }
+            self.handle { _ in .connected(id, capacity: 1, home: home, loop: loop.number) }
             if connection.machine.state == .idle { connection.beginProbes() }
         case .failure(let error):
             dialFailed(id, error)
@@ -402,11 +403,11 @@ package final class ConnectionPool: Sendable {
             return .wait(
                 exchange, waiter, submission: exchange.submissionNumber,
                 priority: state.machine.priority(of: waiter))
-        case .dial(let connection, let origin):
+        case .dial(let connection, let origin, let loop):
             let progress = DialProgress(to: origin, at: now)
             state.reserve(connection, progress)
-            if case .outOfDescriptors? = cause { return .redial(connection, progress) }
-            return .dial(connection, progress)
+            if case .outOfDescriptors? = cause { return .redial(connection, progress, loop: loop) }
+            return .dial(connection, progress, loop: loop)
         case .abandonDial(let connection):
             switch state.remove(connection) {
             case .dialing(let loop, let dialer)?: return .abandon(loop, dialer)
@@ -457,10 +458,10 @@ package final class ConnectionPool: Sendable {
                 let loop = group.next()
                 _ = loop.execute { exchange.watchWaiting(on: loop) }
             }
-        case .dial(let id, let progress):
-            dial(id, progress)
-        case .redial(let id, let progress):
-            afterWork(on: group.loops[...]) { self.dial(id, progress) }
+        case .dial(let id, let progress, let loop):
+            dial(id, progress, on: loop)
+        case .redial(let id, let progress, let loop):
+            afterWork(on: group.loops[...]) { self.dial(id, progress, on: loop) }
         case .abandon(let loop, let dialer):
             _ = loop.execute { dialer.value.cancel(.cancelled) }
         case .close(let loop, let connection):
@@ -508,8 +509,8 @@ package final class ConnectionPool: Sendable {
         if isCurrent { handle { _ in .tick } }
     }
 
-    private func dial(_ id: ConnectionID, _ progress: DialProgress) {
-        let loop = group.next()
+    private func dial(_ id: ConnectionID, _ progress: DialProgress, on number: Int?) {
+        let loop = number.map { group.loops[$0] } ?? group.next()
         let dialer = LoopBound(
             sending: Dialer(progress, configuration: configuration.dial, resolver: resolver, loop: loop),
             to: loop)

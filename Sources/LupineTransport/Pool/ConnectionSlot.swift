@@ -41,7 +41,7 @@ struct ConnectionSlot {
         case dial(lastWaiter: UInt64)
         case retryDial
         case claim(ExchangeID)
-        case connected(capacity: Int32)
+        case connected(capacity: Int32, loop: Int? = nil)
         case lease
         case finished(PoolEvent.Reuse)
         case retire
@@ -61,6 +61,8 @@ struct ConnectionSlot {
     private(set) var state = State.vacant
     private(set) var generation: UInt32 = 0
     private(set) var key = LinkTable.none
+    /// The loop that the connection lives on, as the driver numbers them.
+    private(set) var loop: Int?
     /// The instant from which the connection is too old to be lent.
     private var retiresAt = Instant.distantFuture
     /// How many exchanges it carries at once.
@@ -94,6 +96,7 @@ struct ConnectionSlot {
     /// Gives the slot to a key. The slot is vacant.
     mutating func assign(to key: Int32) {
         self.key = key
+        loop = nil
         capacity = 1
         remaining = .max
         wasUsed = false
@@ -118,8 +121,9 @@ struct ConnectionSlot {
             dial.claimant = exchange
             state = .dialing(dial)
             return .none
-        case (.dialing, .connected(let capacity)):
+        case (.dialing, .connected(let capacity, let loop)):
             self.capacity = max(1, capacity)
+            self.loop = loop
             if let age = limits.maximumAge { retiresAt = now + age }
             state = .idle(until: min(now + limits.idleTimeout, retiresAt))
             return .lends

@@ -25,15 +25,18 @@ package struct PoolLimits: Hashable, Sendable {
 /// What happened, told to a `PoolMachine`.
 package enum PoolEvent: Sendable {
     /// An exchange wants a connection; with `needsFresh`, one that has carried nothing before (a replay). The highest
-    /// priority is served first.
-    case submit(ExchangeID, to: Origin, needsFresh: Bool, priority: Float = Exchange.defaultPriority)
+    /// priority is served first. With a `loop` it had best run on a connection of that loop.
+    case submit(
+        ExchangeID, to: Origin, needsFresh: Bool, priority: Float = Exchange.defaultPriority, loop: Int? = nil
+    )
     /// A waiting exchange has another priority. Means nothing once the waiter has been answered.
     case reprioritise(WaiterID, Float)
     /// A waiting exchange was cancelled. Means nothing once the waiter has been answered.
     case cancel(WaiterID)
     /// A dial has its connection, which carries `capacity` exchanges at once (HTTP/1.1: one). With a `home` it has turned
-    /// out to be another key's: it carries the exchange that it is tied to and belongs there from then on.
-    case connected(ConnectionID, capacity: Int, home: Origin? = nil)
+    /// out to be another key's: it carries the exchange that it is tied to and belongs there from then on. It lives on that
+    /// loop.
+    case connected(ConnectionID, capacity: Int, home: Origin? = nil, loop: Int? = nil)
     /// A dial asks somebody about its peer: whoever would be served by it next is tied to it, and it serves nobody else
     /// first. Where nobody waits any more, it is given up.
     case claim(ConnectionID)
@@ -70,8 +73,8 @@ package enum PoolAction: Hashable, Sendable {
     case run(ExchangeID, on: ConnectionID, reused: Bool)
     /// The exchange waits; `cancel` takes the waiter's name.
     case wait(ExchangeID, as: WaiterID)
-    /// Open a connection and report `connected`, `dialFailed` or `descriptorsExhausted`.
-    case dial(ConnectionID, to: Origin)
+    /// Open a connection, on that loop if one is named, and report `connected`, `dialFailed` or `descriptorsExhausted`.
+    case dial(ConnectionID, to: Origin, loop: Int? = nil)
     /// Give up a dial and close what it has opened; nothing is to be reported.
     case abandonDial(ConnectionID)
     /// Close the connection; nothing is to be reported.

@@ -2,8 +2,8 @@
 
 /// Decides which exchange runs on which connection: run, dial, wait, close.
 ///
-/// Per key, idle connections are lent last in, first out, so that surplus ones grow old and close; waiters are served
-/// by priority, and first come, first served among equals. Everything the pool holds lies in slabs threaded by intrusive lists, so that an event
+/// Per key, idle connections are lent last in, first out, so that surplus ones grow old and close, those of the loop that an exchange
+/// asks for before others; waiters are served by priority, and first come, first served among equals. Everything the pool holds lies in slabs threaded by intrusive lists, so that an event
 /// costs a constant amount of work and, once the slabs are warm, no allocation. It is no pool by itself: its driver
 /// performs the actions, in order, and owns lock or loop. Pure: no I/O, no clock, no lock.
 ///
@@ -17,7 +17,7 @@
 ///   about its peer is tied to one, which runs on it, fails with it, and takes it along when it is cancelled. Who answered
 ///   may make it another key's, whose waiters it serves from then on.
 package struct PoolMachine: ~Copyable {
-    private struct Key {
+    struct Key {
         var origin: Origin?
         /// Slots of this key, dials included.
         var open: Int32 = 0
@@ -25,6 +25,8 @@ package struct PoolMachine: ~Copyable {
         /// Connections that can carry another exchange; the last is lent first.
         var available = LinkList()
         var queue = WaitQueue()
+        /// Which loop the waiter that came last had best run on: there the next dial is made.
+        var loop: Int?
     }
 
     private enum Phase { case running, shuttingDown }
@@ -32,7 +34,7 @@ package struct PoolMachine: ~Copyable {
     private let limits: PoolLimits
     private var phase = Phase.running
 
-    private var keys: [Key] = []
+    private(set) var keys: [Key] = []
     private var keyIndexes: [Origin: Int32] = [:]
     /// Keys last asked for, by the low bits of their origin's fingerprint: spares most look-ups their hashing. An
     /// entry is believed only while its key has the origin asked for.
@@ -45,7 +47,7 @@ package struct PoolMachine: ~Copyable {
 
     private(set) var slots: [ConnectionSlot] = []
     /// Threads the slots into their key's `available`, or into `vacantSlots`.
-    private var slotLinks = LinkTable()
+    private(set) var slotLinks = LinkTable()
     private var vacantSlots = LinkList()
     /// Threads the idle slots of all keys, longest idle first.
     private var idleLinks = LinkTable()
@@ -74,28 +76,6 @@ package struct PoolMachine: ~Copyable {
     }
     /// The priority that a waiter waits with, unless it has been answered.
     func priority(of waiter: WaiterID) -> Float? { waiters.priority(of: waiter) }
-    /// What there is under each key: one look at every slot.
-    var counts: [KeyCounts] {
-        var places: [Int32: Int] = [:]
-        var counts: [KeyCounts] = []
-        for (key, record) in keys.enumerated() {
-            guard let origin = record.origin else { continue }
-            places[Int32(key)] = counts.count
-            counts.append(KeyCounts(origin: origin, waiting: Int(record.queue.count)))
-        }
-        for slot in slots {
-            guard let place = places[slot.key] else { continue }
-            switch slot.state {
-            case .vacant: break
-            case .dialing(let dial):
-                counts[place].dialing += 1
-                if dial.claimant != nil { counts[place].waiting += 1 }
-            case .idle: counts[place].idle += 1
-            case .busy, .retiring: counts[place].leased += 1
-            }
-        }
-        return counts
-    }
     /// Keys that have a connection or a waiter.
     package var keyCount: Int { keyIndexes.count }
 
@@ -103,9 +83,10 @@ package struct PoolMachine: ~Copyable {
     /// with its capacity kept.
     package mutating func handle(_ event: PoolEvent, at now: Instant, into actions: inout [PoolAction]) {
         switch event {
-        case .submit(let exchange, let origin, let needsFresh, let priority):
+        case .submit(let exchange, let origin, let needsFresh, let priority, let loop):
             submit(
-                exchange, to: origin, needsFresh: needsFresh, priority: priority, at: now, into: &actions)
+                exchange, to: origin, needsFresh: needsFresh, priority: priority, loop: loop, at: now,
+                into: &actions)
         case .reprioritise(let waiter, let priority):
             guard let key = waiters.key(of: waiter) else { return }
             waiters.setPriority(priority, of: waiter, in: &keys[Int(key)].queue)
@@ -114,8 +95,8 @@ package struct PoolMachine: ~Copyable {
             let exchange = waiters.remove(waiter, from: &keys[Int(key)].queue)
             actions.append(.fail(exchange, .cancelled))
             settle(key, at: now, into: &actions)
-        case .connected(let connection, let capacity, let home):
-            connected(connection, Int32(clamping: capacity), home, at: now, into: &actions)
+        case .connected(let connection, let capacity, let home, let loop):
+            connected(connection, Int32(clamping: capacity), home, loop, at: now, into: &actions)
         case .claim(let connection):
             claim(connection, at: now, into: &actions)
         case .cancelClaim(let connection):
@@ -151,8 +132,8 @@ package struct PoolMachine: ~Copyable {
     // MARK: Exchanges
 
     private mutating func submit(
-        _ exchange: ExchangeID, to origin: Origin, needsFresh: Bool, priority: Float, at now: Instant,
-        into actions: inout [PoolAction]
+        _ exchange: ExchangeID, to origin: Origin, needsFresh: Bool, priority: Float, loop: Int?,
+        at now: Instant, into actions: inout [PoolAction]
     ) {
         guard phase == .running else {
             actions.append(.fail(exchange, .shutDown))
@@ -161,7 +142,7 @@ package struct PoolMachine: ~Copyable {
         let key = keyIndex(for: origin)
         if !needsFresh {
             while !keys[Int(key)].available.isEmpty {
-                let index = keys[Int(key)].available.last
+                let index = nearest(to: loop, of: key)
                 if slots[Int(index)].isExpired(at: now) {
                     retire(index, .expired, settling: false, at: now, into: &actions)
                 } else {
@@ -173,6 +154,7 @@ package struct PoolMachine: ~Copyable {
         let waiter = waiters.enqueue(
             exchange, key: key, lane: needsFresh ? .fresh : .any, priority: priority,
             into: &keys[Int(key)].queue)
+        keys[Int(key)].loop = loop
         actions.append(.wait(exchange, as: waiter))
         settle(key, at: now, into: &actions)
     }
@@ -278,11 +260,11 @@ package struct PoolMachine: ~Copyable {
         keys[Int(key)].open += 1
         keys[Int(key)].dials += 1
         open += 1
-        actions.append(.dial(name(of: index), to: origin))
+        actions.append(.dial(name(of: index), to: origin, loop: keys[Int(key)].loop))
     }
 
     private mutating func connected(
-        _ connection: ConnectionID, _ capacity: Int32, _ home: Origin?, at now: Instant,
+        _ connection: ConnectionID, _ capacity: Int32, _ home: Origin?, _ loop: Int?, at now: Instant,
         into actions: inout [PoolAction]
     ) {
         guard let index = index(of: connection) else {
@@ -291,7 +273,7 @@ package struct PoolMachine: ~Copyable {
         }
         let key = slots[Int(index)].key
         let claimant = slots[Int(index)].claimant
-        _ = slots[Int(index)].handle(.connected(capacity: capacity), at: now, limits: limits)
+        _ = slots[Int(index)].handle(.connected(capacity: capacity, loop: loop), at: now, limits: limits)
         if let claimant {
             lend(index, of: key, to: claimant, at: now, into: &actions)
         } else {
@@ -395,14 +377,14 @@ package struct PoolMachine: ~Copyable {
             return
         }
         guard !idle.isEmpty, !dial.isSecondTry, dial.claimant == nil,
-            let origin = keys[Int(slots[Int(index)].key)].origin
+            case let key = keys[Int(slots[Int(index)].key)], let origin = key.origin
         else {
             dialFailed(connection, .descriptorsExhausted, at: now, into: &actions)
             return
         }
         closeAllIdle(.descriptorsExhausted, at: now, into: &actions)
         _ = slots[Int(index)].handle(.retryDial, at: now, limits: limits)
-        actions.append(.dial(connection, to: origin))
+        actions.append(.dial(connection, to: origin, loop: key.loop))
     }
 
     // MARK: Room

@@ -292,6 +292,12 @@ enum Syscalls {
         _ = try unsafe withUnsafeBytes(of: &one) { bytes throws(Errno) in try unsafe write(eventfd, bytes) }
     }
 
+    /// Writes a line to standard error, if there is one and it takes that.
+    static func tellStandardError(_ line: String) {
+        var line = line
+        line.withUTF8 { _ = unsafe Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+
     /// Waits, blocking, until a descriptor is readable; false when the time is over first. -1 waits for ever.
     static func waitReadable(_ descriptor: Int32, milliseconds: Int32) throws(Errno) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

@@ -265,7 +265,8 @@ import Testing
                     let wakeUp = try WakeUp()
                     let core = try LoopCore(
                         wakeUp: wakeUp, inbox: LoopInbox(wakeUp: wakeUp),
-                        activity: LoopActivity(now: MonotonicClock().now()), clock: MonotonicClock())
+                        activity: LoopActivity(now: MonotonicClock().now()), clock: MonotonicClock(),
+                        diagnose: { _ in })
                     let bells = [try WakeUp(), try WakeUp()]
                     let channels = [Recorder(), Recorder()]
                     let late = Recorder()
@@ -286,7 +287,7 @@ import Testing
                         }
                     }
                     for bell in bells { bell.ring() }
-                    _ = core.turn()
+                    _ = core.turn(of: loop)
                     return .success([channels[0].events + channels[1].events, late.events, core.registered])
                 } catch {
                     return .failure(error)

@@ -17,18 +17,19 @@ import Testing
         let wakeUp = try WakeUp()
         let inbox = LoopInbox(wakeUp: wakeUp)
         var batch: [LoopInbox.Work] = []
+        var jobs = JobQueue()
 
         #expect(inbox.fallAsleep())
         for _ in 0..<100 { #expect(inbox.submit {}) }
         #expect(try rings(wakeUp) == 1)
 
-        #expect(inbox.take(into: &batch) == .open)
+        #expect(inbox.take(into: &batch, &jobs) == .open)
         #expect(batch.count == 100)
         batch = []
         for _ in 0..<10 { #expect(inbox.submit {}) }
         #expect(try rings(wakeUp) == 0, "the loop is awake and will look by itself")
         #expect(!inbox.fallAsleep(), "there is work")
-        _ = inbox.take(into: &batch)
+        _ = inbox.take(into: &batch, &jobs)
         #expect(inbox.fallAsleep())
         #expect(inbox.submit {})
         #expect(try rings(wakeUp) == 1)
@@ -42,7 +43,8 @@ import Testing
         #expect(!inbox.close(), "accepted work has not run")
         #expect(inbox.submit {}, "closing still accepts")
         var batch: [LoopInbox.Work] = []
-        #expect(inbox.take(into: &batch) == .closing)
+        var jobs = JobQueue()
+        #expect(inbox.take(into: &batch, &jobs) == .closing)
         #expect(batch.count == 2)
         #expect(inbox.close())
         #expect(!inbox.submit {})

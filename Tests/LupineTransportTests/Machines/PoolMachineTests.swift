@@ -31,6 +31,53 @@ struct PoolMachineTests {
         #expect(model.dialCount == 1)
     }
 
+    // MARK: loops
+
+    @Test func anExchangeRunsOnTheLoopThatItAsksForIfItCan() {
+        var model = PoolModel(PoolLimits())
+        var exchanges: [Int: ExchangeID] = [:]
+        for loop in 0..<3 { exchanges[loop] = model.submit(a, loop: loop) }
+        // Each dial goes to its exchange's loop.
+        let dials = model.dialing
+        #expect(dials.map { model.connections[$0]?.loop } == [0, 1, 2])
+        for dial in dials { model.connect(dial) }
+        for dial in dials.reversed() {
+            for exchange in model.connections[dial]?.exchanges ?? [] {
+                model.finish(exchange, on: dial, .reusable(KeepAlive()))
+            }
+        }
+        // The last in is that of loop 0; who asks for another has it all the same.
+        let second = model.submit(a, loop: 1)
+        #expect(model.lastActions == [.run(second, on: dials[1], reused: true)])
+        // There is none left on that loop: the last in.
+        let third = model.submit(a, loop: 1)
+        #expect(model.lastActions == [.run(third, on: dials[0], reused: true)])
+        let fourth = model.submit(a)
+        #expect(model.lastActions == [.run(fourth, on: dials[2], reused: true)])
+        // Nothing lies idle: a dial, there.
+        model.submit(a, loop: 1)
+        #expect(model.dialing.map { model.connections[$0]?.loop } == [1])
+        model.submit(a)
+        #expect(model.dialing.map { model.connections[$0]?.loop } == [1, nil])
+    }
+
+    @Test func onlyTheLastFewAreLookedAtForALoop() {
+        let few = PoolMachine.nearestLooks
+        var model = PoolModel(PoolLimits(perHost: few + 1, total: few + 1))
+        for loop in 0...few { model.submit(a, loop: loop) }
+        let dials = model.dialing
+        for dial in dials { model.connect(dial) }
+        for dial in dials {
+            for exchange in model.connections[dial]?.exchanges ?? [] {
+                model.finish(exchange, on: dial, .reusable(KeepAlive()))
+            }
+        }
+        var actions: [PoolAction] = []
+        model.machine.handle(
+            .submit(ExchangeID(rawValue: 999), to: a, needsFresh: false, loop: 0), at: .zero, into: &actions)
+        #expect(actions == [.run(ExchangeID(rawValue: 999), on: dials[few], reused: true)])
+    }
+
     // MARK: dials that ask
 
     @Test func aDialThatAsksIsTiedToTheOldestWaiter() {

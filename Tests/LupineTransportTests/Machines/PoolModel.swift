@@ -12,6 +12,8 @@ struct PoolModel: ~Copyable {
         /// The exchange that its dial is tied to.
         var claimant: ExchangeID?
         var isRetiring = false
+        /// Where it lives, once it has been opened.
+        var loop: Int?
         var capacity = 1
         var exchanges: Set<ExchangeID> = []
         var wasUsed = false
@@ -59,6 +61,10 @@ struct PoolModel: ~Copyable {
     private(set) var waiterNames: Set<WaiterID> = []
     private var connectionNames: Set<ConnectionID> = []
     private var retried: Set<ConnectionID> = []
+    /// Which loop the newest waiter of an origin asked for.
+    private var wishes: [Origin: Int] = [:]
+    /// Exchanges that ran on a connection of the loop that they had asked for.
+    private(set) var ranAtHome = 0
     private var clock = 0
     private var peakWaiting = 0
     /// Whose dial has just failed under it.
@@ -74,11 +80,12 @@ struct PoolModel: ~Copyable {
 
     @discardableResult
     mutating func submit(
-        _ origin: Origin, needsFresh: Bool = false, priority: Float = Exchange.defaultPriority
+        _ origin: Origin, needsFresh: Bool = false, priority: Float = Exchange.defaultPriority,
+        loop: Int? = nil
     ) -> ExchangeID {
         submitted += 1
         let exchange = ExchangeID(rawValue: submitted)
-        handle(.submit(exchange, to: origin, needsFresh: needsFresh, priority: priority))
+        handle(.submit(exchange, to: origin, needsFresh: needsFresh, priority: priority, loop: loop))
         return exchange
     }
 
@@ -88,13 +95,18 @@ struct PoolModel: ~Copyable {
     }
 
     /// With a `home`, what its dial was asked has made it another key's; nobody is asked for a dial that is tied to nobody.
-    mutating func connect(_ connection: ConnectionID, capacity: Int = 1, home: Origin? = nil) {
+    mutating func connect(
+        _ connection: ConnectionID, capacity: Int = 1, home: Origin? = nil, loop: Int? = nil
+    ) {
         let home = connections[connection]?.claimant == nil ? nil : home
         connections[connection]?.isDialing = false
+        // A dial that was to be made on a loop is made there.
+        let loop = connections[connection]?.loop ?? loop
+        connections[connection]?.loop = loop
         connections[connection]?.capacity = capacity
         connections[connection]?.retiresAt = limits.maximumAge.map { now + $0 } ?? .distantFuture
         becomeAvailable(connection)
-        handle(.connected(connection, capacity: capacity, home: home))
+        handle(.connected(connection, capacity: capacity, home: home, loop: loop))
     }
 
     mutating func finish(_ exchange: ExchangeID, on connection: ConnectionID, _ reuse: PoolEvent.Reuse) {
@@ -233,14 +245,14 @@ struct PoolModel: ~Copyable {
                 #expect(lane.allSatisfy { entry.value.isDue(noLaterThan: $0) }, "\(action): out of turn")
                 #expect(connection.origin == entry.value.origin)
                 if entry.value.isFresh {
-                    guard case .connected(let new, _, _) = event, new == name else {
+                    guard case .connected(let new, _, _, _) = event, new == name else {
                         Issue.record("\(action): a replay must run on a new connection")
                         return
                     }
                 }
                 waiting[entry.key] = nil
             } else if connection.claimant == exchange {
-                guard case .connected(name, _, let home) = event else {
+                guard case .connected(name, _, let home, _) = event else {
                     Issue.record("\(action): its dial is not over")
                     return
                 }
@@ -254,14 +266,22 @@ struct PoolModel: ~Copyable {
                         connections[name]?.isRetiring = true
                     }
                 }
-            } else if case .submit(let fresh, let origin, let needsFresh, _) = event, fresh == exchange {
+            } else if case .submit(let fresh, let origin, let needsFresh, _, let loop) = event,
+                fresh == exchange
+            {
                 #expect(connection.origin == origin)
                 #expect(!needsFresh)
                 #expect(
                     connection.idleUntil.map { $0 > now } ?? true, "\(action): an expired connection was lent"
                 )
+                let near = connections.values.filter {
+                    $0.origin == origin && $0.hasRoom && loop != nil && $0.loop == loop
+                }
+                let isNear = loop != nil && connection.loop == loop
+                if isNear { ranAtHome += 1 }
+                #expect(isNear || near.isEmpty, "\(action): not on the loop that it asks for")
                 if connection.capacity == 1 {
-                    let others = connections.values.filter {
+                    let others = (isNear ? near : Array(connections.values)).filter {
                         $0.origin == origin && $0.hasRoom && $0.capacity == 1
                     }
                     #expect(
@@ -277,7 +297,7 @@ struct PoolModel: ~Copyable {
             connections[name]?.idleUntil = nil
             if connection.remaining != .max { connections[name]?.remaining -= 1 }
         case .wait(let exchange, let waiter):
-            guard case .submit(let fresh, let origin, let needsFresh, let priority) = event,
+            guard case .submit(let fresh, let origin, let needsFresh, let priority, let loop) = event,
                 fresh == exchange
             else {
                 Issue.record("\(action): it was not submitted")
@@ -287,8 +307,10 @@ struct PoolModel: ~Copyable {
             waiting[waiter] = Waiter(
                 exchange: exchange, origin: origin, isFresh: needsFresh, place: clock, priority: priority)
             peakWaiting = max(peakWaiting, waiting.count)
-        case .dial(let name, let origin):
+            wishes[origin] = loop
+        case .dial(let name, let origin, let loop):
             dialCount += 1
+            #expect(loop == wishes[origin], "\(action): not where the newest waiter wants it")
             if case .descriptorsExhausted(name) = event {
                 #expect(connections[name]?.isDialing == true)
                 #expect(retried.insert(name).inserted, "\(action): tried a third time")
@@ -296,12 +318,13 @@ struct PoolModel: ~Copyable {
                 #expect(connectionNames.insert(name).inserted, "a connection's name was given out twice")
                 connections[name] = Connection(origin: origin)
             }
+            connections[name]?.loop = loop
             #expect(!isShutDown)
         case .abandonDial(let name):
             #expect(connections[name]?.isDialing == true)
             connections[name] = nil
         case .close(let name, let reason):
-            if case .connected(name, _, _) = event, connections[name] == nil {
+            if case .connected(name, _, _, _) = event, connections[name] == nil {
                 #expect(reason == .unwanted)
                 return
             }
@@ -312,7 +335,7 @@ struct PoolModel: ~Copyable {
             #expect(connection.exchanges.isEmpty, "\(action): it carries an exchange")
             #expect(!connection.isDialing)
         case .fail(let exchange, let failure):
-            if failure == .shutDown, case .submit(exchange, _, _, _) = event {
+            if failure == .shutDown, case .submit(exchange, _, _, _, _) = event {
                 answer(exchange, .failed(failure))
                 return
             }

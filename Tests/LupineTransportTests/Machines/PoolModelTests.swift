@@ -60,6 +60,7 @@ struct PoolModelTests {
         }
         #expect(model.machine.openCount == 0)
         #expect(model.machine.keyCount == 0)
+        if walk.limits.perHost > 2 { #expect(model.ranAtHome > 0, "nobody ran where it wanted to") }
         #expect(model.answers.count == Int(model.submitted), "every exchange was answered")
     }
 
@@ -72,13 +73,14 @@ struct PoolModelTests {
             guard model.waiting.count < 60, let origin = origins.randomElement(using: &random) else { return }
             model.submit(
                 origin, needsFresh: Int.random(in: 0..<12, using: &random) == 0,
-                priority: priority(&random))
+                priority: priority(&random), loop: loop(&random))
         case 33..<50:
             guard let dial = model.dialing.randomElement(using: &random) else { return }
             model.connect(
                 dial, capacity: Int.random(in: 1...largestCapacity, using: &random),
                 home: Int.random(in: 0..<3, using: &random) == 0
-                    ? origins.randomElement(using: &random) : nil)
+                    ? origins.randomElement(using: &random) : nil,
+                loop: Int.random(in: 0..<Self.loops, using: &random))
         case 50..<80:
             guard let connection = model.busy.randomElement(using: &random),
                 let exchange = model.connections[connection]?.exchanges
@@ -132,6 +134,13 @@ struct PoolModelTests {
         case _:
             model.advance(by: .milliseconds(Int64.random(in: 1...400, using: &random)))
         }
+    }
+
+    private static let loops = 3
+
+    /// Half of the exchanges come from threads that are no loops'.
+    private func loop(_ random: inout SeededRandom) -> Int? {
+        Bool.random(using: &random) ? Int.random(in: 0..<Self.loops, using: &random) : nil
     }
 
     private func priority(_ random: inout SeededRandom) -> Float {

@@ -86,7 +86,7 @@ private struct NoFetcher: RevocationFetcher {
         #expect(counts.map(\.proxy) == [nil, "http://proxy.test:3128", nil])
         #expect(counts.map(\.dialing) == [1, 1, 2] && counts.map(\.waiting) == [1, 1, 4])
         // One is opened, and carries the first that waits.
-        for case .dial(let connection, let origin) in actions
+        for case .dial(let connection, let origin, _) in actions
         where origin.scheme == .http && origin.proxy == nil {
             machine.handle(.connected(connection, capacity: 1), at: .zero, into: &actions)
         }

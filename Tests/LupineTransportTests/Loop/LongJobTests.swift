@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+
+import LupineTestKit
+import Testing
+
+@testable import LupineTransport
+
+/// What is said of jobs that hold up their loop.
+@Suite(.timeLimit(.minutes(1))) struct LongJobTests {
+    @Test func theWarningNamesTheJobTheLoopAndWhatToDo() throws {
+        let job = try #require(LongJob("UnownedJob(id: 7)", on: "lupine-loop-0", for: .milliseconds(73)))
+        #expect(
+            job.warning == """
+                lupine: UnownedJob(id: 7) ran for 73 ms on the event loop lupine-loop-0, whose connections waited meanwhile. \
+                Code on an executor of Lupine's must not block: run what blocks or computes for long in a task without this \
+                executor (Task.detached, executorPreference: globalConcurrentExecutor) or on an actor with an executor of its \
+                own. This is said once for each loop, in debug builds only.
+
+                """)
+        #expect(LongJob("", on: "", for: .milliseconds(50)) == nil)
+    }
+
+    #if DEBUG
+        @Test("[C-61] a loop tells of the first long job alone") func first() async throws {
+            let clock = ManualClock()
+            let told = Box<[LongJob]>([])
+            let loop = try EventLoop.start(
+                name: "test-loop", clock: clock, callouts: nil,
+                diagnose: { job in told.update { $0.append(job) } })
+            for length in [0, 50, 51, 80] {
+                await Task(executorPreference: loop) { clock.advance(by: .milliseconds(length)) }.value
+                // Behind the job.
+                await loop.run {}
+            }
+            #expect(told.value.map(\.length) == [.milliseconds(51)])
+            #expect(told.value.first?.thread == "test-loop")
+            #expect(told.value.first?.job.hasPrefix("UnownedJob(id: ") == true)
+            await loop.shutdown()
+        }
+    #endif
+}

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: MIT
+
+import LupineOrigin
+import LupineTestKit
+import Testing
+
+@testable import LupineTransport
+
+/// Swift tasks of the program's on a loop: where their jobs run, when, and that each does.
+@Suite(.timeLimit(.minutes(3))) struct LoopExecutorTests {
+    /// Has a task take notes as it begins.
+    private func note(_ text: String, in notes: Box<[String]>, on loop: EventLoop) {
+        Task(executorPreference: loop) { notes.update { $0.append(text) } }
+    }
+
+    // MARK: where and in which order
+
+    @Test("[C-60] jobs run on the thread of the loop") func thread() async throws {
+        try await withLoop { loop in
+            try await withLoop { other in
+                let seen = await Task(executorPreference: loop) { () -> [Bool] in
+                    var seen = [loop.isOnLoop, EventLoop.ofRunningJob === loop]
+                    // Resumed on another thread, it comes back.
+                    await other.run {}
+                    seen.append(loop.isOnLoop)
+                    await withTaskGroup { group in group.addTask { await other.run {} } }
+                    async let child = loop.isOnLoop
+                    seen.append(await child)
+                    return seen
+                }.value
+                #expect(seen == [true, true, true, true])
+                #expect(await loop.run { EventLoop.ofRunningJob == nil && EventLoop.current === loop })
+            }
+        }
+    }
+
+    @Test("[C-61] jobs run in the order in which they came") func order() async throws {
+        try await withLoop { loop in
+            let seen = Box<[Int]>([])
+            for number in 0..<1_000 {
+                Task(executorPreference: loop) { seen.update { $0.append(number) } }
+            }
+            await Task(executorPreference: loop) {}.value
+            #expect(seen.value == (0..<1_000).map { $0 })
+        }
+    }
+
+    @Test("[C-63] jobs from many threads run once") func manyThreads() async throws {
+        try await withLoop { loop in
+            let sum = Box(0)
+            await withTaskGroup { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        for _ in 0..<500 {
+                            await Task(executorPreference: loop) { sum.update { $0 += 1 } }.value
+                        }
+                    }
+                }
+            }
+            #expect(sum.value == 4_000)
+        }
+    }
+
+    @Test("[C-60] what an actor does stays on the actor's executor, if it has one of its own")
+    func actors() async throws {
+        try await withLoop { loop in
+            let seen = await Task(executorPreference: loop) {
+                [await Plain().isOn(loop), await Main.isOn(loop), loop.isOnLoop]
+            }.value
+            #expect(seen == [true, false, true])
+        }
+    }
+
+    private actor Plain {
+        func isOn(_ loop: EventLoop) -> Bool { loop.isOnLoop }
+    }
+
+    @MainActor private enum Main {
+        static func isOn(_ loop: EventLoop) -> Bool { loop.isOnLoop }
+    }
+
+    // MARK: when
+
+    @Test("[C-61] jobs run behind what the turn has brought") func turn() async throws {
+        final class Listener: TurnEndListener {
+            let notes: Box<[String]>
+            init(_ notes: Box<[String]>) { self.notes = notes }
+            func turnEnded() { notes.update { $0.append("listener") } }
+        }
+        try await withLoop(clock: ManualClock()) { loop in
+            let notes = Box<[String]>([])
+            await loop.run {
+                note("job", in: notes, on: loop)
+                loop.executeOnLoop { notes.update { $0.append("deferred") } }
+                _ = loop.schedule(after: .zero) { _ in notes.update { $0.append("timer") } }
+                loop.atTurnEnd(Listener(notes))
+                notes.update { $0.append("work") }
+            }
+            await Task(executorPreference: loop) {}.value
+            #expect(notes.value == ["work", "timer", "deferred", "listener", "job"])
+        }
+    }
+
+    /// Notes where it is when octets come, and lets a task go on meanwhile.
+    private final class Reader: LoopChannel {
+        let loop: EventLoop
+        let socket: Socket
+        let notes: Box<[String]>
+        let waiting: Box<CheckedContinuation<Void, Never>?>
+        var registration: Registration?
+
+        init(
+            _ socket: consuming Socket, _ loop: EventLoop, _ notes: Box<[String]>,
+            _ waiting: Box<CheckedContinuation<Void, Never>?>
+        ) throws {
+            (self.loop, self.notes, self.waiting) = (loop, notes, waiting)
+            self.socket = consume socket
+            registration = try loop.register(self.socket.descriptor, self)
+        }
+
+        func channelReady(_ readiness: Readiness) {
+            guard readiness.contains(.readable) else { return }
+            notes.update { $0.append("read begins") }
+            waiting.update { waiting in
+                waiting?.resume()
+                waiting = nil
+            }
+            loop.executeOnLoop { [notes] in notes.update { $0.append("put off") } }
+            notes.update { $0.append("read ends") }
+        }
+
+        func loopWillClose() {
+            if let registration { loop.deregister(registration) }
+        }
+    }
+
+    @Test("[C-61] a task that a read lets go on does not run inside it") func reading() async throws {
+        try await withLoop { loop in
+            let (client, server) = try connectedPair(.loopback)
+            let notes = Box<[String]>([])
+            let waiting = Box<CheckedContinuation<Void, Never>?>(nil)
+            #expect(await loop.run { (try? Reader(server.take(), loop, notes, waiting)) != nil })
+            let writer = client.take()
+            await Task(executorPreference: loop) {
+                await withCheckedContinuation { continuation in
+                    waiting.update { $0 = continuation }
+                    _ = try? writer.send([1].span)
+                }
+                notes.update { $0.append("task") }
+            }.value
+            #expect(notes.value == ["read begins", "read ends", "put off", "task"])
+        }
+    }
+
+    // MARK: fairness
+
+    @Test("[C-61] a task that never stops leaves the loop its events") func endlessTask() async throws {
+        try await withStack { client, origin in
+            let executor = client.executor
+            let (isOver, rounds) = (Box(false), Box(0))
+            let spinning = Task(executorPreference: executor) {
+                while !isOver.value {
+                    rounds.update { $0 += 1 }
+                    await Task.yield()
+                }
+            }
+            for _ in 0..<10 {
+                let response = try await client.get(origin.url + "/bytes/100000")
+                #expect(try await response.body.text().utf8.count > 0)
+            }
+            // It went on meanwhile, and does still.
+            let seen = rounds.value
+            while rounds.value == seen { await Task.yield() }
+            isOver.update { $0 = true }
+            await spinning.value
+        }
+    }
+
+    @Test("[C-61] work that never stops leaves the tasks their turns") func endlessWork() async throws {
+        try await withLoop { loop in
+            let isOver = Box(false)
+            @Sendable func again() {
+                if !isOver.value { loop.executeOnLoop(again) }
+            }
+            await loop.run { again() }
+            for _ in 0..<100 { await Task(executorPreference: loop) {}.value }
+            isOver.update { $0 = true }
+        }
+    }
+
+    @Test("[C-61] jobs that take long share the loop with its work")
+    func longJobs() async throws {
+        let clock = ManualClock()
+        try await withLoop(clock: clock) { loop in
+            let notes = Box<[String]>([])
+            await loop.run {
+                for number in 1...3 {
+                    Task(executorPreference: loop) {
+                        #expect(loop.now == clock.now(), "the time of a job is the present")
+                        clock.advance(by: .milliseconds(5))
+                        notes.update { $0.append("job \(number)") }
+                        if number == 1 { _ = loop.execute { notes.update { $0.append("work") } } }
+                    }
+                }
+            }
+            await Task(executorPreference: loop) {}.value
+            #expect(notes.value == ["job 1", "work", "job 2", "job 3"])
+        }
+    }
+
+    @Test("[C-61] what a job enqueues waits for the next turn")
+    func enqueuedByJobs() async throws {
+        try await withLoop(clock: ManualClock()) { loop in
+            let notes = Box<[String]>([])
+            await loop.run {
+                _ = Task(executorPreference: loop) {
+                    note("second", in: notes, on: loop)
+                    _ = loop.execute { notes.update { $0.append("work") } }
+                    notes.update { $0.append("first") }
+                }
+            }
+            await Task(executorPreference: loop) {}.value
+            await Task(executorPreference: loop) {}.value
+            #expect(notes.value == ["first", "work", "second"])
+        }
+    }
+
+    // MARK: the library's own work
+
+    @Test("work of the library's that a job has led to is not the program's")
+    func workInsideJobs() async throws {
+        try await withLoop { loop in
+            let seen = await Task(executorPreference: loop) { () -> [Bool] in
+                let inside = Box(true)
+                _ = loop.executeInline { inside.update { $0 = EventLoop.ofRunningJob != nil } }
+                return [inside.value, EventLoop.ofRunningJob != nil]
+            }.value
+            #expect(seen == [false, true])
+        }
+    }
+
+    /// Under `LUPINE_HELD_LOCKS` this stops the program where the exception is not known.
+    @Test func theProgramMayBeCalledInAJobOfItsOwn() async throws {
+        try await withLoop { loop in await Task(executorPreference: loop) { assertNotOnLoop() }.value }
+    }
+
+    // MARK: the end
+
+    @Test("[C-63] jobs of a loop that has ended run elsewhere") func ended() async throws {
+        let loop = try EventLoop.start(name: "test-loop")
+        await loop.shutdown()
+        let ran = Box(0)
+        for _ in 0..<100 {
+            let isElsewhere = await Task(executorPreference: loop) { () -> Bool in
+                await Task.yield()
+                ran.update { $0 += 1 }
+                return EventLoop.current == nil
+            }.value
+            #expect(isElsewhere)
+        }
+        #expect(ran.value == 100)
+    }
+
+    @Test("[C-63] jobs that wait when the loop ends run once") func waiting() async throws {
+        let loop = try EventLoop.start(name: "test-loop")
+        let ran = Box([Int](repeating: 0, count: 200))
+        let tasks = await loop.run { () -> [Task<Void, Never>] in
+            let before = (0..<100).map { number in
+                Task(executorPreference: loop) { ran.update { $0[number] += 1 } }
+            }
+            loop.beginShutdown()
+            return before
+                + (100..<200).map { number in
+                    Task(executorPreference: loop) { ran.update { $0[number] += 1 } }
+                }
+        }
+        for task in tasks { await task.value }
+        await loop.shutdown()
+        #expect(ran.value.allSatisfy { $0 == 1 })
+    }
+
+    @Test("[C-63] no job is lost while a loop ends") func ending() async throws {
+        for _ in 0..<20 {
+            let loop = try EventLoop.start(name: "test-loop")
+            let (began, steps) = (Gate(), Box(0))
+            let tasks = (0..<16).map { _ in
+                Task(executorPreference: loop) {
+                    for _ in 0..<50 {
+                        began.open()
+                        await Task.yield()
+                        steps.update { $0 += 1 }
+                    }
+                }
+            }
+            await began.wait()
+            await loop.shutdown()
+            for task in tasks { await task.value }
+            #expect(steps.value == 16 * 50)
+        }
+    }
+
+    @Test("[C-63] a task that never stops does not keep its loop") func endlessTaskAtTheEnd() async throws {
+        let loop = try EventLoop.start(name: "test-loop")
+        let (isOver, began) = (Box(false), Gate())
+        let spinning = Task(executorPreference: loop) {
+            began.open()
+            while !isOver.value { await Task.yield() }
+            return EventLoop.current == nil
+        }
+        await began.wait()
+        await loop.shutdown()
+        isOver.update { $0 = true }
+        #expect(await spinning.value)
+    }
+
+    @Test("[C-63] a task may end the loops that it runs on") func endingItsOwn() async throws {
+        for index in 0..<3 {
+            let group = try EventLoopGroup(count: 3, name: "test")
+            await Task(executorPreference: group.loops[index]) { await group.shutdown() }.value
+            #expect(!group.loops.contains { $0.execute {} })
+        }
+    }
+
+    @Test("[C-63] whoever keeps an executor keeps no client") func keeping() async throws {
+        let executor: any TaskExecutor
+        do { executor = HTTPClient(configuration: .with { _ in }).executor }
+        // The client has gone, and its loops end, whoever has one as an executor.
+        while await Task(executorPreference: executor, operation: { EventLoop.current != nil }).value {}
+    }
+}
