@@ -61,6 +61,7 @@ extension Request {
 
     /// Takes the attempt's task, and does to it what the state wants.
     func didCreateTask(_ task: URLSessionTask) {
+        if !preference.isNone { task.prefer(preference) }
         let (action, begun) = mutableState.write { state -> (RequestMachine.Action, TaskAction?) in
             state.tasks.append(task)
             if let credential = state.credential { task.ownCredential = credential }

@@ -87,6 +87,8 @@ public class Request: @unchecked Sendable {
     }
 
     let mutableState: Protected<MutableState>
+    /// Whose connections the request prefers: those of the loop that the program's task runs on, if it does.
+    let preference = LoopPreference()
     /// The session's root queue: everything that happens to the request happens on it.
     public let underlyingQueue: DispatchQueue
     /// Where serializers run.

@@ -17,6 +17,8 @@ struct HopRequest: Sendable {
     var wholeTimeout: Interval?
     /// Orders hops that wait for a connection: 0...1.
     var priority: Float = 0.5
+    /// Whose connections it prefers.
+    var loop: EventLoop?
     /// Whether a server that asks may learn who the session is.
     var usesClientIdentity = true
     /// Who we are to the proxy, in the place of what the configuration says.

@@ -101,7 +101,7 @@ final class NetworkLoad: HopLoad {
         let exchange = Exchange(
             head: plan.head, content: plan.content(stream), origin: plan.origin, options: plan.options,
             observation: hop.place.flatMap { engine.reporter?.observation(at: $0) },
-            at: settings.clock.transport.now(), sink: self)
+            preferring: hop.loop, at: settings.clock.transport.now(), sink: self)
         flow.withLock { $0.progress = SendProgress(expected: plan.length) }
         let isWanted = life.withLock { life -> Bool in
             guard case .preparing = life.stage else { return false }

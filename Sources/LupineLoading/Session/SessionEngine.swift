@@ -297,6 +297,9 @@ final class SessionEngine: Sendable {
     /// A loop for what is to be done in order without a connection; nil when the engine could not be made.
     var anyLoop: EventLoop? { (try? parts.get())?.group.next() }
 
+    /// One of the loops, each in turn; nil when the engine could not be made.
+    var executor: EventLoop? { (try? parts.get())?.group.nextExecutor() }
+
     /// Where a stream task's connection goes. A proxy is asked for a tunnel, as for https.
     ///
     /// - Parameter trust: What the task brings along whose delegate wants to be asked about the peer.

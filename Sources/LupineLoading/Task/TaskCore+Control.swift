@@ -69,6 +69,9 @@ extension TaskCore {
         }
     }
 
+    /// Has the task prefer connections of that loop. Before it is resumed.
+    func prefer(_ preference: LoopPreference) { state.withLock { $0.preference = preference } }
+
     /// What a cancelled task completes with.
     var cancellation: URLError { URLError.cancelled(url: currentRequest?.url) }
 
@@ -77,10 +80,11 @@ extension TaskCore {
     private func startLoad() {
         guard let making = state.withLock({ $0.making.take() }) else { return }
         let load = making.load(for: self)
-        let (priority, isCancelled) = state.withLock { state in
+        let (priority, isCancelled, preference) = state.withLock { state in
             state.load = load
-            return (state.priority, state.machine.state == .cancelling)
+            return (state.priority, state.machine.state == .cancelling, state.preference)
         }
+        if let loop = preference?.loop ?? LoopPreference().loop { load.prefer(loop) }
         if priority != URLSessionTask.defaultPriority { load.setPriority(priority) }
         if isCancelled { load.cancel(cancellation) }
         load.start()

@@ -58,6 +58,8 @@ final class TaskCore: Sendable {
         /// It keeps its delegate as long as it has tasks.
         var sessionHasDelegate = false
         var priority = URLSessionTask.defaultPriority
+        /// Whose connections it prefers, where that is not the loop whose job resumes it first.
+        var preference: LoopPreference?
         var counts = Counts()
         var hints = Hints()
         var progress: Progress?

@@ -15,6 +15,7 @@ extension TaskDriver {
         var streams: Set<ObjectIdentifier>
         var deadline: Instant?
         var priority: Float
+        var loop: EventLoop?
         var isSuspended: Bool
         var distrustsStored: Bool
         var authenticator: Rare<Authenticator>?
@@ -43,7 +44,7 @@ extension TaskDriver {
             return Plan(
                 request: state.request, body: state.body, move: state.move,
                 credential: state.redirectCredential, streams: state.streams, deadline: state.deadline,
-                priority: state.priority, isSuspended: state.isSuspended,
+                priority: state.priority, loop: state.loop, isSuspended: state.isSuspended,
                 distrustsStored: state.distrustsStored,
                 authenticator: state.authenticator)
         }
@@ -286,6 +287,7 @@ extension TaskDriver {
             mayDecode: context.settings.lupine.decodesContent && order.mayDecode,
             wholeTimeout: plan.deadline.map { $0 - context.clock.now() }, priority: plan.priority,
             usesClientIdentity: context.settings.mayIdentify(to: sent.url, after: plan.move))
+        request.loop = plan.loop
         request.proxyAuthorization = hop.fields.proxyAuthorization
         request.tunnelAuthorizer = hop.fields.tunnelAuthorizer
         request.taskTrust = trust(for: sent)

@@ -42,6 +42,8 @@ final class TaskDriver: Sendable {
 
         var isSuspended = false
         var priority: Float = 0.5
+        /// Whose connections the hops prefer.
+        var loop: EventLoop?
         /// The farthest that redirects have led.
         var move = RedirectMove.withinOrigin
         /// Whom the last redirect named.
@@ -189,6 +191,9 @@ final class TaskDriver: Sendable {
         }
         hop?.setPriority(priority)
     }
+
+    /// Has the hops prefer connections of that loop.
+    func prefer(_ loop: EventLoop) { state.withLock { $0.loop = loop } }
 
     // MARK: the machine
 

@@ -18,12 +18,15 @@ protocol TaskLoad: AnyObject, Sendable {
     func setSuspended(_ isSuspended: Bool)
     /// Which of those that wait for a connection goes first.
     func setPriority(_ priority: Float)
+    /// Whose connections it had best have. Before `start`.
+    func prefer(_ loop: EventLoop)
     /// For a load that has ended, and whose task has not: calls back with the error when the time for the whole is over, once,
     /// unless that is taken back before.
     func whenTimeIsUp(_ ring: @escaping @Sendable (URLError) -> Void) -> SessionClock.Cancel
 }
 
 extension TaskLoad {
+    func prefer(_ loop: EventLoop) {}
     func save(into target: FileTarget) {}
     func whenTimeIsUp(_ ring: @escaping @Sendable (URLError) -> Void) -> SessionClock.Cancel { {} }
 }

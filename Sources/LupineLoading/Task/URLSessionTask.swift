@@ -123,6 +123,9 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
     /// called before the task is resumed.
     package func collectContent() { core.collectContent() }
 
+    /// Has the task prefer connections of an event loop, where the program's Swift task runs. To be called before it is resumed.
+    package func prefer(_ preference: LoopPreference) { core.prefer(preference) }
+
     /// Which of the tasks that wait for a connection goes first: 0...1.
     open var priority: Float {
         get { core.priority }

@@ -75,6 +75,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
         socket.setHeld(isSuspended)
     }
     func setPriority(_ priority: Float) { driver.withLock { $0 }?.setPriority(priority) }
+    func prefer(_ loop: EventLoop) { driver.withLock { $0 }?.prefer(loop) }
 
     // MARK: the driver's side
 

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineLoading
+import LupineOrigin
+import LupineTransport
+import Testing
+
+@testable import Lupine
+
+/// Tasks of the program's on the event loops of a session.
+@Suite(.timeLimit(.minutes(3))) struct SessionExecutorTests {
+    /// Runs `body` with a session that has loops of its own.
+    private func withLoops(
+        _ count: Int = 3, interceptor: (any RequestInterceptor)? = nil,
+        _ body: (ObservedStage) async throws -> Void
+    ) async throws {
+        func configure(_ configuration: URLSessionConfiguration) {
+            configuration.lupine.ownEventLoops = count
+        }
+        try await withObserved(interceptor: interceptor, configure: configure, body)
+    }
+
+    @Test("[C-60] the executors of a session are its loops, in turn")
+    func turns() async throws {
+        try await withLoops { stage in
+            let loops = (0..<6).compactMap { _ in stage.session.executor as? EventLoop }
+            #expect(Set(loops.map(ObjectIdentifier.init)).count == 3)
+            #expect(loops.prefix(3).elementsEqual(loops.suffix(3), by: ===))
+            // The URLSession counts the same turns.
+            #expect(stage.session.session.executor as? EventLoop === loops[0])
+        }
+    }
+
+    @Test("[C-60] a task that awaits goes on on its loop, in all forms")
+    func forms() async throws {
+        try await withLoops { stage in
+            let loop = try #require(stage.session.executor as? EventLoop)
+            let address = stage.url("/bytes/100")
+            let session = stage.session
+            let isThere = try await Task(executorPreference: loop) { () -> [Bool] in
+                var isThere = [loop.isOnLoop]
+                _ = try await session.request(address).serializingData().value
+                isThere.append(loop.isOnLoop)
+                _ = await session.request(address).serializingData().response
+                isThere.append(loop.isOnLoop)
+                let file = try await session.download(address).serializingDownloadedFileURL().value
+                try FileManager.default.removeItem(at: file)
+                isThere.append(loop.isOnLoop)
+                for await _ in session.streamRequest(address).streamTask().streamingData() {
+                    isThere.append(loop.isOnLoop)
+                }
+                return isThere
+            }.value
+            #expect(isThere.count >= 6 && isThere.allSatisfy { $0 })
+            let isStillThere = try await withTaskExecutorPreference(loop) {
+                async let first = session.request(address).serializingData().value
+                async let second = session.request(address).serializingData().value
+                _ = try await (first, second)
+                return loop.isOnLoop
+            }
+            #expect(isStillThere)
+        }
+    }
+
+    @Test("[C-62] a request of a task on a loop is dialled on that loop and comes back to its connection")
+    func connections() async throws {
+        try await withLoops { stage in
+            let loops = (0..<3).compactMap { _ in stage.session.executor as? EventLoop }
+            let (session, address) = (stage.session, stage.url("/bytes/10"))
+            for _ in 0..<3 {
+                try await Task(executorPreference: loops[1]) {
+                    _ = try await session.request(address).serializingData().value
+                }.value
+            }
+            #expect(loops.map(\.load) == [0, 1, 0])
+        }
+    }
+
+    @Test("[C-62] each attempt of a request prefers the loop of the task that made it")
+    func attempts() async throws {
+        try await withLoops(interceptor: Retrying(times: 2)) { stage in
+            // After each attempt the connection is closed, so that each dials.
+            stage.origin.script(
+                "GET", "/closing",
+                ScriptPlan(.send("HTTP/1.1 500 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"), .close)
+            )
+            let loops = (0..<3).compactMap { _ in stage.session.executor as? EventLoop }
+            let (session, address) = (stage.session, stage.url("/closing"))
+            let requests = Heard<LoopNote>()
+            let count = await Task(executorPreference: loops[2]) {
+                let request = session.request(address).validate()
+                request.onURLSessionTaskCreation(on: request.underlyingQueue) { _ in
+                    requests.add(LoopNote(isNone: request.preference.isNone))
+                }
+                _ = await request.serializingData().response
+                return request.retryCount
+            }.value
+            #expect(count == 2)
+            #expect(requests.all.count == 3 && requests.all.allSatisfy { !$0.isNone })
+        }
+    }
+
+    private struct LoopNote: Sendable {
+        let isNone: Bool
+    }
+
+    @Test("[C-5, C-60] cancelling a task on a loop cancels its request")
+    func cancelling() async throws {
+        try await withLoops { stage in
+            let request = stage.held()
+            let work = Task(executorPreference: stage.session.executor) {
+                try await request.serializingData().value
+            }
+            await stage.wasAsked()
+            work.cancel()
+            let result = await work.result
+            let error = #expect(throws: AFError.self) { try result.get() }
+            #expect(error?.isExplicitlyCancelledError == true)
+            stage.letGo()
+        }
+    }
+
+    @Test("[C-60] sixty-four tasks at once", arguments: [1, 3])
+    func many(_ loops: Int) async throws {
+        try await withLoops(loops) { stage in
+            let (session, address) = (stage.session, stage.url("/bytes/"))
+            let sizes = await withTaskGroup(of: Int.self) { group in
+                for number in 1...64 {
+                    group.addTask(executorPreference: session.executor) {
+                        var size = 0
+                        for _ in 0..<5 {
+                            let request = session.request("\(address)\(number)")
+                            size += await request.serializingData().response.value?.count ?? 0
+                        }
+                        return size
+                    }
+                }
+                return await group.reduce(0, +)
+            }
+            #expect(sizes == 5 * 64 * 65 / 2)
+        }
+    }
+
+    @Test("[C-63] an executor works when its session has gone, and does not keep it")
+    func afterTheSession() async throws {
+        let executor: any TaskExecutor
+        do {
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.lupine.ownEventLoops = 1
+            let session = Session(configuration: configuration)
+            executor = session.executor
+        }
+        // The session has gone, and its loop ends.
+        while await Task(executorPreference: executor, operation: { EventLoop.current != nil }).value {}
+    }
+
+    @Test("[C-60] handlers are called on their queues all the same")
+    func handlers() async throws {
+        try await withLoops { stage in
+            let heard = Heard<Bool>()
+            let request = stage.session.request(stage.url("/bytes/10"))
+            await Task(executorPreference: stage.session.executor) {
+                request.response(queue: .global()) { _ in heard.add(EventLoop.current == nil) }
+                _ = await request.serializingData().response
+            }.value
+            await heard.wait(for: 1)
+            #expect(heard.all == [true])
+        }
+    }
+}
