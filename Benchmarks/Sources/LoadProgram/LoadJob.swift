@@ -7,6 +7,8 @@ package struct LoadJob: Sendable {
     package enum Form: String, Sendable {
         /// `data(for:)`, awaited by as many tasks as there are connections.
         case async
+        /// The same, by tasks on the session's event loops.
+        case executor
         /// `dataTask(with:completionHandler:)`, each handler starting the next task.
         case handler
         /// `downloadTask(with:completionHandler:)`: to a file, which is removed when its size has been read.

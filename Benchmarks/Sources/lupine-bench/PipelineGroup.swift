@@ -4,7 +4,8 @@ internal import BenchmarkHarness
 /// What the whole way costs: `request(url).serializingData()`, keep-alive GETs of 953 bytes from nginx on loopback.
 ///
 /// The raw floor is the reference: a C program that does nothing but epoll, send and receive. Beside the pipeline stand the
-/// transport alone, libcurl, Go's client and Foundation's URLSession. `decodable` is about what decoding adds.
+/// transport alone, libcurl, Go's client and Foundation's URLSession. `decodable` is about what decoding adds, `executor` about tasks
+/// that run on the session's event loops.
 enum PipelineGroup {
     static var group: BenchmarkGroup {
         BenchmarkGroup("pipeline", "requests of a Session against the raw floor, libcurl, Go and Foundation")
@@ -13,6 +14,8 @@ enum PipelineGroup {
                 get("get-1", connections: 1, requests: 3_000, goals: Goals(wallRatio: 1.5)),
                 get("get-8", connections: 8, requests: 6_000),
                 get("get-64", connections: 64, requests: 12_000, goals: Goals(ratio: 3.3, rivalRatio: 1)),
+                executor("executor-1", connections: 1, requests: 3_000),
+                executor("executor-64", connections: 64, requests: 12_000),
                 decodable("decodable-64", connections: 64, requests: 12_000),
             ]
         }
@@ -37,6 +40,21 @@ enum PipelineGroup {
                 entry("Session, async", .ours("pipeline-load", ["async"]), goals: goals),
                 entry("Session, handler", .ours("pipeline-load", ["handler"])),
                 entry("Foundation, async", .ours("foundation-load", ["async"])),
+            ])
+    }
+
+    /// The same requests by tasks of Swift's pool and by tasks on the session's event loops.
+    private static func executor(_ name: String, connections: Int, requests: Int) -> BenchmarkCase {
+        func entry(_ name: String, _ program: PeerProgram) -> Entry {
+            program.entry(name, path: "/small", connections: connections, requests: requests)
+        }
+        return BenchmarkCase(
+            name, unit: "request", rival: "Go",
+            entries: [
+                entry("epoll-floor", .peer("epoll-floor")),
+                entry("Go", .peer("go-http")),
+                entry("Session, async", .ours("pipeline-load", ["async"])),
+                entry("Session, executor", .ours("pipeline-load", ["executor"])),
             ])
     }
 

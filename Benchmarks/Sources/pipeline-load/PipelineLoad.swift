@@ -45,7 +45,7 @@ final class PipelineLoad: Sendable {
         toStart.store(requests, ordering: .relaxed)
         return try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<job.connections {
-                group.addTask { [self] in
+                group.addTask(executorPreference: form == .executor ? session.executor : nil) { [self] in
                     var bytes = 0
                     while let url = takeOne() { bytes += try await fetch(url, form) }
                     return bytes
@@ -104,7 +104,7 @@ final class PipelineLoad: Sendable {
 
     private func fetch(_ url: String, _ form: LoadJob.Form) async throws -> Int {
         switch form {
-        case .async:
+        case .async, .executor:
             return try await session.request(url).serializingData(emptyResponseCodes: Self.emptyCodes).value
                 .count
         case .decodable, .decoding:
