@@ -55,6 +55,8 @@ enum PipelineGroup {
                 entry("Go", .peer("go-http")),
                 entry("Session, async", .ours("pipeline-load", ["async"])),
                 entry("Session, executor", .ours("pipeline-load", ["executor"])),
+                entry("HTTPClient", .ours(["client", "1"])),
+                entry("HTTPClient, executor", .ours(["executor", "1"])),
             ])
     }
 

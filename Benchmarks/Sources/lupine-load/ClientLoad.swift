@@ -9,9 +9,12 @@ final class ClientLoad: Load, Sendable {
     private let requests: [HTTPRequest]
     private let first: HTTPRequest
     private let connections: Int
+    /// Whether the tasks run on the client's event loops.
+    private let usesExecutor: Bool
     private let resumed = Atomic<Int>(0)
 
-    init(_ job: Job) throws {
+    init(_ job: Job, onLoops usesExecutor: Bool = false) throws {
+        self.usesExecutor = usesExecutor
         var configuration = HTTPClient.Configuration()
         configuration.connectionsPerHost = job.connections
         configuration.totalConnections = job.connections * job.hosts.count
@@ -38,7 +41,7 @@ final class ClientLoad: Load, Sendable {
         let left = Counter(requests)
         return try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<connections {
-                group.addTask { [self] in
+                group.addTask(executorPreference: usesExecutor ? client.executor : nil) { [self] in
                     var bytes = 0
                     while let number = left.take() {
                         let response = try await client.send(list[number % list.count])

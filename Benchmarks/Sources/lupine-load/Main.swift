@@ -8,9 +8,10 @@ internal import LupineTransport
 /// The library's side of the transport benchmarks: GETs, so many at a time, in a process of its own, so that its processor
 /// time and heap are those of the requests alone.
 ///
-///     lupine-load pool|client LOOPS [MODE [VERSION CAFILE]] HOST[xHOSTS] PORT PATH CONNECTIONS REQUESTS
+///     lupine-load pool|client|executor LOOPS [MODE [VERSION CAFILE]] HOST[xHOSTS] PORT PATH CONNECTIONS REQUESTS
 ///
-/// `pool` submits exchanges to the connection pool and hears callbacks, `client` awaits the public client. LOOPS is the
+/// `pool` submits exchanges to the connection pool and hears callbacks, `client` awaits the public client,
+/// `executor` does so in tasks that run on its event loops. LOOPS is the
 /// number of event loops, 0 for the process' default. MODE is what is done with the connections, `get` when it is not
 /// said: see `Job.Mode`. VERSION, 1.2 or 1.3, is that of TLS, and CAFILE has the only roots; chain and host are verified.
 /// Without them the server is spoken to in the clear. Prints the JSON object that the peers' programs print, with the
@@ -24,6 +25,7 @@ struct Main {
             switch face {
             case .pool: try await run(try PoolLoad(job), job)
             case .client: try await run(try ClientLoad(job), job)
+            case .executor: try await run(try ClientLoad(job, onLoops: true), job)
             }
         } catch {
             print("lupine-load: \(error)")
@@ -31,7 +33,7 @@ struct Main {
         }
     }
 
-    private enum Face: String { case pool, client }
+    private enum Face: String { case pool, client, executor }
 
     private static func read(_ arguments: [String]) -> (Face, Job)? {
         guard [8, 9, 11].contains(arguments.count),
@@ -128,7 +130,7 @@ struct Main {
 
     private static func usage() {
         print(
-            "lupine-load pool|client LOOPS [full|resumed|get|idle|hold [1.2|1.3 CAFILE]] HOST[xHOSTS] PORT PATH CONNECTIONS REQUESTS"
+            "lupine-load pool|client|executor LOOPS [full|resumed|get|idle|hold [1.2|1.3 CAFILE]] HOST[xHOSTS] PORT PATH CONNECTIONS REQUESTS"
         )
         exit(2)
     }
