@@ -36,6 +36,26 @@ import Testing
         }
     }
 
+    @Test("[U-12.2] whoever trusts other authorities gets nothing, though their file has the old name")
+    func replacedRoots() async throws {
+        try await Self.withFolder { folder in
+            let roots = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).pem")
+            defer { try? FileManager.default.removeItem(at: roots) }
+            try await CacheBorder.with(cache: Self.cache(folder)) { border in
+                func ask() async -> CacheBorder.End {
+                    await border.ask(.standard) {
+                        $0.lupine.tls.roots = TrustRoots(includesSystem: false, files: [roots.path])
+                    }
+                }
+                try Data(PKI.text("root.pem").utf8).write(to: roots)
+                #expect(await ask() == .answer(1))
+                #expect(await ask() == .answer(1))
+                try Data(PKI.text("other-root.pem").utf8).write(to: roots)
+                #expect(await ask() == .refused)
+            }
+        }
+    }
+
     @Test("[U-12.2] what a delegate accepted is given again under the same delegate, from memory alone")
     func sameObject() async throws {
         try await Self.withFolder { folder in

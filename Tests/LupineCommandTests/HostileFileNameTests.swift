@@ -65,6 +65,24 @@ import Testing
         }
     }
 
+    @Test func anotherNameAtTheNextAttemptLeavesNothingOfTheFirst() async throws {
+        try await withShell { shell, origin in
+            func head(_ name: String) -> String {
+                "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 2\r\n"
+                    + "Content-Disposition: attachment; filename=\(name)\r\n\r\n"
+            }
+            origin.script(
+                "GET", "/x",
+                ScriptPlan([
+                    Script([.send(head("n1")), .close]), Script([.send(head("n2") + "ok"), .close]),
+                ]))
+            let result = await shell.run("-s -S -O -J --retry 1 --retry-delay 1 :\(origin.port)/x")
+            #expect(result.code == 0, "\(result.errors)")
+            let names = try FileManager.default.contentsOfDirectory(atPath: shell.folder)
+            #expect(names == ["n2"])
+        }
+    }
+
     @Test func aServersNameIsNoLink() async throws {
         try await withShell { shell, origin in
             try link("victim", to: "elsewhere", in: shell)

@@ -227,6 +227,42 @@ struct HostileResumeTests {
         }
     }
 
+    /// What stood behind the place is gone when the rest is cut, too: nothing of it is taken for content later.
+    @Test func aCutPartEndsWhereItWasCut() async throws {
+        try await withShell { shell, origin in
+            try shell.write("begunXXXXX", to: "part")
+            let head = "HTTP/1.1 206 Partial Content\r\nETag: \"v1\"\r\nConnection: close\r\n"
+            origin.script(
+                "GET", "/x",
+                ScriptPlan([
+                    Script([
+                        .send(head + "Content-Range: bytes 5-9/10\r\nContent-Length: 5\r\n\r\nwo"), .close,
+                    ])
+                ]))
+            let cut = await shell.run("-s -S -C 5 -o part :\(origin.port)/x")
+            #expect(cut.code == ExitCode.lost.rawValue, "\(cut.errors)")
+            let kept = String(decoding: try shell.read("part"), as: UTF8.self)
+            #expect(kept == "begunwo")
+        }
+    }
+
+    /// Nothing newer than a part makes no whole of it.
+    @Test(arguments: ["-z part", "-z part -C -", "--etag-compare tag", "--etag-compare tag -C -"])
+    func aPartThatIsNotNewerStaysAPart(_ switches: String) async throws {
+        try await withShell { shell, origin in
+            try shell.write("begun", to: "part")
+            try shell.write("\"v1\"\n10\n", to: "part.lupine-part")
+            try shell.write("\"v2\"\n", to: "tag")
+            origin.script(
+                "GET", "/x",
+                ScriptPlan([Script([.send("HTTP/1.1 304 Not Modified\r\nETag: \"v2\"\r\n\r\n"), .close])]))
+            let result = await shell.run("\(switches) -o part :\(origin.port)/x")
+            #expect(result.code == 0 && result.errors.contains("part is a part"), "\(result.errors)")
+            let kept = [try shell.read("part"), try shell.read("part.lupine-part")]
+            #expect(kept == [Data("begun".utf8), Data("\"v1\"\n10\n".utf8)])
+        }
+    }
+
     /// The length that the first answer gave is noted, and a part of another whole is refused by it.
     @Test func aDownloadNotesItsVersionAndItsLength() async throws {
         try await withShell { shell, origin in

@@ -7,6 +7,24 @@ import Testing
 
 /// Where roots come from, and what happens when they do not.
 @Suite struct TrustStoreTests {
+    @Test("[U-12.2] roots have another name when one of their files has been written to, replaced or removed")
+    func names() throws {
+        let folder = try RootFolder()
+        let sets: [() -> String] = [
+            { TrustRoots(files: [folder.file("a")]).name }, { TrustRoots(directories: [folder.path]).name },
+            { SystemRoots(file: folder.file("a")).name }, { SystemRoots(directories: [folder.path]).name },
+            { SystemRoots(bundles: [folder.file("a")]).name },
+        ]
+        var seen = [Set<String>](repeating: [], count: sets.count)
+        for change in [{ _ = 0 }, { try folder.write([1], to: "a") }, { try folder.write([1, 2], to: "a") }] {
+            try change()
+            for (index, name) in sets.enumerated() {
+                #expect(name() == name() && seen[index].insert(name()).inserted)
+            }
+        }
+        #expect(TrustRoots.system.name == SystemRoots.name && TrustRoots.none.name != SystemRoots.name)
+    }
+
     private func accepts(_ store: TrustStore, _ leaf: String) throws -> String {
         var trust = try TrustFixture.trust(leaf, roots: [])
         trust.store = store

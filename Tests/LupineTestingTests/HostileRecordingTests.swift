@@ -131,6 +131,33 @@ import Testing
         }
     }
 
+    @Test("a session that trusts other authorities, or is somebody else, reaches no server")
+    func otherSecurity() async throws {
+        try await withOrigin(tls: .authority) { origin in
+            origin.route("GET", "/", .text("welcome"))
+            let identity = try TLSIdentity(
+                pemChain: PKI.bytes("client-ecdsa-chain.pem"), pemKey: PKI.bytes("client-ecdsa.key"))
+            try await recording {
+                $0.lupine.tls.roots = origin.configuration.lupine.tls.roots
+            } _: { recorder in
+                for change: (inout URLSessionConfiguration.LupineOptions.TLS) -> Void in [
+                    { $0.roots = .none }, { $0.identity = identity }, { _ in },
+                ] {
+                    let configuration = recorder.configuration
+                    change(&configuration.lupine.tls)
+                    let session = Session(configuration: configuration)
+                    let response = await session.request(
+                        origin.url, headers: [.authorization(bearerToken: "s3cr3t")]
+                    )
+                    .serializingString().response
+                    let isSame = configuration.lupine.tls == recorder.configuration.lupine.tls
+                    #expect(response.value == (isSame ? "welcome" : nil), "\(response)")
+                    #expect(origin.requests.count == recorder.count && recorder.count == (isSame ? 1 : 0))
+                }
+            }
+        }
+    }
+
     @Test("a credential that a request brings is the one that is used")
     func broughtCredentials() async throws {
         try await withOrigin { origin in

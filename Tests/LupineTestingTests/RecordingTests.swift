@@ -110,6 +110,16 @@ import Testing
         }
     }
 
+    @Test func namesOfSecretsAreLeftOutOfEveryAddress() throws {
+        let redaction = RecordingRedaction(["hint"])
+        let address = "http://a.test/b?HINT=s3cr3t&c=1&h%69nt=s3cr3t#hint=s3cr3t"
+        let clean = "http://a.test/b?HINT=[redacted]&c=1&h%69nt=[redacted]#hint=[redacted]"
+        #expect(redaction.url(try #require(URL(string: address))) == clean)
+        #expect(redaction.text("no answer from \(address)") == "no answer from \(clean)")
+        let headers = redaction.headers(TestHeaders([TestHeaders.Field("Location", address)]))
+        #expect(headers["Location"] == clean)
+    }
+
     /// A mark that combines with the octet before it hides nothing.
     @Test func secretsBehindMarksAreLeftOut() {
         let redaction = RecordingRedaction(["mine"])

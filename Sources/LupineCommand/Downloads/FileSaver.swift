@@ -16,10 +16,11 @@ struct FileSaver {
     private(set) var written: Int64 = 0
     private let file: OpenFile
     private let offset: Int64
+    private let isNew: Bool
     /// So many bytes belong behind `offset`; nil for a file that is begun.
     let expected: Int64?
 
-    /// Opens the file for `number` alone. From `offset` 0 on what it holds is given up. One that has to be new (`isNew`) must not be
+    /// Opens the file for `number` alone. What it holds from `offset` on is given up. One that has to be new (`isNew`) must not be
     /// there, as a link neither.
     init(
         path: String, shown: String, offset: Int64, expected: Int64? = nil, isNew: Bool = false,
@@ -29,6 +30,7 @@ struct FileSaver {
         self.shown = shown
         self.offset = offset
         self.expected = expected
+        self.isNew = isNew
         do {
             file = try OpenFile(path, O_WRONLY | O_CREAT | (isNew ? O_EXCL | O_NOFOLLOW : 0))
             guard !file.isRegular || files.take(file.identity, for: number) else {
@@ -40,6 +42,10 @@ struct FileSaver {
             if offset == 0 {
                 try empty()
             } else {
+                // What stands behind it would be taken for content when the connection breaks.
+                if file.isRegular, try file.handle.seekToEnd() > UInt64(offset) {
+                    try file.handle.truncate(atOffset: UInt64(offset))
+                }
                 try file.handle.seek(toOffset: UInt64(offset))
             }
         } catch let failure as CommandFailure {
@@ -81,14 +87,17 @@ struct FileSaver {
     /// So much has been put into the file by others.
     mutating func wentPast(_ count: Int64) { written += count }
 
-    /// The content is over. What is gone on with has to have the bytes that belong there, and ends with them.
+    /// The content is over. What is gone on with has to have the bytes that belong there.
     mutating func complete() throws {
         guard let expected else { return }
         guard written == expected else { throw takeBack(expected) }
-        guard isRegular else { return }
-        do { try handle.truncate(atOffset: UInt64(offset + written)) } catch {
-            throw CommandFailure.unwritable(shown, error)
-        }
+    }
+
+    /// Removes the file if this has made it, and the note beside it: another attempt saves to another name.
+    func discard() {
+        guard isNew else { return }
+        try? FileManager.default.removeItem(atPath: path)
+        PartialMark.remove(path)
     }
 
     func close() throws {

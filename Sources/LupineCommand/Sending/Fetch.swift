@@ -12,7 +12,10 @@ final class Fetch: Sendable {
         /// Another attempt follows after so many seconds.
         case again(Double)
         case refused(CommandFailure)
+        /// All of it was here.
         case complete
+        /// The server has nothing newer than what is here, whole or not.
+        case unchanged
     }
 
     /// What goes on with a download, as its head announced it.
@@ -224,9 +227,8 @@ final class Fetch: Sendable {
             return false
         }
         if status == 304, invocation.timeCondition != nil || invocation.etagToCompare != nil {
-            // What is there is what the server has.
             try printHead(response, &state)
-            state.verdict = .complete
+            state.verdict = .unchanged
             return false
         }
         if let limit = invocation.maximumFileSize,
@@ -300,6 +302,7 @@ final class Fetch: Sendable {
             // An earlier attempt has begun it.
             try state.saver?.beginAgain()
         } else {
+            state.saver?.discard()
             state.saver = try FileSaver(
                 path: place.path, shown: place.name, offset: offset, expected: state.rest?.count,
                 isNew: given, in: files, for: number)
@@ -423,8 +426,10 @@ final class Fetch: Sendable {
     private func failure(of completion: DataStreamRequest.Completion, _ verdict: Verdict) -> CommandFailure? {
         if case .refused(let failure) = verdict { return failure }
         if surroundings.interruption.hasCome { return interrupted }
-        if case .complete = verdict { return nil }
-        if case .again = verdict { return nil }
+        switch verdict {
+        case .complete, .unchanged, .again: return nil
+        case .undecided, .taken, .refused: break
+        }
         return completion.error.map { Complaint.failure(of: $0, url: plan.url, invocation: invocation) }
     }
 
@@ -462,20 +467,33 @@ final class Fetch: Sendable {
                     && saver.isRegular && !invocation.savesHead && invocation.range == nil
                 state.report.file = saver.shown
             }
-            if case .complete = state.verdict, let destination {
-                PartialMark.remove(
-                    SavedPlace(destination, nil, plan.url, surroundings, in: invocation.outputFolder).path)
-            }
+            sayWhatIsHere(state.verdict)
             state.report.failure = failure
-            if let bar = state.bar {
-                let isComplete = if case .complete = state.verdict { true } else { false }
-                board?.finish(
-                    bar,
-                    failure == nil
-                        ? isComplete ? "is complete" : "done"
-                        : failure?.code == .interrupted ? "interrupted" : "failed")
-            }
+            if let bar = state.bar { board?.finish(bar, Self.end(state.verdict, failure)) }
             return state.report
+        }
+    }
+
+    /// Forgets that a file is a part where all of it is here, and says that it is one where only nothing newer was to be had.
+    private func sayWhatIsHere(_ verdict: Verdict) {
+        guard let destination else { return }
+        let place = SavedPlace(destination, nil, plan.url, surroundings, in: invocation.outputFolder)
+        switch verdict {
+        case .complete: PartialMark.remove(place.path)
+        case .unchanged where !invocation.isSilent && PartialMark.read(of: place.path) != nil:
+            surroundings.errors.say(
+                "lupine: \(place.name) is a part of what the server has; -C - alone goes on with it\n")
+        case .unchanged, .undecided, .taken, .again, .refused: break
+        }
+    }
+
+    /// How the line of the file ends on the board.
+    private static func end(_ verdict: Verdict, _ failure: CommandFailure?) -> String {
+        if let failure { return failure.code == .interrupted ? "interrupted" : "failed" }
+        return switch verdict {
+        case .complete: "is complete"
+        case .unchanged: "has not changed"
+        case .undecided, .taken, .again, .refused: "done"
         }
     }
 

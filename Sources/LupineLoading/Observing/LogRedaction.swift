@@ -33,17 +33,22 @@ package enum LogRedaction {
     }
 
     /// Whether a value of that name is a credential; of a name that takes long to look at that is taken for granted.
-    package static func isSecret(_ name: String) -> Bool {
+    ///
+    /// - Parameter others: Names that are credentials' besides, in lower case.
+    package static func isSecret(_ name: String, or others: Set<String> = []) -> Bool {
         guard name.utf8.count <= 1_024 else { return true }
-        let plain = (name.removingPercentEncoding ?? name).lowercased()
-            .replacing("-", with: "").replacing("_", with: "")
+        let small = (name.removingPercentEncoding ?? name).lowercased()
+        if others.contains(small) { return true }
+        let plain = small.replacing("-", with: "").replacing("_", with: "")
         return words.contains { plain.contains($0) }
     }
 
     /// The text as one line: URLs in it without credentials, and line ends and other control characters as escapes, so
     /// that nothing that came from outside looks like a line of its own.
-    package static func line(_ text: String) -> String {
-        printable(withoutQuerySecrets(withoutUserInfo(text)))
+    ///
+    /// - Parameter others: Names of query items that are credentials' besides, in lower case.
+    package static func line(_ text: String, or others: Set<String> = []) -> String {
+        printable(withoutQuerySecrets(withoutUserInfo(text), others))
     }
 
     /// The text with line ends, other control characters and those that turn its direction as escapes.
@@ -87,14 +92,15 @@ package enum LogRedaction {
     }
 
     /// `?token=…&page=2` as `?token=[redacted]&page=2`; the same behind a `#`.
-    private static func withoutQuerySecrets(_ text: String) -> String {
+    private static func withoutQuerySecrets(_ text: String, _ others: Set<String>) -> String {
         var result: [Unicode.Scalar] = []
         var rest = Array(text.unicodeScalars)[...]
         while let start = rest.firstIndex(where: startsItem) {
             result += rest[...start]
             rest = rest[start...].dropFirst()
             let name = rest.prefix { !endsItem($0) && $0 != "=" }
-            guard rest[name.endIndex...].first == "=", isSecret(String(String.UnicodeScalarView(name)))
+            guard rest[name.endIndex...].first == "=",
+                isSecret(String(String.UnicodeScalarView(name)), or: others)
             else { continue }
             result += name
             result += "=\(mark)".unicodeScalars

@@ -33,6 +33,14 @@ extension TaskCore {
 }
 
 extension SessionCore {
+    /// Whether another session holds servers to the same, and is the same to them, where its delegates leave that to it.
+    func isSecured(as other: SessionCore) -> Bool {
+        context.settings.tls == other.context.settings.tls
+            && context.settings.lupine.tls.identityOrigins
+                == other.context.settings.lupine.tls.identityOrigins
+            && context.engine.evaluator == other.context.engine.evaluator
+    }
+
     /// What a load of this session's goes by whose users are those of another one. What it learns of who asked whom goes with it.
     fileprivate func context(for others: SessionSettings, withCredentials: Bool) -> SessionContext {
         let configuration = copyOfConfiguration()

@@ -90,6 +90,12 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
     /// that one and of its session. To be called before the task is resumed. Any thread; calls nothing back.
     package final func load(for principal: URLSessionTask) { core.deputise(for: principal.core) }
 
+    /// Whether the task's session holds servers to the same as another session, and is the same to them. Not once the task has
+    /// finished. Any thread; calls nothing back.
+    package final func isSecured(as session: URLSession) -> Bool {
+        core.session?.core.isSecured(as: session.core) ?? false
+    }
+
     /// Stores the cookies of a response that did not come over the network, if the task's session stores any (U-13.13). Not once
     /// the task has finished. Any thread; calls nothing back.
     package final func storeCookies(of response: HTTPURLResponse, to request: URLRequest) {

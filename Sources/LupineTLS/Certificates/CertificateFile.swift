@@ -65,6 +65,20 @@ enum CertificateFile {
         throw .at(number: 1, path: path, .tooLarge(.pem, count: contents.count, limit: limit))
     }
 
+    /// The state of a file: another one when the file has been written to or replaced. Nothing is read.
+    static func version(_ path: String) -> String {
+        var status = stat()
+        guard !path.utf8.contains(0), unsafe stat(path, &status) == 0 else { return "\(path) is not there" }
+        return "\(path) \(status.st_dev):\(status.st_ino) \(status.st_size) "
+            + "\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec) \(status.st_ctim.tv_sec).\(status.st_ctim.tv_nsec)"
+    }
+
+    /// The state of a folder and of all that is in it.
+    static func version(folder path: String) -> [String] {
+        let names = (try? names(in: path, limit: RootReader.longestNames)) ?? []
+        return [version(path)] + names.map { version("\(path)/\($0)") }
+    }
+
     /// The names in a folder, in order, without the folder itself and the one above.
     ///
     /// - Throws: `unreadable`, or `tooLarge` where the names have more octets than `limit`.

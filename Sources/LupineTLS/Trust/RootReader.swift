@@ -10,12 +10,15 @@ package struct RootReader {
     private let namesLimit: Int
     private let contentLimit: Int
 
+    /// How many octets the names in a folder may have together.
+    package static let longestNames = 4 << 20
+
     /// A reader that has read nothing.
     ///
     /// - Parameters:
     ///   - namesLimit: How many octets the names in a folder may have together.
     ///   - contentLimit: How many octets the files of a folder may have together.
-    package init(namesLimit: Int = 4 << 20, contentLimit: Int = 64 << 20) {
+    package init(namesLimit: Int = longestNames, contentLimit: Int = 64 << 20) {
         self.namesLimit = namesLimit
         self.contentLimit = contentLimit
     }

@@ -33,14 +33,20 @@ struct SystemRoots {
         return roots
     }
 
-    /// What tells the roots of this process from those of another one: where they are read from, if the environment says
-    /// so.
-    static let name: String = {
-        let roots = fromEnvironment()
-        if roots.file == nil, roots.directories.isEmpty { return "system" }
-        let places = ([roots.file ?? ""] + roots.directories).joined(separator: "\0")
-        return SHA256Digest.of(Array(places.utf8)).description
-    }()
+    /// What tells the roots of this process from those of another one.
+    static let name = fromEnvironment().name
+
+    /// What tells these roots from others: where they are read from, and the state of the files there.
+    var name: String {
+        var parts: [String] = []
+        if file != nil || !directories.isEmpty {
+            parts = [file.map(CertificateFile.version) ?? ""]
+            parts += directories.flatMap { ["directory"] + CertificateFile.version(folder: $0) }
+        } else {
+            parts = bundles.map(CertificateFile.version)
+        }
+        return SHA256Digest.of(Array(parts.joined(separator: "\0").utf8)).description
+    }
 
     /// The certificates found. Blocks while it reads them.
     func load() throws(TrustRootsError) -> RootIndex {

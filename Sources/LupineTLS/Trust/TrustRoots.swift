@@ -34,12 +34,13 @@ public struct TrustRoots: Sendable, Hashable {
         TrustRoots(includesSystem: false, certificates: certificates)
     }
 
-    /// What tells these roots from others, also in another process: a digest of which they are.
+    /// What tells these roots from others, also in another process: a digest of which they are, and of the state of their files, so
+    /// that it is another one when a file has been replaced. It blocks for a look at each file; none is read.
     package var name: String {
         if isPlainSystem { return SystemRoots.name }
         var parts = [includesSystem ? SystemRoots.name : ""]
-        parts += files.sorted().map { "file " + $0 }
-        parts += directories.sorted().map { "directory " + $0 }
+        parts += files.sorted().map { "file " + CertificateFile.version($0) }
+        parts += directories.sorted().flatMap { ["directory"] + CertificateFile.version(folder: $0) }
         parts += certificates.map(\.fingerprint.description).sorted()
         return SHA256Digest.of(parts.joined(separator: "\0").utf8.map { $0 }).description
     }

@@ -27,7 +27,8 @@ public final class Recorder: SessionSource {
     ///
     /// - Parameters:
     ///   - folder: Where the files go; it has none yet.
-    ///   - configuration: How the servers are reached. It is copied; caching is switched off.
+    ///   - configuration: How the servers are reached. It is copied; caching is switched off. A session whose configuration has other
+    ///     TLS options loads nothing over https: it would be told that servers are good which it does not trust.
     ///   - redaction: What is left out.
     ///   - limits: How much is written.
     ///   - clock: What the sessions go by, those that reach the servers too; nil for the machine's clock.

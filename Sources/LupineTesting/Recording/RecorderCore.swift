@@ -70,6 +70,7 @@ extension RecorderCore: Answering {
     func answer(_ request: TestRequest, _ original: URLRequest, for asker: AnsweringProtocol) async throws
         -> TestResponse
     {
+        try upstream.requireEqualSecurity(original, of: asker)
         let number = state.withLock { state -> Int in
             state.count += 1
             return state.count

@@ -33,24 +33,17 @@ public struct RecordingRedaction: Sendable, Hashable {
     }
 
     /// An address without secrets.
-    func url(_ url: URL) -> String {
-        let text = LogRedaction.line(url.absoluteString)
-        guard !names.isEmpty, let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) else { return text }
-        return text[...mark]
-            + redacted(text[mark...].dropFirst()) {
-                $0.utf8.count <= 1_024 && names.contains($0.lowercased())
-            }
-    }
+    func url(_ url: URL) -> String { text(url.absoluteString) }
 
     /// A text for people without secrets.
-    func text(_ text: String) -> String { LogRedaction.line(text) }
+    func text(_ text: String) -> String { LogRedaction.line(text, or: names) }
 
     /// The fields without secrets.
     func headers(_ headers: TestHeaders) -> TestHeaders {
         TestHeaders(
             headers.fields.map { field in
-                let value = LogRedaction.value(field.value, ofField: field.name, or: names)
-                return TestHeaders.Field(field.name, LogRedaction.line(value))
+                TestHeaders.Field(
+                    field.name, text(LogRedaction.value(field.value, ofField: field.name, or: names)))
             })
     }
 
@@ -88,19 +81,18 @@ public struct RecordingRedaction: Sendable, Hashable {
         }
     }
 
+    /// The items of a form, without the values of those that are secrets.
     private func form(_ body: Data) -> Data {
-        Data(redacted(String(decoding: body, as: UTF8.self)[...], isSecretMember).utf8)
-    }
-
-    /// The items of a query or a form, without the values of those that are secrets.
-    private func redacted(_ items: Substring, _ isSecret: (String) -> Bool) -> String {
-        items.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
-            .map { item -> String in
-                let name = Substring(item.prefix { $0 != UInt8(ascii: "=") })
-                let plain = name.removingPercentEncoding ?? String(name)
-                guard isSecret(plain), name.endIndex != item.endIndex else { return String(Substring(item)) }
-                return "\(name)=\(LogRedaction.mark)"
+        let items = String(decoding: body, as: UTF8.self).utf8
+            .split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
+        let clean = items.map { item -> String in
+            let name = Substring(item.prefix { $0 != UInt8(ascii: "=") })
+            let plain = name.removingPercentEncoding ?? String(name)
+            guard isSecretMember(plain), name.endIndex != item.endIndex else {
+                return String(Substring(item))
             }
-            .joined(separator: "&")
+            return "\(name)=\(LogRedaction.mark)"
+        }
+        return Data(clean.joined(separator: "&").utf8)
     }
 }

@@ -27,6 +27,17 @@ final class Upstream: Sendable {
 
     deinit { for session in [own, elsewhere] { session.finishTasksAndInvalidate() } }
 
+    /// Throws where the session in front would have servers judged by other authorities than they are here, or be somebody else
+    /// to them.
+    func requireEqualSecurity(_ request: URLRequest, of asker: AnsweringProtocol) throws(URLError) {
+        guard request.url?.scheme?.lowercased() == "https", let task = asker.task, !task.isSecured(as: own)
+        else { return }
+        throw URLError(
+            .secureConnectionFailed,
+            stubbed: "the session's TLS options are not those of its recorder, which reaches the servers: "
+                + "give them to the configuration that the recorder is made with", request.url)
+    }
+
     /// Loads one hop; cancelled when the task is that waits for it.
     func load(_ request: URLRequest, for asker: AnsweringProtocol) async throws -> (Data, URLResponse) {
         let running = Lock<URLSessionTask?>(nil)

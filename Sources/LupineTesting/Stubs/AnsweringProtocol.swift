@@ -163,8 +163,8 @@ extension URLRequest {
 }
 
 extension URLError {
-    /// The error of a stub that behaves as a bad connection.
-    fileprivate init(_ code: Code, stubbed reason: String, _ url: URL?) {
+    /// The error of a stub that behaves as a bad connection, or of a session that it cannot serve.
+    init(_ code: Code, stubbed reason: String, _ url: URL?) {
         var information: [String: Any] = [NSLocalizedDescriptionKey: reason]
         if let url { information[NSURLErrorFailingURLErrorKey] = url }
         self.init(code, userInfo: information)
