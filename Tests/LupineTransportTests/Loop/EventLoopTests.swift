@@ -193,7 +193,7 @@ import Testing
     @Test(
         arguments: [
             SocketAddress.loopback, .ipv6(.loopback, port: 0, zone: 0),
-            .unixAbstract(name: Array("lupine-echo-test".utf8)),
+            .unixAbstract(name: Array("lupine-echo-test-\(UInt64.random(in: 0 ... .max))".utf8)),
         ])
     func aMegabyteIsEchoed(_ address: SocketAddress) async throws {
         try await withLoop { loop in
