@@ -56,6 +56,58 @@ import Testing
         }
     }
 
+    @Test(
+        "[U-12.2] a session goes by the authorities that it has read, not by those of the time when it was made"
+    )
+    func rootsOfLivingSessions() async throws {
+        let roots = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).pem")
+        defer { try? FileManager.default.removeItem(at: roots) }
+        try await CacheBorder.with { border in
+            func session() throws -> BorderSession {
+                try border.session(.standard) {
+                    $0.lupine.tls.roots = TrustRoots(includesSystem: false, files: [roots.path])
+                }
+            }
+            let url = try border.url()
+            let early = try session()
+            try Data(PKI.text("root.pem").utf8).write(to: roots)
+            let (first, second) = (try session(), try session())
+            #expect(await first.ask(url) == .answer(1))
+            try Data(PKI.text("other-root.pem").utf8).write(to: roots)
+            for other in [early, second, try session()] { #expect(await other.ask(url) == .refused) }
+            #expect(await first.ask(url) == .answer(1))
+            for session in [early, first, second] { session.end() }
+        }
+    }
+
+    @Test("[U-12.2] what came through a proxy is not given to whoever would refuse the proxy")
+    func judgedProxies() async throws {
+        try await Self.withFolder { folder in
+            try await CacheBorder.with(cache: Self.cache(folder)) { border in
+                func ask(_ policy: CacheBorder.Policy) async throws -> CacheBorder.End {
+                    let session = try border.session(policy) {
+                        $0.lupine.proxies = ["http_proxy": "https://localhost:\(border.origin.port)"]
+                    }
+                    let end = await session.ask(try #require(URL(string: "http://server.test/a/1")))
+                    await session.flush()
+                    session.end()
+                    return end
+                }
+                for (policy, end) in [
+                    (CacheBorder.Policy.standard, CacheBorder.End.answer(1)), (.standard, .answer(1)),
+                    (.otherRoots, .refused),
+                ] {
+                    let came = try await ask(policy)
+                    #expect(came == end)
+                }
+                // Nor from the disk.
+                border.cache.memoryCapacity = 0
+                let came = try await ask(.otherRoots)
+                #expect(came == .refused)
+            }
+        }
+    }
+
     @Test("[U-12.2] what a delegate accepted is given again under the same delegate, from memory alone")
     func sameObject() async throws {
         try await Self.withFolder { folder in

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import LupineOrigin
 import LupineTestKit
 import Testing
 
@@ -110,5 +111,17 @@ struct HostileCommandLineTests {
         #expect(hidden.contains { $0.hasSuffix("***") || $0.contains(":***@proxy.test") }, "\(hidden)")
         let shown = try await Self.words(["--show-secrets"] + switches + ["http://h.test/"])
         #expect(shown.contains { $0.contains("s3cr3t") || $0.contains("bWU6czNjcjN0") }, "\(shown)")
+    }
+
+    /// What is wrong with a certificate is told without its password.
+    @Test func aPasswordIsInNoError() async throws {
+        try await withShell { shell, origin in
+            try shell.write("no certificate", to: "client.p12")
+            let result = await shell.run("--cert client.p12:s3cr3t https://localhost:\(origin.port)/")
+            #expect(result.code == ExitCode.clientCertificate.rawValue, "\(result.errors)")
+            #expect(
+                result.errors.contains("client.p12:") && !result.errors.contains("s3cr3t"), "\(result.errors)"
+            )
+        }
     }
 }

@@ -158,7 +158,7 @@ struct SessionMaker {
         } catch {
             throw CommandFailure(
                 .clientCertificate,
-                "Cannot use the certificate of --cert \(file): \(error). Check that its key is in the file or in --key, and the password in --pass."
+                "Cannot use the certificate of --cert \(Self.certificate(file, surroundings).file): \(error). Check that its key is in the file or in --key, and the password in --pass."
             )
         }
     }

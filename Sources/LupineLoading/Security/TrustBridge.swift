@@ -119,6 +119,9 @@ final class TrustBridge: Sendable {
         TaskTrust(asking: asker, of: self)
     }
 
+    /// The name of the roots that it goes by where nobody is asked.
+    var rootsName: String { plain.rootsName }
+
     /// The profile for an exchange with this origin.
     ///
     /// - Parameters:

@@ -5,13 +5,12 @@ internal import LupineTransport
 
 /// What the loads of one session share: its settings, its way to the network, what it knows of who asked whom.
 ///
-/// Made by the session. Any thread; it has no state of its own.
+/// Made by the session. Any thread.
 final class SessionContext: Sendable {
     let settings: SessionSettings
-    /// Who asks the cache where no delegate has a say and nothing stands between; nil without a cache.
-    let cacheReader: CacheReader?
-    /// What tells the roots of the session from others.
-    let rootsName: String
+    /// Who asks the cache about requests without TLS where nothing stands between; nil without a cache.
+    let openCacheReader: CacheReader?
+    private let secureReader = Lock<(roots: String, reader: CacheReader)?>(nil)
     let engine: SessionEngine
     let authentication = AuthenticationMemory()
     /// What carries out each hop.
@@ -34,17 +33,34 @@ final class SessionContext: Sendable {
         self.settings = settings
         let engine = engine ?? SessionEngine(settings)
         self.engine = engine
-        let rootsName = settings.tls.roots.name
-        self.rootsName = rootsName
-        cacheReader = settings.cache.map { _ in
-            CacheReader(
-                policy: CacheReader.policy(engine.evaluator, roots: rootsName),
-                client: settings.tls.identity?.certificate.fingerprint,
-                identifyingFields: settings.identifyingFields)
-        }
+        openCacheReader = settings.cache.map { _ in Self.reader(settings, engine, roots: "") }
         self.loads = loads
         self.clock = clock ?? settings.clock
         self.network = network
+    }
+
+    /// What tells the roots of the session from others: as they were read; before that, as their files are now.
+    var rootsName: String { engine.rootsName }
+
+    /// Who asks the cache about what comes over TLS where no delegate has a say; nil without a cache.
+    var cacheReader: CacheReader? {
+        if openCacheReader == nil { return nil }
+        let roots = rootsName
+        return secureReader.withLock { known in
+            if let known, known.roots == roots { return known.reader }
+            let reader = Self.reader(settings, engine, roots: roots)
+            known = (roots, reader)
+            return reader
+        }
+    }
+
+    private static func reader(
+        _ settings: SessionSettings, _ engine: SessionEngine, roots: String
+    ) -> CacheReader {
+        CacheReader(
+            policy: CacheReader.policy(engine.evaluator, roots: roots),
+            client: settings.tls.identity?.certificate.fingerprint,
+            identifyingFields: settings.identifyingFields)
     }
 }
 

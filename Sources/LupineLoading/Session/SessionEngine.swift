@@ -140,6 +140,12 @@ final class SessionEngine: Sendable {
     /// Who judges the peers of https origins, and who the session is there.
     var trust: TrustBridge { (try? parts.get())?.trust ?? ownTrust }
 
+    /// What tells the roots of the session from others: as they were read; before that, as their files are now.
+    var rootsName: String { (parts.existing?.trust ?? ownTrust).rootsName }
+
+    /// The same of those that https proxies are judged by.
+    var proxyRootsName: String? { parts.existing?.proxyProfile.rootsName }
+
     /// The engine of a session with these settings.
     ///
     /// - Parameters:

@@ -35,7 +35,7 @@ extension TaskCore {
 extension SessionCore {
     /// Whether another session holds servers to the same, and is the same to them, where its delegates leave that to it.
     func isSecured(as other: SessionCore) -> Bool {
-        context.settings.tls == other.context.settings.tls
+        context.settings.tls == other.context.settings.tls && context.rootsName == other.context.rootsName
             && context.settings.lupine.tls.identityOrigins
                 == other.context.settings.lupine.tls.identityOrigins
             && context.engine.evaluator == other.context.engine.evaluator

@@ -251,13 +251,14 @@ extension TaskDriver: HopLoadClient {
     ) -> CacheProvenance {
         guard situation.isTransaction else { return .program }
         guard let evidence = hop.evidence else {
-            return reader?.way.map { CacheProvenance(.plain(way: $0)) } ?? .plain
+            let way = reader?.way.map { context.engine.wayTaken($0, to: situation.announced.url) }
+            return way.map { CacheProvenance(.plain(way: $0)) } ?? .plain
         }
         let standing = evidence.standing(at: .now)
         return CacheProvenance(
             .secure(
                 CacheProvenance.Connection(
-                    identity: evidence.identity, roots: standing.passesDefault ? context.rootsName : nil,
+                    identity: evidence.identity, roots: standing.passesDefault ? evidence.rootsName : nil,
                     keys: standing.keys, judge: reader?.judge, wasChecked: evidence.acceptance != .unchecked))
         )
     }

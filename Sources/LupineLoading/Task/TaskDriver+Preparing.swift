@@ -171,11 +171,12 @@ extension TaskDriver {
 
     /// Who asks the cache about a request: what its connection would be held to, if one were opened now.
     private func cacheReader(for request: URLRequest, _ plan: Plan) -> CacheReader? {
-        guard let shared = context.cacheReader, request.httpMethod == "GET", let url = request.url else {
-            return nil
-        }
+        let isOpen = request.contents.value.scheme == .http
+        guard request.httpMethod == "GET", let url = request.url,
+            let shared = isOpen ? context.openCacheReader : context.cacheReader
+        else { return nil }
         let fields = shared.identifyingFields
-        if request.contents.value.scheme == .http {
+        if isOpen {
             let user = plan.authenticator?.value.proxyCredential
             guard let way = context.engine.way(to: url, as: user) else { return shared }
             return CacheReader(

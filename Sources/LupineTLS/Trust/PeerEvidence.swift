@@ -59,6 +59,9 @@ package final class PeerEvidence: Sendable {
     /// needs none.
     package var needsRoots: Bool { finding.load() == nil && !trust.store.isLoaded }
 
+    /// The name of the roots that judge the chain: none of two that differ is the other's.
+    package var rootsName: String? { trust.store.name }
+
     /// Reads the roots. Blocks. Where they cannot be read, it stays so, and the chain passes no evaluation.
     package func readRoots() { try? trust.store.load() }
 

@@ -2,6 +2,7 @@
 
 internal import CLupineOpenSSL
 internal import Glibc
+internal import Synchronization
 
 /// Where the system keeps its trusted roots.
 ///
@@ -33,8 +34,28 @@ struct SystemRoots {
         return roots
     }
 
-    /// What tells the roots of this process from those of another one.
-    static let name = fromEnvironment().name
+    /// What the process has read.
+    final class Reading: Sendable {
+        let index: Result<RootIndex, TrustRootsError>
+        let name: String
+
+        fileprivate init(_ roots: SystemRoots) {
+            do throws(TrustRootsError) {
+                let found = try RootSource.reading(roots.name) { () throws(TrustRootsError) in
+                    try roots.load()
+                }
+                (index, name) = (.success(found.content), found.name)
+            } catch { (index, name) = (.failure(error), roots.name) }
+        }
+    }
+
+    private static let ofProcess = fromEnvironment()
+    private static let published = AtomicLazyReference<Reading>()
+    /// The roots as the process' environment says, read once.
+    static let reading = published.storeIfNil(Reading(ofProcess))
+
+    /// What tells them from others: their name as they were read; before that, as their files are now.
+    static var name: String { published.load()?.name ?? ofProcess.name }
 
     /// What tells these roots from others: where they are read from, and the state of the files there.
     var name: String {

@@ -35,7 +35,8 @@ public struct TrustRoots: Sendable, Hashable {
     }
 
     /// What tells these roots from others, also in another process: a digest of which they are, and of the state of their files, so
-    /// that it is another one when a file has been replaced. It blocks for a look at each file; none is read.
+    /// that it is another one when a file has been replaced; the system's as they were read, if they have been. It blocks for a look
+    /// at each file; none is read.
     package var name: String {
         if isPlainSystem { return SystemRoots.name }
         var parts = [includesSystem ? SystemRoots.name : ""]

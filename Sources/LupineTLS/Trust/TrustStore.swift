@@ -14,8 +14,13 @@ package struct TrustStore: Sendable {
     }
 
     private let layers: [Layer]
+    /// The name of roots that are not read from files; nil for a store that nobody has described.
+    private let fixedName: String?
 
-    private init(_ layers: [Layer]) { self.layers = layers }
+    private init(_ layers: [Layer], name: String? = nil) {
+        self.layers = layers
+        fixedName = name
+    }
 
     /// What `roots` describes; nothing is read yet.
     package init(_ roots: TrustRoots) {
@@ -24,8 +29,15 @@ package struct TrustStore: Sendable {
         } else if roots.includesSystem || !roots.files.isEmpty || !roots.directories.isEmpty {
             self.init([.source(RootSource(roots))])
         } else {
-            self.init(anchors: roots.certificates)
+            self.init([.index(RootIndex(roots.certificates))], name: roots.name)
         }
+    }
+
+    /// What tells the roots from others, also in another process (`TrustRoots.name`): as they were read; before that, as their files
+    /// are now. Nil for one that was not made of a description.
+    package var name: String? {
+        if case .source(let source)? = layers.first, layers.count == 1 { return source.name }
+        return fixedName
     }
 
     /// Nothing but these certificates, each of which ends a chain, be it a root, an intermediate or a leaf.

@@ -75,6 +75,11 @@ package final class TLSProfile: Sendable {
     /// is asked may not want them.
     var asksForRoots: Bool { questions == .none && trust.asksForRoots }
 
+    /// The name of the roots (`TrustRoots.name`): as they were read; before that, as their files are now.
+    package var rootsName: String {
+        settings.context(withRoots: false)?.store.name ?? configuration.roots.name
+    }
+
     /// What connections are made with, once that is there.
     var context: TLSClientContext? { settings.context(withRoots: asksForRoots) }
 
