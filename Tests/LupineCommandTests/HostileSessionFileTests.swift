@@ -9,6 +9,15 @@ import Testing
 
 /// What `--session` and cookie files keep goes to the origin that it came from, whatever stands in the files.
 struct HostileSessionFileTests {
+    @Test func interfacesAreToldApart() throws {
+        let origins = try ["lo", "LO"].map { zone in
+            let url = try #require(URL(string: "http://[FE80::A%25\(zone)]/"))
+            return try #require(SessionOrigin(url))
+        }
+        #expect(origins[0] != origins[1] && origins[0].folder != origins[1].folder)
+        #expect(origins.allSatisfy { SessionOrigin(text: $0.text) == $0 && $0.host.hasPrefix("fe80::a") })
+    }
+
     /// What would be sent to a URL under a session, as words; nothing is loaded.
     private func line(_ shell: Shell, _ session: String, _ urls: [String]) async -> [String] {
         let result = await shell.run(["--to-curl", "--show-secrets", "--session", session] + urls)

@@ -6,14 +6,20 @@ internal import Foundation
 /// on by HTTP.
 struct SessionOrigin: Hashable, Sendable {
     let scheme: String
-    /// In small letters, an IPv6 address without its brackets.
+    /// In small letters but for a zone, an IPv6 address without its brackets.
     let host: String
     let port: Int
 
     init(scheme: String, host: String) {
         self.scheme = scheme
-        self.host = host.lowercased()
+        self.host = Self.small(host)
         port = scheme == "https" ? 443 : 80
+    }
+
+    /// Interfaces that differ by their letters are two.
+    private static func small(_ host: String) -> String {
+        guard host.contains(":"), let zone = host.firstIndex(of: "%") else { return host.lowercased() }
+        return host[..<zone].lowercased() + host[zone...]
     }
 
     /// Nil for what is not loaded from a host.
@@ -23,7 +29,7 @@ struct SessionOrigin: Hashable, Sendable {
         case "https", "wss": scheme = "https"
         default: return nil
         }
-        guard let host = url.host?.lowercased(), !host.isEmpty else { return nil }
+        guard let host = url.host.map(Self.small), !host.isEmpty else { return nil }
         self.host = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
         port = url.port ?? (scheme == "https" ? 443 : 80)
     }

@@ -41,6 +41,10 @@ struct CookieAdmission: Sendable {
                 // A registry may have cookies of its own, but only for itself.
                 guard domain == origin.host else { return nil }
                 contents.domain = domain
+            } else {
+                // What stands above the host's registry is no suffix itself, and has the hosts of all others there below it.
+                let own = suffixes.registrableDomain(of: origin.host)
+                guard HostName.isSame(String(HostName.withoutRoot(domain)), orBelow: own) else { return nil }
             }
         } else if contents.domain != origin.host {
             return nil

@@ -84,6 +84,29 @@ struct CookieJarTests {
         #expect(admission.admitted(try cookie(line, from: url))?.domain == domain)
     }
 
+    /// Registries below registries: `com`, `s3.amazonaws.com`, `*.kobe.jp` but for `city.kobe.jp`.
+    static let nested: [(host: String, domain: String, isAdmitted: Bool)] = [
+        ("evil.s3.amazonaws.com", "amazonaws.com", false),
+        ("evil.s3.amazonaws.com", "s3.amazonaws.com", false),
+        ("s3.amazonaws.com", "amazonaws.com", false),
+        ("a.mine.s3.amazonaws.com", "mine.s3.amazonaws.com", true),
+        ("www.amazonaws.com", "amazonaws.com", true), ("evil.foo.kobe.jp", "kobe.jp", false),
+        ("foo.kobe.jp", "kobe.jp", false), ("www.evil.foo.kobe.jp", "evil.foo.kobe.jp", true),
+        ("www.city.kobe.jp", "city.kobe.jp", true), ("www.city.kobe.jp", "kobe.jp", false),
+        ("kobe.jp", "kobe.jp", true), ("evil.s3.amazonaws.com.", "amazonaws.com.", false),
+        ("www.amazonaws.com.", "amazonaws.com.", true), ("www.kobe.jp.", "www.kobe.jp.", true),
+    ]
+
+    @Test("[U-13.7] nor may it be above the host's public suffix", arguments: nested)
+    func domainsAboveRegistriesAreNotAdmitted(host: String, domain: String, isAdmitted: Bool) throws {
+        let list = PublicSuffixList(text: "com\ns3.amazonaws.com\njp\n*.kobe.jp\n!city.kobe.jp\n")
+        let url = "https://\(host)/"
+        let admission = CookieAdmission(
+            origin: try origin(url), mainDocumentHost: nil, policy: .always, ownSuffixes: list)
+        let admitted = admission.admitted(try cookie("a=b; Domain=\(domain)", from: url))
+        #expect((admitted != nil) == isAdmitted)
+    }
+
     static let guarded: [(url: String, line: String, isAdmitted: Bool)] = [
         ("https://h.example/", "a=b; Secure", true), ("http://h.example/", "a=b; Secure", false),
         ("https://h.example/", "a=b; SameSite=None", false),
