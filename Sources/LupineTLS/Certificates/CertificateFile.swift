@@ -65,10 +65,13 @@ enum CertificateFile {
         throw .at(number: 1, path: path, .tooLarge(.pem, count: contents.count, limit: limit))
     }
 
-    /// The state of a file: another one when the file has been written to or replaced. Nothing is read.
+    /// The state of a file: another one when the file has been written to or replaced. A pipe has but one. Nothing is read.
     static func version(_ path: String) -> String {
         var status = stat()
         guard !path.utf8.contains(0), unsafe stat(path, &status) == 0 else { return "\(path) is not there" }
+        guard status.st_mode & S_IFMT == S_IFREG || status.st_mode & S_IFMT == S_IFDIR else {
+            return "\(path) \(status.st_dev):\(status.st_ino)"
+        }
         return "\(path) \(status.st_dev):\(status.st_ino) \(status.st_size) "
             + "\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec) \(status.st_ctim.tv_sec).\(status.st_ctim.tv_nsec)"
     }

@@ -90,8 +90,8 @@ import Testing
             let requests = Heard<LoopNote>()
             let count = await Task(executorPreference: loops[2]) {
                 let request = session.request(address).validate()
-                request.onURLSessionTaskCreation(on: request.underlyingQueue) { _ in
-                    requests.add(LoopNote(isNone: request.preference.isNone))
+                request.onURLSessionTaskCreation(on: request.underlyingQueue) { [weak request] _ in
+                    requests.add(LoopNote(isNone: request?.preference.isNone ?? true))
                 }
                 _ = await request.serializingData().response
                 return request.retryCount
