@@ -32,9 +32,8 @@ package enum LogRedaction {
         return fields.contains(small) || others.contains(small) || isSecret(name) ? mark : value
     }
 
-    /// Whether a value of that name is a credential; of a name that takes long to look at that is taken for granted.
-    ///
-    /// - Parameter others: Names that are credentials' besides, in lower case.
+    /// Whether a value of that name is a credential; of a name that takes long to look at that is taken for granted. `others` are
+    /// names of credentials besides, in lower case.
     package static func isSecret(_ name: String, or others: Set<String> = []) -> Bool {
         guard name.utf8.count <= 1_024 else { return true }
         let small = (name.removingPercentEncoding ?? name).lowercased()
@@ -44,9 +43,8 @@ package enum LogRedaction {
     }
 
     /// The text as one line: URLs in it without credentials, and line ends and other control characters as escapes, so
-    /// that nothing that came from outside looks like a line of its own.
-    ///
-    /// - Parameter others: Names of query items that are credentials' besides, in lower case.
+    /// that nothing that came from outside looks like a line of its own. `others` are names of query items that are credentials
+    /// besides, in lower case.
     package static func line(_ text: String, or others: Set<String> = []) -> String {
         printable(withoutQuerySecrets(withoutUserInfo(text), others))
     }
