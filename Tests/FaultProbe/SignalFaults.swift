@@ -39,14 +39,21 @@ struct SignalFaults {
         try await place.check(session)
     }
 
-    /// The process stands still for three seconds. The origin sends on what was asked for, a piece at a time, and closes what
-    /// has been idle for a second. Time-outs of two seconds are not for what came while nobody could take it.
+    /// The process stands still for twelve seconds. Meanwhile the origin closes the connections that lie idle and sends the rest of
+    /// what was asked for. A time-out of ten seconds is not for what came while nobody could take it.
     func pause() async throws {
         let session = place.session {
-            $0.timeoutIntervalForRequest = 2
+            $0.timeoutIntervalForRequest = 10
             $0.httpMaximumConnectionsPerHost = 8
         }
-        // Some connections to lie idle, one to be busy.
+        // A busy connection.
+        let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+        let dropping = session.request(place.url("/drops"))
+        dropping.onHTTPResponse { _ in begin.yield() }
+        let drops = dropping.validate().serializingData()
+        dropping.resume()
+        for await _ in begun { break }
+        // Connections that lie idle then.
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<6 {
                 group.addTask {
@@ -55,29 +62,23 @@ struct SignalFaults {
             }
             try await group.waitForAll()
         }
-        let (begun, begin) = AsyncStream.makeStream(of: Void.self)
-        let dripping = session.request(place.url("/drip?duration=2.5&numbytes=25"))
-        dripping.onHTTPResponse { _ in begin.yield() }
-        let drops = dripping.validate().serializingData()
-        dripping.resume()
-        for await _ in begun { break }
 
         let keeper = Process()
-        keeper.executableURL = URL(filePath: "/bin/sh")
-        keeper.arguments = ["-c", "sleep 3; kill -CONT \(getpid())"]
+        keeper.executableURL = URL(filePath: "/bin/bash")
+        keeper.arguments = ["-c", Self.keeper, "keeper", "\(getpid())", "\(place.port)"]
         try keeper.run()
         // The signal is for the process: the thread that sends it may run on for a moment. A pause is a hole in the time.
         let before = ContinuousClock.now
         kill(getpid(), SIGSTOP)
         var last = before
         var longest = Duration.zero
-        while longest < .seconds(2), last - before < .seconds(30) {
+        while longest < .seconds(11), last - before < .seconds(60) {
             poll(nil, 0, 10)
             let now = ContinuousClock.now
             longest = max(longest, now - last)
             last = now
         }
-        try place.require(longest >= .seconds(2), "there was no pause, but one of \(longest)")
+        try place.require(longest >= .seconds(11), "there was no pause, but one of \(longest)")
 
         let count = try await drops.value.count
         try place.require(count == 25, "of what came in the pause there are \(count) bytes")
@@ -85,14 +86,31 @@ struct SignalFaults {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<8 {
                 group.addTask {
-                    try await place.check(session, 100 + index)
                     let text = try await session.upload(Data([1, 2]), to: place.url("/hash")).validate()
                         .serializingString().value
                     try place.require(text.contains("2"), "an upload behind the pause: \(text)")
+                    try await place.check(session, 100 + index)
                 }
             }
             try await group.waitForAll()
         }
         keeper.waitUntilExit()
+        try place.require(keeper.terminationStatus == 0, "the origin did not say that it had closed what was idle")
     }
+
+    /// Waits until the process stands still, asks the origin for `/paused`, and lets the process go on twelve seconds later,
+    /// whatever came of that.
+    private static let keeper = #"""
+        trap 'kill -CONT "$1"' EXIT
+        until grep -q '^State:[[:space:]]*T' "/proc/$1/status"; do
+            [ -e "/proc/$1" ] || exit 1
+            sleep 0.05
+        done
+        { exec 3<>"/dev/tcp/127.0.0.1/$2"; } 2>/dev/null || { sleep 12; exit 1; }
+        printf 'GET /paused HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n' >&3
+        grep -q '^HTTP/1.1 200' <&3
+        answered=$?
+        sleep 12
+        exit "$answered"
+        """#
 }

@@ -61,11 +61,9 @@ import Testing
     }
 
     private func run(_ scenario: String, _ argument: String...) async throws -> Program.End {
-        var configuration = OriginConfiguration()
-        // What lies idle is closed within the probe's pause.
-        if scenario == "pause" { configuration.idleTimeout = .seconds(1) }
-        let origin = try Origin.start(configuration: configuration)
+        let origin = try Origin.start()
         addRoutes(to: origin)
+        addPause(to: origin)
         // What a process has there when it ends in the middle of things, it leaves there.
         let temporary = FileManager.default.temporaryDirectory.appending(path: "fault-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: false)
@@ -96,17 +94,51 @@ import Testing
         origin.script(nil, "/reset-at-once", ScriptPlan(.reset))
         origin.script(nil, "/reset-later", ScriptPlan(.expectBytes(20_000), .reset))
         origin.script(nil, "/stall", ScriptPlan(.stall))
-        let all = origin.gate("all")
-        let missing = Lock(6)
-        origin.route("GET", "/meet") { _ throws(Refusal) in
+    }
+
+    /// What the scenario of the pause needs: `/meet` is answered once six connections have asked for it, `/drops` by five of the 25
+    /// bytes that it announces. The probe stands still when `/paused` is asked for: then the six connections are closed, the rest
+    /// of `/drops` is sent, and only when all that is done is `/paused` answered.
+    private func addPause(to origin: LupineOrigin.Origin) {
+        let paused = Gate()
+        let met = gate(opening: 6, on: "met", of: origin)
+        let done = gate(opening: 7, on: "done", of: origin)
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: "
+        origin.script(
+            nil, "/meet",
+            ScriptPlan(
+                (0..<6).map { index in
+                    Script([
+                        .signal("met \(index)"), .waitForGate(met), .send(head + "1\r\n\r\n1"),
+                        .waitForGate(paused), .halfClose, .signal("done \(index)"), .expectEnd,
+                    ])
+                }))
+        origin.script(
+            nil, "/drops",
+            ScriptPlan(
+                .send(head + "25\r\n\r\n12345"), .waitForGate(paused),
+                .send("67890123456789012345"), .signal("done 6"), .speakHTTP))
+        origin.route("GET", "/paused") { _ throws(Refusal) in
+            paused.open()
             var response = try OriginResponse(200, "text/plain", [1])
-            let isLast = missing.withLock { count in
-                count -= 1
-                return count == 0
-            }
-            if isLast { all.open() }
-            response.gate = all
+            response.gate = done
             return response
         }
+    }
+
+    /// A gate that opens when the gates `name 0`, `name 1` and so on of the origin, so many, have opened.
+    private func gate(opening count: Int, on name: String, of origin: LupineOrigin.Origin) -> Gate {
+        let all = Gate()
+        let missing = Lock(count)
+        for index in 0..<count {
+            origin.gate("\(name) \(index)").whenOpen {
+                let isLast = missing.withLock { count in
+                    count -= 1
+                    return count == 0
+                }
+                if isLast { all.open() }
+            }
+        }
+        return all
     }
 }

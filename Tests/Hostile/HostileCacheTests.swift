@@ -326,8 +326,9 @@ import Testing
         try await Self.withFolder { folder in
             try await CacheBorder.with(leaf: nil, cache: Self.cache(folder)) { border in
                 let visits: [(user: String?, number: Int)] = [
-                    ("alice:one", 1), ("alice:one", 1), ("bob:two", 2), ("bob:guessed", 3), (nil, 4),
-                    (nil, 4),
+                    ("alice:one", 1), ("alice:one", 1), ("bob:two", 2), ("bob:guessed", 3),
+                    // A colon of the name's, and one of the password's.
+                    ("a%3Ab:c", 4), ("a:b%3Ac", 5), (nil, 6), (nil, 6),
                 ]
                 for (user, number) in visits {
                     let session = try border.session(.standard) { configuration in

@@ -302,10 +302,12 @@ final class Fetch: Sendable {
             // An earlier attempt has begun it.
             try state.saver?.beginAgain()
         } else {
-            state.saver?.discard()
-            state.saver = try FileSaver(
+            let saver = try FileSaver(
                 path: place.path, shown: place.name, offset: offset, expected: state.rest?.count,
                 isNew: given, in: files, for: number)
+            // An earlier attempt's goes when this one stands.
+            state.saver?.discard()
+            state.saver = saver
         }
         if let response, offset == 0, state.saver?.isRegular == true {
             mark(place.path, response)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Which of a key's connections an exchange is lent that asks for a loop, and what is counted for gauges.
+/// Which of a key's connections an exchange is lent that asks for a loop.
 extension PoolMachine {
     /// So many connections are looked at for one of the loop that is asked for: an event costs a constant amount of work.
     static let nearestLooks = 16
@@ -18,28 +18,5 @@ extension PoolMachine {
             looks -= 1
         }
         return last
-    }
-
-    /// What there is under each key: one look at every slot.
-    var counts: [KeyCounts] {
-        var places: [Int32: Int] = [:]
-        var counts: [KeyCounts] = []
-        for (key, record) in keys.enumerated() {
-            guard let origin = record.origin else { continue }
-            places[Int32(key)] = counts.count
-            counts.append(KeyCounts(origin: origin, waiting: Int(record.queue.count)))
-        }
-        for slot in slots {
-            guard let place = places[slot.key] else { continue }
-            switch slot.state {
-            case .vacant: break
-            case .dialing(let dial):
-                counts[place].dialing += 1
-                if dial.claimant != nil { counts[place].waiting += 1 }
-            case .idle: counts[place].idle += 1
-            case .busy, .retiring: counts[place].leased += 1
-            }
-        }
-        return counts
     }
 }
