@@ -95,7 +95,7 @@ struct SignalFaults {
             try await group.waitForAll()
         }
         keeper.waitUntilExit()
-        try place.require(keeper.terminationStatus == 0, "the origin did not say that it had closed what was idle")
+        try place.require(keeper.terminationStatus == 0, "the origin did not close what was idle")
     }
 
     /// Waits until the process stands still, asks the origin for `/paused`, and lets the process go on twelve seconds later,
