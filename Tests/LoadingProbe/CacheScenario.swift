@@ -18,11 +18,24 @@ struct CacheScenario {
         // Higher than the number of any round before.
         var round = Int(Date().timeIntervalSince1970 * 1_000_000)
         write(round, to: cache)
+        note(round)
         isWarm()
         while true {
             round += 1
             write(round, to: cache)
+            note(round)
         }
+    }
+
+    /// Says beside the cache which round is on the disk: in one step, which a kill does not part.
+    private func note(_ round: Int) {
+        let file = URL(fileURLWithPath: folder, isDirectory: true).appendingPathComponent("written")
+        if !FileManager.default.fileExists(atPath: file.path) {
+            FileManager.default.createFile(atPath: file.path, contents: nil)
+        }
+        guard let handle = FileHandle(forWritingAtPath: file.path) else { return }
+        handle.write(Data("\(round)".utf8))
+        try? handle.close()
     }
 
     /// Writes so many rounds, into a cache that is too small for one.

@@ -19,6 +19,14 @@ package struct LoadJob: Sendable {
         case decodable
         /// The same; what decoding adds to a request, and what the decoder takes alone, are told besides.
         case decoding
+        /// `async`, without a cache, each request for another address.
+        case addresses
+        /// The same, with a cache as it comes: every answer is stored.
+        case storing
+        /// `async`, answered by a cache out of memory.
+        case memoryHit
+        /// The same out of its folder: it has no memory.
+        case diskHit
         /// The decoder alone: the content is fetched once, and decoded as often as there are requests.
         case decoder
     }

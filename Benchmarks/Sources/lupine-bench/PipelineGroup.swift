@@ -4,7 +4,8 @@ internal import BenchmarkHarness
 /// What the whole way costs: `request(url).serializingData()`, keep-alive GETs of 953 bytes from nginx on loopback.
 ///
 /// The raw floor is the reference: a C program that does nothing but epoll, send and receive. Beside the pipeline stand the
-/// transport alone, libcurl, Go's client and Foundation's URLSession. `decodable` is about what decoding adds, `executor` about tasks
+/// transport alone, libcurl, Go's client and Foundation's URLSession. `decodable` is about what decoding adds, `cache` about what storing
+/// an answer adds and what finding one saves, `executor` about tasks
 /// that run on the session's event loops.
 enum PipelineGroup {
     static var group: BenchmarkGroup {
@@ -17,6 +18,8 @@ enum PipelineGroup {
                 executor("executor-1", connections: 1, requests: 3_000),
                 executor("executor-64", connections: 64, requests: 12_000),
                 decodable("decodable-64", connections: 64, requests: 12_000),
+                cached("cache-1", connections: 1, requests: 3_000),
+                cached("cache-64", connections: 64, requests: 12_000),
             ]
         }
     }
@@ -57,6 +60,22 @@ enum PipelineGroup {
                 entry("Session, executor", .ours("pipeline-load", ["executor"])),
                 entry("HTTPClient", .ours(["client", "1"])),
                 entry("HTTPClient, executor", .ours(["executor", "1"])),
+            ])
+    }
+
+    /// What a cache adds to a request whose answer is stored, every time for another address, and what it saves where it has one.
+    private static func cached(_ name: String, connections: Int, requests: Int) -> BenchmarkCase {
+        func entry(_ name: String, _ form: String, goals: Goals = Goals()) -> Entry {
+            PeerProgram.ours("pipeline-load", [form]).entry(
+                name, path: "/small", connections: connections, requests: requests, goals: goals)
+        }
+        return BenchmarkCase(
+            name, unit: "request",
+            entries: [
+                entry("no cache", "addresses"),
+                entry("stored", "storing", goals: Goals(ratio: 1.5)),
+                entry("from memory", "memoryHit", goals: Goals(ratio: 0.4)),
+                entry("from the disk", "diskHit", goals: Goals(ratio: 1)),
             ])
     }
 

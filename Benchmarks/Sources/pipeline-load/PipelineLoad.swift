@@ -5,12 +5,18 @@ internal import Lupine
 internal import LupineTLS
 internal import Synchronization
 
-/// Loads through the pipeline's forms. No cache and no cookies: every request goes to the server. The session is otherwise
+/// Loads through the pipeline's forms. No cookies, and no cache but in the forms about it: every request goes to the server. The session is otherwise
 /// as it comes, notifications included.
 final class PipelineLoad: Sendable {
     private let job: LoadJob
     private let session: Session
     private let toStart = Atomic<Int>(0)
+    /// How many addresses were made, for forms that never ask for one twice.
+    private let madeAddresses = Atomic<Int>(0)
+    /// How many addresses are in the cache that answers.
+    private static let cachedAddresses = 500
+    private let cacheFolder = FileManager.default.temporaryDirectory
+        .appendingPathComponent("pipeline-load-\(UUID().uuidString)")
     /// Bodies of no length are among those that are fetched.
     private static let emptyCodes: Set<Int> = [200, 204, 205]
 
@@ -28,12 +34,38 @@ final class PipelineLoad: Sendable {
             configuration.lupine.tls.maximumVersion = configuration.lupine.tls.minimumVersion
             configuration.lupine.tls.roots = TrustRoots(includesSystem: false, files: [tls.authorities])
         }
+        switch job.form {
+        case .storing, .memoryHit, .diskHit:
+            configuration.urlCache = URLCache(
+                memoryCapacity: job.form == .diskHit ? 0 : 4 << 20, diskCapacity: 20 << 20, directory: cacheFolder)
+            configuration.requestCachePolicy =
+                job.form == .storing ? .useProtocolCachePolicy : .returnCacheDataElseLoad
+        default: break
+        }
         session = Session(configuration: configuration)
         self.job = job
     }
 
+    deinit { try? FileManager.default.removeItem(at: cacheFolder) }
+
     /// Fetches the first URL once, and returns the bytes of content that came.
-    func runFirst() async throws -> Int { try await fetch(job.firstURL, .async) }
+    func runFirst() async throws -> Int {
+        if job.form == .memoryHit || job.form == .diskHit {
+            for number in 0..<Self.cachedAddresses { _ = try await fetch("\(job.firstURL)?\(number)", .async) }
+            try await written()
+        }
+        return try await fetch(job.firstURL, .async)
+    }
+
+    /// Returns when what was stored is on the disk: when nothing has been added there for a while.
+    private func written() async throws {
+        guard let cache = session.sessionConfiguration.urlCache else { return }
+        var usage = -1
+        while usage != cache.currentDiskUsage {
+            usage = cache.currentDiskUsage
+            try await Task.sleep(for: .milliseconds(100))
+        }
+    }
 
     /// Fetches so many times, and returns the bytes of content that came.
     func run(_ requests: Int) async throws -> Int {
@@ -58,7 +90,13 @@ final class PipelineLoad: Sendable {
     /// The next request's URL, unless all have been taken; the hosts take turns.
     private func takeOne() -> String? {
         let number = toStart.subtract(1, ordering: .relaxed).newValue
-        return number < 0 ? nil : job.urls[number % job.urls.count]
+        if number < 0 { return nil }
+        let url = job.urls[number % job.urls.count]
+        switch job.form {
+        case .addresses, .storing: return "\(url)?\(madeAddresses.add(1, ordering: .relaxed).newValue)"
+        case .memoryHit, .diskHit: return "\(url)?\(number % Self.cachedAddresses)"
+        default: return url
+        }
     }
 
     /// What decoding adds to a request, and what the decoder takes for itself: medians of many short runs in turn.
@@ -104,7 +142,7 @@ final class PipelineLoad: Sendable {
 
     private func fetch(_ url: String, _ form: LoadJob.Form) async throws -> Int {
         switch form {
-        case .async, .executor:
+        case .async, .executor, .addresses, .storing, .memoryHit, .diskHit:
             return try await session.request(url).serializingData(emptyResponseCodes: Self.emptyCodes).value
                 .count
         case .decodable, .decoding:

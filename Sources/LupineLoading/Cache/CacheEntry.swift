@@ -113,7 +113,8 @@ package struct CacheEntry: Sendable {
     func concealed(
         by conceal: (String) -> String, for request: URLRequest, identifying: IdentifyingFields?
     ) -> CacheEntry {
-        CacheEntry(
+        if !vary.holdsSecrets { return self }
+        return CacheEntry(
             response: response, http: httpResponse, requestTime: requestTime, responseTime: responseTime,
             storedTime: storedTime,
             vary: VaryKey(

@@ -82,7 +82,7 @@ package enum CacheEntryFile {
         return writer.octets
     }
 
-    private static func write(_ vary: VaryKey, to writer: inout OctetWriter) {
+    static func write(_ vary: VaryKey, to writer: inout OctetWriter) {
         writer.write(vary.audience != nil)
         if let audience = vary.audience {
             writer.write(audience.fields)
@@ -105,7 +105,7 @@ package enum CacheEntryFile {
     }
 
     /// False when it may not be written, or could not be read again.
-    private static func write(_ provenance: CacheProvenance, to writer: inout OctetWriter) -> Bool {
+    static func write(_ provenance: CacheProvenance, to writer: inout OctetWriter) -> Bool {
         guard provenance.mayBeWritten else { return false }
         switch provenance.source {
         case .program: writer.write(octet: SourceKind.program.rawValue)
@@ -185,9 +185,13 @@ package enum CacheEntryFile {
         head.write(storedTime.timeIntervalSinceReferenceDate)
         head.write(UInt64(metadata.count))
         head.write(UInt64(content.count))
-        let covered = head.octets + metadata + content
-        head.write(raw: SHA256Digest.of(covered).bytes)
-        return head.octets + metadata + content
+        let sum = SHA256Digest.of(pieces: [head.octets, metadata, content])
+        head.write(raw: sum.bytes)
+        var file = head.octets
+        file.reserveCapacity(file.count + metadata.count + content.count)
+        file += metadata
+        file += content
+        return file
     }
 
     // MARK: reading
@@ -225,7 +229,8 @@ package enum CacheEntryFile {
         guard head.metadataCount <= rest, head.contentCount == rest - head.metadataCount else {
             throw OctetReader.Damage()
         }
-        let sum = SHA256Digest.of(Array(octets[..<(headCount - digestCount)] + octets[headCount...]))
+        let sum = SHA256Digest.of(
+            pieces: [Array(octets[..<(headCount - digestCount)]), Array(octets[headCount...])])
         guard octets[(headCount - digestCount)..<headCount].elementsEqual(sum.bytes) else {
             throw OctetReader.Damage()
         }
@@ -252,7 +257,7 @@ package enum CacheEntryFile {
             vary: vary, provenance: provenance, writtenInfo: writtenInfo)
     }
 
-    private static func readVary(_ reader: inout OctetReader) throws(OctetReader.Damage) -> VaryKey {
+    static func readVary(_ reader: inout OctetReader) throws(OctetReader.Damage) -> VaryKey {
         var audience: VaryKey.Audience?
         if try reader.flag() {
             audience = VaryKey.Audience(fields: try reader.text(), user: try reader.optionalText())
@@ -270,7 +275,7 @@ package enum CacheEntryFile {
         return VaryKey(values: values, audience: audience)
     }
 
-    private static func readProvenance(
+    static func readProvenance(
         _ reader: inout OctetReader
     ) throws(OctetReader.Damage) -> CacheProvenance {
         switch SourceKind(rawValue: try reader.octet()) {

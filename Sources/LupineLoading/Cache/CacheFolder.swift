@@ -2,36 +2,72 @@
 
 internal import Foundation
 internal import LupineTLS
+internal import LupineTransport
 
-/// The folder of a cache: one file for each entry, replaced and removed as a whole. Blocks; its callers are on the storage
-/// queue, or are a program's own calls that may wait.
+/// The folder of a cache: an index, which is one log (`CacheLog`), and segment files with the entries (`CacheEntryFile`).
 ///
-/// It remembers nothing and holds no lock. Several processes may use one folder: a file that is gone is a miss, and a name
-/// says whose entry it is. The time of a file's last change is that of its last use, for the next process to go by.
-struct CacheFolder: Sendable {
-    /// A file of the folder.
-    struct Item: Sendable {
-        /// Whose entry it is.
-        var name: CacheFileName
-        /// How many octets it has.
-        var size: Int
-        /// When it was last used.
-        var lastUse: Date
+/// It has one writer at a time, the process that holds the lock of a file in it for as long as its cache lives. Others read what
+/// is there when they begin. The octets of entries are written before the index names them, and an entry says itself whether it
+/// is whole and whose it is; so a stop at any moment, a full disk or a strange file costs entries and makes none. Files are
+/// opened as the user's own and without following links, and numbers in them are believed as far as they are possible.
+///
+/// Blocks; its callers are on the storage queue, or are a program's own calls that may wait. Its lock is held while the disk is
+/// waited for, but `read(_:key:)` does not take it.
+final class CacheFolder: Sendable {
+    /// How far the folder has been opened.
+    enum Access: Hashable, Sendable {
+        /// Nobody has looked, or there was no folder.
+        case none
+        case writer
+        /// Another one writes.
+        case reader
     }
 
     /// What became of a look for an entry.
     enum Found: Sendable {
-        case entry(CacheEntry, size: Int)
+        case entry(CacheEntry)
+        /// The segment has gone: its writer may have put the entry elsewhere.
         case nothing
-        /// There is a file, and it is not an entry.
+        /// What is there is not the entry.
         case damage
     }
 
-    private static let suffix = ".entry"
-    /// A draft as old as this has no writer any more.
-    private static let draftAge: TimeInterval = 600
+    /// A file that is open as long as somebody has this.
+    final class OpenFile: Sendable {
+        let descriptor: Descriptor
 
-    private let url: URL
+        init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
+
+        /// Nil when there is none.
+        init?(_ opened: () throws(Errno) -> Descriptor?) {
+            guard let descriptor = try? opened() else { return nil }
+            self.descriptor = descriptor
+        }
+    }
+
+    /// What the folder's writer has open.
+    struct Files: Sendable {
+        var access = Access.none
+        /// Held as long as it is open.
+        var lock: OpenFile?
+        /// Open for appending.
+        var index: OpenFile?
+        /// How long the index is.
+        var indexLength = 0
+        /// How many changes are in it.
+        var changeCount = 0
+        /// Open for appending: the segment with the highest number.
+        var segment: OpenFile?
+        /// The segments and how long they are, as far as they are of use.
+        var lengths: [UInt64: Int] = [:]
+        /// The number of the next segment.
+        var nextSegment: UInt64 = 0
+        /// What was there when the folder was opened, until somebody has taken it over.
+        var found: CacheIndex?
+    }
+
+    let url: URL
+    let files = Lock(Files())
     private let keyFile: SecretKeyFile
 
     /// - Parameters:
@@ -46,90 +82,67 @@ struct CacheFolder: Sendable {
     /// The hash that conceals secrets in files.
     func hash() -> KeyedHash { KeyedHash(key: keyFile.key()) }
 
-    private func file(_ name: CacheFileName) -> AtomicFile {
-        AtomicFile(url.appendingPathComponent(name.description + Self.suffix, isDirectory: false))
+    func path(_ name: CacheFolderName) -> String {
+        url.appendingPathComponent(name.text, isDirectory: false).path
     }
 
-    /// The entries that are there, the one that has not been used for the longest time first. What writers left behind that
-    /// were stopped in the middle goes.
-    func items(at now: Date = Date()) -> [Item] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []
-        var items: [Item] = []
-        for fileName in names {
-            if Self.isDraft(fileName) { removeDraft(fileName, at: now) }
-            guard let name = Self.entryName(fileName), let item = item(name, fileName) else { continue }
-            items.append(item)
-        }
-        return items.sorted { ($0.lastUse, $0.name) < ($1.lastUse, $1.name) }
+    // MARK: reading
+
+    /// The entry at a place.
+    func read(_ place: CachePlace, key: CacheKey) -> Found {
+        guard let octets = octets(at: place) else { return .nothing }
+        return Self.entry(octets, key: key).map { .entry($0) } ?? .damage
     }
 
-    private func item(_ name: CacheFileName, _ fileName: String) -> Item? {
-        let path = url.appendingPathComponent(fileName).path
-        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
-            attributes[.type] as? FileAttributeType == .typeRegular,
-            let size = attributes[.size] as? NSNumber, let changed = attributes[.modificationDate] as? Date
+    /// The entry in these octets, if it is whole and the one of that key.
+    static func entry(_ octets: [UInt8], key: CacheKey) -> CacheEntry? {
+        let digest = CacheEntryFile.digest(of: key.address)
+        guard let entry = CacheEntryFile.entry(octets, digest: digest), entry.provenance.party == key.party
         else { return nil }
-        return Item(name: name, size: size.intValue, lastUse: changed)
+        return entry
     }
 
-    private func removeDraft(_ fileName: String, at now: Date) {
-        let path = url.appendingPathComponent(fileName).path
-        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
-            let changed = attributes[.modificationDate] as? Date,
-            now.timeIntervalSince(changed) > Self.draftAge
-        else { return }
-        try? FileManager.default.removeItem(atPath: path)
+    /// The octets at a place; nil when there is no such segment of the user's own. Too few when it is too short.
+    func octets(at place: CachePlace) -> [UInt8]? {
+        guard let file = try? Descriptor.readingOwn(path: path(.segment(place.segment))),
+            let length = try? file.fileSize()
+        else { return nil }
+        guard place.end <= length else { return [] }
+        return file.octets(at: place.offset, count: place.length)
     }
 
-    /// The name of the entry in a file; nil for a file that is not the cache's.
-    private static func entryName(_ fileName: String) -> CacheFileName? {
-        fileName.hasSuffix(suffix) ? CacheFileName(fileName.dropLast(suffix.count)) : nil
+    /// The content of a file of the user's own; nil when there is none, or one that is longer.
+    func content(_ name: CacheFolderName, upTo limit: Int) -> [UInt8]? {
+        guard let file = try? Descriptor.readingOwn(path: path(name)), let length = try? file.fileSize(),
+            let count = Int(exactly: length), count <= limit
+        else { return nil }
+        return count == 0 ? [] : file.octets(at: 0, count: count)
     }
+}
 
-    private static func isDraft(_ fileName: String) -> Bool {
-        guard fileName.hasPrefix("."), let end = fileName.range(of: suffix + ".draft-") else { return false }
-        return entryName(fileName.dropFirst()[..<end.lowerBound] + suffix) != nil
-    }
-
-    /// The entry of that name.
-    func read(_ name: CacheFileName, upTo limit: Int) -> Found {
-        let file = file(name)
-        guard FileManager.default.fileExists(atPath: file.url.path) else { return .nothing }
-        guard let data = file.read(upTo: limit), let digest = name.addressDigest,
-            let entry = CacheEntryFile.entry(Array(data), digest: digest), name.names(entry)
-        else { return FileManager.default.fileExists(atPath: file.url.path) ? .damage : .nothing }
-        return .entry(entry, size: data.count)
-    }
-
-    /// When the entry of a name was stored; nil when there is none that is whole as far as its head goes.
-    func storedTime(of name: CacheFileName) -> Date? {
-        guard let digest = name.addressDigest, let handle = try? FileHandle.readingOwn(file(name).url) else {
-            return nil
+extension Descriptor {
+    /// So many octets of a file, or as many as there are.
+    fileprivate borrowing func octets(at offset: Int, count: Int) -> [UInt8] {
+        var octets: [UInt8] = []
+        while octets.count < count {
+            var piece = [UInt8](repeating: 0, count: count - octets.count)
+            var span = piece.mutableSpan
+            guard case .bytes(let read)? = try? read(into: &span, at: Int64(offset) + Int64(octets.count))
+            else { break }
+            if read == count { return piece }
+            octets += piece[..<read]
         }
-        defer { try? handle.close() }
-        guard let data = try? handle.read(upToCount: CacheEntryFile.headCount) else { return nil }
-        return CacheEntryFile.head(Array(data), digest: digest)?.storedTime
+        return octets
     }
 
-    /// Puts an entry's octets in place of those of its name; throws the error of the step that failed.
-    func write(_ octets: [UInt8], name: CacheFileName) throws {
-        // What the death of a machine leaves behind is told by the digest: there is nothing to wait for.
-        try file(name).replace(with: Data(octets), outlivesPowerLoss: false)
-    }
-
-    /// Notes that an entry was used.
-    func touch(_ name: CacheFileName, at now: Date = Date()) {
-        try? FileManager.default.setAttributes([.modificationDate: now], ofItemAtPath: file(name).url.path)
-    }
-
-    /// Removes an entry.
-    func remove(_ name: CacheFileName) { try? FileManager.default.removeItem(at: file(name).url) }
-
-    /// Removes all entries, and what is left of those that were being written.
-    func removeAll() {
-        for fileName in (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []
-        where Self.isDraft(fileName) || Self.entryName(fileName) != nil {
-            try? FileManager.default.removeItem(at: url.appendingPathComponent(fileName))
+    /// Writes all of it.
+    borrowing func writeAll(_ octets: [UInt8]) throws(Errno) {
+        var done = 0
+        while done < octets.count {
+            switch try write(octets.span.extracting(done..<octets.count)) {
+            case .bytes(let count) where count > 0: done += count
+            case .bytes, .wouldBlock: throw .inputOutput
+            }
         }
     }
 }

@@ -8,129 +8,280 @@ internal import Foundation
 /// program's own values may be in it, which do what they like when they end.
 extension CacheStore {
     struct State: Sendable {
-        var memory = PartyList<CacheKey, Held>()
+        var memory = PartyList<CacheKey, CacheEntry>()
         var memoryCapacity: Int
         var diskCapacity: Int
-        /// The files of the folder. Nothing is said by it before `folderIsKnown`.
-        var files = PartyList<CacheFileName, Bool>()
+        /// The folder's entries. Nothing is said by it before `folderIsKnown`.
+        var index = CacheIndex()
         var folderIsKnown = false
-        var pending: [CacheFileName: Pending] = [:]
+        /// The hash of what is in the folder, once its key has been read.
+        var hash: KeyedHash?
+        var pending: [CacheKey: Pending] = [:]
+        /// The changes in the order of the calls; some have been made void by later ones.
+        var queue: [(key: CacheKey, number: UInt64)] = []
         /// What the entries that are to be written count for.
         var pendingSize = 0
-        /// How often the folder is still to be emptied: until then what is in it counts for nothing.
+        /// Whether the folder is still to be emptied: until then what is in it counts for nothing. What waits came later.
+        var mustClear = false
+        /// How often it was to be emptied.
         var clearings = 0
-        /// The addresses whose files are still to be searched for and removed, and how often: until then what is in them
-        /// counts for nothing.
-        var hidden: [String: Int] = [:]
+        /// The addresses whose entries are still to be searched for and removed: until then what is in the folder counts for
+        /// nothing.
+        var hidden: Set<String> = []
         /// How many changes were asked for.
         var number: UInt64 = 0
-        /// How many octets were written since the folder was last looked through.
-        var written = 0
+        /// Whether somebody is on the way to do what waits.
+        var hasTurn = false
+        /// What was used since that was last noted in the folder.
+        var used: [CacheKey] = []
+        /// Where entries stood that had to go, until that is noted in the folder.
+        var evicted: [CachePlace.Start] = []
+        /// How many entries were not written because too much waited already.
+        var droppedCount = 0
     }
 
-    /// What is known about a file without looking.
+    /// What is known about an entry without looking into a segment.
     enum Known: Sendable {
         case entry(CacheEntry)
         case nothing
-        case lookInFolder
+        case onDisk(CacheIndex.Item)
+        /// The folder has not been looked into.
+        case unknown
+    }
+
+    /// What is to be done next.
+    struct Work: Sendable {
+        var mustClear = false
+        var changes: [(key: CacheKey, pending: Pending)] = []
+        var used: [CacheKey] = []
+        var evicted: [CachePlace.Start] = []
+
+        var isEmpty: Bool { !mustClear && changes.isEmpty && used.isEmpty && evicted.isEmpty }
     }
 }
 
 extension CacheStore.State {
+    /// More uses than these are not noted one by one; as many are worth a write.
+    private static let mostUses = 512
+
+    // MARK: looking up
+
     /// The entry in memory under a key, which is now the one used last.
     mutating func used(_ key: CacheKey) -> CacheEntry? {
-        guard let held = memory.use(key) else { return nil }
-        if let name = held.name { _ = files.use(name) }
-        return held.entry
+        guard let entry = memory.use(key) else { return nil }
+        if folderIsKnown { noteUse(key) }
+        return entry
     }
 
-    /// What there is under a name without looking into the folder.
-    func known(_ name: CacheFileName) -> CacheStore.Known {
-        if let pending = pending[name] { return pending.entry.map { .entry($0) } ?? .nothing }
-        if clearings > 0 || diskCapacity == 0 || hidden[name.address] != nil && !name.isPlain {
-            return .nothing
-        }
-        return folderIsKnown && files[name] == nil ? .nothing : .lookInFolder
+    /// Notes that an entry of the folder was used.
+    mutating func noteUse(_ key: CacheKey) {
+        if index.use(key) != nil, used.count < Self.mostUses { used.append(key) }
     }
 
-    /// The files of an address that are there or are to be, as far as is known: the plain one, which is given, and the others.
-    func names(of plain: CacheFileName) -> [CacheFileName] {
-        let others = files.others(of: plain.address)
-            .union(pending.keys.filter { !$0.isPlain && $0.address == plain.address })
-        return [plain] + others
+    /// What there is under a key without looking into a segment.
+    func known(_ key: CacheKey) -> CacheStore.Known {
+        if let pending = pending[key] { return pending.entry.map { .entry($0) } ?? .nothing }
+        if mustClear || diskCapacity == 0 { return .nothing }
+        if folderIsKnown { return index[key].map { .onDisk($0) } ?? .nothing }
+        return hidden.contains(key.address) ? .nothing : .unknown
     }
 
-    /// The folder may have files of the address that nobody knows of yet: they count for nothing from here on. Gives back
-    /// whether that is so.
-    mutating func hideUnknown(_ address: String) -> Bool {
-        if folderIsKnown || clearings > 0 { return false }
-        hidden[address, default: 0] += 1
-        return true
+    // MARK: changing
+
+    /// Puts an entry into memory in place of what was there, if it may be so large.
+    mutating func keep(
+        _ entry: CacheEntry, for key: CacheKey, _ admission: CacheStore.Admission,
+        _ gone: inout CacheStore.Gone
+    ) {
+        if let old = memory.remove(key) { gone.entries.append(old) }
+        guard entry.size <= admission.limit(memoryCapacity) else { return }
+        memory.insert(entry, for: key, cost: entry.size)
+        evict(&gone)
     }
 
-    /// They have been removed.
-    mutating func showUnknown(_ address: String) {
-        let count = (hidden[address] ?? 1) - 1
-        hidden[address] = count == 0 ? nil : count
-    }
-
-    /// Puts what was read from the folder into memory, unless something newer is there or on its way. Gives back what had
-    /// to go.
+    /// Puts what was read from the folder into memory, unless something newer is there or on its way.
     mutating func promote(
-        _ entry: CacheEntry, key: CacheKey, name: CacheFileName
-    ) -> [CacheStore.Held] {
-        guard memory[key] == nil, pending[name] == nil, clearings == 0,
-            name.isPlain || hidden[name.address] == nil,
+        _ entry: CacheEntry, key: CacheKey, from place: CachePlace, _ gone: inout CacheStore.Gone
+    ) {
+        guard memory[key] == nil, pending[key] == nil, !mustClear, index[key]?.place == place,
             entry.size <= CacheStore.Admission.loader.limit(memoryCapacity)
-        else { return [] }
-        memory.insert(CacheStore.Held(entry: entry, name: name), for: key, cost: entry.size)
-        return evict()
+        else { return }
+        memory.insert(entry, for: key, cost: entry.size)
+        evict(&gone)
     }
 
-    /// Takes out of memory what is over its capacity. The caller lets go of it when it has left the lock: a program's own
-    /// values may be in it, which do what they like when they end.
-    mutating func evict() -> [CacheStore.Held] {
-        var gone: [CacheStore.Held] = []
-        while memory.cost > memoryCapacity, let (_, held) = memory.removeLeastRecent() { gone.append(held) }
+    /// Takes out of memory what is over its capacity.
+    mutating func evict(_ gone: inout CacheStore.Gone) {
+        while memory.cost > memoryCapacity, let (_, entry) = memory.removeLeastRecent() {
+            gone.entries.append(entry)
+        }
+    }
+
+    /// Whether an entry of that size is written. One of the loader's that would have to wait too long is counted.
+    mutating func takes(_ size: Int, _ admission: CacheStore.Admission) -> Bool {
+        guard size <= admission.limit(diskCapacity) else { return false }
+        if size <= admission.waitingLimit(diskCapacity) - pendingSize { return true }
+        droppedCount += 1
+        return false
+    }
+
+    /// Removes what is under a key from both tiers.
+    mutating func remove(_ key: CacheKey) -> CacheStore.Gone {
+        var gone = CacheStore.Gone()
+        if let old = memory.remove(key) { gone.entries.append(old) }
+        if diskCapacity > 0 { change(key, .remove, &gone) }
         return gone
     }
 
-    /// Notes what is to be done about a file, in place of what was to be done. Gives back its number, nil when nothing is,
-    /// and what is not to be done any more.
+    /// Notes what is to be done about an entry of the folder, in place of what was to be done.
     mutating func change(
-        _ name: CacheFileName, _ change: CacheStore.Pending.Change
-    ) -> (number: UInt64?, voided: CacheStore.Pending?) {
+        _ key: CacheKey, _ change: CacheStore.Pending.Change, _ gone: inout CacheStore.Gone
+    ) {
         number += 1
-        let isUntouched = pending[name] == nil
-        let voided = takePending(name)
+        let isUntouched = pending[key] == nil
+        gone.pending = takePending(key)
         switch change {
         case .write(let entry, _, _): pendingSize += entry.size
         case .remove:
-            // What was to be written may be on its way to the disk already; else the files that are known are all.
-            if isUntouched, folderIsKnown, clearings == 0, files[name] == nil { return (nil, voided) }
+            // What was to be written may be on its way to the disk already; else what is known is all.
+            if isUntouched, mustClear || folderIsKnown && index[key] == nil { return }
         }
-        pending[name] = CacheStore.Pending(change: change, number: number)
-        return (number, voided)
+        pending[key] = CacheStore.Pending(change: change, number: number)
+        queue.append((key, number))
     }
 
-    /// Takes out what was to be done about a file, and gives it back: the request of what was to be written is the program's,
+    /// Takes out what was to be done about an entry, and gives it back: the request of what was to be written is the program's,
     /// as the response is.
-    mutating func takePending(_ name: CacheFileName) -> CacheStore.Pending? {
-        guard let taken = pending.removeValue(forKey: name) else { return nil }
+    mutating func takePending(_ key: CacheKey) -> CacheStore.Pending? {
+        guard let taken = pending.removeValue(forKey: key) else { return nil }
         pendingSize -= taken.entry?.size ?? 0
         return taken
     }
 
-    /// Takes over what was found in the folder: what is known keeps its turn, what is new counts as used just now.
-    mutating func take(_ items: [CacheFolder.Item]) {
-        written = 0
-        if clearings > 0 { return }
-        let sizes = Dictionary(items.map { ($0.name, $0.size) }, uniquingKeysWith: { first, _ in first })
-        let old = files
-        files.removeAll()
-        for name in old.keysFromLeastRecent {
-            if let size = sizes[name] { files.insert(true, for: name, cost: size) }
+    /// Nothing is to be done any more.
+    mutating func forgetPending() {
+        pending = [:]
+        queue = []
+        pendingSize = 0
+    }
+
+    /// The folder is to be emptied before what is asked for from now on.
+    mutating func clearFolder() {
+        number += 1
+        clearings += 1
+        mustClear = true
+        folderIsKnown = true
+        index = CacheIndex()
+        hidden = []
+        used = []
+    }
+
+    /// All keys of an address that are known.
+    func keys(of address: String) -> [CacheKey] {
+        let plain = CacheKey(address: address, party: nil)
+        let others = memory.others(of: address).union(index.others(of: address))
+        return [plain]
+            + others.union(pending.keys.filter { !$0.isPlain && $0.address == address })
+    }
+
+    /// The keys of what was stored at that time or later.
+    func keys(storedSince date: Date) -> Set<CacheKey> {
+        var keys = Set(
+            memory.keysFromLeastRecent.filter { memory[$0].map { $0.storedTime >= date } ?? false })
+        keys.formUnion(index.keysFromLeastRecent.filter { index[$0].map { $0.storedTime >= date } ?? false })
+        keys.formUnion(pending.filter { $0.value.entry.map { $0.storedTime >= date } ?? false }.keys)
+        return keys
+    }
+
+    /// The folder may have entries of the address that nobody knows of yet: they count for nothing from here on.
+    mutating func hideUnknown(_ address: String) {
+        if diskCapacity > 0, !folderIsKnown { hidden.insert(address) }
+    }
+
+    /// Takes over what was found in the folder. What was to be searched for and removed is to be removed.
+    mutating func learn(_ found: CacheIndex) {
+        if folderIsKnown { return }
+        folderIsKnown = true
+        index = found
+        for address in hidden {
+            for key in index.others(of: address) where pending[key] == nil {
+                var gone = CacheStore.Gone()
+                change(key, .remove, &gone)
+            }
         }
-        for item in items where old[item.name] == nil { files.insert(true, for: item.name, cost: item.size) }
+        hidden = []
+    }
+
+    // MARK: turns
+
+    /// Whether somebody has to be sent to do what waits.
+    mutating func beginTurn() -> Bool {
+        if hasTurn || queue.isEmpty && !mustClear && used.count < Self.mostUses { return false }
+        hasTurn = true
+        return true
+    }
+
+    /// What is to be done now, up to so many octets; what is void is left out.
+    mutating func takeWork(upTo size: Int) -> CacheStore.Work {
+        var work = CacheStore.Work(mustClear: mustClear)
+        var (count, sum) = (0, 0)
+        for (key, number) in queue {
+            if sum >= size { break }
+            count += 1
+            guard let pending = pending[key], pending.number == number else { continue }
+            sum += pending.entry?.size ?? 0
+            work.changes.append((key, pending))
+        }
+        queue.removeFirst(count)
+        swap(&work.used, &used)
+        swap(&work.evicted, &evicted)
+        return work
+    }
+
+    /// What a log has to say of what was done.
+    func log(of work: CacheStore.Work, _ stored: [CacheKey: CacheIndex.Item]) -> [CacheLog.Change] {
+        var changes = work.evicted.map { CacheLog.Change.removed($0) }
+        changes += work.used.compactMap { key in index[key].map { .used($0.place.start) } }
+        for (key, _) in work.changes {
+            if let item = stored[key] {
+                changes.append(.stored(key, item))
+            } else if let old = index[key] {
+                changes.append(.removed(old.place.start))
+            }
+        }
+        return changes
+    }
+
+    /// Notes what was done. Gives back what does not wait any more.
+    mutating func finish(
+        _ work: CacheStore.Work, _ stored: [CacheKey: CacheIndex.Item]
+    ) -> [CacheStore.Gone] {
+        work.changes.map { key, done in
+            var gone = CacheStore.Gone()
+            if pending[key]?.number == done.number { gone.pending = takePending(key) }
+            if let item = stored[key] { index.insert(item, for: key) } else { index.remove(key) }
+            return gone
+        }
+    }
+
+    /// Takes entries out of the folder that are over its capacity.
+    mutating func evictFiles() {
+        while index.cost > diskCapacity, let item = index.removeLeastRecent() {
+            evicted.append(item.place.start)
+        }
+    }
+
+    /// Forgets entries that cannot be read any more.
+    mutating func lose(_ keys: [CacheKey]) {
+        for key in keys {
+            if let item = index.remove(key) { evicted.append(item.place.start) }
+        }
+    }
+
+    /// What another process has made of a folder that was not there.
+    mutating func adopt(_ found: CacheIndex) {
+        for key in found.keysFromLeastRecent where index[key] == nil {
+            if let item = found[key] { index.insert(item, for: key) }
+        }
     }
 }

@@ -21,6 +21,9 @@ struct PartyList<Key: PartyKey, Value: Sendable>: Sendable {
     /// What all values cost together.
     var cost: Int { list.cost }
 
+    /// How many values there are.
+    var count: Int { list.count }
+
     /// All keys, the one whose value has not been used for the longest time first.
     var keysFromLeastRecent: [Key] { list.keysFromLeastRecent }
 
@@ -37,6 +40,11 @@ struct PartyList<Key: PartyKey, Value: Sendable>: Sendable {
     mutating func insert(_ value: Value, for key: Key, cost: Int) {
         list.insert(value, for: key, cost: cost)
         if !key.isPlain { others[key.address, default: []].insert(key) }
+    }
+
+    /// Puts a value in place of the one under a key, which keeps its turn.
+    mutating func replace(_ value: Value, for key: Key, cost: Int) {
+        list.replace(value, for: key, cost: cost)
     }
 
     /// Takes out what is under a key.

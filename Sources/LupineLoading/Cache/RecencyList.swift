@@ -63,6 +63,14 @@ struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         link(place)
     }
 
+    /// Puts a value in place of the one under a key, which keeps its turn. Does nothing when there is none.
+    mutating func replace(_ value: Value, for key: Key, cost: Int) {
+        guard let place = places[key], let old = nodes[place] else { return }
+        sum += Int128(cost) - Int128(old.cost)
+        nodes[place]?.value = value
+        nodes[place]?.cost = cost
+    }
+
     /// Takes out what is under a key.
     @discardableResult
     mutating func remove(_ key: Key) -> Value? {

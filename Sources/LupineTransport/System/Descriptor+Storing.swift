@@ -25,6 +25,21 @@ extension Descriptor {
         return file
     }
 
+    /// Opens a file of the user's own, which is made if it is not there, and takes its lock; nil when another one has that. The lock
+    /// is held as long as the file is open here.
+    ///
+    /// Throws `EINVAL` where the path is no regular file, or not its user's alone. A link is not followed.
+    package static func locking(path: String) throws(Errno) -> Descriptor? {
+        let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
+        let file = Descriptor(adopting: try Syscalls.open(path, flags: flags, mode: 0o600))
+        guard try Syscalls.isPrivateFile(file.rawValue) else { throw .invalidArgument }
+        do throws(Errno) { try Syscalls.lock(file.rawValue) } catch {
+            if error == .wouldBlock { return nil }
+            throw error
+        }
+        return file
+    }
+
     /// Opens such a file to write on from `offset`; what stands behind it is cut off.
     package static func continuing(path: String, at offset: Int64) throws(Errno) -> Descriptor {
         let file = try made(path: path, holding: offset)

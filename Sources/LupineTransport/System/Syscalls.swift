@@ -8,7 +8,7 @@ enum Syscall: Hashable, Sendable {
     case socket, connect, bind, listen, accept, shutdown
     case getOption, setOption, localAddress, peerAddress
     case receive, send, sendfile, splice, read, write, open, size, pipe, namespace, poll
-    case truncate, seek, duplicate, synchronize, close
+    case lock, truncate, seek, duplicate, synchronize, close
     case epollCreate, epollControl, epollWait, eventfd
 }
 
@@ -197,6 +197,11 @@ enum Syscalls {
         let type = information.st_mode & S_IFMT
         return (type == S_IFREG || mayBePipe && type == S_IFIFO) && information.st_mode & 0o022 == 0
             && information.st_uid == geteuid()
+    }
+
+    /// Takes the lock of an open file for as long as it is open; `wouldBlock` when another open file has it.
+    static func lock(_ descriptor: Int32) throws(Errno) {
+        _ = try make(.lock) { Int(flock(descriptor, LOCK_EX | LOCK_NB)) }
     }
 
     static func truncate(_ descriptor: Int32, to size: Int64) throws(Errno) {

@@ -263,7 +263,7 @@ import Testing
                 #expect(await cache.lookUp(request, for: alice)?.content == "alice")
                 if disk > 0 {
                     await cache.flush()
-                    #expect(stage.files.count == 2)
+                    #expect(stage.entries.count == 2)
                     // Another process, which does not know what is in the folder.
                     cache = stage.cache(disk: disk)
                     if way > 1 {
@@ -281,7 +281,7 @@ import Testing
                 }
                 #expect(cache.content(request) == nil)
                 await cache.flush()
-                #expect(stage.files.isEmpty, "\(disk), \(way)")
+                #expect(stage.entries.isEmpty, "\(disk), \(way)")
                 cache.store(try Self.entry("again", Self.secure(.certificate(Self.alice))), for: request)
                 #expect(await cache.lookUp(request, for: alice)?.content == "again")
                 // Nothing is written behind the stage's end.
@@ -290,7 +290,7 @@ import Testing
         }
     }
 
-    @Test("[U-12.2] what a file notes is what was noted; one under the name of another party is none")
+    @Test("[U-12.2] what an entry notes is what was noted; one under the key of another party is none")
     func files() async throws {
         let request = try CacheStage.request()
         for (name, provenance) in Self.entries where provenance.mayBeWritten {
@@ -306,16 +306,22 @@ import Testing
             if case .secure(let connection) = read.provenance.source { #expect(connection.judge == nil) }
         }
         let stage = CacheStage()
-        let cache = stage.cache()
-        cache.store(try Self.entry("alice", Self.secure(.certificate(Self.alice))), for: request)
-        await cache.flush()
-        let file = try #require(stage.files.first)
-        try FileManager.default.moveItem(
-            at: stage.folder.appendingPathComponent(file), to: try stage.file(request))
+        try await stage.process { cache in
+            cache.store(try Self.entry("alice", Self.secure(.certificate(Self.alice))), for: request)
+        }
+        let item = try #require(stage.entries.first.flatMap { stage.index[$0] })
+        let plain = CacheStage.entry(try CacheStage.loaded("x"), for: request)
+        let lie = CacheIndex.Item(
+            place: item.place, storedTime: item.storedTime, terms: try #require(CacheTerms(plain)))
+        let octets =
+            CacheLog.head
+            + CacheLog.batch(
+                [.stored(CacheKey(address: "http://h/a", party: nil), lie)], at: CacheLog.head.count)
+        try Data(octets).write(to: stage.folder.appendingPathComponent("index"))
         let other = stage.cache()
         #expect(await other.lookUp(request) == nil && other.content(request) == nil)
         await other.flush()
-        #expect(stage.files.isEmpty)
+        #expect(stage.entries.isEmpty)
     }
 
     // MARK: users

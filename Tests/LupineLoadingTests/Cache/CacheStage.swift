@@ -22,14 +22,63 @@ final class CacheStage {
             keyFile: root.appendingPathComponent("key"))
     }
 
+    /// What a process does with a cache on the folder: its changes are on the disk when this returns, and the folder has no
+    /// writer any more.
+    func process<Result: Sendable>(
+        memory: Int = 1 << 20, disk: Int = 1 << 20, _ body: (URLCache) async throws -> Result
+    ) async rethrows -> Result {
+        let result = try await useCache(memory, disk, body)
+        // Behind whatever still refers to it.
+        await withCheckedContinuation { idle in StorageQueue.run { idle.resume() } }
+        return result
+    }
+
+    private func useCache<Result>(
+        _ memory: Int, _ disk: Int, _ body: (URLCache) async throws -> Result
+    ) async rethrows -> Result {
+        let cache = cache(memory: memory, disk: disk)
+        let result = try await body(cache)
+        await cache.flush()
+        return result
+    }
+
     /// The names of the files in the folder.
     var files: [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted()
     }
 
-    func file(_ request: URLRequest) throws -> URL {
-        let key = try #require(CacheRule.key(of: request))
-        return folder.appendingPathComponent(CacheEntryFile.digest(of: key).description + ".entry")
+    /// The index of the folder, as another process would read it.
+    var index: CacheIndex {
+        let octets = (try? Data(contentsOf: folder.appendingPathComponent("index"))).map(Array.init) ?? []
+        var lengths: [UInt64: Int] = [:]
+        for name in files {
+            guard case .segment(let number)? = CacheFolderName(name) else { continue }
+            let data = try? Data(contentsOf: folder.appendingPathComponent(name))
+            lengths[number] = data?.count ?? 0
+        }
+        return CacheIndex(CacheLog.contents(of: octets).changes, lengths: lengths)
+    }
+
+    /// Under which keys there are entries in the folder.
+    var entries: [CacheKey] { index.keysFromLeastRecent }
+
+    /// The files of the folder that hold something of an entry.
+    var segments: [String] { files.filter { $0.hasPrefix("segment-") } }
+
+    /// Where the plain entry of a request stands: in which file, and where in it.
+    func place(_ request: URLRequest) throws -> (file: URL, range: Range<Int>) {
+        let key = CacheKey(address: try #require(CacheRule.key(of: request)), party: nil)
+        let place = try #require(index[key]?.place)
+        return (
+            folder.appendingPathComponent("segment-\(place.segment)"), place.offset..<place.end
+        )
+    }
+
+    /// All octets that are in the folder.
+    var octets: Data {
+        files.reduce(into: Data()) { sum, name in
+            sum += (try? Data(contentsOf: folder.appendingPathComponent(name))) ?? Data()
+        }
     }
 
     static func request(_ url: String = "http://h/a", _ fields: [String: String] = [:]) throws -> URLRequest {

@@ -3,6 +3,8 @@
 import Dispatch
 import Foundation
 import LupineHTTP
+import LupineTLS
+import LupineTestKit
 import Testing
 
 @testable import LupineLoading
@@ -29,7 +31,10 @@ struct URLCacheDiskTests {
                 responseTime: time.addingTimeInterval(1)), for: request)
         await first.flush()
         #expect(try permissions(stage.folder.path) == 0o700)
-        #expect(try permissions(stage.file(request).path) == 0o600)
+        #expect(stage.files.count == 3)
+        for name in stage.files {
+            #expect(try permissions(stage.folder.appendingPathComponent(name).path) == 0o600, "\(name)")
+        }
 
         let second = stage.cache()
         #expect(second.currentDiskUsage == first.currentDiskUsage && second.currentDiskUsage > 0)
@@ -48,17 +53,56 @@ struct URLCacheDiskTests {
     }
 
     /// Entries name no one who vouches for them: whoever can write there could answer anything.
-    @Test(
-        "a file that others can write to, a pipe, or another user's is no entry",
-        arguments: [0o620, 0o602, 0o600])
+    @Test("a file that others can write to is not believed", arguments: [0o620, 0o602, 0o600])
     func foreignFiles(mode: Int) async throws {
         let request = try CacheStage.request()
-        let first = stage.cache()
-        first.storeCachedResponse(try CacheStage.loaded("a"), for: request)
-        await first.flush()
-        let file = try stage.file(request)
-        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
-        #expect(stage.cache().content(request) == (mode == 0o600 ? "a" : nil))
+        for isIndex in [true, false] {
+            try await stage.process { first in
+                first.removeAllCachedResponses()
+                first.storeCachedResponse(try CacheStage.loaded("a"), for: request)
+            }
+            let file = isIndex ? stage.folder.appendingPathComponent("index") : try stage.place(request).file
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
+            try await stage.process { cache in
+                #expect(cache.content(request) == (mode == 0o600 ? "a" : nil))
+                cache.storeCachedResponse(try CacheStage.loaded("b"), for: request)
+            }
+            // The next writer has files of its own.
+            #expect(stage.cache().content(request) == "b")
+        }
+    }
+
+    @Test("what has the name of a file of the cache and is none costs no more than entries", arguments: 0..<4)
+    func strangeFiles(kind: Int) async throws {
+        let request = try CacheStage.request()
+        let other = stage.root.appendingPathComponent("other")
+        try await stage.process { $0.storeCachedResponse(try CacheStage.loaded("a"), for: request) }
+        let segment = try stage.place(request).file
+        for file in ["index", "lock", "index.draft", segment.lastPathComponent, "segment-2", "segment-7"] {
+            let place = stage.folder.appendingPathComponent(file)
+            try? FileManager.default.removeItem(at: place)
+            try Data("other's".utf8).write(to: other)
+            switch kind {
+            case 0: try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+            case 1: try FileManager.default.createSymbolicLink(at: place, withDestinationURL: other)
+            case 2: #expect(unsafe mkfifo(place.path, 0o600) == 0)
+            default: try Data(repeating: 0xFF, count: 100).write(to: place)
+            }
+            try await stage.process { cache in
+                let found = cache.content(request)
+                #expect(found == nil || found == "a" || found == "b", "\(file)")
+                cache.storeCachedResponse(try CacheStage.loaded("b"), for: request)
+                #expect(cache.content(request) == "b")
+            }
+            #expect(try Data(contentsOf: other) == Data("other's".utf8))
+            if kind == 0 || file == "lock" { try? FileManager.default.removeItem(at: place) }
+            try await stage.process { cache in
+                cache.storeCachedResponse(try CacheStage.loaded("c"), for: request)
+                await cache.flush()
+                cache.memoryCapacity = 0
+                #expect(cache.content(request) == "c", "\(file)")
+            }
+        }
     }
 
     @Test("a pipe under the name of a file that is believed holds nobody up")
@@ -88,10 +132,10 @@ struct URLCacheDiskTests {
         #expect(cache.content(request) == nil && cache.lookUpAtOnce(request) == .nothing)
         cache.storeCachedResponse(try CacheStage.loaded("d"), for: request)
         #expect(cache.content(request) == "d" && cache.lookUpAtOnce(request) == .entry("d"))
-        #expect(stage.files.isEmpty)
+        #expect(stage.entries.isEmpty)
         gate.signal()
         await cache.flush()
-        #expect(stage.files.count == 1 && cache.content(request) == "d")
+        #expect(stage.entries.count == 1 && cache.content(request) == "d")
         #expect(stage.cache().content(request) == "d")
     }
 
@@ -125,8 +169,8 @@ struct URLCacheDiskTests {
             #expect(await cache.lookUp(other) == nil)
             await cache.flush()
         }
-        for place in [try stage.file(request), stage.root.appendingPathComponent("key")] {
-            let octets = try Data(contentsOf: place)
+        for octets in [stage.octets, try Data(contentsOf: stage.root.appendingPathComponent("key"))] {
+            #expect(!octets.isEmpty)
             for text in [secret, "c2VjcmV0", "hidden"] {
                 #expect(octets.range(of: Data(text.utf8)) == nil)
             }
@@ -149,9 +193,8 @@ struct URLCacheDiskTests {
             "public", [("Vary", names.joined(separator: ", ")), ("Cache-Control", "public, max-age=60")])
         cache.store(CacheStage.entry(response, for: try request("h1dden")), for: try request("h1dden"))
         await cache.flush()
-        let octets = try Data(contentsOf: try stage.file(try request("h1dden")))
-        let shown = octets.ranges(of: Data("h1dden".utf8))
-        #expect(shown.count == 1, "the language alone")
+        let shown = stage.octets.ranges(of: Data("h1dden".utf8))
+        #expect(shown.count == 2, "the language alone, in the entry and in the index")
         #expect(await stage.cache().lookUp(try request("h1dden"))?.content == "public")
         #expect(await stage.cache().lookUp(try request("other")) == nil)
     }
@@ -163,60 +206,134 @@ struct URLCacheDiskTests {
         let forbidden = try CacheStage.loaded("x", [("Cache-Control", "private, No-Store")])
         cache.storeCachedResponse(forbidden, for: plain)
         await cache.flush()
-        #expect(stage.files.isEmpty && cache.content(plain) == "x")
+        #expect(stage.entries.isEmpty && cache.content(plain) == "x")
         let asked = try CacheStage.request("http://h/b", ["Cache-Control": "no-store"])
         cache.storeCachedResponse(try CacheStage.loaded("y"), for: asked)
         await cache.flush()
-        #expect(stage.files.isEmpty && cache.content(asked) == "y")
+        #expect(stage.entries.isEmpty && cache.content(asked) == "y")
     }
 
-    @Test("[U-12.16] a damaged or unreadable file is a miss and goes", arguments: 0..<5)
+    @Test("[U-12.16] a damaged or unreadable entry is a miss and goes", arguments: 0..<6)
     func damage(kind: Int) async throws {
         let request = try CacheStage.request()
         for isAsynchronous in [true, false] {
-            let cache = stage.cache(memory: 0)
-            cache.storeCachedResponse(try CacheStage.loaded("hello"), for: request)
-            await cache.flush()
-            let file = try stage.file(request)
-            var data = try Data(contentsOf: file)
-            switch kind {
-            case 0: data = Data()
-            case 1: data.removeLast()
-            case 2: data[data.count - 1] ^= 1
-            case 3: data = Data(repeating: 0x20, count: 2 << 20)
-            default:
-                try FileManager.default.removeItem(at: file)
-                try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
-            }
-            if kind < 4 { try data.write(to: file) }
-            let other = stage.cache(memory: 0)
-            for cache in [cache, other] {
-                if isAsynchronous {
-                    #expect(await cache.lookUp(request) == nil)
-                } else {
-                    #expect(cache.cachedResponse(for: request) == nil)
+            for isAnother in [true, false] {
+                let stage = CacheStage()
+                func look(_ cache: URLCache) async throws {
+                    if isAsynchronous {
+                        #expect(await cache.lookUp(request) == nil)
+                    } else {
+                        #expect(cache.cachedResponse(for: request) == nil)
+                    }
+                    await cache.flush()
+                    #expect(stage.entries.isEmpty && cache.currentDiskUsage == 0)
                 }
-                await cache.flush()
-                #expect(stage.files.isEmpty && cache.currentDiskUsage == 0)
+                try await stage.process(memory: 0) { cache in
+                    cache.storeCachedResponse(try CacheStage.loaded("hello"), for: request)
+                    await cache.flush()
+                    if isAnother { return }
+                    try Self.damage(stage, request, kind)
+                    try await look(cache)
+                }
+                guard isAnother else { continue }
+                try Self.damage(stage, request, kind)
+                try await stage.process(memory: 0) { try await look($0) }
             }
         }
     }
 
-    @Test("[U-12.1] a file that another process removed is a miss, and one that it wrote is read")
+    static func damage(_ stage: CacheStage, _ request: URLRequest, _ kind: Int) throws {
+        let (file, range) = try stage.place(request)
+        var data = try Data(contentsOf: file)
+        switch kind {
+        case 0: data = Data()
+        case 1: data.removeLast()
+        case 2: data[range.upperBound - 1] ^= 1
+        case 3: data[range.lowerBound] ^= 1
+        case 4: data = Data(repeating: 0x20, count: 2 << 20)
+        default:
+            try FileManager.default.removeItem(at: file)
+            return try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
+        }
+        try data.write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+    }
+
+    @Test("[U-12.16] of a segment that was cut anywhere, what is whole is served, and nothing else")
+    func everyCutOfASegment() async throws {
+        let requests = try (0..<3).map { try CacheStage.request("http://h/\($0)") }
+        try await stage.process { cache in
+            for (index, request) in requests.enumerated() {
+                let response = try CacheStage.loaded("content \(index)", url: "http://h/\(index)")
+                cache.storeCachedResponse(response, for: request)
+            }
+        }
+        let places = try requests.map { try stage.place($0) }
+        let file = places[0].file
+        let whole = try Data(contentsOf: file)
+        let index = try Data(contentsOf: stage.folder.appendingPathComponent("index"))
+        for count in stride(from: 0, through: whole.count, by: 7) {
+            let cut = CacheStage()
+            try FileManager.default.createDirectory(at: cut.folder, withIntermediateDirectories: true)
+            for (name, data) in [("index", index), (file.lastPathComponent, whole.prefix(count))] {
+                try data.write(to: cut.folder.appendingPathComponent(name))
+            }
+            try await cut.process(memory: 0) { cache in
+                for (number, request) in requests.enumerated() {
+                    let isWhole = places[number].range.upperBound <= count
+                    #expect(cache.content(request) == (isWhole ? "content \(number)" : nil), "\(count)")
+                }
+                // And what is stored then is there.
+                let response = try CacheStage.loaded("new", url: "http://h/1")
+                cache.storeCachedResponse(response, for: requests[1])
+                await cache.flush()
+                #expect(await cache.lookUp(requests[1])?.content == "new")
+            }
+        }
+    }
+
+    @Test("[U-12.1] a folder has one writer; another cache reads what is there, and keeps its own in memory")
     func sharedFolder() async throws {
-        let request = try CacheStage.request()
-        let (left, right) = (stage.cache(memory: 0), stage.cache(memory: 0))
+        let (request, other) = (try CacheStage.request(), try CacheStage.request("http://h/b"))
+        let left = stage.cache(memory: 0)
         left.storeCachedResponse(try CacheStage.loaded("l"), for: request)
         await left.flush()
+        let right = stage.cache()
         #expect(await right.lookUp(request)?.content == "l")
+        #expect(right.currentDiskUsage == left.currentDiskUsage)
+        // What the writer stores later is its own, and so is what the reader stores.
+        left.storeCachedResponse(try CacheStage.loaded("m", url: "http://h/b"), for: other)
+        await left.flush()
+        #expect(await right.lookUp(other) == nil)
         right.storeCachedResponse(try CacheStage.loaded("r"), for: request)
         await right.flush()
-        #expect(left.content(request) == "r")
-        #expect(await left.lookUp(request)?.content == "r")
+        #expect(await right.lookUp(request)?.content == "r")
+        #expect(left.content(request) == "l")
+        // What the reader has replaced or removed does not come back to it.
+        right.memoryCapacity = 0
+        #expect(await right.lookUp(request) == nil)
         right.removeAllCachedResponses()
         await right.flush()
-        #expect(await left.lookUp(request) == nil)
-        #expect(left.content(request) == nil && left.currentDiskUsage == 0)
+        #expect(right.currentDiskUsage == 0 && left.content(request) == "l")
+        // Where the writer has removed what a reader knows of, that is a miss.
+        let late = stage.cache(memory: 0)
+        #expect(late.content(request) == "l")
+        left.removeAllCachedResponses()
+        await left.flush()
+        #expect(late.content(request) == nil)
+        #expect(await late.lookUp(other) == nil)
+        #expect(stage.entries.isEmpty && stage.segments.isEmpty)
+    }
+
+    @Test("[U-12.1] when a folder's writer has ended, the next cache is it")
+    func nextWriter() async throws {
+        let request = try CacheStage.request()
+        for round in 0..<3 {
+            try await stage.process { $0.storeCachedResponse(try CacheStage.loaded("\(round)"), for: request) }
+            let next = stage.cache(memory: 0)
+            #expect(next.content(request) == "\(round)")
+        }
+        #expect(stage.entries.count == 1 && stage.segments.count <= 2)
     }
 
     @Test("[U-12.3] files go in the order of their last use; less capacity removes at once what is over")
@@ -225,14 +342,16 @@ struct URLCacheDiskTests {
         func response(_ index: Int) throws -> CachedURLResponse {
             try CacheStage.loaded(String(repeating: "x", count: 1_000), url: "http://h/\(index)")
         }
-        let probe = stage.cache(memory: 0, disk: 1 << 20)
-        probe.storeCachedResponse(try response(0), for: requests[0])
-        await probe.flush()
-        let size = probe.currentDiskUsage
+        let size = try await stage.process(memory: 0) { probe in
+            probe.storeCachedResponse(try response(0), for: requests[0])
+            await probe.flush()
+            return probe.currentDiskUsage
+        }
         let cache = stage.cache(memory: 0, disk: size * 4)
+        cache.removeAllCachedResponses()
         for index in 0..<4 { cache.storeCachedResponse(try response(index), for: requests[index]) }
         await cache.flush()
-        #expect(cache.currentDiskUsage == size * 4 && stage.files.count == 4)
+        #expect(cache.currentDiskUsage == size * 4 && stage.entries.count == 4)
         #expect(await cache.lookUp(requests[0]) != nil)
         cache.storeCachedResponse(try response(4), for: requests[4])
         await cache.flush()
@@ -245,31 +364,31 @@ struct URLCacheDiskTests {
         cache.diskCapacity = size * 2
         await cache.flush()
         // The look-ups were the last uses.
-        #expect(await left(cache) == [3, 4] && stage.files.count == 2)
+        #expect(await left(cache) == [3, 4] && stage.entries.count == 2)
         #expect(await left(stage.cache(memory: 0, disk: size)) == [4])
         cache.diskCapacity = 0
         await cache.flush()
-        #expect(stage.files.isEmpty)
+        #expect(stage.entries.isEmpty)
     }
 
-    @Test("[U-12.1] a cache that shares its folder looks through it again, so that all together stay bounded")
-    func boundedTogether() async throws {
-        let caches = (0..<4).map { _ in stage.cache(memory: 0, disk: 40_000) }
-        for round in 0..<40 {
-            for (index, cache) in caches.enumerated() {
-                let url = "http://h/\(index)/\(round)"
-                let response = try CacheStage.loaded(String(repeating: "x", count: 1_000), url: url)
-                cache.storeCachedResponse(response, for: try CacheStage.request(url))
-                await cache.flush()
-            }
+    @Test("[U-12.3] what is replaced and removed does not fill the disk", arguments: [20_000, 200_000])
+    func boundedFiles(capacity: Int) async throws {
+        let cache = stage.cache(memory: 0, disk: capacity)
+        var random = SeededRandom(seed: UInt64(capacity))
+        for round in 0..<600 {
+            let number = Int.random(in: 0..<100, using: &random)
+            let content = String(repeating: "\(round),", count: Int.random(in: 0..<200, using: &random))
+            let request = try CacheStage.request("http://h/\(number)")
+            cache.storeCachedResponse(try CacheStage.loaded(content, url: "http://h/\(number)"), for: request)
+            if round % 7 == 0 { cache.removeCachedResponse(for: request) }
+            if round % 3 == 0 { await cache.flush() }
         }
-        let sizes = stage.files.compactMap { name in
-            try? FileManager.default.attributesOfItem(atPath: stage.folder.appendingPathComponent(name).path)[
-                .size] as? NSNumber
-        }
-        // Each may be behind by an eighth.
-        let sum = sizes.reduce(0) { $0 + $1.intValue }
-        #expect(sum > 20_000 && sum <= 60_000, "\(sum)")
+        await cache.flush()
+        let segments = stage.octets.count
+        // Half as much again, the segment that is being written, and the index.
+        let most = capacity / 2 * 3 + 2 * CacheFolder.segmentLength(capacity) + 100_000
+        #expect(cache.currentDiskUsage <= capacity && segments <= most, "\(segments), \(most)")
+        #expect(stage.index.cost == cache.currentDiskUsage)
     }
 
     @Test func aDiskThatCannotBeWrittenCostsNothingElse() async throws {
@@ -287,24 +406,58 @@ struct URLCacheDiskTests {
         await cache.flush()
     }
 
-    @Test("what is in the folder besides entries is left alone, but for the drafts of writers long gone")
+    @Test("[U-12.1] what is in the folder and not the cache's is left alone; entries of earlier versions go")
     func otherFiles() async throws {
         let request = try CacheStage.request()
+        try FileManager.default.createDirectory(at: stage.folder, withIntermediateDirectories: true)
+        let digest = CacheEntryFile.digest(of: "http://h/a").description
+        let former = [
+            "\(digest).entry", "\(digest)-\(digest).entry", ".\(digest).entry.draft-1",
+            ".\(digest)-\(digest).entry.draft-\(UUID())",
+        ]
+        let others = [
+            ".hidden", "a.entry", "note.txt", ".note.entry.draft-1", "\(digest)", "\(digest.dropLast()).entry",
+            "segment-", "segment-01", "segment-x", "segment-18446744073709551615", "index2", ".index",
+        ]
+        for name in former + others {
+            try Data([1]).write(to: stage.folder.appendingPathComponent(name))
+        }
+        try await stage.process { cache in
+            #expect(cache.currentDiskUsage == 0)
+            #expect(stage.files == (others + ["index", "lock"]).sorted())
+            cache.storeCachedResponse(try CacheStage.loaded("x"), for: request)
+        }
+        #expect(stage.files.count == others.count + 3)
+        await stage.process { $0.removeAllCachedResponses() }
+        #expect(stage.files == (others + ["index", "lock"]).sorted())
+    }
+
+    @Test("[U-12.1] a reader leaves the files of earlier versions to the writer")
+    func formerFilesOfAReader() async throws {
         let cache = stage.cache()
-        cache.storeCachedResponse(try CacheStage.loaded("x"), for: request)
+        cache.storeCachedResponse(try CacheStage.loaded("x"), for: try CacheStage.request())
         await cache.flush()
-        let entry = try stage.file(request).lastPathComponent
-        let names = ["note.txt", "a.entry", ".hidden", ".\(entry).draft-new", ".\(entry).draft-old"]
-        for name in names { try Data([1]).write(to: stage.folder.appendingPathComponent(name)) }
-        try FileManager.default.setAttributes(
-            [.modificationDate: Date(timeIntervalSinceNow: -10_000)],
-            ofItemAtPath: stage.folder.appendingPathComponent(".\(entry).draft-old").path)
-        let other = stage.cache()
-        #expect(other.currentDiskUsage == cache.currentDiskUsage)
-        #expect(!stage.files.contains(".\(entry).draft-old") && stage.files.count == 5)
-        other.removeAllCachedResponses()
-        await other.flush()
-        #expect(stage.files == [".hidden", "a.entry", "note.txt"])
+        let name = CacheEntryFile.digest(of: "http://h/a").description + ".entry"
+        try Data([1]).write(to: stage.folder.appendingPathComponent(name))
+        #expect(stage.cache().currentDiskUsage > 0 && stage.files.contains(name))
+    }
+
+    @Test("a folder that somebody removes is made anew") func removedFolder() async throws {
+        let cache = stage.cache(memory: 0, disk: 100_000)
+        let request = try CacheStage.request()
+        cache.storeCachedResponse(try CacheStage.loaded("a"), for: request)
+        await cache.flush()
+        try FileManager.default.removeItem(at: stage.folder)
+        #expect(cache.content(request) == nil)
+        // What had been open takes what comes, until that is noticed.
+        for round in 0..<100 {
+            let content = String(repeating: "x", count: 1_000)
+            let url = "http://h/\(round)"
+            cache.storeCachedResponse(
+                try CacheStage.loaded(content, url: url), for: try CacheStage.request(url))
+            await cache.flush()
+        }
+        #expect(!stage.entries.isEmpty)
     }
 
     @Test(

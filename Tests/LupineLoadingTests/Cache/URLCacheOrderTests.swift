@@ -72,7 +72,7 @@ struct URLCacheOrderTests {
         await cache.flush()
         #expect(cache.content(request) == call.content)
         #expect(await cache.lookUp(request)?.content == call.content)
-        #expect(stage.files.count == (call.leavesFile ? 1 : 0))
+        #expect(stage.entries.count == (call.leavesFile ? 1 : 0))
         cache.memoryCapacity = 0
         #expect(cache.content(request) == (call.leavesFile ? "new" : nil))
         #expect((cache.currentDiskUsage > 0) == call.leavesFile)
@@ -97,10 +97,10 @@ struct URLCacheOrderTests {
         arguments: Call.allCases)
     func duringARead(call: Call) async throws {
         let request = try CacheStage.request("http://h/a", ["Authorization": "s"])
-        let first = stage.cache()
-        first.storeCachedResponse(try CacheStage.loaded("old"), for: request)
-        try await whileKeyIsAwaited {}
-        await first.flush()
+        try await stage.process { first in
+            first.storeCachedResponse(try CacheStage.loaded("old"), for: request)
+            try await whileKeyIsAwaited {}
+        }
         // Another pipe: who waits for its reader is not to meet a copy of the first one's, in a program that another test
         // was just starting.
         try FileManager.default.removeItem(at: pipe)
@@ -129,6 +129,6 @@ struct URLCacheOrderTests {
         #expect(end == .exited(0))
         try giveKey(handle)
         await cache.flush()
-        #expect(stage.files.count == 1)
+        #expect(stage.entries.count == 1)
     }
 }

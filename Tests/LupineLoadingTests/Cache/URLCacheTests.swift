@@ -25,7 +25,7 @@ struct URLCacheTests {
         cache.storeCachedResponse(response, for: request)
         cache.removeAllCachedResponses()
         #expect(cache.cachedResponse(for: request) == nil && cache.currentMemoryUsage == 0)
-        #expect(stage.files.isEmpty && cache.currentDiskUsage == 0)
+        #expect(stage.entries.isEmpty && cache.currentDiskUsage == 0)
     }
 
     @Test("[U-12.1] the shared cache: 4 MiB in memory, 20 MiB on the disk, and it can be replaced")
@@ -62,20 +62,20 @@ struct URLCacheTests {
         #expect((cache.cachedResponse(for: try CacheStage.request(asked)) != nil) == isFound)
     }
 
-    @Test("[U-12.2, U-12.8] a file is named by no user, and voided for all of them")
+    @Test("[U-12.2, U-12.8] an entry is named by no user, and voided for all of them")
     func usersOfAnAddress() async throws {
         let cache = stage.cache()
         let named = try CacheStage.request("http://alice:s3cret@h/a")
         let plain = try CacheStage.request("http://h/a")
         cache.store(CacheStage.entry(try CacheStage.loaded("x"), for: named), for: named)
         await cache.flush()
-        let file = try stage.file(plain)
-        #expect(stage.files == [file.lastPathComponent])
+        #expect(stage.entries == [CacheKey(address: "http://h/a", party: nil)])
+        #expect(stage.octets.range(of: Data("s3cret".utf8)) == nil)
         #expect(await stage.cache().lookUp(named)?.content == "x")
         cache.invalidate(try #require(plain.url))
         #expect(await cache.lookUp(named) == nil)
         await cache.flush()
-        #expect(stage.files.isEmpty)
+        #expect(stage.entries.isEmpty)
     }
 
     @Test("[U-12.2] a program's own look-up asks for neither fields nor freshness, and only GET is stored")
@@ -109,12 +109,12 @@ struct URLCacheTests {
         #expect(cache.cachedResponse(for: request) == nil)
         cache.storeCachedResponse(try CacheStage.loaded("a"), for: request)
         await cache.flush()
-        #expect(stage.files.count == 1)
+        #expect(stage.entries.count == 1)
         cache.storeCachedResponse(try CacheStage.loaded("m", policy: .allowedInMemoryOnly), for: request)
         #expect(cache.content(request) == "m")
         await cache.flush()
-        // The file would have been the answer to a request of later, and is not what was stored last.
-        #expect(stage.files.isEmpty && cache.content(request) == "m")
+        // The entry would have been the answer to a request of later, and is not what was stored last.
+        #expect(stage.entries.isEmpty && cache.content(request) == "m")
     }
 
     @Test("[U-12.3] a program's responses may fill a tier, the loader's a twentieth of it")
@@ -160,7 +160,7 @@ struct URLCacheTests {
             for: request)
         #expect(cache.cachedResponse(for: request) == nil)
         await cache.flush()
-        #expect(stage.files.isEmpty && cache.cachedResponse(for: request) == nil)
+        #expect(stage.entries.isEmpty && cache.cachedResponse(for: request) == nil)
     }
 
     @Test("[U-12.3] entries go in the order of their last use, as in a model", arguments: 1...10)
@@ -219,13 +219,13 @@ struct URLCacheTests {
         cache.removeCachedResponses(since: old.addingTimeInterval(10))
         #expect(left() == [0])
         await cache.flush()
-        #expect(left() == [0] && stage.files.count == 1)
+        #expect(left() == [0] && stage.entries.count == 1)
         cache.memoryCapacity = 0
         #expect(left() == [0])
         cache.removeCachedResponses(since: .distantPast)
         #expect(left() == [])
         await cache.flush()
-        #expect(stage.files.isEmpty)
+        #expect(stage.entries.isEmpty)
     }
 
     @Test("[U-12.8] what is void is removed from both tiers")
@@ -237,7 +237,7 @@ struct URLCacheTests {
         cache.invalidate(try #require(URL(string: "http://h/a?b#c")))
         #expect(cache.lookUpAtOnce(request) == .nothing && cache.cachedResponse(for: request) == nil)
         await cache.flush()
-        #expect(stage.files.isEmpty)
+        #expect(stage.entries.isEmpty)
     }
 
     @Test(
@@ -252,7 +252,7 @@ struct URLCacheTests {
         cache.update(CacheStage.entry(secret, for: request), for: request)
         #expect(await cache.lookUp(request) == nil)
         await cache.flush()
-        #expect(stage.files.isEmpty)
+        #expect(stage.entries.isEmpty)
     }
 
     final class Watcher {

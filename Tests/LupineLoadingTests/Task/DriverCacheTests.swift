@@ -111,22 +111,21 @@ struct DriverCacheTests {
     func onTheDisk() async throws {
         let stage = CacheStage()
         let script = HopScript([.status(200, Self.fresh, "stored")])
-        let first = stage.cache()
-        _ = await DriverLoad(try DriverLoad.request(), script, context: Self.context(script, first)).run()
-        await first.flush()
+        let cache = stage.cache(memory: 0)
+        _ = await DriverLoad(try DriverLoad.request(), script, context: Self.context(script, cache)).run()
+        await cache.flush()
         let none = HopScript([.status(500)])
         let stored = await DriverLoad(
-            try DriverLoad.request(), none, context: Self.context(none, stage.cache())
+            try DriverLoad.request(), none, context: Self.context(none, cache)
         ).run()
         #expect(stored.data == Data("stored".utf8) && none.hops.isEmpty)
         var request = try DriverLoad.request()
         request.cachePolicy = .reloadRevalidatingCacheData
-        let second = stage.cache()
-        let answer = await DriverLoad(request, none, context: Self.context(none, second)).run()
+        let answer = await DriverLoad(request, none, context: Self.context(none, cache)).run()
         #expect(HTTPURLResponse.of(answer)?.statusCode == 500)
         #expect(none.sent.first?.value(forHTTPHeaderField: "If-None-Match") == "\"v1\"")
-        await second.flush()
-        #expect(stage.files.isEmpty)
+        await cache.flush()
+        #expect(stage.entries.isEmpty)
     }
 
     @Test("[U-12.13] another answer takes the place of what is stored; a failure is a failure")

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import Glibc
+internal import LupineTransport
+
+/// What the writer of a cache's folder does. All of it on the storage queue.
+extension CacheFolder {
+    /// How long a segment becomes before the next one is begun, for a folder of that capacity: short enough that one of them can be
+    /// thrown away or written anew without much ado.
+    static func segmentLength(_ capacity: Int) -> Int { min(4 << 20, max(16 << 10, capacity / 16)) }
+
+    /// Appends runs of octets to the segments; gives back where they are. Nil when the disk did not take them, or when this is not
+    /// the folder's writer: then nothing refers to what was written of them.
+    func append(_ runs: [[UInt8]], capacity: Int) -> [CachePlace]? {
+        files.withLock { files in
+            guard files.access == .writer else { return nil }
+            var places: [CachePlace] = []
+            var buffer: [UInt8] = []
+            let longest = Self.segmentLength(capacity)
+            for run in runs {
+                if currentLength(files) + buffer.count >= longest {
+                    guard write(&buffer, &files) else { return nil }
+                    files.segment = nil
+                }
+                if files.segment == nil, !beginSegment(&files) { return nil }
+                let offset = currentLength(files) + buffer.count
+                guard
+                    let place = CachePlace(
+                        segment: files.nextSegment - 1, offset: UInt64(offset), length: UInt64(run.count))
+                else { return nil }
+                places.append(place)
+                buffer += run
+            }
+            return write(&buffer, &files) ? places : nil
+        }
+    }
+
+    private func currentLength(_ files: Files) -> Int {
+        files.segment == nil ? 0 : files.lengths[files.nextSegment - 1] ?? 0
+    }
+
+    private func beginSegment(_ files: inout Files) -> Bool {
+        let number = files.nextSegment
+        // A number that somebody else's file has taken is gone, too.
+        guard number < CachePlace.segmentLimit - 1 else { return false }
+        files.nextSegment += 1
+        guard let segment = create(.segment(number)) else { return false }
+        files.segment = segment
+        files.lengths[number] = 0
+        return true
+    }
+
+    private func create(_ name: CacheFolderName) -> OpenFile? {
+        OpenFile { () throws(Errno) in try Descriptor.creating(path: path(name)) }
+    }
+
+    /// Writes what has been gathered, and empties it. After a failure nothing is appended to that segment any more.
+    private func write(_ buffer: inout [UInt8], _ files: inout Files) -> Bool {
+        if buffer.isEmpty { return true }
+        let number = files.nextSegment - 1
+        do {
+            try files.segment?.descriptor.writeAll(buffer)
+        } catch {
+            files.segment = nil
+            return false
+        }
+        files.lengths[number, default: 0] += buffer.count
+        buffer.removeAll(keepingCapacity: true)
+        return true
+    }
+
+    /// Appends changes to the index; false when the disk did not take them.
+    func log(_ changes: [CacheLog.Change]) -> Bool {
+        if changes.isEmpty { return true }
+        return files.withLock { files in
+            guard files.access == .writer, files.index != nil else { return false }
+            let batch = CacheLog.batch(changes, at: files.indexLength)
+            do {
+                try files.index?.descriptor.writeAll(batch)
+            } catch {
+                // What was written of it is no batch; the next one takes its place.
+                files.index = continuedIndex(at: files.indexLength)
+                return false
+            }
+            files.indexLength += batch.count
+            files.changeCount += changes.count
+            return true
+        }
+    }
+
+    /// Whether the index has so much history that it is worth to be written anew.
+    func isIndexLong(_ count: Int) -> Bool {
+        files.withLock { $0.access == .writer && $0.changeCount > count * 4 + 1_024 }
+    }
+
+    /// Puts a new index in the old one's place; false when the disk did not take it. Then the old one is there.
+    func replaceIndex(_ changes: [CacheLog.Change]) -> Bool {
+        files.withLock { files in files.access == .writer && replaceIndex(changes, &files) }
+    }
+
+    func replaceIndex(_ changes: [CacheLog.Change], _ files: inout Files) -> Bool {
+        let draft = path(.indexDraft)
+        let octets = CacheLog.head + (changes.isEmpty ? [] : CacheLog.batch(changes, at: CacheLog.head.count))
+        remove(CacheFolderName.indexDraft.text)
+        guard let file = create(.indexDraft) else { return false }
+        do {
+            try file.descriptor.writeAll(octets)
+        } catch {
+            remove(CacheFolderName.indexDraft.text)
+            return false
+        }
+        guard unsafe rename(draft, path(.index)) == 0 else {
+            remove(CacheFolderName.indexDraft.text)
+            return false
+        }
+        files.index = file
+        files.indexLength = octets.count
+        files.changeCount = changes.count
+        return true
+    }
+
+    /// Makes the folder forget everything, on a disk that takes no more: what was removed must not come back.
+    func forgetAll() {
+        files.withLock { files in
+            guard files.access == .writer else { return }
+            files.index = nil
+            remove(CacheFolderName.index.text)
+            files.segment = nil
+            for number in files.lengths.keys { remove(CacheFolderName.segment(number).text) }
+            files.lengths = [:]
+            _ = replaceIndex([], &files)
+        }
+    }
+
+    /// Removes segments that nothing refers to any more.
+    func removeSegments(but live: [UInt64: Int]) {
+        files.withLock { files in
+            let current = files.segment == nil ? nil : files.nextSegment - 1
+            for (number, length) in files.lengths where live[number] == nil {
+                if number == current {
+                    if length == 0 { continue }
+                    files.segment = nil
+                }
+                remove(CacheFolderName.segment(number).text)
+                files.lengths[number] = nil
+            }
+        }
+    }
+
+    /// The segment that is worth to be written anew, because little of it is of use still; nil when none is.
+    ///
+    /// - Parameters:
+    ///   - capacity: How much may be in the folder.
+    ///   - live: How much of a segment is of use.
+    func sparseSegment(capacity: Int, live: [UInt64: Int]) -> UInt64? {
+        files.withLock { files in
+            let live = { live[$0] ?? 0 }
+            let current = files.segment == nil ? nil : files.nextSegment - 1
+            // Each start of a program begins one.
+            let sum = files.lengths.values.reduce(0) { $0.addingReportingOverflow($1).partialValue }
+            let isMany = files.lengths.count > 32 + 2 * (sum / Self.segmentLength(capacity))
+            if isMany, let shortest = files.lengths.filter({ $0.key != current }).min(by: { $0.value < $1.value }) {
+                return shortest.key
+            }
+            let isFull = sum > capacity + min(capacity / 2, Int.max - capacity)
+            let sparsest = files.lengths.filter { $0.key != current && $0.value > 0 }
+                .min { Double(live($0.key)) / Double($0.value) < Double(live($1.key)) / Double($1.value) }
+            guard let sparsest, isFull || live(sparsest.key) < sparsest.value / 4 else { return nil }
+            return live(sparsest.key) < sparsest.value ? sparsest.key : nil
+        }
+    }
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import LupineTLS
+
+/// The index of a cache's folder as octets: a head, and batches of changes, each behind its length and a digest.
+///
+/// The file is appended to, a batch at a time, and replaced as a whole when most of it is history. What a writer was stopped in
+/// the middle of is a last batch that is not whole: it is not read, and the next writer cuts it off. A batch counts at its own
+/// place only. The digest is no signature: it stops accidents. Pure.
+package enum CacheLog {
+    /// One change.
+    enum Change: Sendable {
+        /// The entry under a key is there now, in place of any other.
+        case stored(CacheKey, CacheIndex.Item)
+        /// The entry at that place stands at another one now, and keeps its turn.
+        case moved(CachePlace.Start, CachePlace)
+        /// The entry at that place counts for nothing.
+        case removed(CachePlace.Start)
+        /// The entry at that place was used.
+        case used(CachePlace.Start)
+    }
+
+    /// What was read of an index.
+    struct Contents: Sendable {
+        /// The changes, the oldest first.
+        var changes: [Change] = []
+        /// How many octets are whole; nothing behind them was read.
+        var end = 0
+    }
+
+    private enum ChangeKind: UInt8 {
+        case stored = 1
+        case removed = 2
+        case used = 3
+        case moved = 4
+    }
+
+    private enum PartyKind: UInt8 {
+        case plain = 0
+        case proven = 1
+        case unproven = 2
+    }
+
+    private static let magic = Array("LupIndex".utf8)
+    private static let version: UInt32 = 1
+    private static let digestCount = 32
+    private static let batchHeadCount = 8 + digestCount
+
+    /// How every index begins.
+    static let head: [UInt8] = {
+        var writer = OctetWriter()
+        writer.write(raw: magic)
+        writer.write(version)
+        return writer.octets
+    }()
+
+    // MARK: writing
+
+    /// A batch of changes that is to stand at a place of the file.
+    static func batch(_ changes: [Change], at place: Int) -> [UInt8] {
+        var writer = OctetWriter()
+        for change in changes { write(change, to: &writer) }
+        return sealed(writer.octets, at: place)
+    }
+
+    /// A whole batch of these octets, whatever they say.
+    package static func sealed(_ octets: [UInt8], at place: Int) -> [UInt8] {
+        var writer = OctetWriter()
+        writer.write(UInt64(octets.count))
+        writer.write(raw: digest(octets, at: place))
+        writer.write(raw: octets)
+        return writer.octets
+    }
+
+    private static func digest(_ octets: [UInt8], at place: Int) -> [UInt8] {
+        var writer = OctetWriter()
+        writer.write(Int64(place))
+        writer.write(raw: octets)
+        return SHA256Digest.of(writer.octets).bytes
+    }
+
+    private static func write(_ change: Change, to writer: inout OctetWriter) {
+        switch change {
+        case .stored(let key, let item):
+            writer.write(octet: ChangeKind.stored.rawValue)
+            write(item.place, to: &writer)
+            writer.write(item.storedTime.timeIntervalSinceReferenceDate)
+            writer.write(key.address)
+            write(key.party, to: &writer)
+            writer.write(run: item.terms.octets)
+        case .moved(let start, let place):
+            writer.write(octet: ChangeKind.moved.rawValue)
+            write(start, to: &writer)
+            write(place, to: &writer)
+        case .removed(let start):
+            writer.write(octet: ChangeKind.removed.rawValue)
+            write(start, to: &writer)
+        case .used(let start):
+            writer.write(octet: ChangeKind.used.rawValue)
+            write(start, to: &writer)
+        }
+    }
+
+    private static func write(_ place: CachePlace, to writer: inout OctetWriter) {
+        write(place.start, to: &writer)
+        writer.write(UInt64(place.length))
+    }
+
+    private static func write(_ start: CachePlace.Start, to writer: inout OctetWriter) {
+        writer.write(start.segment)
+        writer.write(UInt64(start.offset))
+    }
+
+    /// A party that may not be written has no entry in the folder: `CacheTerms` makes sure.
+    private static func write(_ party: CacheParty?, to writer: inout OctetWriter) {
+        guard let party else { return writer.write(octet: PartyKind.plain.rawValue) }
+        let isProven = party.standing == .proven
+        writer.write(octet: (isProven ? PartyKind.proven : .unproven).rawValue)
+        writer.write(party.client != nil)
+        if let client = party.client { writer.write(raw: client.bytes) }
+    }
+
+    // MARK: reading
+
+    /// What stands in the octets of an index, up to the first batch that is not whole.
+    static func contents(of octets: [UInt8]) -> Contents {
+        var contents = Contents()
+        var terms = CacheTermsPool()
+        guard octets.starts(with: head) else { return contents }
+        contents.end = head.count
+        while let changes = try? batch(of: octets, at: contents.end, &terms) {
+            contents.changes += changes.changes
+            contents.end = changes.end
+        }
+        return contents
+    }
+
+    private static func batch(
+        of octets: [UInt8], at place: Int, _ terms: inout CacheTermsPool
+    ) throws(OctetReader.Damage) -> Contents {
+        var reader = OctetReader(octets, in: place..<octets.count)
+        guard let count = Int(exactly: try reader.longNumber()) else { throw OctetReader.Damage() }
+        let sum = try reader.raw(digestCount)
+        let content = try reader.raw(count)
+        guard sum.elementsEqual(digest(Array(content), at: place)) else { throw OctetReader.Damage() }
+        var contents = Contents()
+        reader = OctetReader(octets, in: content.indices)
+        while !reader.isAtEnd {
+            if let change = try change(&reader, &terms) { contents.changes.append(change) }
+        }
+        contents.end = content.endIndex
+        return contents
+    }
+
+    /// Nil for a change that means nothing: no cache writes a place like that.
+    private static func change(
+        _ reader: inout OctetReader, _ terms: inout CacheTermsPool
+    ) throws(OctetReader.Damage) -> Change? {
+        switch ChangeKind(rawValue: try reader.octet()) {
+        case .stored?:
+            let place = try place(&reader)
+            let storedTime = Date(timeIntervalSinceReferenceDate: try reader.double())
+            let key = CacheKey(address: try reader.text(), party: try party(&reader))
+            let terms = try terms.terms(Array(try reader.run()))
+            guard let place, terms.provenance.party == key.party else { return nil }
+            return .stored(key, CacheIndex.Item(place: place, storedTime: storedTime, terms: terms))
+        case .moved?:
+            let (start, place) = (try start(&reader), try place(&reader))
+            guard let start, let place else { return nil }
+            return .moved(start, place)
+        case .removed?: return try start(&reader).map { .removed($0) }
+        case .used?: return try start(&reader).map { .used($0) }
+        case nil: throw OctetReader.Damage()
+        }
+    }
+
+    private static func place(_ reader: inout OctetReader) throws(OctetReader.Damage) -> CachePlace? {
+        let (segment, offset) = (try reader.longNumber(), try reader.longNumber())
+        return CachePlace(segment: segment, offset: offset, length: try reader.longNumber())
+    }
+
+    private static func start(
+        _ reader: inout OctetReader
+    ) throws(OctetReader.Damage) -> CachePlace.Start? {
+        let (segment, offset) = (try reader.longNumber(), try reader.longNumber())
+        return CachePlace(segment: segment, offset: offset, length: 1)?.start
+    }
+
+    private static func party(_ reader: inout OctetReader) throws(OctetReader.Damage) -> CacheParty? {
+        let standing: CacheParty.Standing
+        switch PartyKind(rawValue: try reader.octet()) {
+        case .plain?: return nil
+        case .proven?: standing = .proven
+        case .unproven?: standing = .unproven
+        case nil: throw OctetReader.Damage()
+        }
+        let client = try reader.flag() ? SHA256Digest(bytes: Array(try reader.raw(32))) : nil
+        return CacheParty(client: client, standing: standing)
+    }
+}

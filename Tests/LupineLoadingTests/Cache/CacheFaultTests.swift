@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import LupineTestKit
+import Testing
+
+@testable import LupineLoading
+@testable import LupineTransport
+
+/// A disk that is full, or that fails: what was stored there may be lost, and what was replaced or removed does not come back.
+struct CacheFaultTests {
+    let stage = CacheStage()
+    let requests = (0..<4).compactMap { try? CacheStage.request("http://h/\($0)") }
+
+    func response(_ content: String, _ number: Int) throws -> CachedURLResponse {
+        try CacheStage.loaded(content, url: "http://h/\(number)")
+    }
+
+    func store(_ content: String, _ number: Int, in cache: URLCache) throws {
+        cache.storeCachedResponse(try response(content, number), for: requests[number])
+    }
+
+    func found(_ cache: URLCache) -> [String?] { requests.map { cache.content($0) } }
+
+    /// Holds the storage queue while `body` asks for changes, and then has them written with so many calls failing.
+    func whileFailing(
+        _ call: Syscall, _ errors: [Errno], _ cache: URLCache, _ body: () throws -> Void
+    ) async rethrows {
+        let gate = DispatchSemaphore(value: 0)
+        StorageQueue.run {
+            gate.wait()
+            SyscallFaults.plant(errors, in: call)
+            cache.store.writeOut(upTo: .max)
+            SyscallFaults.uproot(call)
+        }
+        defer { gate.signal() }
+        try body()
+    }
+
+    @Test(
+        "[U-12.16] a full disk costs what was to be written, and nothing that it took the place of comes back",
+        arguments: 1..<6)
+    func fullDisk(count: Int) async throws {
+        let errors = [Errno](repeating: Errno(rawValue: ENOSPC), count: count)
+        try await stage.process(memory: 0) { cache in
+            for number in 0..<3 { try store("old", number, in: cache) }
+            await cache.flush()
+            try await whileFailing(.write, errors, cache) {
+                try store("new", 0, in: cache)
+                cache.removeCachedResponse(for: requests[1])
+                // Until it is tried, it waits, and is there.
+                #expect(found(cache) == ["new", nil, "old", nil])
+            }
+            await cache.flush()
+            let left = found(cache)
+            #expect(left[0] == nil && left[1] == nil && left[3] == nil)
+            // Where the index cannot be written at all, it is emptied.
+            #expect(left[2] == (count < 3 ? "old" : nil))
+            #expect(stage.index.cost == cache.currentDiskUsage)
+            try store("later", 3, in: cache)
+            await cache.flush()
+            #expect(found(cache) == [nil, nil, left[2], "later"])
+        }
+        try await stage.process(memory: 0) { cache in
+            #expect(found(cache) == [nil, nil, count < 3 ? "old" : nil, "later"])
+        }
+    }
+
+    @Test("[U-12.16] a disk that takes no removal forgets all rather than that", arguments: 1..<5)
+    func removals(count: Int) async throws {
+        let errors = [Errno](repeating: Errno(rawValue: EIO), count: count)
+        try await stage.process(memory: 0) { cache in
+            for number in 0..<3 { try store("old", number, in: cache) }
+            await cache.flush()
+            await whileFailing(.write, errors, cache) { cache.removeCachedResponse(for: requests[1]) }
+            await cache.flush()
+            #expect(found(cache)[1] == nil)
+        }
+        try await stage.process(memory: 0) { cache in
+            #expect(found(cache) == (count < 2 ? ["old", nil, "old", nil] : [nil, nil, nil, nil]))
+        }
+    }
+
+    @Test("without descriptors nothing is written, and later all is", arguments: [EMFILE, ENOSPC, EACCES])
+    func openings(number: Int32) async throws {
+        try await stage.process(memory: 0) { try store("old", 0, in: $0) }
+        for count in 1..<8 {
+            let stage = CacheStage()
+            try await stage.process(memory: 0) { cache in
+                let errors = [Errno](repeating: Errno(rawValue: number), count: count)
+                try await whileFailing(.open, errors, cache) { try store("new", 0, in: cache) }
+                await cache.flush()
+                let content = cache.content(requests[0])
+                #expect(content == nil || content == "new")
+                try store("later", 1, in: cache)
+                await cache.flush()
+                let later = cache.content(requests[1])
+                #expect(later == "later" || number != EMFILE && later == nil, "\(count)")
+            }
+        }
+    }
+
+    @Test("[U-12.3] of what waits too long, the loader's stays in memory; a program's waits")
+    func waiting() async throws {
+        let cache = stage.cache(memory: 64 << 20, disk: 64 << 20)
+        let gate = DispatchSemaphore(value: 0)
+        StorageQueue.run { gate.wait() }
+        let content = Data(repeating: 0x61, count: 1 << 20)
+        func response(_ url: URL) throws -> CachedURLResponse {
+            let head = try CacheStage.head([])
+            return CachedURLResponse(
+                response: HTTPURLResponse(url: url, head: head, isDecoded: false), data: content)
+        }
+        let loaded = try (0..<12).map { try CacheStage.request("http://h/loaded/\($0)") }
+        let stored = try (0..<12).map { try CacheStage.request("http://h/stored/\($0)") }
+        for request in loaded {
+            let url = try #require(request.url)
+            cache.store(CacheStage.entry(try response(url), for: request), for: request)
+        }
+        let fitting = CacheStore.longestWait / (content.count + 20)
+        #expect(cache.store.droppedCount == loaded.count - fitting)
+        for request in stored {
+            cache.storeCachedResponse(try response(try #require(request.url)), for: request)
+        }
+        #expect(cache.store.droppedCount == loaded.count - fitting)
+        // All are found meanwhile, and those that were not written later, too.
+        for request in loaded + stored { #expect(cache.lookUpAtOnce(request) != .later) }
+        gate.signal()
+        await cache.flush()
+        for request in loaded + stored { #expect(cache.content(request)?.utf8.count == content.count) }
+        #expect(stage.entries.count == fitting + stored.count)
+        cache.memoryCapacity = 0
+        for (number, request) in loaded.enumerated() {
+            #expect((cache.cachedResponse(for: request) != nil) == (number < fitting))
+        }
+        for request in stored { #expect(cache.cachedResponse(for: request) != nil) }
+    }
+
+    @Test("a batch is written at once, whatever the number of its entries")
+    func batches() async throws {
+        let cache = stage.cache(memory: 0)
+        let gate = DispatchSemaphore(value: 0)
+        StorageQueue.run { gate.wait() }
+        for round in 0..<25 {
+            for number in requests.indices { try store("\(round)", number, in: cache) }
+        }
+        gate.signal()
+        await cache.flush()
+        let octets = Array(try Data(contentsOf: stage.folder.appendingPathComponent("index")))
+        // What was void when its turn came was not written: the one that had the turn already, and the rest.
+        #expect(CacheLog.contents(of: octets).changes.count <= 2 * requests.count)
+        #expect(found(cache) == ["24", "24", "24", "24"])
+    }
+}
