@@ -33,7 +33,6 @@ struct CacheIndex: Sendable {
             switch change {
             case .stored(let key, let item):
                 remove(key)
-                guard item.place.end <= lengths[item.place.segment] ?? 0 else { continue }
                 // Of two entries at one place the later is there.
                 if let other = keys[item.place.start] { remove(other, at: item.place.start) }
                 insert(item, for: key)
@@ -41,16 +40,16 @@ struct CacheIndex: Sendable {
             case .moved(let start, let place):
                 guard let key = keys[start], let item = items[key], item.place.start == start else { continue }
                 if let other = keys[place.start], other != key { remove(other, at: place.start) }
-                guard place.end <= lengths[place.segment] ?? 0, move(key, from: item.place, to: place) else {
-                    remove(key, at: start)
-                    continue
-                }
+                _ = move(key, from: item.place, to: place)
                 keys[place.start] = key
             case .removed(let start): if let key = keys[start] { remove(key, at: start) }
             case .used(let start):
                 if let key = keys[start], items[key]?.place.start == start { _ = items.use(key) }
             }
         }
+        // Not before: an entry may have been in a segment that has gone since.
+        for (key, item) in keysFromLeastRecent.compactMap({ key in items[key].map { (key, $0) } })
+        where item.place.end > lengths[item.place.segment] ?? 0 { remove(key) }
     }
 
     /// What all entries take in their segments.

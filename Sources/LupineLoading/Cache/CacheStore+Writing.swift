@@ -46,7 +46,7 @@ extension CacheStore {
 
     /// Does everything that was asked for up to a call.
     func writeOut(upTo number: UInt64) {
-        while state.withLock({ ($0.queue.first?.number ?? .max) <= number || $0.mustClear }) {
+        while state.withLock({ state in state.queue.first.map { $0.number <= number } ?? state.mustClear }) {
             writeBatch(isLast: false)
         }
         // What is only for the next process' order of use.
@@ -105,7 +105,10 @@ extension CacheStore {
         }
         if runs.isEmpty { return [:] }
         if folder.access == .none { openForWriting(capacity) }
-        guard let places = folder.append(runs, capacity: capacity) else { return [:] }
+        guard let places = folder.append(runs, capacity: capacity) else {
+            if folder.closeIfGone() { state.withLock { $0.index = CacheIndex() } }
+            return [:]
+        }
         var stored: [CacheKey: CacheIndex.Item] = [:]
         for (draft, place) in zip(drafts, places) {
             stored[draft.key] = CacheIndex.Item(

@@ -134,18 +134,19 @@ struct URLCacheTests {
         let octets = try #require(
             CacheEntryFile.octets(of: entry, digest: CacheEntryFile.digest(of: "http://h/a")))
         for (isOver, isKept) in [(0, true), (1, false)] {
-            let full = stage.cache(memory: 0, disk: octets.count - isOver)
-            full.storeCachedResponse(response, for: request)
-            await full.flush()
-            #expect((full.cachedResponse(for: request) != nil) == isKept)
-            #expect(full.currentDiskUsage == (isKept ? octets.count : 0))
-            full.removeAllCachedResponses()
-            let shared = stage.cache(memory: 0, disk: octets.count * 20 - isOver)
-            shared.store(entry, for: request)
-            await shared.flush()
-            #expect((shared.cachedResponse(for: request) != nil) == isKept)
-            shared.removeAllCachedResponses()
-            await shared.flush()
+            await stage.process(memory: 0, disk: octets.count - isOver) { full in
+                full.storeCachedResponse(response, for: request)
+                await full.flush()
+                #expect((full.cachedResponse(for: request) != nil) == isKept)
+                #expect(full.currentDiskUsage == (isKept ? octets.count : 0))
+                full.removeAllCachedResponses()
+            }
+            await stage.process(memory: 0, disk: octets.count * 20 - isOver) { shared in
+                shared.store(entry, for: request)
+                await shared.flush()
+                #expect((shared.cachedResponse(for: request) != nil) == isKept)
+                shared.removeAllCachedResponses()
+            }
         }
     }
 
