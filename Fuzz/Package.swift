@@ -83,6 +83,7 @@ let package = Package(
         fuzzTarget("SocksFuzz", "LupineTransport"),
         fuzzTarget("URLFuzz", "LupineTransport"),
         fuzzTarget("CacheEntryFuzz", "FuzzKit", "LupineLoading", "LupineTLS"),
+        fuzzTarget("CacheIndexFuzz", "FuzzKit", "LupineLoading"),
         fuzzTarget("ChallengeFuzz", "FuzzKit", "LupineLoading"),
         fuzzTarget("DataURLFuzz", "FuzzKit", "LupineLoading"),
         fuzzTarget("CookieFuzz", "FuzzKit", "LupineLoading"),

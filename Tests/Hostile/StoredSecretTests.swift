@@ -96,7 +96,7 @@ import Testing
             var entries = 0
             for name in names {
                 guard let data = try? Data(contentsOf: place.appendingPathComponent(name)) else { continue }
-                if name.hasSuffix(".entry") { entries += 1 }
+                if name.hasPrefix("segment-") { entries += data.ranges(of: Data("/cached/".utf8)).count }
                 for secret in secrets {
                     #expect(
                         data.range(of: Data(secret.utf8)) == nil && !name.contains(secret),

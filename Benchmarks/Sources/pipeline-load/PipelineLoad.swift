@@ -37,7 +37,8 @@ final class PipelineLoad: Sendable {
         switch job.form {
         case .storing, .memoryHit, .diskHit:
             configuration.urlCache = URLCache(
-                memoryCapacity: job.form == .diskHit ? 0 : 4 << 20, diskCapacity: 20 << 20, directory: cacheFolder)
+                memoryCapacity: job.form == .diskHit ? 0 : 4 << 20, diskCapacity: 20 << 20,
+                directory: cacheFolder)
             configuration.requestCachePolicy =
                 job.form == .storing ? .useProtocolCachePolicy : .returnCacheDataElseLoad
         default: break
@@ -51,7 +52,9 @@ final class PipelineLoad: Sendable {
     /// Fetches the first URL once, and returns the bytes of content that came.
     func runFirst() async throws -> Int {
         if job.form == .memoryHit || job.form == .diskHit {
-            for number in 0..<Self.cachedAddresses { _ = try await fetch("\(job.firstURL)?\(number)", .async) }
+            for number in 0..<Self.cachedAddresses {
+                _ = try await fetch("\(job.firstURL)?\(number)", .async)
+            }
             try await written()
         }
         return try await fetch(job.firstURL, .async)

@@ -26,21 +26,25 @@ extension CacheFolder {
                 if let lock = try Descriptor.locking(path: path(.lock)) { files.lock = OpenFile(lock) }
             } catch {
                 // There may be descriptors again when something is to be written.
-                if error == .tooManyDescriptors || error == .tooManyDescriptorsInSystem { return CacheIndex() }
+                if error == .tooManyDescriptors || error == .tooManyDescriptorsInSystem {
+                    return CacheIndex()
+                }
             }
             files.access = files.lock == nil ? .reader : .writer
             let names = self.names
             var lengths = self.lengths(of: names)
             let limit = min(Self.longestIndex, (16 << 20) + min(capacity, Self.longestIndex) * 2)
             let contents = CacheLog.contents(of: content(.index, upTo: limit) ?? [])
-            let index = CacheIndex(contents.changes, lengths: lengths)
+            var index = CacheIndex(contents.changes, lengths: lengths)
+            // No cache comes as far as that; whoever wrote it leaves no numbers for more.
+            if index.live.keys.contains(where: { $0 > CachePlace.segmentLimit / 2 }) { index = CacheIndex() }
             if files.access == .writer {
                 for name in names where Self.isRest(name, index) { remove(name) }
-                files.nextSegment = (lengths.keys.max() ?? 0) + 1
                 lengths = lengths.filter { index.live[$0.key] != nil }
                 files.lengths = lengths
+                files.nextSegment = (lengths.keys.max() ?? 0) + 1
                 files.changeCount = contents.changes.count
-                openIndex(at: contents.end, &files)
+                openIndex(index, at: contents.end, &files)
             }
             files.found = index
             return index
@@ -60,13 +64,13 @@ extension CacheFolder {
     }
 
     /// Opens the index to write on from there, or begins a new one where that is not possible.
-    private func openIndex(at end: Int, _ files: inout Files) {
+    private func openIndex(_ found: CacheIndex, at end: Int, _ files: inout Files) {
         files.index = nil
-        if end > 0, let index = continuedIndex(at: end) {
+        if end > 0, found.count > 0, let index = continuedIndex(at: end) {
             files.index = index
             files.indexLength = end
         } else {
-            _ = replaceIndex([], &files)
+            _ = replaceIndex(found.changes, &files)
         }
     }
 

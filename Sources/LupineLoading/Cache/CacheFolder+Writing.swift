@@ -41,14 +41,17 @@ extension CacheFolder {
     }
 
     private func beginSegment(_ files: inout Files) -> Bool {
-        let number = files.nextSegment
-        // A number that somebody else's file has taken is gone, too.
-        guard number < CachePlace.segmentLimit - 1 else { return false }
-        files.nextSegment += 1
-        guard let segment = create(.segment(number)) else { return false }
-        files.segment = segment
-        files.lengths[number] = 0
-        return true
+        // Some numbers may be taken by what is no file of ours.
+        for _ in 0..<8 {
+            let number = files.nextSegment
+            guard number < CachePlace.segmentLimit - 1 else { return false }
+            files.nextSegment += 1
+            guard let segment = create(.segment(number)) else { continue }
+            files.segment = segment
+            files.lengths[number] = 0
+            return true
+        }
+        return false
     }
 
     private func create(_ name: CacheFolderName) -> OpenFile? {
@@ -160,7 +163,9 @@ extension CacheFolder {
             // Each start of a program begins one.
             let sum = files.lengths.values.reduce(0) { $0.addingReportingOverflow($1).partialValue }
             let isMany = files.lengths.count > 32 + 2 * (sum / Self.segmentLength(capacity))
-            if isMany, let shortest = files.lengths.filter({ $0.key != current }).min(by: { $0.value < $1.value }) {
+            if isMany,
+                let shortest = files.lengths.filter({ $0.key != current }).min(by: { $0.value < $1.value })
+            {
                 return shortest.key
             }
             let isFull = sum > capacity + min(capacity / 2, Int.max - capacity)

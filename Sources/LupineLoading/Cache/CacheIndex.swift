@@ -6,9 +6,9 @@ internal import Foundation
 ///
 /// A value without a lock or a file. It counts for each segment what of it is still of use, so that its writer knows which are
 /// worth to be written anew, and which nobody needs.
-struct CacheIndex: Sendable {
+package struct CacheIndex: Sendable {
     /// An entry in the folder.
-    struct Item: Sendable {
+    package struct Item: Sendable {
         let place: CachePlace
         /// When it was stored, or last updated.
         let storedTime: Date
@@ -17,7 +17,7 @@ struct CacheIndex: Sendable {
 
     private var items = PartyList<CacheKey, Item>()
     /// The octets of each segment that are entries'.
-    private(set) var live: [UInt64: Int] = [:]
+    package private(set) var live: [UInt64: Int] = [:]
     /// Under which keys entries were put into each segment; most of them may be elsewhere by now.
     private var members: [UInt64: [CacheKey]] = [:]
 
@@ -27,7 +27,7 @@ struct CacheIndex: Sendable {
     /// What a log says, as far as the segments are there and long enough.
     ///
     /// - Parameter lengths: How long each segment is.
-    init(_ changes: [CacheLog.Change], lengths: [UInt64: Int]) {
+    package init(_ changes: [CacheLog.Change], lengths: [UInt64: Int]) {
         var keys: [CachePlace.Start: CacheKey] = [:]
         for change in changes {
             switch change {
@@ -38,7 +38,9 @@ struct CacheIndex: Sendable {
                 insert(item, for: key)
                 keys[item.place.start] = key
             case .moved(let start, let place):
-                guard let key = keys[start], let item = items[key], item.place.start == start else { continue }
+                guard let key = keys[start], let item = items[key], item.place.start == start else {
+                    continue
+                }
                 if let other = keys[place.start], other != key { remove(other, at: place.start) }
                 _ = move(key, from: item.place, to: place)
                 keys[place.start] = key
@@ -53,10 +55,10 @@ struct CacheIndex: Sendable {
     }
 
     /// What all entries take in their segments.
-    var cost: Int { items.cost }
+    package var cost: Int { items.cost }
 
     /// How many there are.
-    var count: Int { items.count }
+    package var count: Int { items.count }
 
     /// The entry under a key; asking is no use.
     subscript(key: CacheKey) -> Item? { items[key] }
@@ -131,7 +133,7 @@ struct CacheIndex: Sendable {
     }
 
     /// The log of what is there and nothing else, in the order of the last uses.
-    var changes: [CacheLog.Change] {
+    package var changes: [CacheLog.Change] {
         items.keysFromLeastRecent.compactMap { key in items[key].map { .stored(key, $0) } }
     }
 }

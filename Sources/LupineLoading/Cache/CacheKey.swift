@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 /// Under which an entry is kept in memory: its address, and its party unless that is the plain one.
-struct CacheKey: PartyKey {
+package struct CacheKey: PartyKey {
     /// The address without its fragment (`CacheRule.key`).
     let address: String
     let party: CacheParty?

@@ -10,7 +10,7 @@ internal import LupineTLS
 /// place only. The digest is no signature: it stops accidents. Pure.
 package enum CacheLog {
     /// One change.
-    enum Change: Sendable {
+    package enum Change: Sendable {
         /// The entry under a key is there now, in place of any other.
         case stored(CacheKey, CacheIndex.Item)
         /// The entry at that place stands at another one now, and keeps its turn.
@@ -22,11 +22,11 @@ package enum CacheLog {
     }
 
     /// What was read of an index.
-    struct Contents: Sendable {
+    package struct Contents: Sendable {
         /// The changes, the oldest first.
-        var changes: [Change] = []
+        package var changes: [Change] = []
         /// How many octets are whole; nothing behind them was read.
-        var end = 0
+        package var end = 0
     }
 
     private enum ChangeKind: UInt8 {
@@ -48,7 +48,7 @@ package enum CacheLog {
     private static let batchHeadCount = 8 + digestCount
 
     /// How every index begins.
-    static let head: [UInt8] = {
+    package static let head: [UInt8] = {
         var writer = OctetWriter()
         writer.write(raw: magic)
         writer.write(version)
@@ -58,7 +58,7 @@ package enum CacheLog {
     // MARK: writing
 
     /// A batch of changes that is to stand at a place of the file.
-    static func batch(_ changes: [Change], at place: Int) -> [UInt8] {
+    package static func batch(_ changes: [Change], at place: Int) -> [UInt8] {
         var writer = OctetWriter()
         for change in changes { write(change, to: &writer) }
         return sealed(writer.octets, at: place)
@@ -124,7 +124,7 @@ package enum CacheLog {
     // MARK: reading
 
     /// What stands in the octets of an index, up to the first batch that is not whole.
-    static func contents(of octets: [UInt8]) -> Contents {
+    package static func contents(of octets: [UInt8]) -> Contents {
         var contents = Contents()
         var terms = CacheTermsPool()
         guard octets.starts(with: head) else { return contents }

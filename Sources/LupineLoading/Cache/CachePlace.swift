@@ -4,7 +4,7 @@
 ///
 /// Its numbers may come from a file that anybody has changed. Those that no cache writes make no place, so that sums of them
 /// never overflow.
-struct CachePlace: Hashable, Sendable {
+package struct CachePlace: Hashable, Sendable {
     /// No segment has this number or a higher one: a cache that makes a thousand a second gets there in thirty years.
     static let segmentLimit: UInt64 = 1 << 40
     /// No segment is longer than this.
@@ -34,7 +34,7 @@ struct CachePlace: Hashable, Sendable {
     var start: Start { Start(segment: segment, offset: offset) }
 
     /// What tells the entries of a folder apart.
-    struct Start: Hashable, Sendable {
+    package struct Start: Hashable, Sendable {
         let segment: UInt64
         let offset: Int
     }

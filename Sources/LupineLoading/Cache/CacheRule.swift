@@ -9,7 +9,7 @@ enum CacheRule {
     /// secret in it; `VaryKey` tells the users apart.
     static func key(of url: URL) -> String {
         let text = url.partedFromUserInfo.address
-        return text.firstIndex(of: "#").map { String(text[..<$0]) } ?? text
+        return text.utf8.firstIndex(of: UInt8(ascii: "#")).map { String(text[..<$0]) } ?? text
     }
 
     /// Whether the answer to a request may be stored (U-12.4), its content being whole and small enough.

@@ -175,7 +175,9 @@ extension CacheStore {
         else { return }
         state.withLock { state in
             if state.clearings != clearings { return }
-            for ((key, from), place) in zip(moved, places) { _ = state.index.move(key, from: from, to: place) }
+            for ((key, from), place) in zip(moved, places) {
+                _ = state.index.move(key, from: from, to: place)
+            }
         }
     }
 }

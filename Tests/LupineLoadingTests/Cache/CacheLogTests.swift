@@ -223,7 +223,8 @@ struct CacheLogTests {
             for segment in 0...next / 10 {
                 let entries = index.entries(in: segment).map(\.key)
                 #expect(
-                    Set(entries) == Set(model.filter { $0.place.segment == segment }.map { Self.key($0.key) }))
+                    Set(entries) == Set(model.filter { $0.place.segment == segment }.map { Self.key($0.key) })
+                )
                 #expect(Set(entries).count == entries.count)
             }
         }

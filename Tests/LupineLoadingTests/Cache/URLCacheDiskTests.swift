@@ -78,7 +78,10 @@ struct URLCacheDiskTests {
         let other = stage.root.appendingPathComponent("other")
         try await stage.process { $0.storeCachedResponse(try CacheStage.loaded("a"), for: request) }
         let segment = try stage.place(request).file
-        for file in ["index", "lock", "index.draft", segment.lastPathComponent, "segment-2", "segment-7"] {
+        for file in [
+            "index", "lock", "index.draft", segment.lastPathComponent, "segment-2", "segment-7",
+            "segment-1099511627775",
+        ] {
             let place = stage.folder.appendingPathComponent(file)
             try? FileManager.default.removeItem(at: place)
             try Data("other's".utf8).write(to: other)
@@ -139,13 +142,24 @@ struct URLCacheDiskTests {
         #expect(stage.cache().content(request) == "d")
     }
 
-    @Test func theDiskIsOnlyAskedWhenItMayKnow() async throws {
+    @Test("[U-12.3] a look-up waits for the disk only if it is going to be answered from there")
+    func theDiskIsOnlyAskedWhenItMayKnow() async throws {
         let cache = stage.cache(memory: 0)
         let request = try CacheStage.request()
         cache.storeCachedResponse(try CacheStage.loaded("a"), for: request)
         await cache.flush()
         #expect(cache.lookUpAtOnce(try CacheStage.request("http://h/none")) == .nothing)
         #expect(cache.lookUpAtOnce(request) == .later)
+        // What the entry depends on stands in the index: another request is not kept waiting, and this one is.
+        func varied(_ accept: String, _ user: String) throws -> URLRequest {
+            try CacheStage.request("http://h/v", ["Accept": accept, "Authorization": user])
+        }
+        let response = try CacheStage.loaded("v", [("Vary", "Accept")], url: "http://h/v")
+        cache.store(CacheStage.entry(response, for: try varied("x", "me")), for: try varied("x", "me"))
+        await cache.flush()
+        #expect(cache.lookUpAtOnce(try varied("x", "me")) == .later)
+        #expect(cache.lookUpAtOnce(try varied("y", "me")) == .nothing)
+        #expect(cache.lookUpAtOnce(try varied("x", "you")) == .nothing)
         let emptyCapacity = stage.cache(memory: 0, disk: 0)
         #expect(emptyCapacity.lookUpAtOnce(request) == .nothing)
         #expect(emptyCapacity.cachedResponse(for: request) == nil && emptyCapacity.currentDiskUsage == 0)
@@ -329,7 +343,9 @@ struct URLCacheDiskTests {
     func nextWriter() async throws {
         let request = try CacheStage.request()
         for round in 0..<3 {
-            try await stage.process { $0.storeCachedResponse(try CacheStage.loaded("\(round)"), for: request) }
+            try await stage.process {
+                $0.storeCachedResponse(try CacheStage.loaded("\(round)"), for: request)
+            }
             let next = stage.cache(memory: 0)
             #expect(next.content(request) == "\(round)")
         }
@@ -416,7 +432,8 @@ struct URLCacheDiskTests {
             ".\(digest)-\(digest).entry.draft-\(UUID())",
         ]
         let others = [
-            ".hidden", "a.entry", "note.txt", ".note.entry.draft-1", "\(digest)", "\(digest.dropLast()).entry",
+            ".hidden", "a.entry", "note.txt", ".note.entry.draft-1", "\(digest)",
+            "\(digest.dropLast()).entry",
             "segment-", "segment-01", "segment-x", "segment-18446744073709551615", "index2", ".index",
         ]
         for name in former + others {
