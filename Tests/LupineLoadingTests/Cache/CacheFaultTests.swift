@@ -28,11 +28,15 @@ struct CacheFaultTests {
         _ call: Syscall, _ errors: [Errno], _ cache: URLCache, _ body: () throws -> Void
     ) async rethrows {
         let gate = DispatchSemaphore(value: 0)
-        StorageQueue.run {
-            gate.wait()
-            SyscallFaults.plant(errors, in: call)
-            cache.store.writeOut(upTo: .max)
-            SyscallFaults.uproot(call)
+        // Not before the queue is held: a turn that was taken earlier may be on its way.
+        await withCheckedContinuation { isHeld in
+            StorageQueue.run {
+                isHeld.resume()
+                gate.wait()
+                SyscallFaults.plant(errors, in: call)
+                cache.store.writeOut(upTo: .max)
+                SyscallFaults.uproot(call)
+            }
         }
         defer { gate.signal() }
         try body()
