@@ -31,7 +31,7 @@ struct CacheScenario {
     private func note(_ round: Int) {
         let file = URL(fileURLWithPath: folder, isDirectory: true).appendingPathComponent("written")
         if !FileManager.default.fileExists(atPath: file.path) {
-            FileManager.default.createFile(atPath: file.path, contents: nil)
+            _ = FileManager.default.createFile(atPath: file.path, contents: nil)
         }
         guard let handle = FileHandle(forWritingAtPath: file.path) else { return }
         handle.write(Data("\(round)".utf8))

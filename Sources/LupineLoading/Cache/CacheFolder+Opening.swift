@@ -31,24 +31,42 @@ extension CacheFolder {
                 }
             }
             files.access = files.lock == nil ? .reader : .writer
-            let names = self.names
-            var lengths = self.lengths(of: names)
-            let limit = min(Self.longestIndex, (16 << 20) + min(capacity, Self.longestIndex) * 2)
-            let contents = CacheLog.contents(of: content(.index, upTo: limit) ?? [])
-            var index = CacheIndex(contents.changes, lengths: lengths)
-            // No cache comes as far as that; whoever wrote it leaves no numbers for more.
-            if index.live.keys.contains(where: { $0 > CachePlace.segmentLimit / 2 }) { index = CacheIndex() }
-            if files.access == .writer {
-                for name in names where Self.isRest(name, index) { remove(name) }
-                lengths = lengths.filter { index.live[$0.key] != nil }
-                files.lengths = lengths
-                files.nextSegment = (lengths.keys.max() ?? 0) + 1
-                files.changeCount = contents.changes.count
-                openIndex(index, at: contents.end, &files)
-            }
+            let index = readIndex(capacity: capacity, &files)
             files.found = index
             return index
         }
+    }
+
+    /// Makes a reader the writer, if the folder has none any more, and reads what is in it by now. Nil when it has one, or when
+    /// this was no reader.
+    func becomeWriter(capacity: Int) -> CacheIndex? {
+        files.withLock { files -> CacheIndex? in
+            guard files.access == .reader else { return nil }
+            files.lock = OpenFile { () throws(Errno) in try Descriptor.locking(path: path(.lock)) }
+            if files.lock == nil { return nil }
+            files.access = .writer
+            return readIndex(capacity: capacity, &files)
+        }
+    }
+
+    /// Reads the index; the folder's writer also opens it to write on, and removes what nobody needs any more.
+    private func readIndex(capacity: Int, _ files: inout Files) -> CacheIndex {
+        let names = self.names
+        var lengths = self.lengths(of: names)
+        let limit = min(Self.longestIndex, (16 << 20) + min(capacity, Self.longestIndex) * 2)
+        let contents = CacheLog.contents(of: content(.index, upTo: limit) ?? [])
+        var index = CacheIndex(contents.changes, lengths: lengths)
+        // No cache comes as far as that; whoever wrote it leaves no numbers for more.
+        if index.live.keys.contains(where: { $0 > CachePlace.segmentLimit / 2 }) { index = CacheIndex() }
+        if files.access == .writer {
+            for name in names where Self.isRest(name, index) { remove(name) }
+            lengths = lengths.filter { index.live[$0.key] != nil }
+            files.lengths = lengths
+            files.nextSegment = (lengths.keys.max() ?? 0) + 1
+            files.changeCount = contents.changes.count
+            openIndex(index, at: contents.end, &files)
+        }
+        return index
     }
 
     /// What was found has been taken over.

@@ -7,7 +7,7 @@ internal import LupineTransport
 /// The folder of a cache: an index, which is one log (`CacheLog`), and segment files with the entries (`CacheEntryFile`).
 ///
 /// It has one writer at a time, the process that holds the lock of a file in it for as long as its cache lives. Others read what
-/// is there when they begin. The octets of entries are written before the index names them, and an entry says itself whether it
+/// is there when they begin; one of them becomes the writer when it has something to write and the lock is free. The octets of entries are written before the index names them, and an entry says itself whether it
 /// is whole and whose it is; so a stop at any moment, a full disk or a strange file costs entries and makes none. Files are
 /// opened as the user's own and without following links, and numbers in them are believed as far as they are possible.
 ///

@@ -100,17 +100,16 @@ extension CacheStore {
         var item = item
         while true {
             let found = folder.read(item.place, key: key)
-            let (moved, isDue, _) = state.withLock { state -> (CacheIndex.Item?, Bool, Gone) in
-                guard let now = state.index[key] else { return (nil, false, Gone()) }
+            let (moved, isDue) = state.withLock { state -> (CacheIndex.Item?, Bool) in
+                guard let now = state.index[key] else { return (nil, false) }
                 if case .entry = found {
                     state.noteUse(key)
-                    return (nil, state.beginTurn(), Gone())
+                    return (nil, state.beginTurn())
                 }
                 // Its writer may just have put it elsewhere.
-                if now.place != item.place { return (now, false, Gone()) }
-                var gone = Gone()
-                if state.pending[key] == nil { state.change(key, .remove, &gone) }
-                return (nil, state.beginTurn(), gone)
+                if now.place != item.place { return (now, false) }
+                state.lose([key])
+                return (nil, state.beginTurn())
             }
             if isDue { StorageQueue.run { self.takeTurn() } }
             if case .entry(let entry) = found { return entry }

@@ -28,6 +28,8 @@ extension CacheStore {
         /// The addresses whose entries are still to be searched for and removed: until then what is in the folder counts for
         /// nothing.
         var hidden: Set<String> = []
+        /// What this cache has taken away without being the folder's writer; nil when it is.
+        var withdrawals: CacheWithdrawals? = CacheWithdrawals()
         /// How many changes were asked for.
         var number: UInt64 = 0
         /// Whether somebody is on the way to do what waits.
@@ -138,6 +140,7 @@ extension CacheStore.State {
         _ key: CacheKey, _ change: CacheStore.Pending.Change, _ gone: inout CacheStore.Gone
     ) {
         number += 1
+        withdrawals?.insert(key.address)
         let isUntouched = pending[key] == nil
         gone.pending = takePending(key)
         switch change {
@@ -169,6 +172,7 @@ extension CacheStore.State {
     mutating func clearFolder() {
         number += 1
         clearings += 1
+        withdrawals?.insertAll()
         mustClear = true
         folderIsKnown = true
         index = CacheIndex()
@@ -195,14 +199,18 @@ extension CacheStore.State {
 
     /// The folder may have entries of the address that nobody knows of yet: they count for nothing from here on.
     mutating func hideUnknown(_ address: String) {
-        if diskCapacity > 0, !folderIsKnown { hidden.insert(address) }
+        if diskCapacity == 0 { return }
+        withdrawals?.insert(address)
+        if !folderIsKnown { hidden.insert(address) }
     }
 
-    /// Takes over what was found in the folder. What was to be searched for and removed is to be removed.
-    mutating func learn(_ found: CacheIndex) {
+    /// Takes over what was found in the folder when it was first looked into, as its writer or not. What was to be searched for
+    /// and removed is to be removed.
+    mutating func learn(_ found: CacheIndex, isWriter: Bool) {
         if folderIsKnown { return }
         folderIsKnown = true
         index = found
+        if isWriter { withdrawals = nil }
         for address in hidden {
             for key in index.others(of: address) where pending[key] == nil {
                 var gone = CacheStore.Gone()
@@ -213,6 +221,11 @@ extension CacheStore.State {
     }
 
     // MARK: turns
+
+    /// Whether there is nothing to be done, not even what only the folder's next writer can do.
+    var isIdle: Bool {
+        queue.isEmpty && !mustClear && used.isEmpty && evicted.isEmpty && withdrawals?.isEmpty ?? true
+    }
 
     /// Whether somebody has to be sent to do what waits.
     mutating func beginTurn() -> Bool {
@@ -278,10 +291,14 @@ extension CacheStore.State {
         }
     }
 
-    /// What another process has made of a folder that was not there.
-    mutating func adopt(_ found: CacheIndex) {
-        for key in found.keysFromLeastRecent where index[key] == nil {
-            if let item = found[key] { index.insert(item, for: key) }
+    /// Takes over what was found in the folder when another one had written to it for a while. What was taken away here in the
+    /// meantime stays away: the writer removes it.
+    mutating func takeOver(_ found: CacheIndex, isWriter: Bool) {
+        let former = index
+        index = found
+        for key in found.keysFromLeastRecent where withdrawals?.contains(key.address) ?? false {
+            if let place = found[key]?.place, former[key]?.place != place { lose([key]) }
         }
+        if isWriter { withdrawals = nil }
     }
 }

@@ -14,8 +14,9 @@ extension CacheStore {
         if isKnown { return }
         // Several threads may get here; all have found the same, and the first one's counts.
         let found = folder.open(capacity: capacity, isMade: false)
+        let isWriter = folder.access == .writer
         let isDue = state.withLock { state in
-            if let found { state.learn(found) }
+            if let found { state.learn(found, isWriter: isWriter) }
             state.evictFiles()
             return state.beginTurn()
         }
@@ -55,19 +56,32 @@ extension CacheStore {
 
     private func writeBatch(isLast: Bool) {
         learnFolder()
+        becomeWriter()
         let (work, capacity, clearings) = state.withLock { state in
             (state.takeWork(upTo: isLast ? 0 : Self.batchSize), state.diskCapacity, state.clearings)
         }
         if work.isEmpty { return }
         if work.mustClear {
             folder.clear(capacity: capacity)
+            let access = folder.access
             state.withLock { state in
-                if state.clearings == clearings { state.mustClear = false }
+                if state.clearings != clearings { return }
+                state.mustClear = false
+                // A reader cannot clear the folder before it is the writer.
+                if access != .reader { state.withdrawals = access == .writer ? nil : CacheWithdrawals() }
             }
         }
         perform(work, capacity, clearings)
         state.withLock { $0.evictFiles() }
         tidy(capacity, clearings)
+    }
+
+    /// Makes this the folder's writer, if something is to be done about the folder and the one that it had has ended.
+    private func becomeWriter() {
+        guard folder.access == .reader, !state.withLock({ $0.isIdle }),
+            let found = folder.becomeWriter(capacity: diskCapacity)
+        else { return }
+        state.withLock { $0.takeOver(found, isWriter: true) }
     }
 
     // MARK: a batch
@@ -106,7 +120,7 @@ extension CacheStore {
         if runs.isEmpty { return [:] }
         if folder.access == .none { openForWriting(capacity) }
         guard let places = folder.append(runs, capacity: capacity) else {
-            if folder.closeIfGone() { state.withLock { $0.index = CacheIndex() } }
+            forgetIfGone()
             return [:]
         }
         var stored: [CacheKey: CacheIndex.Item] = [:]
@@ -119,17 +133,29 @@ extension CacheStore {
 
     private func openForWriting(_ capacity: Int) {
         if let found = folder.open(capacity: capacity, isMade: true) {
-            state.withLock { $0.adopt(found) }
+            let isWriter = folder.access == .writer
+            state.withLock { $0.takeOver(found, isWriter: isWriter) }
         }
         folder.forgetFound()
     }
 
     /// The disk has not taken what the index is to say: what it says must not be what was replaced or removed.
     private func repair() {
-        if folder.closeIfGone() { return state.withLock { $0.index = CacheIndex() } }
+        if forgetIfGone() { return }
         if folder.replaceIndex(state.withLock { $0.index.changes }) { return }
         folder.forgetAll()
         state.withLock { $0.index = CacheIndex() }
+    }
+
+    /// Begins anew when somebody has removed the folder; false when it is there.
+    @discardableResult
+    private func forgetIfGone() -> Bool {
+        guard folder.closeIfGone() else { return false }
+        state.withLock { state in
+            state.index = CacheIndex()
+            state.withdrawals = CacheWithdrawals()
+        }
+        return true
     }
 
     // MARK: tidying up

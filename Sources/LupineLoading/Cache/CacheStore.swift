@@ -177,6 +177,8 @@ final class CacheStore: Sendable {
         let (isDue, _) = state.withLock { state in
             var gone: [Gone] = []
             for key in state.keys(storedSince: date) { gone.append(state.remove(key)) }
+            // What another cache has stored in the folder since then is not known here.
+            if state.diskCapacity > 0 { state.withdrawals?.insertAll() }
             return (state.beginTurn(), gone)
         }
         if isDue { StorageQueue.run { self.takeTurn() } }

@@ -66,7 +66,7 @@ struct CacheFaultTests {
             await cache.flush()
             #expect(found(cache) == [nil, nil, left[2], "later"])
         }
-        try await stage.process(memory: 0) { cache in
+        await stage.process(memory: 0) { cache in
             #expect(found(cache) == [nil, nil, count < 3 ? "old" : nil, "later"])
         }
     }
@@ -81,7 +81,7 @@ struct CacheFaultTests {
             await cache.flush()
             #expect(found(cache)[1] == nil)
         }
-        try await stage.process(memory: 0) { cache in
+        await stage.process(memory: 0) { cache in
             #expect(found(cache) == (count < 2 ? ["old", nil, "old", nil] : [nil, nil, nil, nil]))
         }
     }

@@ -339,6 +339,78 @@ struct URLCacheDiskTests {
         #expect(stage.entries.isEmpty && stage.segments.isEmpty)
     }
 
+    enum Withdrawal: CaseIterable {
+        case one, parties, since, everything
+    }
+
+    @Test(
+        "[U-12.1] a reader becomes the writer when there is none; what it took away does not come back",
+        arguments: Withdrawal.allCases)
+    func readerBecomesWriter(_ withdrawal: Withdrawal) async throws {
+        let requests = try (0..<5).map { try CacheStage.request("http://h/\($0)") }
+        func store(_ content: String, _ number: Int, in cache: URLCache) throws {
+            let response = try CacheStage.loaded(content, url: "http://h/\(number)")
+            cache.storeCachedResponse(response, for: requests[number])
+        }
+        func found(_ cache: URLCache) -> [String?] { requests.map { cache.content($0) } }
+        let right = stage.cache(memory: 0)
+        let start = Date()
+        try await stage.process(memory: 0) { left in
+            for number in 0..<3 { try store("l", number, in: left) }
+            await left.flush()
+            #expect(found(right) == ["l", "l", "l", nil, nil])
+            switch withdrawal {
+            case .one: right.removeCachedResponse(for: requests[0])
+            // One that the reader does not know of, and one of which it knows another entry.
+            case .parties: for number in [0, 3] { right.invalidate(try #require(requests[number].url)) }
+            case .since: right.removeCachedResponses(since: start)
+            case .everything: right.removeAllCachedResponses()
+            }
+            try store("r", 1, in: right)
+            await right.flush()
+            // The entry of the writer's that the reader has replaced, and two that it has never seen.
+            try store("m", 1, in: left)
+            try store("m", 3, in: left)
+            try store("m", 4, in: left)
+            await left.flush()
+            #expect(found(left) == ["l", "m", "l", "m", "m"])
+            #expect(found(right)[1] == nil)
+        }
+        await right.flush()
+        let expected: [String?] =
+            switch withdrawal {
+            case .one: [nil, nil, "l", "m", "m"]
+            case .parties: [nil, nil, "l", nil, "m"]
+            case .since, .everything: [nil, nil, nil, nil, nil]
+            }
+        #expect(found(right) == expected)
+        try store("w", 0, in: right)
+        await right.flush()
+        #expect(found(right) == ["w"] + expected.dropFirst())
+        #expect(stage.index.cost == right.currentDiskUsage)
+        // Another one finds the same, as a reader of it.
+        #expect(found(stage.cache(memory: 0)) == ["w"] + expected.dropFirst())
+    }
+
+    @Test("[U-12.1] where a reader has taken away too much to note it, only what it knows is kept")
+    func manyWithdrawals() async throws {
+        let (known, other) = (try CacheStage.request("http://h/known"), try CacheStage.request("http://h/b"))
+        let right = stage.cache(memory: 0)
+        try await stage.process(memory: 0) { left in
+            left.storeCachedResponse(try CacheStage.loaded("k", url: "http://h/known"), for: known)
+            await left.flush()
+            #expect(right.content(known) == "k")
+            for number in 0...CacheWithdrawals.mostAddresses {
+                right.removeCachedResponse(for: try CacheStage.request("http://h/\(number)"))
+            }
+            left.storeCachedResponse(try CacheStage.loaded("o", url: "http://h/b"), for: other)
+        }
+        await right.flush()
+        #expect(right.content(known) == "k")
+        #expect(right.content(other) == nil)
+        #expect(stage.entries.map(\.address) == ["http://h/known"])
+    }
+
     @Test("[U-12.1] when a folder's writer has ended, the next cache is it")
     func nextWriter() async throws {
         let request = try CacheStage.request()
