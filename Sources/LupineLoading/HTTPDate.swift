@@ -17,12 +17,16 @@ package enum HTTPDate {
 
     /// The moment that `text` names; nil when it names none.
     static func moment(of text: String) -> Date? {
-        guard text.utf8.count <= longest else { return nil }
+        let octets = text.utf8.span
+        guard octets.count <= longest else { return nil }
         var time: (hour: Int, minute: Int, second: Int)?
         var day: Int?
         var month: Int?
         var year: Int?
-        for token in text.utf8.split(whereSeparator: isDelimiter) {
+        var end = 0
+        while let start = index(from: end, in: octets, where: { !isDelimiter($0) }) {
+            end = index(from: start, in: octets, where: isDelimiter) ?? octets.count
+            let token = octets.extracting(start..<end)
             if time == nil, let found = clock(token) {
                 time = found
             } else if day == nil, let found = number(token, digits: 1...2) {
@@ -58,6 +62,15 @@ package enum HTTPDate {
 
     // MARK: tokens
 
+    /// The first octet at or behind `start` for which `isWanted` holds.
+    private static func index(
+        from start: Int, in octets: Span<UInt8>, where isWanted: (UInt8) -> Bool
+    ) -> Int? {
+        var index = start
+        while index < octets.count, !isWanted(octets[index]) { index += 1 }
+        return index < octets.count ? index : nil
+    }
+
     private static func isDelimiter(_ octet: UInt8) -> Bool {
         switch octet {
         case 0x09, 0x20...0x2F, 0x3B...0x40, 0x5B...0x60, 0x7B...0x7E: true
@@ -66,26 +79,36 @@ package enum HTTPDate {
     }
 
     /// A number of so many digits at the start of a token, with no digit behind it.
-    private static func number(_ token: Substring.UTF8View, digits: ClosedRange<Int>) -> Int? {
-        let found = token.prefix { 0x30...0x39 ~= $0 }
-        guard digits.contains(found.count) else { return nil }
-        return found.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+    private static func number(_ token: Span<UInt8>, digits: ClosedRange<Int>) -> Int? {
+        var (count, number) = (0, 0)
+        while count < token.count, 0x30...0x39 ~= token[count] {
+            if count == digits.upperBound { return nil }
+            number = number * 10 + Int(token[count] - 0x30)
+            count += 1
+        }
+        return count >= digits.lowerBound ? number : nil
     }
 
-    private static func clock(_ token: Substring.UTF8View) -> (hour: Int, minute: Int, second: Int)? {
-        let parts = token.split(separator: 0x3A, maxSplits: 2, omittingEmptySubsequences: false)
-        // Only the seconds may have something behind them.
-        guard parts.count == 3, (1...2).contains(parts[0].count), (1...2).contains(parts[1].count),
-            let hour = number(parts[0], digits: 1...2), parts[0].allSatisfy({ 0x30...0x39 ~= $0 }),
-            let minute = number(parts[1], digits: 1...2), parts[1].allSatisfy({ 0x30...0x39 ~= $0 }),
-            let second = number(parts[2], digits: 1...2)
+    private static func clock(_ token: Span<UInt8>) -> (hour: Int, minute: Int, second: Int)? {
+        let isColon = { (octet: UInt8) in octet == 0x3A }
+        guard let first = index(from: 0, in: token, where: isColon),
+            let second = index(from: first + 1, in: token, where: isColon)
         else { return nil }
-        return (hour, minute, second)
+        let (hours, minutes) = (token.extracting(..<first), token.extracting((first + 1)..<second))
+        // Only the seconds may have something behind them.
+        guard 1...2 ~= hours.count, let hour = number(hours, digits: hours.count...hours.count),
+            1...2 ~= minutes.count, let minute = number(minutes, digits: minutes.count...minutes.count),
+            let seconds = number(token.extracting((second + 1)...), digits: 1...2)
+        else { return nil }
+        return (hour, minute, seconds)
     }
 
-    private static func monthNumber(_ token: Substring.UTF8View) -> Int? {
-        let start = String(decoding: token.prefix(3), as: UTF8.self).lowercased()
-        return months.firstIndex { $0.lowercased() == start }.map { $0 + 1 }
+    private static func monthNumber(_ token: Span<UInt8>) -> Int? {
+        guard token.count >= 3 else { return nil }
+        return months.firstIndex { name in
+            let name = name.utf8.span
+            return name.indices.allSatisfy { name[$0] | 0x20 == token[$0] | 0x20 }
+        }.map { $0 + 1 }
     }
 
     // MARK: calendar

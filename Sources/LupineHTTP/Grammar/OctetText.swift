@@ -11,7 +11,7 @@ extension Span where Element == UInt8 {
     }
 
     /// Whether the octets in `range` are `text`, which is given in small letters, in any mix of cases.
-    func equals(lowercased text: String, in range: Range<Int>) -> Bool {
+    package func equals(lowercased text: String, in range: Range<Int>) -> Bool {
         let wanted = text.utf8.span
         guard range.count == wanted.count else { return false }
         let octets = extracting(range)
@@ -43,7 +43,7 @@ extension Span where Element == UInt8 {
 
     /// `range` without blanks at either end.
     @inline(__always)
-    func trimmed(_ range: Range<Int>) -> Range<Int> {
+    package func trimmed(_ range: Range<Int>) -> Range<Int> {
         var start = range.lowerBound
         var end = range.upperBound
         while start < end, Octet.isBlank(self[start]) { start &+= 1 }

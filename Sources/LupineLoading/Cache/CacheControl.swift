@@ -45,60 +45,59 @@ struct CacheControl: Hashable, Sendable {
     init(field: String?, pragma: String?) {
         guard let field else {
             if let pragma {
-                noCache = ListSyntax.contains("no-cache", in: Array(pragma.utf8).span)
+                noCache = ListSyntax.contains("no-cache", in: pragma.utf8.span)
             }
             return
         }
-        let octets = Array(field.utf8)
-        ListSyntax.forEachElement(in: octets.span, upTo: ListSyntax.mostElements) { element in
-            let text = octets[element]
-            let equals = text.firstIndex(of: 0x3D)
-            let name = String(decoding: text[..<(equals ?? text.endIndex)], as: UTF8.self)
-                .trimmingBlanks().lowercased()
-            let value = equals.map { equals in
-                ListSyntax.unquoted(octets.span, Self.trimmed((equals + 1)..<element.upperBound, in: octets))
-            }
-            take(name, value)
+        let octets = field.utf8.span
+        ListSyntax.forEachElement(in: octets, upTo: ListSyntax.mostElements) { element in
+            let equals = element.first { octets[$0] == 0x3D }
+            let name = octets.trimmed(element.lowerBound..<(equals ?? element.upperBound))
+            guard
+                let directive = Directive.allCases.first(where: {
+                    octets.equals(lowercased: $0.rawValue, in: name)
+                })
+            else { return }
+            take(
+                directive,
+                equals.map { ListSyntax.unquoted(octets, octets.trimmed(($0 + 1)..<element.upperBound)) })
         }
     }
 
-    private mutating func take(_ name: String, _ value: String?) {
-        switch name {
-        case "no-store": noStore = true
-        case "no-cache": noCache = true
-        case "public": isPublic = true
-        case "private": isPrivate = true
-        case "must-revalidate": mustRevalidate = true
-        case "only-if-cached": onlyIfCached = true
+    private enum Directive: String, CaseIterable {
+        case noStore = "no-store"
+        case noCache = "no-cache"
+        case isPublic = "public"
+        case isPrivate = "private"
+        case maxAge = "max-age"
+        case mustRevalidate = "must-revalidate"
+        case minFresh = "min-fresh"
+        case maxStale = "max-stale"
+        case onlyIfCached = "only-if-cached"
+    }
+
+    private mutating func take(_ directive: Directive, _ value: String?) {
+        switch directive {
+        case .noStore: noStore = true
+        case .noCache: noCache = true
+        case .isPublic: isPublic = true
+        case .isPrivate: isPrivate = true
+        case .mustRevalidate: mustRevalidate = true
+        case .onlyIfCached: onlyIfCached = true
         // A number that is none is the strictest; of several the smallest counts.
-        case "max-age": maxAge = min(maxAge ?? Self.longest, value.flatMap(Self.seconds) ?? 0)
-        case "min-fresh": minFresh = max(minFresh ?? 0, value.flatMap(Self.seconds) ?? Self.longest)
-        case "max-stale":
+        case .maxAge: maxAge = min(maxAge ?? Self.longest, value.flatMap(Self.seconds) ?? 0)
+        case .minFresh: minFresh = max(minFresh ?? 0, value.flatMap(Self.seconds) ?? Self.longest)
+        case .maxStale:
             guard let value else {
                 maxStale = .any
                 return
             }
             maxStale = .upTo(seconds: Self.seconds(value) ?? 0)
-        default: break
         }
     }
 
     private static func seconds(_ text: String) -> Int? {
         guard !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
         return min(Int(text) ?? longest, longest)
-    }
-
-    private static func trimmed(_ range: Range<Int>, in octets: [UInt8]) -> Range<Int> {
-        var start = range.lowerBound
-        while start < range.upperBound, octets[start] == 0x20 || octets[start] == 0x09 { start += 1 }
-        return start..<range.upperBound
-    }
-}
-
-extension String {
-    fileprivate func trimmingBlanks() -> String {
-        let octets = utf8.drop { $0 == 0x20 || $0 == 0x09 }
-        let end = octets.lastIndex { $0 != 0x20 && $0 != 0x09 }
-        return end.map { String(Substring(octets[...$0])) } ?? ""
     }
 }

@@ -45,7 +45,7 @@ enum CacheDecision: Sendable {
 
     /// Whether the decision depends on what is stored: else there is no need to look.
     static func needsEntry(for request: URLRequest, configuration: URLRequest.CachePolicy) -> Bool {
-        guard CacheRule.key(of: request) != nil else { return false }
+        guard CacheRule.hasKey(request) else { return false }
         let policy = CachePlan.policy(of: request, configuration: configuration)
         switch CachePlan.plan(for: request, policy: policy, stored: .fresh(hasValidator: true)) {
         case .useStored, .revalidate: return true

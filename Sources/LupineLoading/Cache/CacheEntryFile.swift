@@ -71,7 +71,7 @@ package enum CacheEntryFile {
     }
 
     private static func metadata(of entry: CacheEntry) -> [UInt8]? {
-        var writer = OctetWriter()
+        var writer = OctetWriter(room: 1_024)
         writer.write(entry.requestTime.timeIntervalSinceReferenceDate)
         writer.write(entry.responseTime.timeIntervalSinceReferenceDate)
         guard write(entry.response.response, to: &writer) else { return nil }
@@ -159,10 +159,7 @@ package enum CacheEntryFile {
             writer.write(UInt32(truncatingIfNeeded: fields.count))
             for index in 0..<fields.count {
                 writer.write(fields.name(at: index))
-                fields.withValue(at: index) { value in
-                    writer.write(UInt64(value.count))
-                    for position in value.indices { writer.write(octet: value[position]) }
-                }
+                fields.withValue(at: index) { writer.write(run: $0) }
             }
             return true
         }

@@ -130,7 +130,7 @@ extension CacheFolder {
 
     /// Removes a file, or a link to one; folders are left alone.
     func remove(_ name: String) {
-        let path = url.appendingPathComponent(name, isDirectory: false).path
+        let path = path(name)
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         if attributes?[.type] as? FileAttributeType == .typeDirectory { return }
         try? FileManager.default.removeItem(atPath: path)

@@ -68,6 +68,8 @@ final class CacheFolder: Sendable {
 
     let url: URL
     let files = Lock(Files())
+    /// The folder's path, made once: each look at an entry needs one of a file in it.
+    private let path: String
     private let keyFile: SecretKeyFile
 
     /// - Parameters:
@@ -76,15 +78,16 @@ final class CacheFolder: Sendable {
     ///     that alone cannot try what the secrets were.
     init(_ url: URL, keyFile: URL) {
         self.url = url
+        path = url.path
         self.keyFile = SecretKeyFile(keyFile)
     }
 
     /// The hash that conceals secrets in files.
     func hash() -> KeyedHash { KeyedHash(key: keyFile.key()) }
 
-    func path(_ name: CacheFolderName) -> String {
-        url.appendingPathComponent(name.text, isDirectory: false).path
-    }
+    func path(_ name: CacheFolderName) -> String { path(name.text) }
+
+    func path(_ name: String) -> String { "\(path)/\(name)" }
 
     // MARK: reading
 

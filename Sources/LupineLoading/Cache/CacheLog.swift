@@ -59,14 +59,14 @@ package enum CacheLog {
 
     /// A batch of changes that is to stand at a place of the file.
     package static func batch(_ changes: [Change], at place: Int) -> [UInt8] {
-        var writer = OctetWriter()
+        var writer = OctetWriter(room: changes.count * 256)
         for change in changes { write(change, to: &writer) }
         return sealed(writer.octets, at: place)
     }
 
     /// A whole batch of these octets, whatever they say.
     package static func sealed(_ octets: [UInt8], at place: Int) -> [UInt8] {
-        var writer = OctetWriter()
+        var writer = OctetWriter(room: batchHeadCount + octets.count)
         writer.write(UInt64(octets.count))
         writer.write(raw: digest(octets, at: place))
         writer.write(raw: octets)
@@ -74,10 +74,9 @@ package enum CacheLog {
     }
 
     private static func digest(_ octets: [UInt8], at place: Int) -> [UInt8] {
-        var writer = OctetWriter()
+        var writer = OctetWriter(room: 8)
         writer.write(Int64(place))
-        writer.write(raw: octets)
-        return SHA256Digest.of(writer.octets).bytes
+        return SHA256Digest.of(pieces: [writer.octets, octets]).bytes
     }
 
     private static func write(_ change: Change, to writer: inout OctetWriter) {

@@ -38,10 +38,10 @@ enum CacheRule {
     }
 
     /// The key of a request; nil for one whose answers are never stored.
-    static func key(of request: URLRequest) -> String? {
-        guard request.httpMethod == "GET", let url = request.url else { return nil }
-        return key(of: url)
-    }
+    static func key(of request: URLRequest) -> String? { hasKey(request) ? request.url.map(key) : nil }
+
+    /// Whether the request has a key.
+    static func hasKey(_ request: URLRequest) -> Bool { request.httpMethod == "GET" && request.url != nil }
 
     /// The fields that ask the server whether a stored response is still good (U-12.13): what it said, word for word.
     static func conditions(of stored: HTTPURLResponse) -> [HeaderList.Field] {

@@ -6,8 +6,8 @@ struct OctetWriter: Sendable {
     /// What was written.
     private(set) var octets: [UInt8] = []
 
-    /// Nothing yet.
-    init() {}
+    /// Nothing yet, with room for about so many octets.
+    init(room: Int = 256) { octets.reserveCapacity(room) }
 
     /// One octet.
     mutating func write(octet: UInt8) { octets.append(octet) }
@@ -34,6 +34,12 @@ struct OctetWriter: Sendable {
     mutating func write(run: some Collection<UInt8>) {
         write(UInt64(run.count))
         octets.append(contentsOf: run)
+    }
+
+    /// Octets, their length in front.
+    mutating func write(run: Span<UInt8>) {
+        write(UInt64(run.count))
+        for index in run.indices { octets.append(run[index]) }
     }
 
     /// A text.

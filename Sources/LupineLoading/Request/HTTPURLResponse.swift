@@ -165,7 +165,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         case .lines(let fields):
             guard let name = try? FieldName(field) else { return nil }
             let values = fields.values(of: name)
-            return values.isEmpty ? nil : values.joined(separator: ", ")
+            return values.count > 1 ? values.joined(separator: ", ") : values.first
         case .dictionary(let fields):
             return fields[Self.canonicalName(field)]
                 ?? fields.first { HeaderList.isSame($0.key, field) }?.value
