@@ -56,6 +56,7 @@ let package = Package(
 
         // The layers, lowest first.
         .target(name: "LupineHTTP", swiftSettings: houseRules),
+        .target(name: "LupineHTTP2", dependencies: ["LupineHTTP"], swiftSettings: houseRules),
         .target(
             name: "LupineCoding",
             dependencies: ["CLupineZlib", "CLupineBrotli"],
@@ -115,6 +116,8 @@ let package = Package(
             dependencies: ["LupineHTTP", "LupineTestKit"],
             resources: [.copy("Wire")],
             swiftSettings: houseRules),
+        .testTarget(
+            name: "LupineHTTP2Tests", dependencies: ["LupineHTTP2", "LupineHTTP"], swiftSettings: houseRules),
         .testTarget(
             name: "LupineCodingTests",
             dependencies: ["LupineCoding", "LupineTestKit"],
@@ -260,3 +263,15 @@ let package = Package(
             swiftSettings: houseRules),
     ]
 )
+
+// LUPINE_TESTS=LupineHTTPTests,LupineTLSTests: only these test targets and what they need, for a sanitizer's build.
+if let tests = Context.environment["LUPINE_TESTS"] {
+    var needed = Set(tests.split(separator: ",").map(String.init))
+    precondition(needed.isSubset(of: package.targets.map(\.name)), "not all are targets: \(tests)")
+    // A target stands behind those that it depends on.
+    for target in package.targets.reversed() where needed.contains(target.name) {
+        for case .byNameItem(let name, _) in target.dependencies { needed.insert(name) }
+    }
+    package.targets.removeAll { !needed.contains($0.name) }
+    package.products = []
+}
