@@ -26,7 +26,9 @@ package struct CacheIndex: Sendable {
 
     /// What a log says, as far as the segments are there and long enough.
     ///
-    /// - Parameter lengths: How long each segment is.
+    /// - Parameters:
+    ///   - changes: What the log says, the oldest first.
+    ///   - lengths: How long each segment is.
     package init(_ changes: [CacheLog.Change], lengths: [UInt64: Int]) {
         var keys: [CachePlace.Start: CacheKey] = [:]
         for change in changes {
