@@ -228,13 +228,13 @@ package struct FrameReader: Sendable {
         case .headers:
             let endsStream = header.flags.contains(.endStream)
             return try assembler.begin(
-                stream, .headers(endsStream: endsStream), Self.fragment(header, payload),
+                stream, .headers(endsStream: endsStream), payload.extracting(Self.fragment(header, payload)),
                 endsBlock: header.flags.contains(.endHeaders))
         case .pushPromise:
             let promised = StreamID(payload.number(at: header.padLengthCount))
             guard promised.isServerInitiated else { throw .invalidPromisedStream(promised) }
             return try assembler.begin(
-                stream, .pushPromise(promised: promised), Self.fragment(header, payload),
+                stream, .pushPromise(promised: promised), payload.extracting(Self.fragment(header, payload)),
                 endsBlock: header.flags.contains(.endHeaders))
         case .continuation:
             return try assembler.goOn(payload, endsBlock: header.flags.contains(.endHeaders))
@@ -268,17 +268,17 @@ package struct FrameReader: Sendable {
         }
     }
 
-    /// The part of a header block in HEADERS or PUSH_PROMISE: the payload without what stands in front and behind.
-    @_lifetime(copy payload)
+    /// Where in HEADERS or PUSH_PROMISE the part of a header block stands: the payload without what is in front and
+    /// behind.
     private static func fragment(
         _ header: FrameHeader, _ payload: Span<UInt8>
-    ) throws(HTTP2Error) -> Span<UInt8> {
+    ) throws(HTTP2Error) -> Range<Int> {
         let room = payload.count &- header.prefixLength
         let padding = header.flags.contains(.padded) ? Int(payload[0]) : 0
         guard padding <= room else {
             throw .paddingTooLong(header.type, padding: padding, room: room)
         }
-        return payload.extracting(header.prefixLength..<(payload.count &- padding))
+        return header.prefixLength..<(payload.count &- padding)
     }
 
     private static func settings(_ payload: Span<UInt8>) -> [Setting] {

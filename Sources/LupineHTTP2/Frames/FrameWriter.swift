@@ -117,8 +117,9 @@ package enum FrameWriter {
     }
 
     private static func append(_ number: UInt32, to output: inout [UInt8]) {
-        for shift in [24, 16, 8, 0] as InlineArray<4, UInt32> {
-            output.append(UInt8(truncatingIfNeeded: number >> shift))
-        }
+        output.append(UInt8(truncatingIfNeeded: number >> 24))
+        output.append(UInt8(truncatingIfNeeded: number >> 16))
+        output.append(UInt8(truncatingIfNeeded: number >> 8))
+        output.append(UInt8(truncatingIfNeeded: number))
     }
 }
