@@ -187,8 +187,8 @@ package struct FrameReader: Sendable {
         switch header.type {
         case .headers, .pushPromise, .continuation, .settings: header.length
         case .rstStream, .ping, .windowUpdate: header.length
-        case .goAway: min(header.length, 8 &+ max(limits.debugOctets, 0))
-        case .priorityUpdate: min(header.length, 4 &+ max(limits.priorityOctets, 0))
+        case .goAway: 8 &+ min(header.length &- 8, max(limits.debugOctets, 0))
+        case .priorityUpdate: 4 &+ min(header.length &- 4, max(limits.priorityOctets, 0))
         default: 0
         }
     }
