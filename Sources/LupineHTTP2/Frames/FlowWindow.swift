@@ -7,6 +7,7 @@ package enum FlowControlError: Error, Hashable, Sendable, CustomStringConvertibl
     /// More came than the window had room for.
     case exceeded(window: Int, count: Int)
 
+    /// What the peer is told.
     package var code: HTTP2ErrorCode { .flowControlError }
 
     package var description: String {
@@ -28,6 +29,7 @@ package struct FlowWindow: Hashable, Sendable {
     /// The size before any setting.
     package static let initial = 65_535
 
+    /// Octets, or how many were sent too many.
     package private(set) var size: Int
 
     /// A window of that size; nothing above the largest is taken.

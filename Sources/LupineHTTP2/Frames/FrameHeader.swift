@@ -2,20 +2,33 @@
 
 /// A type of frames (RFC 9113 §6, RFC 9218 §7.1). Any octet is one; those that have no name here are ignored.
 package struct FrameType: Hashable, Sendable, CustomStringConvertible {
+    /// The octet in the frame's header.
     package let rawValue: UInt8
 
+    /// What an octet stands for.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
+    /// §6.1.
     package static let data = FrameType(rawValue: 0x00)
+    /// §6.2.
     package static let headers = FrameType(rawValue: 0x01)
+    /// §6.3.
     package static let priority = FrameType(rawValue: 0x02)
+    /// §6.4.
     package static let rstStream = FrameType(rawValue: 0x03)
+    /// §6.5.
     package static let settings = FrameType(rawValue: 0x04)
+    /// §6.6.
     package static let pushPromise = FrameType(rawValue: 0x05)
+    /// §6.7.
     package static let ping = FrameType(rawValue: 0x06)
+    /// §6.8.
     package static let goAway = FrameType(rawValue: 0x07)
+    /// §6.9.
     package static let windowUpdate = FrameType(rawValue: 0x08)
+    /// §6.10.
     package static let continuation = FrameType(rawValue: 0x09)
+    /// RFC 9218 §7.1.
     package static let priorityUpdate = FrameType(rawValue: 0x10)
 
     package var description: String {
@@ -38,8 +51,10 @@ package struct FrameType: Hashable, Sendable, CustomStringConvertible {
 
 /// What a frame's flags say; each type of frames has its own, and ignores the others.
 package struct FrameFlags: OptionSet, Hashable, Sendable {
+    /// The octet in the frame's header.
     package let rawValue: UInt8
 
+    /// What an octet stands for.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Of DATA and HEADERS: the sender's side of the stream ends.
@@ -61,10 +76,14 @@ package struct FrameHeader: Hashable, Sendable {
 
     /// Octets of the payload.
     package var length: Int
+    /// What the payload is.
     package var type: FrameType
+    /// What the flags say.
     package var flags: FrameFlags
+    /// The stream that the frame is sent on.
     package var stream: StreamID
 
+    /// A header in its parts.
     package init(length: Int, type: FrameType, flags: FrameFlags = [], stream: StreamID) {
         self.length = length
         self.type = type

@@ -67,11 +67,13 @@ package enum FrameWriter {
         }
     }
 
+    /// Ends a stream.
     package static func reset(_ stream: StreamID, _ code: HTTP2ErrorCode, into output: inout [UInt8]) {
         header(.rstStream, length: 4, stream, into: &output)
         append(code.rawValue, to: &output)
     }
 
+    /// Sets parameters.
     package static func settings(_ settings: [Setting], into output: inout [UInt8]) {
         header(.settings, length: settings.count &* 6, .connection, into: &output)
         for setting in settings {
@@ -81,16 +83,19 @@ package enum FrameWriter {
         }
     }
 
+    /// Says that the peer's settings are in force.
     package static func settingsAcknowledgement(into output: inout [UInt8]) {
         header(.settings, length: 0, flags: .ack, .connection, into: &output)
     }
 
+    /// Writes PING, or the answer to one.
     package static func ping(_ octets: UInt64, isAcknowledgement: Bool, into output: inout [UInt8]) {
         header(.ping, length: 8, flags: isAcknowledgement ? .ack : [], .connection, into: &output)
         append(UInt32(truncatingIfNeeded: octets >> 32), to: &output)
         append(UInt32(truncatingIfNeeded: octets), to: &output)
     }
 
+    /// Ends the connection: the peer's streams up to `last` may still be answered.
     package static func goAway(
         last: StreamID, _ code: HTTP2ErrorCode, debug: Span<UInt8> = Span(), into output: inout [UInt8]
     ) {

@@ -4,15 +4,23 @@
 package struct Setting: Hashable, Sendable {
     /// What is set. Any number is one; those that have no name here are ignored (§6.5.2).
     package struct Identifier: Hashable, Sendable, CustomStringConvertible {
+        /// The number on the wire.
         package let rawValue: UInt16
 
+        /// An identifier of any number.
         package init(rawValue: UInt16) { self.rawValue = rawValue }
 
+        /// §6.5.2, as the five that follow.
         package static let headerTableSize = Identifier(rawValue: 0x01)
+        /// Whether the other end may push.
         package static let enablePush = Identifier(rawValue: 0x02)
+        /// Streams that the other end may have open.
         package static let maxConcurrentStreams = Identifier(rawValue: 0x03)
+        /// The window of new streams.
         package static let initialWindowSize = Identifier(rawValue: 0x04)
+        /// The longest payload.
         package static let maxFrameSize = Identifier(rawValue: 0x05)
+        /// The largest header list.
         package static let maxHeaderListSize = Identifier(rawValue: 0x06)
         /// RFC 8441 §3.
         package static let enableConnectProtocol = Identifier(rawValue: 0x08)
@@ -34,9 +42,12 @@ package struct Setting: Hashable, Sendable {
         }
     }
 
+    /// What is set.
     package var identifier: Identifier
+    /// To what it is set.
     package var value: UInt32
 
+    /// A parameter and its value.
     package init(_ identifier: Identifier, _ value: UInt32) {
         self.identifier = identifier
         self.value = value

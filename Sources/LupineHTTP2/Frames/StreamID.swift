@@ -2,6 +2,7 @@
 
 /// A stream identifier: 31 bits, 0 for the connection as a whole (RFC 9113 §5.1.1).
 package struct StreamID: Hashable, Sendable, Comparable, CustomStringConvertible {
+    /// The number, without the reserved bit.
     package let rawValue: UInt32
 
     /// The highest bit is reserved, and ignored.
@@ -12,6 +13,7 @@ package struct StreamID: Hashable, Sendable, Comparable, CustomStringConvertible
     /// The last one that there is.
     package static let last = StreamID(0x7FFF_FFFF)
 
+    /// Whether it stands for the connection as a whole.
     package var isConnection: Bool { rawValue == 0 }
     /// Whether it is one of those that the client chooses.
     package var isClientInitiated: Bool { rawValue & 1 == 1 }

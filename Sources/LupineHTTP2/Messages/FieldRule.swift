@@ -4,8 +4,8 @@ import LupineHTTP
 
 /// Which fields an HTTP/2 message may have: RFC 9113 §8.2.
 enum FieldRule {
-    /// Throws unless a received field may stand in a message: a name in small letters, a value without control characters
-    /// and blanks around it, and nothing about the connection.
+    /// Throws unless a received field may stand in a message: a name in small letters, a value without control
+    /// characters and blanks around it, and nothing about the connection.
     static func validate(name: Span<UInt8>, value: Span<UInt8>) throws(MessageError) {
         guard FieldName.isName(name) else { throw .invalidName(Excerpt(name)) }
         for index in name.indices where name[index] &- 0x41 < 26 { throw .capitalInName(Excerpt(name)) }

@@ -4,8 +4,8 @@ package import LupineHTTP
 
 /// Makes header lists of heads: RFC 9113 §8.2 and §8.3.
 ///
-/// Fields about the connection, and those that `Connection` names, do not go out. As in HTTP/1.1, framing is not a caller's
-/// to say, and what cannot be sent is an error.
+/// Fields about the connection, and those that `Connection` names, do not go out. As in HTTP/1.1, framing is not a
+/// caller's to say, and what cannot be sent is an error.
 package enum MessageEncoder {
     /// The list of a request. `scheme` is that of its URL.
     package static func request(

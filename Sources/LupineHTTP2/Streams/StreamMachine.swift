@@ -3,7 +3,7 @@
 /// The states of one stream, from either end: RFC 9113 §5.1.
 ///
 /// Pure: it says whether a frame may be sent or taken, and moves. It answers every event in every state. What the frames
-/// of a message may be, and in which order, is `MessageOrder`'s to say.
+/// of a message may be, and in which order, is `MessageReader`'s to say.
 package struct StreamMachine: Hashable, Sendable {
     /// Where the stream stands, as this end sees it.
     package enum State: Hashable, Sendable {
@@ -45,6 +45,7 @@ package struct StreamMachine: Hashable, Sendable {
         case priority
     }
 
+    /// What happened on the stream.
     package enum Event: Hashable, Sendable {
         case send(Frame)
         case receive(Frame)
