@@ -5,8 +5,7 @@ internal import BenchmarkHarness
 ///
 /// The raw floor is the reference: a C program that does nothing but epoll, send and receive. Beside the pipeline stand the
 /// transport alone, libcurl, Go's client and Foundation's URLSession. `decodable` is about what decoding adds, `cache` about what storing
-/// an answer adds and what finding one saves, `executor` about tasks
-/// that run on the session's event loops.
+/// an answer adds and what finding one saves, `executor` about tasks that run on the session's event loops.
 enum PipelineGroup {
     static var group: BenchmarkGroup {
         BenchmarkGroup("pipeline", "requests of a Session against the raw floor, libcurl, Go and Foundation")

@@ -5,8 +5,8 @@ internal import Lupine
 internal import LupineTLS
 internal import Synchronization
 
-/// Loads through the pipeline's forms. No cookies, and no cache but in the forms about it: every request goes to the server. The session is otherwise
-/// as it comes, notifications included.
+/// Loads through the pipeline's forms. No cookies, and no cache but in the forms about it: every other request goes to the server.
+/// The session is otherwise as it comes, notifications included.
 final class PipelineLoad: Sendable {
     private let job: LoadJob
     private let session: Session

@@ -12,11 +12,11 @@ package import LupineTLS
 /// write to the folder of a cache can put answers into it.
 package enum CacheEntryFile {
     /// What the head of a file says.
-    struct Head: Sendable {
+    private struct Head: Sendable {
         /// When the entry was stored.
         var storedTime: Date
-        fileprivate var metadataCount: Int
-        fileprivate var contentCount: Int
+        var metadataCount: Int
+        var contentCount: Int
     }
 
     private static let magic = Array("LupCache".utf8)
@@ -24,7 +24,7 @@ package enum CacheEntryFile {
     /// No path has more keys, no provenance more text.
     private static let longestPath = 32
     private static let longestText = 1_024
-    private static let digestCount = 32
+    private static let digestCount = SHA256Digest.byteCount
     /// Magic, version, digest of the key, time, two lengths, digest of the rest.
     static let headCount = 8 + 4 + digestCount + 8 + 8 + 8 + digestCount
 
@@ -193,11 +193,7 @@ package enum CacheEntryFile {
 
     // MARK: reading
 
-    /// What the head of a file says; nil when it is none of ours, of another version, or of another key.
-    static func head(_ octets: [UInt8], digest: SHA256Digest) -> Head? {
-        try? readHead(octets, digest: digest)
-    }
-
+    /// Throws when it is none of ours, of another version, or of another key.
     private static func readHead(
         _ octets: [UInt8], digest: SHA256Digest
     ) throws(OctetReader.Damage) -> Head {
@@ -307,7 +303,9 @@ package enum CacheEntryFile {
     }
 
     private static func readDigest(_ reader: inout OctetReader) throws(OctetReader.Damage) -> SHA256Digest {
-        guard let digest = SHA256Digest(bytes: Array(try reader.raw(32))) else { throw OctetReader.Damage() }
+        guard let digest = SHA256Digest(bytes: Array(try reader.raw(digestCount))) else {
+            throw OctetReader.Damage()
+        }
         return digest
     }
 

@@ -19,9 +19,9 @@ extension CacheFolder {
             guard files.access == .none else { return files.found }
             if isMade {
                 try? FileManager.default.createDirectory(
-                    at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+                    atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             }
-            guard FileManager.default.fileExists(atPath: url.path) else { return CacheIndex() }
+            guard FileManager.default.fileExists(atPath: path) else { return CacheIndex() }
             do throws(Errno) {
                 if let lock = try Descriptor.locking(path: path(.lock)) { files.lock = OpenFile(lock) }
             } catch {
@@ -101,7 +101,7 @@ extension CacheFolder {
 
     /// The names of the files that are the cache's.
     private var names: [String] {
-        ((try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? [])
+        ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [])
             .filter { CacheFolderName($0) != nil }
     }
 

@@ -7,9 +7,10 @@ internal import LupineTransport
 /// The folder of a cache: an index, which is one log (`CacheLog`), and segment files with the entries (`CacheEntryFile`).
 ///
 /// It has one writer at a time, the process that holds the lock of a file in it for as long as its cache lives. Others read what
-/// is there when they begin; one of them becomes the writer when it has something to write and the lock is free. The octets of entries are written before the index names them, and an entry says itself whether it
-/// is whole and whose it is; so a stop at any moment, a full disk or a strange file costs entries and makes none. Files are
-/// opened as the user's own and without following links, and numbers in them are believed as far as they are possible.
+/// is there when they begin; one of them becomes the writer when it has something to write and the lock is free. The octets of
+/// entries are written before the index names them, and an entry says itself whether it is whole and whose it is; so a stop at
+/// any moment, a full disk or a strange file costs entries and makes none. Files are opened as the user's own and without
+/// following links, and numbers in them are believed as far as they are possible.
 ///
 /// Blocks; its callers are on the storage queue, or are a program's own calls that may wait. Its lock is held while the disk is
 /// waited for, but `read(_:key:)` does not take it.
@@ -66,10 +67,9 @@ final class CacheFolder: Sendable {
         var found: CacheIndex?
     }
 
-    let url: URL
     let files = Lock(Files())
-    /// The folder's path, made once: each look at an entry needs one of a file in it.
-    private let path: String
+    /// The folder's own.
+    let path: String
     private let keyFile: SecretKeyFile
 
     /// - Parameters:
@@ -77,7 +77,6 @@ final class CacheFolder: Sendable {
     ///   - keyFile: Where the key of the hash is that conceals secrets; not in the folder, so that whoever gets hold of
     ///     that alone cannot try what the secrets were.
     init(_ url: URL, keyFile: URL) {
-        self.url = url
         path = url.path
         self.keyFile = SecretKeyFile(keyFile)
     }

@@ -44,8 +44,8 @@ package enum CacheLog {
 
     private static let magic = Array("LupIndex".utf8)
     private static let version: UInt32 = 1
-    private static let digestCount = 32
-    private static let batchHeadCount = 8 + digestCount
+    /// Its length, and a digest.
+    private static let batchHeadCount = 8 + SHA256Digest.byteCount
 
     /// How every index begins.
     package static let head: [UInt8] = {
@@ -140,7 +140,7 @@ package enum CacheLog {
     ) throws(OctetReader.Damage) -> Contents {
         var reader = OctetReader(octets, in: place..<octets.count)
         guard let count = Int(exactly: try reader.longNumber()) else { throw OctetReader.Damage() }
-        let sum = try reader.raw(digestCount)
+        let sum = try reader.raw(SHA256Digest.byteCount)
         let content = try reader.raw(count)
         guard sum.elementsEqual(digest(Array(content), at: place)) else { throw OctetReader.Damage() }
         var contents = Contents()
@@ -194,7 +194,8 @@ package enum CacheLog {
         case .unproven?: standing = .unproven
         case nil: throw OctetReader.Damage()
         }
-        let client = try reader.flag() ? SHA256Digest(bytes: Array(try reader.raw(32))) : nil
+        let client =
+            try reader.flag() ? SHA256Digest(bytes: Array(try reader.raw(SHA256Digest.byteCount))) : nil
         return CacheParty(client: client, standing: standing)
     }
 }

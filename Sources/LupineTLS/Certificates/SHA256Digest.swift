@@ -6,7 +6,7 @@ public struct SHA256Digest: Sendable, Hashable, CustomStringConvertible {
     public let bytes: [UInt8]
 
     /// How many bytes it has.
-    static let byteCount = 32
+    package static let byteCount = 32
 
     /// A digest of these bytes; nil when they are not 32.
     public init?(bytes: [UInt8]) {
