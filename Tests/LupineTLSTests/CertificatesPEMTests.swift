@@ -72,6 +72,20 @@ import Testing
         }
     }
 
+    /// A signature may be any octets, a line of PEM among them.
+    @Test(arguments: ["\n-----BEGIN PRIVATE KEY-----\n", "\n-----BEGIN CERTIFICATE-----\n"])
+    func aCertificateInDERWithALineOfPEMInIt(line: String) throws {
+        var der = try PKI.bytes("good.der")
+        der.replaceSubrange(der.index(der.endIndex, offsetBy: -line.utf8.count)..., with: line.utf8)
+        let certificate = try Certificate(der: der)
+        #expect(try Certificate.bundle(content: der, of: "x.der") == [certificate])
+        var reader = RootReader()
+        try reader.read(content: der, of: "x.der")
+        #expect(reader.index.certificates == [certificate])
+        let text = Array(Certificate.pemText(of: der).utf8)
+        #expect(try Certificate.bundle(content: text, of: "x.pem") == [certificate])
+    }
+
     @Test func filesAndFolders() throws {
         #expect(
             try Certificate.bundle(file: PKI.path("good.der")) == Certificate.pem(try PKI.text("good.pem")))

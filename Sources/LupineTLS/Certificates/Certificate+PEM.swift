@@ -43,7 +43,13 @@ extension Certificate {
     ///
     /// - Throws: `CertificateError`: `unreadable`, or `at` with the path and what is wrong in the file.
     public static func bundle(file path: String) throws(CertificateError) -> [Certificate] {
-        let bytes = try CertificateFile.read(path, limit: PEM.largestSize)
+        try bundle(content: try CertificateFile.read(path, limit: PEM.largestSize), of: path)
+    }
+
+    /// The same of what a file holds; `path` is named in errors.
+    package static func bundle(
+        content bytes: [UInt8], of path: String
+    ) throws(CertificateError) -> [Certificate] {
         do throws(CertificateError) {
             return try PEM.isLikely(bytes) ? pem(bytes) : [Certificate(der: bytes)]
         } catch .at(let number, _, let error) {

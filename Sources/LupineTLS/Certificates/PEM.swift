@@ -59,8 +59,11 @@ struct PEM {
         return blocks
     }
 
-    /// Whether there is any block.
+    /// Whether there is any block, and the text is more than one element of DER: that may have such lines in it by chance, or because
+    /// somebody put them there.
     static func isLikely(_ text: [UInt8]) -> Bool {
+        var whole = DERReader(text[...])
+        if whole.next(DERReader.sequence) != nil, whole.isAtEnd { return false }
         var lines = PEMLines(text)
         while let (_, line) = lines.nextWithDash() {
             if line.starts(with: begin) { return true }
