@@ -4,7 +4,7 @@ internal import Dispatch
 internal import Foundation
 internal import LupineLoading
 
-// What the session tells a request of its attempts. All on the root queue.
+// What the session tells a request of its attempts. All in steps.
 
 extension Request {
     /// The first attempt begins, unless it has begun already or the request was cancelled.

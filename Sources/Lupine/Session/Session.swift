@@ -34,6 +34,9 @@ open class Session: @unchecked Sendable {
     }
 
     let mutableState = Protected(MutableState())
+    let rootMark: RootQueueMark
+    /// Whether nothing that the session was given calls code of the program's in the steps of a request.
+    let isPlain: Bool
     private let lastURL = LastURL()
     /// Whether the request queue is one that the session made, on its root queue.
     let ownsRequestQueue: Bool
@@ -115,8 +118,12 @@ open class Session: @unchecked Sendable {
         self.serverTrustManager = serverTrustManager
         self.redirectHandler = redirectHandler
         self.cachedResponseHandler = cachedResponseHandler
-        RootBurst.begin(on: rootQueue)
+        rootMark = RootQueueMark.mark(of: rootQueue)
         eventMonitor = CompositeEventMonitor(queue: rootQueue, monitors: eventMonitors)
+        isPlain =
+            type(of: delegate) == SessionDelegate.self && interceptor == nil && serverTrustManager == nil
+            && redirectHandler == nil && cachedResponseHandler == nil && eventMonitor.onlyNotifies
+            && session.callsNoProtocols
         delegate.serve(self, telling: eventMonitor, judging: serverTrustManager)
     }
 
@@ -172,10 +179,12 @@ open class Session: @unchecked Sendable {
     deinit {
         let active = mutableState.read { $0.activeRequests }
         let ending = { @Sendable in
-            for request in active { request.finish(error: .sessionDeinitialized) }
+            for request in active { request.step { request.finish(error: .sessionDeinitialized) } }
         }
         if !delegate.sessionEnds(ending) { rootQueue.async(execute: ending) }
         session.invalidateAndCancel()
+        // What is the program's in them does not end on an event loop.
+        rootQueue.async { [session, delegate] in withExtendedLifetime((session, delegate)) {} }
     }
 
     // MARK: data requests
@@ -579,7 +588,7 @@ open class Session: @unchecked Sendable {
     ) {
         withAllRequests { requests in
             for request in requests { request.cancel() }
-            if let completion { queue.deliver(completion) }
+            if let completion { queue.async(execute: completion) }
         }
     }
 }

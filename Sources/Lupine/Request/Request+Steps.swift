@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+
+internal import Dispatch
+internal import LupineLoading
+
+// What happens to a request happens in steps, one at a time, in the order in which they came: see `RequestLane`. A step changes the
+// request and tells its monitors; it calls no code of the program's but on the root queue.
+
+extension Request.MutableState {
+    /// Whether no code of the program's can run in a step. The program may add some at any time: the steps behind that are taken on
+    /// the root queue.
+    var isPlain: Bool {
+        isPlainKind && interceptor == nil && !hasOwnMonitors && !hasProgramsValidator
+            && redirectHandler == nil && cachedResponseHandler == nil && !upload.isShown && !download.isShown
+    }
+}
+
+extension Request {
+    /// Takes a step: here and now where that may be and nobody else takes any, else in its turn.
+    func step(_ run: @escaping @Sendable () -> Void) {
+        take(mutableState.write { $0.lane.begin(Job(run: run), mayTakeHere: mayTakeSteps($0)) })
+    }
+
+    /// Brings a step in the moment in which it is decided. `takeSteps` follows, outside of the lock.
+    static func bring(_ run: @escaping @Sendable () -> Void, to state: inout MutableState) {
+        state.lane.append(Job(run: run))
+    }
+
+    /// Sees to the steps that wait: takes them, where that may be.
+    func takeSteps() { take(mutableState.write { $0.lane.begin(mayTakeHere: mayTakeSteps($0)) }) }
+
+    /// Does something that belongs into a step: at once if the caller is in one.
+    func inStep(_ isInStep: Bool, _ body: @escaping @Sendable () -> Void) {
+        if isInStep { body() } else { step(body) }
+    }
+
+    /// Calls code of the program's: now, if this is the root queue.
+    func onRootQueue(_ body: @escaping @Sendable () -> Void) {
+        if rootMark.isCurrent { body() } else { underlyingQueue.async(execute: body) }
+    }
+
+    private func mayTakeSteps(_ state: MutableState) -> Bool { state.isPlain || rootMark.isCurrent }
+
+    private func take(_ order: RequestLane<Job>.Order) {
+        var order = order
+        while true {
+            switch order {
+            case .leave: return
+            case .call: return underlyingQueue.async { self.takeSteps() }
+            case .take(let job):
+                job.run()
+                let notes: Few<Note>
+                (order, notes) = mutableState.write { state in
+                    (state.lane.next(mayTakeHere: mayTakeSteps(state)), state.notes.takeAll())
+                }
+                Self.tell(notes)
+            }
+        }
+    }
+
+    // MARK: notifications
+
+    /// An event that notifications are posted for, and the way to whoever posts them.
+    struct Note {
+        let event: MonitorEvent
+        let route: EventRoute
+    }
+
+    /// Keeps an event until the step has ended, or until something is handed to the program before: the notifications of a step are
+    /// posted in one block. Returns it where it is to be sent now.
+    func hold(_ event: MonitorEvent, along route: EventRoute) -> Bool {
+        mutableState.write { state in
+            guard state.lane.phase == .taken, state.isPlain else { return false }
+            state.notes.append(Note(event: event, route: route))
+            return true
+        }
+    }
+
+    /// Sends what was kept: before anything is put on a queue that may be that of the notifications.
+    func tellNotes() { Self.tell(mutableState.write { $0.notes.takeAll() }) }
+
+    private static func tell(_ notes: Few<Note>) {
+        guard let route = notes.first?.route else { return }
+        route.send(notes.all.map(\.event))
+    }
+}
