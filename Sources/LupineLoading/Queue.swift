@@ -23,6 +23,16 @@ package struct Queue<Element> {
     /// Adds one behind all others.
     package mutating func append(_ element: Element) { storage.append(element) }
 
+    /// Puts one before all others.
+    package mutating func prepend(_ element: Element) {
+        if head > 0 {
+            head -= 1
+            storage[head] = element
+        } else {
+            storage.insert(element, at: 0)
+        }
+    }
+
     /// Takes out the one that waits longest.
     package mutating func popFirst() -> Element? {
         guard head < storage.count else { return nil }

@@ -43,7 +43,9 @@ public final class CompositeEventMonitor: EventMonitor {
     private func forwardNoted(_ event: @autoclosure () -> MonitorEvent, of request: Request) {
         if everybody.isEmpty { return }
         let event = event()
-        for route in everybody where !(route.mayWait && request.hold(event, along: route)) {
+        // What was kept while nobody else listened comes first.
+        if !onlyNotifies { request.tellNotes() }
+        for route in everybody where !(onlyNotifies && request.hold(event, along: route)) {
             route.send(event)
         }
     }

@@ -7,15 +7,12 @@ final class EventRoute: Sendable {
     let queue: DispatchQueue
     /// In the order in which they are told.
     let listeners: [EventListener]
-    /// Whether the events of a step may go together when it ends: nobody but those who post notifications listens.
-    let mayWait: Bool
     private let mailbox: EventMailbox
 
     init(queue: DispatchQueue, listeners: [EventListener], mailbox: EventMailbox) {
         self.queue = queue
         self.listeners = listeners
         self.mailbox = mailbox
-        mayWait = listeners.allSatisfy(\.hearsNotedEventsOnly)
     }
 
     /// One route per queue, to the listeners that are wanted. Queues are told apart by their mailboxes: one queue may

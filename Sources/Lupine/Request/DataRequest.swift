@@ -109,6 +109,7 @@ public class DataRequest: Request, @unchecked Sendable {
     ) -> Self {
         var gate: ResponseGate? = ResponseGate(queue: queue, closure: handler)
         dataState.write { swap(&$0.gate, &gate) }
+        mutableState.write { $0.holdsPrograms = true }
         return self
     }
 
@@ -167,7 +168,8 @@ public class DataRequest: Request, @unchecked Sendable {
         on queue: DispatchQueue?, _ serializer: Serializer,
         _ completionHandler: @escaping @Sendable (AFDataResponse<Serializer.SerializedObject>) -> Void
     ) -> Self {
-        appendSerializer(isForeign: (serializer as? DataResponseSerializer)?.isBare != true) { isInStep in
+        let isForeign = (serializer as? DataResponseSerializer)?.isBare != true
+        appendSerializer(isForeign: isForeign, isPrograms: isForeign || queue != nil) { isInStep in
             assertNoLockIsHeld()
             let (result, duration) = AFResult.timed {
                 try serializer.serialize(

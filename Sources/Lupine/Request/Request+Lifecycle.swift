@@ -77,7 +77,7 @@ extension Request {
             }
             return nil
         }
-        if action != .ignore { takeSteps() }
+        if action != .ignore { takeSteps(calledByProgram: true) }
         perform(begun)
         if action == .perform { readyToPerform() }
         return self
@@ -116,7 +116,7 @@ extension Request {
             }
             return nil
         }
-        if action != .ignore { takeSteps() }
+        if action != .ignore { takeSteps(calledByProgram: true) }
         perform(begun)
         return self
     }
@@ -155,23 +155,27 @@ extension Request {
             }
             return nil
         }
-        if action != .ignore { takeSteps() }
+        if action != .ignore { takeSteps(calledByProgram: true) }
         perform(begun)
         return action
     }
 
     // MARK: handlers and the pass over their serializers
 
-    /// Adds a serializer, which has to end with `serialized` in a step. The request may resume because of it.
-    func appendSerializer(isForeign: Bool, _ run: @escaping @Sendable (_ isInStep: Bool) -> Void) {
+    /// Adds a serializer, which has to end with `serialized` in a step. The request may resume because of it. `isPrograms` says
+    /// whether it holds something of the program's: a handler, or a serializer that is not the library's.
+    func appendSerializer(
+        isForeign: Bool, isPrograms: Bool = true, _ run: @escaping @Sendable (_ isInStep: Bool) -> Void
+    ) {
         let action = mutableState.write { state in
             state.chain.append(.init(isForeign: isForeign, run: run))
+            if isPrograms { state.holdsPrograms = true }
             return state.machine.receive(.handlerAdded)
         }
         switch action {
-        case .beginLatePass: step { self.runSerializers() }
+        case .beginLatePass: step(calledByProgram: true) { self.runSerializers() }
         case .offerResume:
-            step {
+            step(calledByProgram: true) {
                 if self.shouldAutomaticallyResume ?? self.delegate?.startImmediately ?? true {
                     self.resumeNow()
                 }
@@ -326,7 +330,7 @@ extension Request {
         if let delegate {
             delegate.readyToPerform(request: self)
         } else {
-            step { self.finish(error: .sessionDeinitialized) }
+            step(calledByProgram: true) { self.finish(error: .sessionDeinitialized) }
         }
     }
 

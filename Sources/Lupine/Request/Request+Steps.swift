@@ -13,12 +13,22 @@ extension Request.MutableState {
         isPlainKind && interceptor == nil && !hasOwnMonitors && !hasProgramsValidator
             && redirectHandler == nil && cachedResponseHandler == nil && !upload.isShown && !download.isShown
     }
+
+    /// Whether what an attempt is made of is handed to the program in the midst of a step.
+    var handsOverWhatIsMade: Bool {
+        urlRequestHandler != nil || urlSessionTaskHandler != nil || cURLHandler != nil
+    }
 }
 
 extension Request {
     /// Takes a step: here and now where that may be and nobody else takes any, else in its turn.
-    func step(_ run: @escaping @Sendable () -> Void) {
-        take(mutableState.write { $0.lane.begin(Job(run: run), mayTakeHere: mayTakeSteps($0)) })
+    ///
+    /// - Parameter isCalled: The program calls, and may hold a lock of its own: no code of the program's is called before this returns.
+    func step(calledByProgram isCalled: Bool = false, _ run: @escaping @Sendable () -> Void) {
+        take(
+            mutableState.write {
+                $0.lane.begin(Job(run: run), mayTakeHere: isCalled ? $0.isPlain : mayTakeSteps($0))
+            })
     }
 
     /// Brings a step in the moment in which it is decided. `takeSteps` follows, outside of the lock.
@@ -26,8 +36,21 @@ extension Request {
         state.lane.append(Job(run: run))
     }
 
-    /// Sees to the steps that wait: takes them, where that may be.
-    func takeSteps() { take(mutableState.write { $0.lane.begin(mayTakeHere: mayTakeSteps($0)) }) }
+    /// Sees to the steps that wait: takes them, where that may be. `isCalled` is as for `step`.
+    func takeSteps(calledByProgram isCalled: Bool = false) {
+        take(mutableState.write { $0.lane.begin(mayTakeHere: isCalled ? $0.isPlain : mayTakeSteps($0)) })
+    }
+
+    /// Does the rest of a step, which may call code of the program's: here, or, where the program has added some since the step began,
+    /// as the next step, on the root queue.
+    func goOnInStep(_ rest: @escaping @Sendable () -> Void) {
+        let mayGoOn = mutableState.write { state in
+            if mayTakeSteps(state) { return true }
+            state.lane.prepend(Job(run: rest))
+            return false
+        }
+        if mayGoOn { rest() }
+    }
 
     /// Does something that belongs into a step: at once if the caller is in one.
     func inStep(_ isInStep: Bool, _ body: @escaping @Sendable () -> Void) {
@@ -49,12 +72,20 @@ extension Request {
             case .call: return underlyingQueue.async { self.takeSteps() }
             case .take(let job):
                 job.run()
-                let notes: Few<Note>
-                (order, notes) = mutableState.write { state in
-                    (state.lane.next(mayTakeHere: mayTakeSteps(state)), state.notes.takeAll())
-                }
-                Self.tell(notes)
+                order = nextStep()
             }
+        }
+    }
+
+    /// The next step, when the notifications of the one before are on their way: those of whoever takes the next one come behind.
+    private func nextStep() -> RequestLane<Job>.Order {
+        while true {
+            let (order, notes) = mutableState.write { state -> (RequestLane<Job>.Order?, Few<Note>) in
+                if !state.notes.isEmpty { return (nil, state.notes.takeAll()) }
+                return (state.lane.next(mayTakeHere: mayTakeSteps(state)), [])
+            }
+            if let order { return order }
+            Self.tell(notes)
         }
     }
 
@@ -67,13 +98,17 @@ extension Request {
     }
 
     /// Keeps an event until the step has ended, or until something is handed to the program before: the notifications of a step are
-    /// posted in one block. Returns it where it is to be sent now.
+    /// posted in one block. False if it is to be sent now, behind those that were kept.
     func hold(_ event: MonitorEvent, along route: EventRoute) -> Bool {
-        mutableState.write { state in
-            guard state.lane.phase == .taken, state.isPlain else { return false }
+        let (isHeld, notes) = mutableState.write { state -> (Bool, Few<Note>) in
+            guard state.lane.phase == .taken, state.isPlain, !state.handsOverWhatIsMade else {
+                return (false, state.notes.takeAll())
+            }
             state.notes.append(Note(event: event, route: route))
-            return true
+            return (true, [])
         }
+        Self.tell(notes)
+        return isHeld
     }
 
     /// Sends what was kept: before anything is put on a queue that may be that of the notifications.

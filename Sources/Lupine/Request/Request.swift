@@ -72,6 +72,8 @@ public class Request: @unchecked Sendable {
         var hasOwnMonitors = false
         /// Whether code of the program's is among the validators.
         var hasProgramsValidator = false
+        /// Whether it has handlers of the program's, or serializers, which hold what they like.
+        var holdsPrograms = false
         /// What is to be done to tasks, and told of them, in that order.
         var actions = OrderedActions<TaskAction>()
         var urlRequestHandler: Called<URLRequest>?

@@ -35,6 +35,9 @@ struct RequestLane<Step> {
     /// Brings a step, in its turn. The caller asks with `begin` when it has left the lock.
     mutating func append(_ step: Step) { waiting.append(step) }
 
+    /// Brings a step that comes before all that wait: the rest of the one that is being taken, which cannot go on where it is.
+    mutating func prepend(_ step: Step) { waiting.prepend(step) }
+
     /// Brings a step, and asks as `begin` does.
     mutating func begin(_ step: Step, mayTakeHere: Bool) -> Order {
         // What most steps find: nothing waits.

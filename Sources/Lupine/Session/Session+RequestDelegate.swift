@@ -26,13 +26,18 @@ extension Session: RequestDelegate {
         for request: Request, dueTo error: AFError, completion: @escaping @Sendable (RetryResult) -> Void
     ) {
         guard let retrier = retrier(for: request) else { return completion(.doNotRetry) }
-        assertNoLockIsHeld()
-        retrier.retry(request, for: self, dueTo: error) { result in
-            request.step {
-                guard case .doNotRetryWithError(let retryError) = result else { return completion(result) }
-                completion(
-                    .doNotRetryWithError(
-                        AFError.requestRetryFailed(retryError: retryError, originalError: error)))
+        // It may have been added since the step began.
+        request.onRootQueue {
+            assertNoLockIsHeld()
+            retrier.retry(request, for: self, dueTo: error) { result in
+                request.step(calledByProgram: true) {
+                    guard case .doNotRetryWithError(let retryError) = result else {
+                        return completion(result)
+                    }
+                    completion(
+                        .doNotRetryWithError(
+                            AFError.requestRetryFailed(retryError: retryError, originalError: error)))
+                }
             }
         }
     }

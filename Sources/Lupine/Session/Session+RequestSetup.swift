@@ -10,7 +10,7 @@ internal import LupineLoading
 extension Session {
     /// Runs the pipeline for a request. Any number of calls make one run, until the request is to be retried.
     func perform(_ request: Request) {
-        request.step { self.performNow(request) }
+        request.step(calledByProgram: true) { self.performNow(request) }
     }
 
     /// The same, in a step.
@@ -79,9 +79,11 @@ extension Session {
             try adapted.validate()
         } catch {
             let failure = AFError.requestAdaptationFailed(error: error)
-            return request.step { request.didFailToAdaptURLRequest(initial, with: failure) }
+            return request.step(calledByProgram: true) {
+                request.didFailToAdaptURLRequest(initial, with: failure)
+            }
         }
-        request.step {
+        request.step(calledByProgram: true) {
             request.didAdaptInitialRequest(initial, to: adapted)
             if upload == nil { self.makeTask(for: request, adapted) }
         }
@@ -127,6 +129,11 @@ extension Session {
         // What most requests are made of, without a search for what it conforms to.
         if let own = convertible as? RequestConvertible { return own.isForeign }
         return (convertible as? any OwnConvertible)?.isForeign ?? true
+    }
+
+    /// Whether what a request is made of neither calls code of the program's nor carries objects of it, which might go away anywhere.
+    static func isPlain(_ convertible: any URLRequestConvertible) -> Bool {
+        !isForeign(convertible) && (convertible as? URLRequest)?.carriesObjects != true
     }
 
     // MARK: who adapts and retries

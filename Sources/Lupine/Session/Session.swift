@@ -121,9 +121,9 @@ open class Session: @unchecked Sendable {
         rootMark = RootQueueMark.mark(of: rootQueue)
         eventMonitor = CompositeEventMonitor(queue: rootQueue, monitors: eventMonitors)
         isPlain =
-            type(of: delegate) == SessionDelegate.self && interceptor == nil && serverTrustManager == nil
-            && redirectHandler == nil && cachedResponseHandler == nil && eventMonitor.onlyNotifies
-            && session.callsNoProtocols
+            type(of: self) == Session.self && type(of: delegate) == SessionDelegate.self
+            && interceptor == nil && serverTrustManager == nil && redirectHandler == nil
+            && cachedResponseHandler == nil && eventMonitor.onlyNotifies && session.callsNoProtocols
         delegate.serve(self, telling: eventMonitor, judging: serverTrustManager)
     }
 
@@ -253,7 +253,8 @@ open class Session: @unchecked Sendable {
         let request = DataRequest(
             convertible: convertible, underlyingQueue: rootQueue, serializationQueue: serializationQueue,
             eventMonitor: eventMonitor, interceptor: interceptor,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, delegate: self)
+            shouldAutomaticallyResume: shouldAutomaticallyResume, isPlain: Self.isPlain(convertible),
+            delegate: self)
         begin(request)
         return request
     }

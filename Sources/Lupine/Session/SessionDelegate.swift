@@ -232,7 +232,10 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         audience.eventMonitor?.urlSession(
             session, task: task, didSendBodyData: bytesSent, totalBytesSent: totalBytesSent,
             totalBytesExpectedToSend: totalBytesExpectedToSend)
-        audience.request?.updateUploadProgress(completed: totalBytesSent, total: totalBytesExpectedToSend)
+        guard let request = audience.request else { return }
+        request.step {
+            request.updateUploadProgress(completed: totalBytesSent, total: totalBytesExpectedToSend)
+        }
     }
 
     /// Hands over the stream of an upload.

@@ -38,7 +38,7 @@ struct RequestLaneTests {
         #expect(taken(lane.next(mayTakeHere: true)) == nil)
     }
 
-    @Test("whoever is on the root queue before the block that was put there takes what waits, and the block finds nothing")
+    @Test("whoever is on the root queue before the block that was put there takes what waits")
     func beforeTheBlock() {
         var lane = Lane()
         #expect(isCall(lane.begin(1, mayTakeHere: false)))
@@ -59,9 +59,24 @@ struct RequestLaneTests {
         #expect(taken(lane.next(mayTakeHere: true)) == 3)
     }
 
+    @Test("the rest of a step comes before all that wait")
+    func rest() {
+        var lane = Lane()
+        #expect(taken(lane.begin(1, mayTakeHere: true)) == 1)
+        lane.append(3)
+        lane.prepend(2)
+        #expect(isCall(lane.next(mayTakeHere: false)))
+        #expect(taken(lane.begin(mayTakeHere: true)) == 2)
+        lane.prepend(4)
+        #expect(taken(lane.next(mayTakeHere: true)) == 4)
+        #expect(taken(lane.next(mayTakeHere: true)) == 3)
+    }
+
     /// Threads that bring and take steps, root blocks that come when they like, and a request whose steps may and may not be taken
     /// anywhere as time goes on.
-    @Test("a model: each step once, in order, one at a time, on the root queue where it has to be, and none left behind", arguments: 0..<4)
+    @Test(
+        "a model: each step once, in order, one at a time, on the root queue where it has to be, and none left",
+        arguments: 0..<4)
     func model(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var lane = Lane()

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import LupineLoading
+import LupineTransport
+import Testing
+
+@testable import Lupine
+
+/// Requests in which no code of the program's takes part, as they were made: their steps are taken where they are brought, and those in
+/// which the program has had itself called since, on the root queue.
+struct PlainRequestTests {
+    /// Whether the caller is on the session's root queue.
+    private static func isOnRoot(_ session: Session) -> Bool { session.rootMark.isCurrent }
+
+    @Test("[O-8] while the root queue is held, a request without code of the program's comes to its end")
+    func heldRootQueue() async throws {
+        try await withObserved { stage in
+            stage.session.rootQueue.suspend()
+            defer { stage.session.rootQueue.resume() }
+            let awaited = await stage.session.request(stage.url("/get")).validate().serializingData()
+                .response
+            #expect(awaited.response?.statusCode == 200 && awaited.value?.isEmpty == false)
+            let refused = await stage.session.request(stage.url("/status/404")).validate().serializingData()
+                .response
+            #expect(refused.error?.responseCode == 404)
+            #expect(await stage.session.request(stage.url("/get")).answered().error == nil)
+            let unstarted = stage.session.request(stage.url("/get"), shouldAutomaticallyResume: false)
+            unstarted.cancel()
+            #expect(await unstarted.answered().error?.isExplicitlyCancelledError == true)
+        }
+    }
+
+    /// What the program may have itself called by.
+    enum Part: CaseIterable, Sendable { case validator, retrier, redirectHandler, cachedResponseHandler }
+
+    @Test(
+        "[O-8] what the program adds while a request is under way is called on the root queue",
+        arguments: Part.allCases)
+    func added(_ part: Part) async throws {
+        try await withObserved { stage in
+            let heard = Heard<Bool>()
+            let session = stage.session
+            let hear: @Sendable () -> Void = { [unowned session] in heard.add(Self.isOnRoot(session)) }
+            let answer =
+                switch part {
+                case .validator: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+                case .retrier: "HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\nno"
+                case .redirectHandler:
+                    "HTTP/1.1 302 There\r\nLocation: \(stage.url("/get"))\r\nContent-Length: 0\r\n\r\n"
+                case .cachedResponseHandler:
+                    "HTTP/1.1 200 OK\r\nCache-Control: max-age=9\r\nContent-Length: 2\r\n\r\nok"
+                }
+            let request = stage.held(answer).validate()
+            let task = request.serializingData()
+            await stage.wasAsked()
+            switch part {
+            case .validator:
+                request.validate { _, _, _ in
+                    hear()
+                    return .success(())
+                }
+            case .retrier:
+                request.retry(
+                    using: Retrier { _, _, _, answer in
+                        hear()
+                        answer(.doNotRetry)
+                    })
+            case .redirectHandler:
+                request.redirect(
+                    using: Redirector(
+                        behavior: .modify { _, request, _ in
+                            hear()
+                            return request
+                        }))
+            case .cachedResponseHandler:
+                request.cacheResponse(
+                    using: ResponseCacher(
+                        behavior: .modify { _, response in
+                            hear()
+                            return response
+                        }))
+            }
+            stage.letGo()
+            let response = await task.response
+            #expect((response.error == nil) == (part != .retrier))
+            #expect(await heard.wait(for: 1) == [true])
+        }
+    }
+
+    @Test("[O-8] the rest of a step that may not go on where it is comes next, on the root queue")
+    func restOfAStep() async throws {
+        try await withObserved { stage in
+            let heard = Heard<String>()
+            let session = stage.session
+            let request = session.request(stage.url("/get"))
+            let hear: @Sendable (String) -> Void = { [unowned session] in
+                heard.add("\($0) \(Self.isOnRoot(session))")
+            }
+            request.step {
+                request.step { hear("next") }
+                request.goOnInStep { hear("plain") }
+                request.validate { _, _, _ in .success(()) }
+                request.goOnInStep { hear("rest") }
+            }
+            #expect(await heard.wait(for: 3) == ["plain false", "rest true", "next true"])
+        }
+    }
+
+    @Test("[E-2] notifications keep their order when the program begins to listen in the midst of a step")
+    func listening() async throws {
+        try await withObserved(monitors: [AlamofireNotifications()]) { stage in
+            let request = stage.session.request(stage.url("/get"))
+            let heard = Heard<String>()
+            let names = [Request.didResumeNotification, Request.didSuspendNotification]
+            let tokens = names.map { name in
+                NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { posted in
+                    if posted.request === request { heard.add(name == names[0] ? "resumed" : "suspended") }
+                }
+            }
+            defer { for token in tokens { NotificationCenter.default.removeObserver(token) } }
+            request.step {
+                request.monitors?.requestDidResume(request)
+                request.eventMonitor(ClosureEventMonitor(queue: .main))
+                request.monitors?.requestDidSuspend(request)
+            }
+            #expect(await heard.wait(for: 2) == ["resumed", "suspended"])
+        }
+    }
+
+    @Test("[O-8] a retrier is not called in the midst of a call of the program's, which may hold a lock")
+    func notInACall() async throws {
+        let isCalling = Protected(false)
+        let heard = Heard<Bool>()
+        let retrier = Retrier { _, _, _, answer in
+            heard.add(isCalling.read { $0 })
+            answer(.doNotRetry)
+        }
+        try await withObserved(interceptor: Interceptor(retriers: [retrier])) { stage in
+            let request = stage.session.request(stage.url("/bytes/0"))
+            #expect(await request.answered().error == nil)
+            // The serializer of a handler that comes late fails: there is no content.
+            stage.session.rootQueue.async {
+                isCalling.write(true)
+                request.responseData(queue: DispatchQueue(label: "handler")) { _ in }
+                isCalling.write(false)
+            }
+            #expect(await heard.wait(for: 1) == [false])
+        }
+    }
+
+    @Test("[O-7] what handlers hold goes away on no loop")
+    func partings() async throws {
+        try await withObserved { stage in
+            let count = 50
+            let heard = Heard<Bool>()
+            for index in 0..<count {
+                let parting = Parting { heard.add(EventLoop.current != nil) }
+                let request = stage.session.request(stage.url("/bytes/1"))
+                if index % 2 == 0 { request.onHTTPResponse { _ in parting.stays() } }
+                _ = await called { answer in
+                    request.response(queue: DispatchQueue(label: "handler")) {
+                        parting.stays()
+                        answer($0.error == nil)
+                    }
+                }
+            }
+            #expect(await !heard.wait(for: count).contains(true))
+        }
+    }
+}
