@@ -7,8 +7,8 @@ internal import LupineLoading
 ///
 /// The first event that waits puts a turn on the queue; those that come before the turn begins share it. So a busy queue
 /// has one block per batch, and still an event is told before anything that is put on a serial queue after it: handlers
-/// of the program's, above all. A queue has one mailbox, whoever sends: two would tell a monitor of a session and a request in the wrong order. It lives as long as its
-/// queue.
+/// of the program's, above all. A queue has one mailbox, whoever sends: two would tell a monitor of a session and a request in
+/// the wrong order. It lives as long as its queue.
 final class EventMailbox: Sendable {
     private struct Entry {
         let event: MonitorEvent

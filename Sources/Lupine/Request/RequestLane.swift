@@ -4,10 +4,10 @@ internal import LupineLoading
 
 /// The steps of one request, which are taken one at a time, in the order in which they came: who takes them, and where.
 ///
-/// A value; the request keeps it under its lock, and takes a step outside of that. Where no code of the program's can run in a step, whoever
-/// brings it takes it: the program's thread, an event loop, a queue. Any other step is taken on the root queue. Steps that are brought
-/// while somebody takes one are left to that thread. Nothing is lost and nothing waits for company: whenever a step waits, somebody
-/// takes steps, or a block that will is on the root queue.
+/// A value; the request keeps it under its lock, and takes a step outside of that. Where no code of the program's can run in a
+/// step, whoever brings it takes it: the program's thread, an event loop, a queue. Any other step is taken on the root queue. Steps
+/// that are brought while somebody takes one are left to that thread. Nothing is lost: whenever a step waits, somebody takes steps,
+/// or a block that will is on the root queue.
 struct RequestLane<Step> {
     /// Who sees to the steps that wait.
     enum Phase: Equatable {
