@@ -102,10 +102,10 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         downloadState.write { $0 = DownloadState() }
     }
 
-    /// What a failed transfer has left is offered, or nobody can find it.
-    override func cleanup() {
+    /// What a failed transfer has left is offered, or nobody can find it: neither can whoever awaits the response.
+    override func leaveSession() -> [Job] {
         if lastPart != resumeData { removePart() }
-        super.cleanup()
+        return super.leaveSession()
     }
 
     /// What the latest task's failure lets be gone on with.
