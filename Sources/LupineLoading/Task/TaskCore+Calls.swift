@@ -56,13 +56,21 @@ extension TaskCore {
     }
 
     /// A question has been answered: what stands behind it comes.
-    func answered(_ question: some TaskQuestion) {
+    ///
+    /// - Parameter mayGoOnHere: Whoever answers holds up nobody, unless it is the program that answers: where the delegate may be called
+    ///   anywhere, no queue is needed.
+    func answered(_ question: some TaskQuestion, mayGoOnHere: Bool = false) {
         let needsTurn = state.withLock { state in
             let needsTurn = state.delivery.answered(question)
             if !state.forms.isEmpty, !state.delivery.isAsking { state.forms = [] }
             return needsTurn
         }
-        if needsTurn { askForTurn() }
+        if !needsTurn { return }
+        // The request had another thread take the step that answers.
+        if mayGoOnHere, takesTurnsAnywhere.load(ordering: .relaxed), EventLoop.current == nil {
+            return runTurn(isAnywhere: true)
+        }
+        askForTurn()
     }
 
     /// Queues a piece of content, which the sink delivers in its turn (`TaskSink.delivers`).

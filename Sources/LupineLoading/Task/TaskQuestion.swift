@@ -56,7 +56,7 @@ final class ResponseQuestion: TaskQuestion {
 
     private func answer(_ disposition: URLSession.ResponseDisposition) {
         give(disposition)
-        task.answered(self)
+        task.answered(self, mayGoOnHere: true)
     }
 
     private func give(_ disposition: URLSession.ResponseDisposition) {
