@@ -104,23 +104,14 @@ extension Request {
 
     /// The task has ended, and its metrics are stored. An error that was there before it wins.
     func didCompleteTask(_ task: URLSessionTask, with error: AFError?) {
-        keepFromLoop()
         mutableState.write { state in
             if state.error == nil { state.error = error }
         }
-        goOnInStep {
-            self.runValidators()
+        goOnInStep { validators in
+            self.run(validators)
             self.monitors?.request(self, didCompleteTask: task, with: error)
             self.retryOrFinish(self.error)
         }
-    }
-
-    /// What the program gave the request does not go away on an event loop, which may be the last to hold it.
-    private func keepFromLoop() {
-        if rootMark.isCurrent { return }
-        let chain = mutableState.read { $0.holdsPrograms || $0.handsOverWhatIsMade ? $0.chain : nil }
-        guard let chain, let session = delegate as? Session else { return }
-        session.session.keep((self, chain))
     }
 
     func updateUploadProgress(completed: Int64, total: Int64) {

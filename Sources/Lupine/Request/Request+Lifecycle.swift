@@ -207,7 +207,7 @@ extension Request {
 
     /// Goes on with the pass. In a step.
     private func runSerializers() {
-        let (step, waits, _) = mutableState.write {
+        let (step, waits, chain) = mutableState.write {
             state -> (SerializerChain.Step?, Bool, SerializerChain?) in
             let step = state.chain.next()
             guard case .deliver = step else {
@@ -225,12 +225,14 @@ extension Request {
         switch step {
         case .run(let serializer):
             if serializer.isForeign {
+                tellNotes()
                 serializationQueue.async { serializer.run(false) }
             } else {
                 serializer.run(true)
             }
         case .deliver(let deliveries):
             tellNotes()
+            if let chain { part(with: chain) }
             // A block that a handler puts on the root queue finds the request gone from its session (O-5).
             let finishHandlers = leaveSession()
             for delivery in deliveries { delivery.run() }

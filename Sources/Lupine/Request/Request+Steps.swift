@@ -26,8 +26,10 @@ extension Request {
     /// - Parameter isCalled: The program calls, and may hold a lock of its own: no code of the program's is called before this returns.
     func step(calledByProgram isCalled: Bool = false, _ run: @escaping @Sendable () -> Void) {
         take(
-            mutableState.write {
-                $0.lane.begin(Job(run: run), mayTakeHere: isCalled ? $0.isPlain : mayTakeSteps($0))
+            mutableState.write { state in
+                let order = state.lane.begin(Job(run: run), mayTakeHere: mayTake(state, isCalled: isCalled))
+                if case .take = order { state.isTakenInCall = isCalled }
+                return order
             })
     }
 
@@ -38,18 +40,24 @@ extension Request {
 
     /// Sees to the steps that wait: takes them, where that may be. `isCalled` is as for `step`.
     func takeSteps(calledByProgram isCalled: Bool = false) {
-        take(mutableState.write { $0.lane.begin(mayTakeHere: isCalled ? $0.isPlain : mayTakeSteps($0)) })
+        take(
+            mutableState.write { state in
+                let order = state.lane.begin(mayTakeHere: mayTake(state, isCalled: isCalled))
+                if case .take = order { state.isTakenInCall = isCalled }
+                return order
+            })
     }
 
-    /// Does the rest of a step, which may call code of the program's: here, or, where the program has added some since the step began,
-    /// as the next step, on the root queue.
-    func goOnInStep(_ rest: @escaping @Sendable () -> Void) {
-        let mayGoOn = mutableState.write { state in
-            if mayTakeSteps(state) { return true }
-            state.lane.prepend(Job(run: rest))
-            return false
+    /// Does the rest of a step, which calls the validators: here, or, where the program has added some code of its own since the step
+    /// began, as the next step, on the root queue. `rest` gets the validators that were there when that was decided: those that are
+    /// added later are not called.
+    func goOnInStep(_ rest: @escaping @Sendable ([Validator]) -> Void) {
+        let validators = mutableState.write { state -> [Validator]? in
+            if mayTake(state, isCalled: state.isTakenInCall) { return state.validators }
+            state.lane.prepend(Job { self.goOnInStep(rest) })
+            return nil
         }
-        if mayGoOn { rest() }
+        if let validators { rest(validators) }
     }
 
     /// Does something that belongs into a step: at once if the caller is in one.
@@ -57,19 +65,26 @@ extension Request {
         if isInStep { body() } else { step(body) }
     }
 
-    /// Calls code of the program's: now, if this is the root queue.
+    /// Calls code of the program's: now, if this is the root queue, and not in the midst of a call of the program's.
     func onRootQueue(_ body: @escaping @Sendable () -> Void) {
-        if rootMark.isCurrent { body() } else { underlyingQueue.async(execute: body) }
+        let isHere = rootMark.isCurrent && !mutableState.read { $0.isTakenInCall }
+        if isHere { body() } else { underlyingQueue.async(execute: body) }
     }
 
-    private func mayTakeSteps(_ state: MutableState) -> Bool { state.isPlain || rootMark.isCurrent }
+    /// Whether a step may be taken by the caller, whom the program has called, or not.
+    private func mayTake(_ state: MutableState, isCalled: Bool) -> Bool {
+        state.isPlain || (!isCalled && rootMark.isCurrent)
+    }
 
     private func take(_ order: RequestLane<Job>.Order) {
         var order = order
         while true {
             switch order {
             case .leave: return
-            case .call: return underlyingQueue.async { self.takeSteps() }
+            case .call:
+                // What is left to the root queue holds up the task, as long as that is busy.
+                mutableState.read { $0.isPlainKind ? $0.tasks.last : nil }?.takeTurnsOnQueue()
+                return underlyingQueue.async { self.takeSteps() }
             case .take(let job):
                 job.run()
                 order = nextStep()
@@ -80,12 +95,39 @@ extension Request {
     /// The next step, when the notifications of the one before are on their way: those of whoever takes the next one come behind.
     private func nextStep() -> RequestLane<Job>.Order {
         while true {
-            let (order, notes) = mutableState.write { state -> (RequestLane<Job>.Order?, Few<Note>) in
-                if !state.notes.isEmpty { return (nil, state.notes.takeAll()) }
-                return (state.lane.next(mayTakeHere: mayTakeSteps(state)), [])
+            let (order, notes, parting) = mutableState.write {
+                state -> (RequestLane<Job>.Order?, Few<Note>, KeptObjects?) in
+                if !state.notes.isEmpty { return (nil, state.notes.takeAll(), nil) }
+                let order = state.lane.next(mayTakeHere: mayTake(state, isCalled: state.isTakenInCall))
+                if case .take = order { return (order, [], nil) }
+                state.isTakenInCall = false
+                return (order, [], state.parting.take())
             }
+            if let parting { underlyingQueue.async { parting.letGo() } }
             if let order { return order }
             Self.tell(notes)
+        }
+    }
+
+    // MARK: what is the program's goes away on the root queue
+
+    /// What the program gave the request does not go away on the event loop that the caller is on, which may be the last to hold it.
+    func keepFromLoop() {
+        if rootMark.isCurrent { return }
+        let isNeeded = mutableState.read { $0.holdsPrograms || $0.handsOverWhatIsMade || !$0.isPlain }
+        guard isNeeded, let session = delegate as? Session else { return }
+        let kept = session.session.keep(self)
+        mutableState.write { $0.kept = kept }
+    }
+
+    /// The same for handlers and serializers that have been called, in a step: not on a loop, nor in a call of the program's.
+    func part(with chain: SerializerChain) {
+        if rootMark.isCurrent { return }
+        let (isNeeded, kept) = mutableState.read { ($0.holdsPrograms, $0.kept) }
+        if !isNeeded { return }
+        if let session = delegate as? Session, session.session.keep(chain, with: kept) != nil { return }
+        mutableState.write { state in
+            if state.parting?.add(chain) != true { state.parting = KeptObjects(chain) }
         }
     }
 

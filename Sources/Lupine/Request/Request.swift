@@ -64,6 +64,12 @@ public class Request: @unchecked Sendable {
         var eventMonitor: CompositeEventMonitor?
         /// The steps that wait.
         var lane = RequestLane<Job>()
+        /// What keeps objects of the program's from going away on a loop.
+        var kept: KeptObjects?
+        /// What goes away on the root queue when whoever takes steps now has taken them.
+        var parting: KeptObjects?
+        /// Whether whoever takes a step was called by the program, and has not returned yet.
+        var isTakenInCall = false
         /// What notifications are to be posted for when the step ends.
         var notes = Few<Note>()
         /// Whether a request of this kind and session, as it was made, calls no code of the program's in its steps.

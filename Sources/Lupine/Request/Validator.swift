@@ -24,9 +24,8 @@ extension Request {
     }
 
     /// Runs the checks until one fails.
-    func runValidators() {
-        let (validators, failed) = mutableState.read { ($0.validators, $0.error != nil) }
-        guard !validators.isEmpty, !failed, let response else { return }
+    func run(_ validators: [Validator]) {
+        guard !validators.isEmpty, error == nil, let response else { return }
         for validator in validators {
             let request = request
             assertNoLockIsHeld()

@@ -123,7 +123,9 @@ open class Session: @unchecked Sendable {
         isPlain =
             type(of: self) == Session.self && type(of: delegate) == SessionDelegate.self
             && interceptor == nil && serverTrustManager == nil && redirectHandler == nil
-            && cachedResponseHandler == nil && eventMonitor.onlyNotifies && session.callsNoProtocols
+            && cachedResponseHandler == nil && eventMonitor.onlyNotifies
+            && type(of: session) == URLSession.self && session.delegate === delegate
+            && session.callsNoProtocols
         delegate.serve(self, telling: eventMonitor, judging: serverTrustManager)
     }
 

@@ -359,6 +359,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         audience.eventMonitor?.urlSession(session, task: task, didCompleteWithError: error)
         guard let request = audience.request else { return }
         let failure = error.map { $0.asAFError(or: .sessionTaskFailed(error: $0)) }
+        request.keepFromLoop()
         audience.provider?.didComplete(task) {
             request.step { request.didCompleteTask(task, with: failure) }
         }

@@ -134,7 +134,7 @@ extension TaskCore {
     private func askForTurnOnQueue() { queue?.add { self.runTurn() } }
 
     /// See `URLSessionTask.takeTurnsAnywhere`.
-    func takeTurnsAnywhere() { takesTurnsAnywhere.store(true, ordering: .relaxed) }
+    func takeTurnsAnywhere(_ isAnywhere: Bool) { takesTurnsAnywhere.store(isAnywhere, ordering: .relaxed) }
 
     /// Whether there is anybody to be called, as long as the task is not finished.
     var hasDelegate: Bool { state.withLock { $0.own != nil || $0.sessionHasDelegate } }
@@ -179,6 +179,12 @@ extension TaskCore {
         if needsTurn { askForTurn() }
     }
 
+    /// Whether code of the program's may be called in what is next.
+    private func mayCallProgram(_ state: State) -> Bool {
+        state.own != nil || state.delivery.isForDelegateQueue
+            || (state.sessionHasDelegate && !takesTurnsAnywhere.load(ordering: .relaxed))
+    }
+
     /// Everything that is ready, on the delegate queue.
     ///
     /// - Parameter isAnywhere: On any other thread; what may call the program meanwhile is left to the queue.
@@ -187,7 +193,7 @@ extension TaskCore {
         while true {
             // Who takes part: looked up once, and again when the task has another face.
             let (turn, cast) = state.withLock { state in
-                if isAnywhere, state.own != nil || state.delivery.isForDelegateQueue {
+                if isAnywhere, mayCallProgram(state) {
                     return (TaskDelivery.Turn?.none, TaskStage.Cast?.none)
                 }
                 let turn = state.delivery.take()

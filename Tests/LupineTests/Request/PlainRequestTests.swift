@@ -3,6 +3,7 @@
 import Dispatch
 import Foundation
 import LupineLoading
+import LupineOrigin
 import LupineTransport
 import Testing
 
@@ -101,11 +102,27 @@ struct PlainRequestTests {
             }
             request.step {
                 request.step { hear("next") }
-                request.goOnInStep { hear("plain") }
+                request.goOnInStep { _ in hear("plain") }
                 request.validate { _, _, _ in .success(()) }
-                request.goOnInStep { hear("rest") }
+                request.goOnInStep { _ in hear("rest") }
             }
             #expect(await heard.wait(for: 3) == ["plain false", "rest true", "next true"])
+        }
+    }
+
+    @Test("[O-8] a validator that is added in the midst of a step is not called in it")
+    func addedInAStep() async throws {
+        try await withObserved { stage in
+            let request = stage.session.request(stage.url("/get")).validate()
+            let counts = Heard<Int>()
+            request.step {
+                request.goOnInStep { validators in
+                    request.validate { _, _, _ in .success(()) }
+                    counts.add(validators.count)
+                }
+                request.goOnInStep { counts.add($0.count) }
+            }
+            #expect(await counts.wait(for: 2) == [2, 3])
         }
     }
 
@@ -148,6 +165,149 @@ struct PlainRequestTests {
                 isCalling.write(false)
             }
             #expect(await heard.wait(for: 1) == [false])
+        }
+    }
+
+    @Test("[O-8] a call on the root queue takes no step of the program's that comes meanwhile")
+    func stepsInACall() async throws {
+        try await withObserved { stage in
+            let isCalling = Protected(false)
+            let heard = Heard<Bool>()
+            let request = stage.session.request(stage.url("/get"))
+            stage.session.rootQueue.async {
+                isCalling.write(true)
+                request.step(calledByProgram: true) {
+                    request.step { heard.add(isCalling.read { $0 }) }
+                    request.validate { _, _, _ in .success(()) }
+                    request.onRootQueue { heard.add(isCalling.read { $0 }) }
+                }
+                isCalling.write(false)
+            }
+            #expect(await heard.wait(for: 2) == [false, false])
+        }
+    }
+
+    /// A delegate of the program's, between a `URLSession` and the delegate of a `Session`.
+    private final class Between: NSObject, URLSessionDataDelegate {
+        let inner: SessionDelegate
+        let hear: @Sendable () -> Void
+
+        init(_ inner: SessionDelegate, hear: @escaping @Sendable () -> Void) {
+            (self.inner, self.hear) = (inner, hear)
+        }
+
+        func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+            hear()
+            inner.urlSession(session, dataTask: dataTask, didReceive: data)
+        }
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+        ) {
+            hear()
+            inner.urlSession(session, task: task, didFinishCollecting: metrics)
+        }
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
+        ) {
+            hear()
+            inner.urlSession(session, task: task, didCompleteWithError: error)
+        }
+    }
+
+    @Test("[O-8] a delegate of the program's is told on the root queue")
+    func delegateInBetween() async throws {
+        try await withObserved { stage in
+            let root = DispatchQueue(label: "root")
+            let mark = RootQueueMark.mark(of: root)
+            let heard = Heard<Bool>()
+            let inner = SessionDelegate()
+            let queue = OperationQueue()
+            queue.maxConcurrentOperationCount = 1
+            unsafe queue.underlyingQueue = root
+            let session = Session(
+                session: URLSession(
+                    configuration: stage.session.sessionConfiguration,
+                    delegate: Between(inner) { heard.add(mark.isCurrent) }, delegateQueue: queue),
+                delegate: inner, rootQueue: root, eventMonitors: [])
+            let response = await session.request(stage.url("/bytes/1")).serializingData().response
+            #expect(response.error == nil)
+            #expect(await heard.wait(for: 3).allSatisfy { $0 })
+            session.session.invalidateAndCancel()
+        }
+    }
+
+    @Test("[E-1] what a step notifies of is posted before a serializer of the program's gets the response")
+    func beforeTheSerializer() async throws {
+        let origin = try LupineOrigin.Origin.start()
+        let session = Session(
+            configuration: .ephemeral, serializationQueue: .main, eventMonitors: [AlamofireNotifications()])
+        let request = session.request(origin.url + "/bytes/1", shouldAutomaticallyResume: false)
+        let heard = Heard<String>()
+        let token = NotificationCenter.default.addObserver(
+            forName: Request.didFinishNotification, object: nil, queue: nil
+        ) { posted in
+            if posted.request === request { heard.add("finished") }
+        }
+        defer { NotificationCenter.default.removeObserver(token) }
+        request.response(
+            responseSerializer: HostileLockTests.Making {
+                heard.add("serialized")
+                return 1
+            }) { _ in }
+        request.resume()
+        #expect(await heard.wait(for: 2) == ["finished", "serialized"])
+        session.session.invalidateAndCancel()
+        await origin.shutdown()
+    }
+
+    @Test("whoever awaited a response finds its task gone from the session")
+    func endedTasks() async throws {
+        try await withObserved { stage in
+            for _ in 0..<100 {
+                let request = stage.session.request(stage.url("/bytes/1"))
+                _ = await request.serializingData().response
+                let tasks = await called { stage.session.session.getAllTasks(completionHandler: $0) }
+                #expect(tasks.isEmpty)
+            }
+        }
+    }
+
+    @Test("[S-11] what is added to a request that is set up at once has a say in it")
+    func eager() async throws {
+        let origin = try LupineOrigin.Origin.start()
+        let session = Session(configuration: .ephemeral, requestSetup: .eager, eventMonitors: [])
+        let adapter = Adapter { request, _, completion in
+            var request = request
+            request.headers.add(name: "Adapted", value: "yes")
+            completion(.success(request))
+        }
+        session.rootQueue.suspend()
+        let request = session.request(origin.url + "/get").adapt(using: adapter)
+        session.rootQueue.resume()
+        _ = await request.serializingData().response
+        #expect(request.request?.headers["Adapted"] != nil)
+        session.session.invalidateAndCancel()
+        await origin.shutdown()
+    }
+
+    @Test("[O-7] what is added to a request under way goes away on no loop")
+    func latePartings() async throws {
+        try await withObserved { stage in
+            let count = 50
+            let heard = Heard<Bool>()
+            for _ in 0..<count {
+                let parting = Parting { heard.add(EventLoop.current != nil) }
+                let request = stage.session.request(stage.url("/bytes/1"))
+                let task = request.serializingData()
+                request.validate { _, _, _ in
+                    parting.stays()
+                    return .success(())
+                }
+                _ = await task.response
+            }
+            #expect(await !heard.wait(for: count).contains(true))
         }
     }
 
