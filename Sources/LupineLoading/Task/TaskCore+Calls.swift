@@ -125,10 +125,15 @@ extension TaskCore {
     }
 
     private func askForTurn() {
-        guard takesTurnsAnywhere.load(ordering: .relaxed), let loop = EventLoop.current else {
-            return askForTurnOnQueue()
+        guard takesTurnsAnywhere.load(ordering: .relaxed) else { return askForTurnOnQueue() }
+        // In the stack of the program's calls nothing is told.
+        if let loop = EventLoop.current {
+            loop.atTurnEnd(self)
+        } else if TaskDriver.isOnQueue {
+            runTurn(isAnywhere: true)
+        } else {
+            askForTurnOnQueue()
         }
-        loop.atTurnEnd(self)
     }
 
     private func askForTurnOnQueue() { queue?.add { self.runTurn() } }

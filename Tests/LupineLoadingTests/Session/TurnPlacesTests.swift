@@ -32,7 +32,8 @@ struct TurnPlacesTests {
         origin.script(
             "GET", "/two",
             ScriptPlan(
-                .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na"), .waitForSignal("go"), .send("b"), .close))
+                .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na"), .waitForSignal("go"), .send("b"),
+                .close))
         let (places, told) = AsyncStream.makeStream(of: Bool.self)
         let session = URLSession(
             configuration: DriverLoad.configuration(), delegate: Notes(told), delegateQueue: nil)

@@ -255,7 +255,8 @@ struct PlainRequestTests {
             responseSerializer: HostileLockTests.Making {
                 heard.add("serialized")
                 return 1
-            }) { _ in }
+            }
+        ) { _ in }
         request.resume()
         #expect(await heard.wait(for: 2) == ["finished", "serialized"])
         session.session.invalidateAndCancel()
