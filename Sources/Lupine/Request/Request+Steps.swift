@@ -95,13 +95,14 @@ extension Request {
     /// The next step, when the notifications of the one before are on their way: those of whoever takes the next one come behind.
     private func nextStep() -> RequestLane<Job>.Order {
         while true {
-            let (order, notes, parting) = mutableState.write {
-                state -> (RequestLane<Job>.Order?, Few<Note>, KeptObjects?) in
-                if !state.notes.isEmpty { return (nil, state.notes.takeAll(), nil) }
+            let (order, notes, parting, _) = mutableState.write {
+                state -> (RequestLane<Job>.Order?, Few<Note>, KeptObjects?, KeptObjects?) in
+                if !state.notes.isEmpty { return (nil, state.notes.takeAll(), nil, nil) }
                 let order = state.lane.next(mayTakeHere: mayTake(state, isCalled: state.isTakenInCall))
-                if case .take = order { return (order, [], nil) }
+                if case .take = order { return (order, [], nil, nil) }
                 state.isTakenInCall = false
-                return (order, [], state.parting.take())
+                // A loop that comes again later may be doing something else.
+                return (order, [], state.parting.take(), state.kept.take())
             }
             if let parting { underlyingQueue.async { parting.letGo() } }
             if let order { return order }

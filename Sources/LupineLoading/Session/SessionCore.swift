@@ -127,7 +127,7 @@ final class SessionCore: Sendable {
     /// session (U-4.9).
     func unfinishedTasks() -> [URLSessionTask] {
         let tasks = state.withLock { $0.life == .cancelled ? [:] : $0.tasks }
-        // One that ends on an event loop is completed before it has left the session.
+        // One that is completed has not left the session as long as its last call runs.
         return tasks.values.filter { $0.taskState != .completed }.sorted { $0.identifier < $1.identifier }
             .compactMap(\.face)
     }

@@ -33,6 +33,27 @@ struct PlainRequestTests {
         }
     }
 
+    @Test(
+        "[O-8] while the root queue is held, an answer from the cache comes, and a request that has none fails"
+    )
+    func heldRootQueueAndCache() async throws {
+        let cache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0, directory: nil)
+        let configure: (URLSessionConfiguration) -> Void = { $0.urlCache = cache }
+        try await withObserved(configure: configure) { stage in
+            let url = stage.url("/cache/60")
+            _ = await stage.session.request(url).serializingData().response
+            stage.session.rootQueue.suspend()
+            defer { stage.session.rootQueue.resume() }
+            let stored = await stage.session.request(url).serializingData().response
+            #expect(stored.error == nil)
+            #expect(stored.metrics?.transactionMetrics.last?.resourceFetchType == .localCache)
+            var missing = URLRequest(url: try #require(URL(string: stage.url("/cache/61"))))
+            missing.cachePolicy = .returnCacheDataDontLoad
+            let refused = await stage.session.request(missing).serializingData().response
+            #expect(refused.error?.underlyingError as? URLError != nil)
+        }
+    }
+
     /// What the program may have itself called by.
     enum Part: CaseIterable, Sendable { case validator, retrier, redirectHandler, cachedResponseHandler }
 
@@ -53,7 +74,7 @@ struct PlainRequestTests {
                 case .cachedResponseHandler:
                     "HTTP/1.1 200 OK\r\nCache-Control: max-age=9\r\nContent-Length: 2\r\n\r\nok"
                 }
-            let request = stage.held(answer).validate()
+            let request = stage.held(answer: answer).validate()
             let task = request.serializingData()
             await stage.wasAsked()
             switch part {
@@ -298,14 +319,16 @@ struct PlainRequestTests {
         try await withObserved { stage in
             let count = 50
             let heard = Heard<Bool>()
-            for _ in 0..<count {
+            for number in 0..<count {
                 let parting = Parting { heard.add(EventLoop.current != nil) }
-                let request = stage.session.request(stage.url("/bytes/1"))
+                let request = stage.held("/held/\(number)")
                 let task = request.serializingData()
+                await stage.wasAsked("/held/\(number)")
                 request.validate { _, _, _ in
                     parting.stays()
                     return .success(())
                 }
+                stage.letGo("/held/\(number)")
                 _ = await task.response
             }
             #expect(await !heard.wait(for: count).contains(true))
