@@ -121,21 +121,23 @@ package struct HTTP2Settings: Hashable, Sendable {
     }
 
     /// The parameters that differ from what holds before any setting, to be sent.
-    package var changed: [Setting] {
-        let initial = HTTP2Settings()
+    package var changed: [Setting] { changes(from: HTTP2Settings()) }
+
+    /// The parameters that differ from those of `old`, to be sent. A number that may be any is sent as the largest one.
+    package func changes(from old: HTTP2Settings) -> [Setting] {
         var settings: [Setting] = []
-        func add(_ identifier: Setting.Identifier, _ value: Int?, _ initial: Int?) {
-            guard let value, value != initial else { return }
-            settings.append(Setting(identifier, UInt32(clamping: value)))
+        func add(_ identifier: Setting.Identifier, _ value: Int?, _ old: Int?) {
+            guard value != old else { return }
+            settings.append(Setting(identifier, value.map { UInt32(clamping: $0) } ?? .max))
         }
-        add(.headerTableSize, headerTableSize, initial.headerTableSize)
-        add(.enablePush, enablePush ? 1 : 0, 1)
-        add(.maxConcurrentStreams, maxConcurrentStreams, nil)
-        add(.initialWindowSize, initialWindowSize, initial.initialWindowSize)
-        add(.maxFrameSize, maxFrameSize, initial.maxFrameSize)
-        add(.maxHeaderListSize, maxHeaderListSize, nil)
-        add(.enableConnectProtocol, enableConnectProtocol ? 1 : 0, 0)
-        add(.noRFC7540Priorities, noRFC7540Priorities ? 1 : 0, 0)
+        add(.headerTableSize, headerTableSize, old.headerTableSize)
+        add(.enablePush, enablePush ? 1 : 0, old.enablePush ? 1 : 0)
+        add(.maxConcurrentStreams, maxConcurrentStreams, old.maxConcurrentStreams)
+        add(.initialWindowSize, initialWindowSize, old.initialWindowSize)
+        add(.maxFrameSize, maxFrameSize, old.maxFrameSize)
+        add(.maxHeaderListSize, maxHeaderListSize, old.maxHeaderListSize)
+        add(.enableConnectProtocol, enableConnectProtocol ? 1 : 0, old.enableConnectProtocol ? 1 : 0)
+        add(.noRFC7540Priorities, noRFC7540Priorities ? 1 : 0, old.noRFC7540Priorities ? 1 : 0)
         return settings
     }
 }

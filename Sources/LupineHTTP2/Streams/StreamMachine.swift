@@ -78,7 +78,13 @@ package struct StreamMachine: Hashable, Sendable {
         isClientInitiated = stream.isClientInitiated
     }
 
-    /// The only writer of `state`.
+    /// A stream that is over, seen by that role: what is left of one that is no longer kept.
+    init(_ role: HTTP2Role, _ stream: StreamID, closed closure: Closure) {
+        self.init(role, stream)
+        state = .closed(closure)
+    }
+
+    /// The only writer of `state` from then on.
     package mutating func handle(_ event: Event) -> Verdict {
         switch event {
         case .send(let frame): send(frame)

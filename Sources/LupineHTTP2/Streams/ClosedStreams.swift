@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+
+/// What is remembered of streams that are over: enough to judge late frames, and never more than a fixed number.
+///
+/// A stream that both ends have ended needs no memory: its identifier says that it is not idle, and nothing may come on it.
+/// Streams that were reset are remembered, since what the peer sent before it knew is to be expected. When there
+/// are too many, the oldest are forgotten, and from then on a stream up to the highest forgotten one may be either kind.
+struct ClosedStreams: Sendable {
+    /// What is known of a stream that is over.
+    enum Memory: Sendable {
+        /// A machine in its last state.
+        case known(StreamMachine)
+        /// Both ends have ended it, or it was reset so long ago that nobody remembers.
+        case forgotten
+        /// The peer has passed over its identifier: it was never opened.
+        case skipped
+    }
+
+    private struct Entry: Sendable {
+        var stream: StreamID
+        var machine: StreamMachine
+        /// How many octets of DATA the peer may still have sent before it knew.
+        var room: Int
+    }
+
+    /// Ranges of identifiers that the peer has passed over are remembered up to this number.
+    private static let mostSkips = 32
+
+    private let role: HTTP2Role
+    private let capacity: Int
+    private var ring: [Entry] = []
+    private var oldest = 0
+    private var highestForgotten = StreamID.connection
+    private var skips: [ClosedRange<StreamID>] = []
+
+    init(_ role: HTTP2Role, capacity: Int) {
+        self.role = role
+        self.capacity = max(capacity, 0)
+    }
+
+    /// How many streams are remembered.
+    var count: Int { ring.count }
+
+    /// What is known of a stream that is neither idle nor open.
+    func memory(of stream: StreamID) -> Memory {
+        if let index = index(of: stream) { return .known(ring[index].machine) }
+        if skips.contains(where: { $0.contains(stream) }) { return .skipped }
+        guard stream > highestForgotten else { return .forgotten }
+        return .known(StreamMachine(role, stream, closed: .ended))
+    }
+
+    /// A stream was reset; the peer may have sent up to `room` octets of DATA before it knew. One that is remembered
+    /// already keeps its room.
+    mutating func remember(_ stream: StreamID, _ machine: StreamMachine, room: Int) {
+        let entry = Entry(stream: stream, machine: machine, room: room)
+        if let index = index(of: stream) {
+            ring[index].machine = machine
+        } else if ring.count < capacity {
+            ring.append(entry)
+        } else if capacity > 0 {
+            highestForgotten = max(highestForgotten, ring[oldest].stream)
+            ring[oldest] = entry
+            oldest = (oldest &+ 1) % capacity
+        } else {
+            highestForgotten = max(highestForgotten, stream)
+        }
+    }
+
+    /// DATA came on a stream. Whether it was sent before the peer knew, as far as anybody remembers.
+    mutating func takeLate(_ count: Int, on stream: StreamID) -> Bool {
+        guard let index = index(of: stream) else { return true }
+        guard count <= ring[index].room else { return false }
+        ring[index].room &-= count
+        return true
+    }
+
+    /// The peer has opened a stream and thereby passed over others.
+    mutating func skip(_ range: ClosedRange<StreamID>) {
+        if skips.count < Self.mostSkips { skips.append(range) }
+    }
+
+    private func index(of stream: StreamID) -> Int? { ring.firstIndex { $0.stream == stream } }
+}
