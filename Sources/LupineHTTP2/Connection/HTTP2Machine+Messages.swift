@@ -158,24 +158,30 @@ extension HTTP2Machine {
         if isForgotten || count < FloodGuard.leastContent { try floods.spend(.lateFrames, at: now) }
     }
 
-    /// Content of the DATA frame at hand.
+    /// Content of the DATA frame at hand. What there is room for goes upward before what is too much fails the stream, so that
+    /// it does not matter how the input is cut.
     mutating func content(
         _ stream: StreamID, _ range: Range<Int>, _ now: Duration
     ) throws(HTTP2ConnectionError) {
-        do throws(MessageError) {
-            // The owner may have reset the stream since the frame began.
-            let isOpen = try streams.with(stream) { entry throws(MessageError) in
-                try entry.reader.content(range.count)
-                return true
-            }
-            if isOpen == nil { _ = incoming.handle(.drop) }
-        } catch {
-            try failStream(stream, .message(error), now)
+        // The owner may have reset the stream since the frame began.
+        guard let room = streams.entries[stream]?.reader.contentRoom else {
             _ = incoming.handle(.drop)
+            return
         }
-        guard incoming.handle(.content(range.count)) == .deliver else { return }
-        unconsumed &+= range.count
-        tell(.content(stream, range))
+        let count = min(room, range.count)
+        if count > 0, incoming.handle(.content(count)) == .deliver {
+            unconsumed &+= count
+            tell(.content(stream, range.lowerBound..<(range.lowerBound &+ count)))
+        }
+        do throws(MessageError) {
+            try streams.with(stream) { entry throws(MessageError) in
+                if count > 0 { try entry.reader.content(count) }
+                if count < range.count { try entry.reader.content(1) }
+            }
+        } catch {
+            _ = incoming.handle(.drop)
+            try failStream(stream, .message(error), now)
+        }
     }
 
     /// The DATA frame is over: what did not go upward goes back to the windows.

@@ -83,6 +83,8 @@ package struct HTTP2Machine: Sendable {
     package var isBetweenFrames: Bool { reader.isBetweenFrames }
     /// How many octets wait to be sent.
     package var waitingCount: Int { output.octets.count }
+    /// What the table of this end's encoder counts for.
+    package var encoderTableSize: Int { encoder.tableSize }
     /// Why the connection has failed, if so.
     package var error: HTTP2ConnectionError? { failure }
     /// How many octets of DATA can be sent on the connection now, whichever stream they are of.

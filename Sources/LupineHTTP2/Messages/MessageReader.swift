@@ -71,6 +71,15 @@ package struct MessageReader: Sendable {
         }
     }
 
+    /// How many octets of content may come now: as many as were announced, if so, and none where none may stand.
+    package var contentRoom: Int {
+        switch state {
+        case .head, .ended, .content(.none, _): 0
+        case .content(.any, _), .content(.tunnel, _): .max
+        case .content(.length(let length), let received): Int(clamping: length &- received)
+        }
+    }
+
     /// So many octets of content came, without padding.
     package mutating func content(_ count: Int) throws(MessageError) {
         switch state {

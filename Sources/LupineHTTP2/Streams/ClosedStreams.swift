@@ -17,7 +17,6 @@ struct ClosedStreams: Sendable {
     }
 
     private struct Entry: Sendable {
-        var stream: StreamID
         var machine: StreamMachine
         /// How many octets of DATA the peer may still have sent before it knew.
         var room: Int
@@ -28,7 +27,9 @@ struct ClosedStreams: Sendable {
 
     private let role: HTTP2Role
     private let capacity: Int
-    private var ring: [Entry] = []
+    private var entries: [StreamID: Entry] = [:]
+    /// The remembered streams, in the order in which they were reset, from `oldest` on and around.
+    private var ring: [StreamID] = []
     private var oldest = 0
     private var highestForgotten = StreamID.connection
     private var skips: [ClosedRange<StreamID>] = []
@@ -39,11 +40,11 @@ struct ClosedStreams: Sendable {
     }
 
     /// How many streams are remembered.
-    var count: Int { ring.count }
+    var count: Int { entries.count }
 
     /// What is known of a stream that is neither idle nor open.
     func memory(of stream: StreamID) -> Memory {
-        if let index = index(of: stream) { return .known(ring[index].machine) }
+        if let entry = entries[stream] { return .known(entry.machine) }
         if skips.contains(where: { $0.contains(stream) }) { return .skipped }
         guard stream > highestForgotten else { return .forgotten }
         return .known(StreamMachine(role, stream, closed: .ended))
@@ -52,25 +53,27 @@ struct ClosedStreams: Sendable {
     /// A stream was reset; the peer may have sent up to `room` octets of DATA before it knew. One that is remembered
     /// already keeps its room.
     mutating func remember(_ stream: StreamID, _ machine: StreamMachine, room: Int) {
-        let entry = Entry(stream: stream, machine: machine, room: room)
-        if let index = index(of: stream) {
-            ring[index].machine = machine
-        } else if ring.count < capacity {
-            ring.append(entry)
-        } else if capacity > 0 {
-            highestForgotten = max(highestForgotten, ring[oldest].stream)
-            ring[oldest] = entry
-            oldest = (oldest &+ 1) % capacity
-        } else {
-            highestForgotten = max(highestForgotten, stream)
+        if entries[stream] != nil {
+            entries[stream]?.machine = machine
+            return
         }
+        guard capacity > 0 else {
+            highestForgotten = max(highestForgotten, stream)
+            return
+        }
+        entries[stream] = Entry(machine: machine, room: room)
+        guard ring.count == capacity else { return ring.append(stream) }
+        highestForgotten = max(highestForgotten, ring[oldest])
+        entries[ring[oldest]] = nil
+        ring[oldest] = stream
+        oldest = (oldest &+ 1) % capacity
     }
 
     /// DATA came on a stream. Whether it was sent before the peer knew, as far as anybody remembers.
     mutating func takeLate(_ count: Int, on stream: StreamID) -> Bool {
-        guard let index = index(of: stream) else { return true }
-        guard count <= ring[index].room else { return false }
-        ring[index].room &-= count
+        guard let room = entries[stream]?.room else { return true }
+        guard count <= room else { return false }
+        entries[stream]?.room = room &- count
         return true
     }
 
@@ -78,6 +81,4 @@ struct ClosedStreams: Sendable {
     mutating func skip(_ range: ClosedRange<StreamID>) {
         if skips.count < Self.mostSkips { skips.append(range) }
     }
-
-    private func index(of stream: StreamID) -> Int? { ring.firstIndex { $0.stream == stream } }
 }
