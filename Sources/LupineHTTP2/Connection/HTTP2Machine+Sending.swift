@@ -156,7 +156,8 @@ extension HTTP2Machine {
         settings.enablePush = role == .server
         let changes = settings.changes(from: exchange.own)
         for change in changes {
-            precondition((try? change.validate(from: role)) != nil, "a setting of this end is invalid: \(change)")
+            precondition(
+                (try? change.validate(from: role)) != nil, "a setting of this end is invalid: \(change)")
         }
         guard isFirst || !changes.isEmpty else { return }
         let growth = exchange.announce(settings, at: now)

@@ -83,8 +83,14 @@ package struct HTTP2Machine: Sendable {
     package var isBetweenFrames: Bool { reader.isBetweenFrames }
     /// How many octets wait to be sent.
     package var waitingCount: Int { output.octets.count }
-    /// What the table of this end's encoder counts for.
-    package var encoderTableSize: Int { encoder.tableSize }
+    /// What the dynamic tables count for: of what this end sends, and of what it receives.
+    package var headerTableSizes: (encoder: Int, decoder: Int) { (encoder.tableSize, decoder.tableSize) }
+    /// How large the connection's receive window is when everything has been consumed.
+    package var windowTarget: Int { receiveWindow.target }
+    /// How many octets of DATA the peer may still send on the connection.
+    package var receiveRoom: Int { receiveWindow.available }
+    /// How many octets were consumed of which no WINDOW_UPDATE has told yet.
+    package var owedOctets: Int { receiveWindow.owed }
     /// Why the connection has failed, if so.
     package var error: HTTP2ConnectionError? { failure }
     /// How many octets of DATA can be sent on the connection now, whichever stream they are of.

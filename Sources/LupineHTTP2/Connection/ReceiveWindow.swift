@@ -9,7 +9,8 @@ struct ReceiveWindow: Hashable, Sendable {
     private var window: FlowWindow
     /// How large the window is when everything has been consumed.
     private(set) var target: Int
-    private var owed = 0
+    /// What was consumed and has not been given back yet.
+    private(set) var owed = 0
 
     /// A window of `size`, which is the target unless the peer has not heard of a smaller one yet.
     init(_ size: Int, target: Int) {

@@ -25,7 +25,8 @@ import Testing
             "response 1 200", "response 3 200", "content 1 of 32768", "content 3 of 16384",
             error: .flowControl(.exceeded(window: 16_383, count: 16_384), .connection)),
         MachineRow(
-            "[H-6.14] more DATA than the stream has room for", MachineSession.opened(.client, window: 1 << 20, gets: 1),
+            "[H-6.14] more DATA than the stream has room for",
+            MachineSession.opened(.client, window: 1 << 20, gets: 1),
             Wire.response(1) + Wire.times(4, Wire.data(1, count: 16_384)) + Wire.ping(),
             "response 1 200", "content 1 of 49152",
             "failed 1 FLOW_CONTROL_ERROR: 16384 octets came into a flow-control window of 16383",
@@ -45,7 +46,8 @@ import Testing
             Wire.post(1) + Wire.times(2, Wire.data(1, count: 16_384)), "sent RST_STREAM 1 REFUSED_STREAM",
             "sent WINDOW_UPDATE 0 +32768"),
         MachineRow(
-            "[H-6.15] a stream's window opens", full, Wire.window(0, 10) + Wire.window(1, 5) + Wire.window(1, 5),
+            "[H-6.15] a stream's window opens", full,
+            Wire.window(0, 10) + Wire.window(1, 5) + Wire.window(1, 5),
             "window 0 opened", "window 1 opened"),
         MachineRow(
             "[H-6.16] the connection's window overflows", client, Wire.window(0, 0x7FFF_FFFF),
@@ -111,10 +113,12 @@ import Testing
     @Test func noUpdatesForAStreamThatHasEnded() {
         var session = MachineSession.opened(.client, posts: 1)
         session.consumes = true
-        session.receive(Wire.response(1) + Wire.data(1, count: 16_384) + Wire.data(1, count: 16_384, end: true))
+        session.receive(
+            Wire.response(1) + Wire.data(1, count: 16_384) + Wire.data(1, count: 16_384, end: true))
         #expect(session.sent() == ["sent WINDOW_UPDATE 0 +32768", "sent WINDOW_UPDATE 1 +32768"])
         session = MachineSession.opened(.client, posts: 1)
-        session.receive(Wire.response(1) + Wire.data(1, count: 16_384) + Wire.data(1, count: 16_384, end: true))
+        session.receive(
+            Wire.response(1) + Wire.data(1, count: 16_384) + Wire.data(1, count: 16_384, end: true))
         session.machine.consumed(32_768, on: StreamID(1))
         #expect(session.sent() == ["sent WINDOW_UPDATE 0 +32768"])
     }
@@ -186,11 +190,15 @@ import Testing
         #expect(try session.send([1, 2], on: 3, endsStream: true) == ["sent DATA 3 of 2, end"])
         #expect(try session.send([], on: 1, endsStream: true) == ["sent DATA 1 of 0, end"])
         #expect(throws: HTTP2SendError.streamOver(StreamID(1))) { try session.send([1], on: 1) }
-        #expect(throws: HTTP2SendError.streamOver(StreamID(1))) { try session.send([], on: 1, endsStream: true) }
+        #expect(throws: HTTP2SendError.streamOver(StreamID(1))) {
+            try session.send([], on: 1, endsStream: true)
+        }
         #expect(throws: HTTP2SendError.streamOver(StreamID(99))) { try session.send([1], on: 99) }
     }
 
-    @Test("[H-6.17] SETTINGS_INITIAL_WINDOW_SIZE of the peer may make windows negative") func negativeWindow() throws {
+    @Test("[H-6.17] SETTINGS_INITIAL_WINDOW_SIZE of the peer may make windows negative") func negativeWindow()
+        throws
+    {
         var session = MachineSession.opened(.client, posts: 1)
         _ = try session.send([UInt8](repeating: 1, count: 1_000), on: 1)
         session.receive(Wire.settings((4, 100)))

@@ -40,7 +40,8 @@ import Testing
             "goaway 1 NO_ERROR ''", "refused 3", "refused 5",
             error: .goAwayRaised(StreamID(3), after: StreamID(1))),
         MachineRow(
-            "a client that goes", server, Wire.get(1) + Wire.goAway(0) + Wire.get(3), "request 1 GET /", "end 1",
+            "a client that goes", server, Wire.get(1) + Wire.goAway(0) + Wire.get(3), "request 1 GET /",
+            "end 1",
             "goaway 0 NO_ERROR ''", "request 3 GET /", "end 3"),
         MachineRow(
             "[H-6.19] a server that goes ignores further streams", leaving,

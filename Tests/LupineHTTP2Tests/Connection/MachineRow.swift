@@ -108,6 +108,8 @@ extension WireFrames {
     }
 
     static func times(_ count: Int, _ octets: [UInt8]) -> [UInt8] {
-        Array(repeatElement(octets, count: count).joined())
+        var all: [UInt8] = []
+        for _ in 0..<count { all += octets }
+        return all
     }
 }

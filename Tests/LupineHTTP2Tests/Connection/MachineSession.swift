@@ -59,14 +59,15 @@ struct MachineSession {
         while true {
             let event: HTTP2Event
             let consumed: Int
-            do throws(HTTP2ConnectionError) { (event, consumed) = try machine.next(rest.span, at: now) } catch {
+            do throws(HTTP2ConnectionError) { (event, consumed) = try machine.next(rest.span, at: now) } catch
+            {
                 endContent()
                 return lines.append("\(error.code): \(error)")
             }
             if case .content(let stream, let range) = event {
-                let octets = rest.dropFirst(range.lowerBound).prefix(range.count)
                 if content?.stream != stream { endContent() }
-                content = (stream, (content?.octets ?? []) + octets)
+                if content == nil { content = (stream, []) }
+                content?.octets += rest.dropFirst(range.lowerBound).prefix(range.count)
                 if consumes { machine.consumed(range.count, on: stream) }
             }
             rest = rest.dropFirst(consumed)

@@ -16,7 +16,8 @@ import Testing
 
     static let openings: [MachineRow] = [
         MachineRow(
-            "[H-3.1] a server takes the preface and SETTINGS", session(.server), Wire.opening(to: .server), "settings",
+            "[H-3.1] a server takes the preface and SETTINGS", session(.server), Wire.opening(to: .server),
+            "settings",
             "sent SETTINGS ack"),
         MachineRow(
             "a client takes SETTINGS", session(.client), Wire.opening(to: .client), "settings",
@@ -34,7 +35,8 @@ import Testing
             "[H-3.2] the first frame is an acknowledgement", session(.client), Wire.settingsAck,
             error: .frame(.settingsExpected(.settings))),
         MachineRow(
-            "[H-6.9] an acknowledgement comes", session(.client), Wire.settings + Wire.settingsAck, "settings",
+            "[H-6.9] an acknowledgement comes", session(.client), Wire.settings + Wire.settingsAck,
+            "settings",
             "settings acknowledged", "sent SETTINGS ack"),
         MachineRow(
             "[H-6.9] an acknowledgement that was not due", MachineSession.opened(.client), Wire.settingsAck,
@@ -55,13 +57,15 @@ import Testing
             "[H-6.11] PING is answered with its octets", MachineSession.opened(.server), Wire.ping(7),
             "sent PING 7 ack"),
         MachineRow(
-            "[H-6.11] an answer to no PING is ignored", MachineSession.opened(.server), Wire.ping(7, ack: true)),
+            "[H-6.11] an answer to no PING is ignored", MachineSession.opened(.server),
+            Wire.ping(7, ack: true)),
         MachineRow(
             "[H-4.1] frames of unknown types are ignored", MachineSession.opened(.server),
             Wire.frame(0xBA, 0xFF, on: 9, [1, 2, 3]) + Wire.ping(7), "sent PING 7 ack"),
         MachineRow(
             "[H-4.2] a frame over SETTINGS_MAX_FRAME_SIZE", MachineSession.opened(.server),
-            Wire.frame(0xBA, 0, [], length: 16_385), error: .frame(
+            Wire.frame(0xBA, 0, [], length: 16_385),
+            error: .frame(
                 .frameTooLarge(FrameType(rawValue: 0xBA), length: 16_385, allowed: 16_384))),
     ]
 
@@ -112,8 +116,10 @@ import Testing
         session.receive(Wire.settingsAck)
         #expect(session.machine.settingsWaitSince == nil)
         session.receive(long(20_000))
-        #expect(session.machine.error == .frame(
-            .frameTooLarge(FrameType(rawValue: 0xBA), length: 20_000, allowed: 16_384)))
+        #expect(
+            session.machine.error
+                == .frame(
+                    .frameTooLarge(FrameType(rawValue: 0xBA), length: 20_000, allowed: 16_384)))
     }
 
     @Test("[H-6.10] settings that nobody acknowledges") func settingsTimeout() {
@@ -156,8 +162,11 @@ import Testing
         session.receive(Wire.settingsAck)
         #expect(session.sent() == ["sent GOAWAY 0 PROTOCOL_ERROR"])
         session.receive(Wire.response(1))
-        #expect(session.takeLines() == [String](
-            repeating: "PROTOCOL_ERROR: an acknowledgement of SETTINGS came, and none was due", count: 2))
+        #expect(
+            session.takeLines()
+                == [String](
+                    repeating: "PROTOCOL_ERROR: an acknowledgement of SETTINGS came, and none was due",
+                    count: 2))
         session.machine.sendPing(1)
         session.machine.reset(StreamID(1), .cancel)
         session.machine.raiseWindow(to: 1 << 20)

@@ -78,7 +78,8 @@ import Testing
             "sent RST_STREAM 1 PROTOCOL_ERROR"),
         MachineRow(
             "[H-8.4] a response before the request is over, and then NO_ERROR", client,
-            Wire.response(3, 413, end: true) + Wire.reset(3, 0), "response 3 413", "end 3", "reset 3 NO_ERROR"),
+            Wire.response(3, 413, end: true) + Wire.reset(3, 0), "response 3 413", "end 3", "reset 3 NO_ERROR"
+        ),
     ]
 
     static let states: [MachineRow] = [
@@ -158,14 +159,17 @@ import Testing
 
     static let refusals: [MachineRow] = [
         MachineRow(
-            "[H-5.8] one stream too many is refused, and its block still decoded", server(maxConcurrentStreams: 1),
-            Wire.post(1) + tabled(3, inserts) + Wire.data(1, end: true) + Wire.data(3, "late") + Wire.window(3, 1)
+            "[H-5.8] one stream too many is refused, and its block still decoded",
+            server(maxConcurrentStreams: 1),
+            Wire.post(1) + tabled(3, inserts) + Wire.data(1, end: true) + Wire.data(3, "late")
+                + Wire.window(3, 1)
                 + Wire.reset(1) + tabled(5, finds),
             "request 1 POST /", "end 1", "reset 1 CANCEL", "request 5 GET /", "end 5",
             "sent RST_STREAM 3 REFUSED_STREAM"),
         MachineRow(
             "[H-4.4] the block of a cancelled stream is decoded", cancelled,
-            Wire.frame(1, 4, on: 1, Octets.hex("88 40 01 61 01 62")) + Wire.frame(1, 4, on: 3, Octets.hex("88 be")),
+            Wire.frame(1, 4, on: 1, Octets.hex("88 40 01 61 01 62"))
+                + Wire.frame(1, 4, on: 3, Octets.hex("88 be")),
             "response 3 200"),
         MachineRow(
             "[H-4.4] the block of a list over a limit is decoded", server,
@@ -190,9 +194,11 @@ import Testing
             "PRIORITY of a wrong length on an idle stream", server, Wire.frame(2, on: 1, [0, 0, 0, 0]),
             error: .frame(.wrongLength(.priority, length: 4))),
         MachineRow(
-            "PRIORITY of a wrong length on a stream that is over", cancelled, Wire.frame(2, on: 1, [0, 0, 0, 0])),
+            "PRIORITY of a wrong length on a stream that is over", cancelled,
+            Wire.frame(2, on: 1, [0, 0, 0, 0])),
         MachineRow(
-            "[H-6.3] PRIORITY means nothing on any stream", server, Wire.frame(2, on: 9, [0, 0, 0, 0, 0]) + Wire.get(1),
+            "[H-6.3] PRIORITY means nothing on any stream", server,
+            Wire.frame(2, on: 9, [0, 0, 0, 0, 0]) + Wire.get(1),
             "request 1 GET /", "end 1"),
         MachineRow(
             "[H-6.12] another frame inside a header block", server,
@@ -223,7 +229,8 @@ import Testing
         for stream in session.machine.openStreams { session.machine.reset(stream, .cancel) }
         _ = session.sent()
         // Stream 1 is forgotten, stream 19 is not: frames on either are ignored.
-        session.receive(Wire.response(1) + Wire.response(19) + Wire.data(19, count: 1_000) + Wire.window(1, 1))
+        session.receive(
+            Wire.response(1) + Wire.response(19) + Wire.data(19, count: 1_000) + Wire.window(1, 1))
         session.receive(Wire.times(8, Wire.data(1, count: 1_000)))
         #expect(session.takeLines() == [])
         session.receive(Wire.data(1, count: 1_000))

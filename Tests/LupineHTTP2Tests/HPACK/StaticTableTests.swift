@@ -64,7 +64,9 @@ import Testing
 
     @Test("[H-10.1] indices that are well known from elsewhere") func wellKnownIndices() throws {
         for row in Self.wellKnown { #expect(try Self.decoded([row.octet]) == row.field) }
-        for row in Self.wellKnownNames { #expect(try Self.decoded([row.octet, 1, 0x78]) == row.name + ": x") }
+        for row in Self.wellKnownNames {
+            #expect(try Self.decoded([row.octet, 1, 0x78]) == row.name + ": x")
+        }
     }
 
     /// Appendix A is sorted by name; the one exception is `accept`, which stands behind the names that begin with it.
