@@ -35,12 +35,12 @@ import Testing
         Row("a window before anything", size: 65_535),
         Row("all of it", .debit(65_535), size: 0),
         Row(
-            "[RFC 9113 §6.9] one octet too many", .debit(65_536), size: 65_535,
+            "[H-6.14] one octet too many", .debit(65_536), size: 65_535,
             .exceeded(window: 65_535, count: 65_536)),
         Row("an empty frame needs no room", from: 0, .debit(0), size: 0),
         Row("up to the largest", .credit(0x7FFF_0000), size: largest),
         Row(
-            "[RFC 9113 §6.9.1] one octet over the largest", .credit(0x7FFF_0001), size: 65_535,
+            "[H-6.16] one octet over the largest", .credit(0x7FFF_0001), size: 65_535,
             .overflow(window: 65_535, increment: 0x7FFF_0001)),
         Row(
             "the largest increment to a full window", from: largest, .credit(largest), size: largest,
@@ -49,20 +49,20 @@ import Testing
             "no increment is so large", from: 0, .credit(.max), size: 0,
             .overflow(window: 0, increment: .max)),
         Row(
-            "[RFC 9113 §6.9.2] a window below zero", .debit(60_000), .initial(from: 65_535, to: 16_384),
+            "[H-6.17] a window below zero", .debit(60_000), .initial(from: 65_535, to: 16_384),
             size: -43_616),
         Row(
             "a window below zero takes nothing", from: 0, .initial(from: 1, to: 0), .debit(1), size: -1,
             .exceeded(window: -1, count: 1)),
         Row("an empty frame in a window below zero", from: 0, .initial(from: 1, to: 0), .debit(0), size: -1),
         Row(
-            "[RFC 9113 §6.9.2] a window below zero grows again", .debit(65_535),
+            "[H-6.17] a window below zero grows again", .debit(65_535),
             .initial(from: 65_535, to: 0), .credit(65_536), size: 1),
         Row(
             "the smallest window and the largest increment", from: 0, .initial(from: largest, to: 0),
             .credit(largest), size: 0),
         Row(
-            "[RFC 9113 §6.9.2] a setting takes a window over the largest", from: largest,
+            "[H-6.16] a setting takes a window over the largest", from: largest,
             .initial(from: 65_535, to: 65_536), size: largest, .overflow(window: largest, increment: 1)),
         Row("a setting takes a window to the largest", .initial(from: 65_535, to: largest), size: largest),
         Row("no window is larger", from: .max, size: largest),

@@ -20,16 +20,16 @@ enum FrameReaderControlRows {
             "a client's first octets and frame", to: .server, isWhole: true,
             FrameReader.clientPreface + WireFrames.settings, "SETTINGS "),
         Row(
-            "[RFC 9113 §3.4] HTTP/1.1 to a server", to: .server, isWhole: true, text("GET / HTTP/1.1\r\n"),
+            "[H-3.1] HTTP/1.1 to a server", to: .server, isWhole: true, text("GET / HTTP/1.1\r\n"),
             error: .invalidPreface(octet: 0x47, offset: 0)),
         Row(
-            "[RFC 9113 §3.4] a preface that is not quite one", to: .server, isWhole: true,
+            "[H-3.1] a preface that is not quite one", to: .server, isWhole: true,
             text("PRI * HTTP/2.0\r\n\r\nSM\r\n\n"), error: .invalidPreface(octet: 0x0A, offset: 22)),
         Row(
-            "[RFC 9113 §3.4] another frame before SETTINGS", isWhole: true, frame(6, 0, zeros(8)),
+            "[H-3.2] another frame before SETTINGS", isWhole: true, frame(6, 0, zeros(8)),
             error: .settingsExpected(.ping)),
         Row(
-            "[RFC 9113 §3.4] another frame behind the preface", to: .server, isWhole: true,
+            "[H-3.2] another frame behind the preface", to: .server, isWhole: true,
             FrameReader.clientPreface + frame(1, 4, on: 1), error: .settingsExpected(.headers)),
         Row(
             "an acknowledgement before SETTINGS", isWhole: true, frame(4, 1),
@@ -47,74 +47,74 @@ enum FrameReaderControlRows {
             "SETTINGS SETTINGS_HEADER_TABLE_SIZE=4096 setting 153=4294967295"),
         Row("an acknowledgement", frame(4, 1), "SETTINGS acknowledged"),
         Row(
-            "[RFC 9113 §6.5] an acknowledgement with a payload", frame(4, 1, zeros(6)),
+            "[H-6.5] an acknowledgement with a payload", frame(4, 1, zeros(6)),
             error: .wrongLength(.settings, length: 6)),
         Row(
-            "[RFC 9113 §6.5] settings on a stream", frame(4, on: 1),
+            "[H-4.6] settings on a stream", frame(4, on: 1),
             error: .connectionNeeded(.settings, StreamID(1))),
         Row(
-            "[RFC 9113 §6.5] five octets of settings", frame(4, 0, zeros(5)),
+            "[H-6.5] five octets of settings", frame(4, 0, zeros(5)),
             error: .wrongLength(.settings, length: 5)),
         Row(
-            "[RFC 9113 §6.5] seven octets of settings", frame(4, 0, zeros(7)),
+            "[H-6.5] seven octets of settings", frame(4, 0, zeros(7)),
             error: .wrongLength(.settings, length: 7)),
     ]
 
     private static let control: [Row] = [
         Row("PRIORITY", frame(2, on: 5, zeros(5)), "PRIORITY 5"),
         Row(
-            "[RFC 9113 §6.3] PRIORITY of another length concerns its stream",
+            "[H-6.3] PRIORITY of another length concerns its stream",
             frame(2, on: 5, zeros(4)) + frame(2, on: 5, zeros(6)) + frame(2, on: 5, zeros(5)),
             "stream 5: FRAME_SIZE_ERROR: PRIORITY cannot have 4 octets",
             "stream 5: FRAME_SIZE_ERROR: PRIORITY cannot have 6 octets", "PRIORITY 5"),
-        Row("[RFC 9113 §6.3] PRIORITY on stream 0", frame(2, 0, zeros(5)), error: .streamNeeded(.priority)),
+        Row("[H-4.6] PRIORITY on stream 0", frame(2, 0, zeros(5)), error: .streamNeeded(.priority)),
         Row("RST_STREAM", frame(3, on: 1, [0, 0, 0, 8]), "RST_STREAM 1 CANCEL"),
-        Row("[RFC 9113 §7] an unknown code", frame(3, on: 1, [0, 0, 1, 0]), "RST_STREAM 1 error code 256"),
+        Row("[H-7.1] an unknown code", frame(3, on: 1, [0, 0, 1, 0]), "RST_STREAM 1 error code 256"),
         Row(
-            "[RFC 9113 §6.4] RST_STREAM on stream 0", frame(3, 0, zeros(4)), error: .streamNeeded(.rstStream)),
+            "[H-4.6] RST_STREAM on stream 0", frame(3, 0, zeros(4)), error: .streamNeeded(.rstStream)),
         Row(
-            "[RFC 9113 §6.4] RST_STREAM of three octets", frame(3, on: 1, zeros(3)),
+            "[H-6.4] RST_STREAM of three octets", frame(3, on: 1, zeros(3)),
             error: .wrongLength(.rstStream, length: 3)),
         Row(
-            "[RFC 9113 §6.4] RST_STREAM of five octets", frame(3, on: 1, zeros(5)),
+            "[H-6.4] RST_STREAM of five octets", frame(3, on: 1, zeros(5)),
             error: .wrongLength(.rstStream, length: 5)),
         Row("PING", frame(6, 0, [1, 0, 0, 0, 0, 0, 0, 2]), "PING 72057594037927938"),
         Row("a PING's answer", frame(6, 1, zeros(7) + [9]), "PING 9 acknowledged"),
         Row(
-            "[RFC 9113 §6.7] PING on a stream", frame(6, on: 1, zeros(8)),
+            "[H-4.6] PING on a stream", frame(6, on: 1, zeros(8)),
             error: .connectionNeeded(.ping, StreamID(1))),
         Row(
-            "[RFC 9113 §6.7] PING of seven octets", frame(6, 0, zeros(7)),
+            "[H-6.11] PING of seven octets", frame(6, 0, zeros(7)),
             error: .wrongLength(.ping, length: 7)),
         Row(
-            "[RFC 9113 §6.7] a PING's answer of nine octets", frame(6, 1, zeros(9)),
+            "[H-6.11] a PING's answer of nine octets", frame(6, 1, zeros(9)),
             error: .wrongLength(.ping, length: 9)),
         Row("GOAWAY", frame(7, 0, [0x80, 0, 0, 7, 0, 0, 0, 0]), "GOAWAY 7 NO_ERROR ''"),
         Row(
             "GOAWAY with debug data", frame(7, 0, [0, 0, 0, 7, 0, 0, 0, 11] + text("calm")),
             "GOAWAY 7 ENHANCE_YOUR_CALM 'calm'"),
         Row(
-            "[RFC 9113 §6.8] GOAWAY on a stream", frame(7, on: 1, zeros(8)),
+            "[H-4.6] GOAWAY on a stream", frame(7, on: 1, zeros(8)),
             error: .connectionNeeded(.goAway, StreamID(1))),
         Row(
-            "[RFC 9113 §4.2] GOAWAY of seven octets", frame(7, 0, zeros(7)),
+            "[H-4.5] GOAWAY of seven octets", frame(7, 0, zeros(7)),
             error: .wrongLength(.goAway, length: 7)),
         Row(
             "WINDOW_UPDATE of a stream and of the connection",
             frame(8, on: 1, [0, 0, 0, 1]) + frame(8, 0, [0xFF, 0xFF, 0xFF, 0xFF]),
             "WINDOW_UPDATE 1 +1", "WINDOW_UPDATE 0 +2147483647"),
         Row(
-            "[RFC 9113 §6.9] nothing more for a stream concerns that stream",
+            "[H-6.15] nothing more for a stream concerns that stream",
             frame(8, on: 1, [0x80, 0, 0, 0]) + frame(8, on: 3, [0, 0, 0, 1]),
             "stream 1: PROTOCOL_ERROR: WINDOW_UPDATE on stream 1 adds nothing", "WINDOW_UPDATE 3 +1"),
         Row(
-            "[RFC 9113 §6.9] nothing more for the connection", frame(8, 0, zeros(4)),
+            "[H-6.15] nothing more for the connection", frame(8, 0, zeros(4)),
             error: .zeroIncrement(.connection)),
         Row(
-            "[RFC 9113 §6.9] WINDOW_UPDATE of three octets", frame(8, on: 1, zeros(3)),
+            "[H-6.15] WINDOW_UPDATE of three octets", frame(8, on: 1, zeros(3)),
             error: .wrongLength(.windowUpdate, length: 3)),
         Row(
-            "[RFC 9113 §6.9] WINDOW_UPDATE of five octets", frame(8, 0, zeros(5)),
+            "[H-6.15] WINDOW_UPDATE of five octets", frame(8, 0, zeros(5)),
             error: .wrongLength(.windowUpdate, length: 5)),
     ]
 
@@ -126,19 +126,19 @@ enum FrameReaderControlRows {
             "PRIORITY_UPDATE without a value", to: .server, frame(0x10, 0, [0x80, 0, 0, 5]),
             "PRIORITY_UPDATE 5 ''"),
         Row(
-            "[RFC 9218 §7.1] PRIORITY_UPDATE to a client", frame(0x10, 0, [0, 0, 0, 5]),
+            "[H-9.2] PRIORITY_UPDATE to a client", frame(0x10, 0, [0, 0, 0, 5]),
             error: .priorityUpdateFromServer),
         Row(
-            "[RFC 9218 §7.1] PRIORITY_UPDATE on a stream", to: .server, frame(0x10, on: 5, [0, 0, 0, 5]),
+            "[H-4.6] PRIORITY_UPDATE on a stream", to: .server, frame(0x10, on: 5, [0, 0, 0, 5]),
             error: .connectionNeeded(.priorityUpdate, StreamID(5))),
         Row(
-            "[RFC 9218 §7.1] PRIORITY_UPDATE of stream 0", to: .server, frame(0x10, 0, zeros(4)),
+            "[H-9.2] PRIORITY_UPDATE of stream 0", to: .server, frame(0x10, 0, zeros(4)),
             error: .priorityUpdateOfConnection),
         Row(
-            "[RFC 9218 §7.1] PRIORITY_UPDATE of three octets", to: .server, frame(0x10, 0, zeros(3)),
+            "[H-4.5] PRIORITY_UPDATE of three octets", to: .server, frame(0x10, 0, zeros(3)),
             error: .wrongLength(.priorityUpdate, length: 3)),
         Row(
-            "[RFC 9113 §4.1, §5.5] unknown frames on any stream are ignored",
+            "[H-4.1] unknown frames on any stream are ignored",
             frame(0xEE, 0xFF, on: 9, text("abc")) + frame(0x0A) + frame(0xFF, 0, zeros(300)) + frame(4, 1),
             "ignored a frame of type 238 on 9", "ignored a frame of type 10 on 0",
             "ignored a frame of type 255 on 0", "SETTINGS acknowledged"),
@@ -147,16 +147,16 @@ enum FrameReaderControlRows {
     private static let sizes: [Row] =
         ([0, 1, 2, 3, 4, 5, 6, 7, 8, 0xEE] as [UInt8]).map { type in
             Row(
-                "[RFC 9113 §4.2] a frame of type \(type) over the largest size",
+                "[H-4.2] a frame of type \(type) over the largest size",
                 frame(type, 4, on: 1, length: 16_385),
                 error: .frameTooLarge(FrameType(rawValue: type), length: 16_385, allowed: 16_384))
         } + [
             Row(
-                "[RFC 9113 §4.2] CONTINUATION over the largest size",
+                "[H-4.2] CONTINUATION over the largest size",
                 frame(1, on: 1) + frame(9, 4, on: 1, length: 0xFF_FFFF),
                 error: .frameTooLarge(.continuation, length: 16_777_215, allowed: 16_384)),
             Row(
-                "[RFC 9113 §4.2] DATA of the largest size", frame(0, 1, on: 1, length: 16_384),
+                "[H-4.2] DATA of the largest size", frame(0, 1, on: 1, length: 16_384),
                 "DATA 1 of 16384"),
             Row("HEADERS of the largest size", frame(1, 4, on: 1, zeros(16_384)), "HEADERS 1 of 16384"),
         ]

@@ -46,7 +46,7 @@ import Testing
             "end of DATA 1, of the stream"),
         Row("empty DATA", frame(0, 1, on: 3), "DATA 3 of 0", "end of DATA 3, of the stream"),
         Row(
-            "[RFC 9113 §6.1] padding counts and is not content",
+            "[H-6.1] padding counts and is not content",
             frame(0, 8, on: 1, [3] + text("ab") + zeros(3)), "DATA 1 of 6", "content 'ab'", "end of DATA 1"),
         Row(
             "a padding length of zero", frame(0, 8, on: 1, [0] + text("ab")), "DATA 1 of 3", "content 'ab'",
@@ -59,20 +59,20 @@ import Testing
             "the longest padding", frame(0, 8, on: 1, [255] + text("a") + zeros(255)), "DATA 1 of 257",
             "content 'a'", "end of DATA 1"),
         Row(
-            "[RFC 9113 §4.1] unknown flags are ignored", frame(0, 0xF6, on: 1, text("a")), "DATA 1 of 1",
+            "[H-4.1] unknown flags are ignored", frame(0, 0xF6, on: 1, text("a")), "DATA 1 of 1",
             "content 'a'", "end of DATA 1"),
         Row(
-            "[RFC 9113 §4.1] the reserved bit is ignored", frame(0, on: 0x8000_0001, text("a")),
+            "[H-4.1] the reserved bit is ignored", frame(0, on: 0x8000_0001, text("a")),
             "DATA 1 of 1", "content 'a'", "end of DATA 1"),
-        Row("[RFC 9113 §6.1] DATA on stream 0", frame(0), error: .streamNeeded(.data)),
+        Row("[H-4.6] DATA on stream 0", frame(0), error: .streamNeeded(.data)),
         Row(
-            "[RFC 9113 §6.1] as much padding as payload", frame(0, 8, on: 1, [1]), "DATA 1 of 1",
+            "[H-6.1] as much padding as payload", frame(0, 8, on: 1, [1]), "DATA 1 of 1",
             error: .paddingTooLong(.data, padding: 1, room: 0)),
         Row(
             "more padding than payload", frame(0, 8, on: 1, [3, 0, 0]), "DATA 1 of 3",
             error: .paddingTooLong(.data, padding: 3, room: 2)),
         Row(
-            "[RFC 9113 §4.2] padded DATA without a padding length", frame(0, 8, on: 1),
+            "[H-4.5] padded DATA without a padding length", frame(0, 8, on: 1),
             error: .wrongLength(.data, length: 0)),
     ]
 
@@ -88,24 +88,24 @@ import Testing
             "padding and a priority", frame(1, 0x2D, on: 1, [1] + zeros(5) + text("abc") + zeros(1)),
             "HEADERS 1 'abc', end of the stream"),
         Row(
-            "[RFC 9113 §6.2] as much padding as there is room for", frame(1, 0x0C, on: 1, [2, 0, 0]),
+            "[H-6.2] as much padding as there is room for", frame(1, 0x0C, on: 1, [2, 0, 0]),
             "HEADERS 1 ''"),
         Row(
-            "[RFC 9113 §6.2] more padding than room", frame(1, 0x0C, on: 1, [3, 0, 0]),
+            "[H-6.2] more padding than room", frame(1, 0x0C, on: 1, [3, 0, 0]),
             error: .paddingTooLong(.headers, padding: 3, room: 2)),
         Row(
             "more padding than room behind a priority", frame(1, 0x2C, on: 1, [3] + zeros(5) + [0, 0]),
             error: .paddingTooLong(.headers, padding: 3, room: 2)),
         Row(
-            "[RFC 9113 §4.2] a block without its padding length", frame(1, 0x0C, on: 1),
+            "[H-4.5] a block without its padding length", frame(1, 0x0C, on: 1),
             error: .wrongLength(.headers, length: 0)),
         Row(
-            "[RFC 9113 §4.2] a block without its priority", frame(1, 0x24, on: 1, zeros(4)),
+            "[H-4.5] a block without its priority", frame(1, 0x24, on: 1, zeros(4)),
             error: .wrongLength(.headers, length: 4)),
         Row(
             "a block without all of its priority and padding length", frame(1, 0x2C, on: 1, zeros(5)),
             error: .wrongLength(.headers, length: 5)),
-        Row("[RFC 9113 §6.2] HEADERS on stream 0", frame(1, 4), error: .streamNeeded(.headers)),
+        Row("[H-4.6] HEADERS on stream 0", frame(1, 4), error: .streamNeeded(.headers)),
     ]
 
     static let blocks: [Row] = [
@@ -122,7 +122,7 @@ import Testing
             frame(1, on: 1, text("a")) + frame(9, 4, on: 1) + frame(1, 4, on: 3, text("b")),
             "HEADERS 1 'a'", "HEADERS 3 'b'"),
         Row(
-            "[RFC 9113 §6.2] another frame inside a block", frame(1, on: 1) + frame(0, on: 1),
+            "[H-6.12] another frame inside a block", frame(1, on: 1) + frame(0, on: 1),
             error: .headerBlockInterrupted(StreamID(1), by: .data, on: StreamID(1))),
         Row(
             "a PING inside a block", frame(1, on: 1) + frame(6, 0, zeros(8)),
@@ -131,19 +131,19 @@ import Testing
             "HEADERS inside a block", frame(1, on: 1) + frame(1, 4, on: 1),
             error: .headerBlockInterrupted(StreamID(1), by: .headers, on: StreamID(1))),
         Row(
-            "[RFC 9113 §6.10] CONTINUATION on another stream", frame(1, on: 1) + frame(9, 4, on: 3),
+            "[H-6.12] CONTINUATION on another stream", frame(1, on: 1) + frame(9, 4, on: 3),
             error: .headerBlockInterrupted(StreamID(1), by: .continuation, on: StreamID(3))),
         Row(
-            "[RFC 9113 §6.10] CONTINUATION on stream 0 inside a block", frame(1, on: 1) + frame(9, 4),
+            "[H-6.12] CONTINUATION on stream 0 inside a block", frame(1, on: 1) + frame(9, 4),
             error: .headerBlockInterrupted(StreamID(1), by: .continuation, on: .connection)),
         Row(
-            "[RFC 9113 §5.5] an unknown frame inside a block", frame(1, on: 1) + frame(0xEE, on: 1),
+            "[H-6.12] an unknown frame inside a block", frame(1, on: 1) + frame(0xEE, on: 1),
             error: .headerBlockInterrupted(StreamID(1), by: FrameType(rawValue: 0xEE), on: StreamID(1))),
         Row(
-            "[RFC 9113 §6.10] CONTINUATION without a block", frame(9, 4, on: 1),
+            "[H-6.12] CONTINUATION without a block", frame(9, 4, on: 1),
             error: .unexpectedContinuation(StreamID(1))),
         Row(
-            "[RFC 9113 §6.10] CONTINUATION behind a whole block", frame(1, 4, on: 1) + frame(9, 4, on: 1),
+            "[H-6.12] CONTINUATION behind a whole block", frame(1, 4, on: 1) + frame(9, 4, on: 1),
             "HEADERS 1 ''", error: .unexpectedContinuation(StreamID(1))),
         Row("CONTINUATION on stream 0", frame(9, 4), error: .unexpectedContinuation(.connection)),
     ]
@@ -158,25 +158,25 @@ import Testing
             frame(5, on: 1, [0, 0, 0, 4] + text("a")) + frame(9, 4, on: 1, text("b")),
             "PUSH_PROMISE 1 of 4 'ab'"),
         Row(
-            "[RFC 9113 §6.6] a promise on stream 0", frame(5, 4, zeros(4)),
+            "[H-4.6] a promise on stream 0", frame(5, 4, zeros(4)),
             error: .streamNeeded(.pushPromise)),
         Row(
-            "[RFC 9113 §6.6] a promise that was refused", allowsPush: false,
+            "[H-6.7] a promise that was refused", allowsPush: false,
             frame(5, 4, on: 1, [0, 0, 0, 2]), error: .pushNotAllowed),
         Row(
-            "[RFC 9113 §8.4] a promise to a server", to: .server, frame(5, 4, on: 1, [0, 0, 0, 2]),
+            "[H-6.7] a promise to a server", to: .server, frame(5, 4, on: 1, [0, 0, 0, 2]),
             error: .pushNotAllowed),
         Row(
-            "[RFC 9113 §6.6] a promise of stream 0", frame(5, 4, on: 1, zeros(4)),
+            "[H-6.6] a promise of stream 0", frame(5, 4, on: 1, zeros(4)),
             error: .invalidPromisedStream(.connection)),
         Row(
-            "[RFC 9113 §5.1.1] a promise of a client's stream", frame(5, 4, on: 1, [0, 0, 0, 3]),
+            "[H-6.6] a promise of a client's stream", frame(5, 4, on: 1, [0, 0, 0, 3]),
             error: .invalidPromisedStream(StreamID(3))),
         Row(
-            "[RFC 9113 §4.2] a promise of nothing", frame(5, 4, on: 1, zeros(3)),
+            "[H-4.5] a promise of nothing", frame(5, 4, on: 1, zeros(3)),
             error: .wrongLength(.pushPromise, length: 3)),
         Row(
-            "[RFC 9113 §6.6] more padding than room behind a promise",
+            "[H-6.6] more padding than room behind a promise",
             frame(5, 0x0C, on: 1, [2, 0, 0, 0, 2, 0]),
             error: .paddingTooLong(.pushPromise, padding: 2, room: 1)),
     ]

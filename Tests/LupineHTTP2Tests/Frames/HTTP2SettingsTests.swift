@@ -37,7 +37,7 @@ import Testing
         Row(Setting.Identifier(rawValue: 0x4242), .max),
     ]
 
-    @Test("[RFC 9113 §6.5.2] the values of each setting", arguments: rows) func takes(_ row: Row) throws {
+    @Test("[H-6.8] the values of each setting", arguments: rows) func takes(_ row: Row) throws {
         let setting = Setting(row.identifier, row.value)
         var settings = HTTP2Settings()
         guard let code = row.code else {
@@ -49,7 +49,7 @@ import Testing
         #expect(HTTP2Error.invalidSetting(setting).code == code)
     }
 
-    @Test("[RFC 9113 §6.5.3] values are taken in the order in which they stand") func order() throws {
+    @Test("[H-6.8] values are taken in the order in which they stand") func order() throws {
         var settings = HTTP2Settings()
         try settings.apply(
             [Setting(.initialWindowSize, 1), Setting(.maxFrameSize, 20_000), Setting(.initialWindowSize, 2)],
@@ -57,7 +57,7 @@ import Testing
         #expect(settings.initialWindowSize == 2 && settings.maxFrameSize == 20_000)
     }
 
-    @Test("[RFC 8441 §3] CONNECT with a protocol is not taken back") func connectStays() throws {
+    @Test("[H-6.8] CONNECT with a protocol is not taken back") func connectStays() throws {
         var settings = HTTP2Settings()
         let on = Setting(.enableConnectProtocol, 1)
         let off = Setting(.enableConnectProtocol, 0)
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("[RFC 9218 §2.1] only the first frame speaks of priorities") func prioritiesStay() throws {
+    @Test("[H-9.3] only the first frame speaks of priorities") func prioritiesStay() throws {
         var settings = HTTP2Settings()
         let on = Setting(.noRFC7540Priorities, 1)
         try settings.apply([Setting(.noRFC7540Priorities, 0)], from: .client, isFirst: false)

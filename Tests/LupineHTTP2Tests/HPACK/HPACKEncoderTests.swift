@@ -27,7 +27,9 @@ import Testing
         ("cookies", "a", false), ("authorizatiom", "a", false), ("x", "a", false),
     ]
 
-    @Test(arguments: secrets) func sensitiveFields(_ name: String, _ value: String, _ isSecret: Bool) {
+    @Test("[H-10.9] sensitive fields are never indexed", arguments: secrets) func sensitiveFields(
+        _ name: String, _ value: String, _ isSecret: Bool
+    ) {
         var encoder = HPACKEncoder()
         for _ in 0..<2 {
             let first = Self.block(&encoder, (name, value)).first ?? 0
@@ -66,7 +68,7 @@ import Testing
         (100, [8_192], "3f 45 82"), (0, [50], "20 82"), (4_096, [-1], "20 82"),
     ]
 
-    @Test("[RFC 7541 §4.2] size updates", arguments: updates)
+    @Test("[H-10.8] size updates", arguments: updates)
     func announces(_ own: Int, _ sizes: [Int], _ expected: String) {
         var encoder = HPACKEncoder(tableSizeLimit: own)
         for size in sizes { encoder.setTableSizeLimit(size) }

@@ -146,7 +146,7 @@ import Testing
             ]),
     ]
 
-    @Test(arguments: single + several) func decodes(_ story: Story) throws {
+    @Test("[H-10.10] Appendix C, decoded", arguments: single + several) func decodes(_ story: Story) throws {
         var decoder = HPACKDecoder(tableSize: story.tableSize)
         for step in story.steps {
             let block = Octets.hex(step.bytes)
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test(arguments: single + several) func encodes(_ story: Story) {
+    @Test("[H-10.10] Appendix C, encoded", arguments: single + several) func encodes(_ story: Story) {
         var encoder = HPACKEncoder(tableSize: story.tableSize, usesHuffman: story.usesHuffman)
         for step in story.steps {
             var list = HeaderList()

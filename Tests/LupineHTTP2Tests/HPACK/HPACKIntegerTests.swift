@@ -53,7 +53,7 @@ import Testing
         (1, "01 80 80 80 80 80 80 80 80 80 80 80 80 01"),
     ]
 
-    @Test("[RFC 7541 §5.1] an integer that is too large or too long is refused", arguments: tooLarge)
+    @Test("[H-10.6] an integer that is too large or too long is refused", arguments: tooLarge)
     func refuses(_ prefix: Int, _ bytes: String) {
         #expect(throws: HPACKError.integerOverflow) { try Self.decoded(Octets.hex(bytes), prefix) }
     }

@@ -118,7 +118,7 @@ import Testing
         Row(shows: "a long code that is cut off", bytes: "ff ff fe", expected: .paddingNotOnes),
     ]
 
-    @Test("[RFC 7541 §5.2] a string that is not what its encoder may write", arguments: violations)
+    @Test("[H-10.7] a string that is not what its encoder may write", arguments: violations)
     func refuses(_ row: Row) {
         #expect(throws: row.expected) { try Self.decoded(Octets.hex(row.bytes)) }
     }

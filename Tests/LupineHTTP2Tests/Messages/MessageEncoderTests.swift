@@ -26,7 +26,7 @@ import Testing
             shows: "fields in small letters", fields: [("Accept", "*/*"), ("X-Y", "Z")],
             expected: get + ["accept: */*", "x-y: Z"]),
         Row(
-            shows: "[RFC 9113 §8.2.2] fields about the connection stay here",
+            shows: "[H-8.17] fields about the connection stay here",
             fields: [
                 ("Connection", "keep-alive, X-Hop"), ("Keep-Alive", "a"), ("Proxy-Connection", "a"),
                 ("Upgrade", "b"),
@@ -55,7 +55,7 @@ import Testing
             shows: "a URL with a path", target: .absolute("http://b/c?d=//e@f"),
             expected: [":method: GET", ":scheme: http", ":authority: b", ":path: /c?d=//e@f"]),
         Row(
-            shows: "[RFC 9113 §8.3.1] a server as a whole, behind a proxy", method: .options,
+            shows: "[H-8.17] a server as a whole, behind a proxy", method: .options,
             target: .absolute("http://b"),
             expected: [":method: OPTIONS", ":scheme: http", ":authority: b", ":path: *"]),
         Row(

@@ -41,19 +41,19 @@ import Testing
         Row("a refused tunnel", of: .response(to: .connect), [.head("403", length: "2"), .content(2), .end]),
         Row("a tunnel that is asked for", of: .request, [.head("CONNECT"), .content(9), .end]),
         Row(
-            "[RFC 9113 §8.1.1] a response to HEAD may announce what does not come", of: .response(to: .head),
+            "[H-8.3] a response to HEAD may announce what does not come", of: .response(to: .head),
             [.head("200", length: "7", ends: true)]),
-        Row("[RFC 9113 §8.1.1] 304 may, too", [.head("304", length: "7"), .content(0), .end]),
+        Row("[H-8.3] 304 may, too", [.head("304", length: "7"), .content(0), .end]),
         Row(
             "content in a response to HEAD", of: .response(to: .head), [.head("200"), .content(1)],
             .unexpectedContent),
         Row("content with 204", [.head("204"), .content(1)], .unexpectedContent),
         Row("content with 304", [.head("304", length: "1"), .content(1)], .unexpectedContent),
         Row(
-            "[RFC 9113 §8.1.1] too much content", [.head("200", length: "7"), .content(7), .content(1)],
+            "[H-8.3] too much content", [.head("200", length: "7"), .content(7), .content(1)],
             .contentLengthMismatch(announced: 7, received: 8)),
         Row(
-            "[RFC 9113 §8.1.1] too little content", [.head("200", length: "7"), .content(6), .end],
+            "[H-8.3] too little content", [.head("200", length: "7"), .content(6), .end],
             .contentLengthMismatch(announced: 7, received: 6)),
         Row(
             "too little content in front of trailers", [.head("200", length: "7"), .content(6), .trailers()],
@@ -63,20 +63,20 @@ import Testing
             .contentLengthMismatch(announced: 7, received: 0)),
         Row("a length that is none", [.head("200", length: "x")], .invalidContentLength(Excerpt("x"))),
         Row(
-            "[RFC 9113 §8.1] trailers that do not end", [.head("200"), .trailers(ends: false)],
+            "[H-8.1] trailers that do not end", [.head("200"), .trailers(ends: false)],
             .trailersWithoutEnd),
         Row("a second head", [.head("200"), .head("200")], .trailersWithoutEnd),
         Row(
             "a second head that ends", [.head("200"), .head("200", ends: true)],
             .unexpectedPseudoField(Excerpt(":status"))),
-        Row("[RFC 9113 §8.1] an interim head that ends", [.head("100", ends: true)], .interimEndsStream),
-        Row("[RFC 9113 §8.6] 101", [.head("101")], .switchingProtocols),
+        Row("[H-8.1] an interim head that ends", [.head("100", ends: true)], .interimEndsStream),
+        Row("[H-8.16] 101", [.head("101")], .switchingProtocols),
         Row("content before a head", [.content(1)], .misplacedContent),
         Row("content behind an interim head", [.head("100"), .content(1)], .misplacedContent),
         Row("content behind the end", [.head("200", ends: true), .content(1)], .misplacedContent),
         Row("an end behind an interim head", [.head("100"), .end], .endWithoutHead),
         Row(
-            "[RFC 9113 §8.5] trailers of a tunnel", of: .response(to: .connect), [.head("200"), .trailers()],
+            "[H-8.11] trailers of a tunnel", of: .response(to: .connect), [.head("200"), .trailers()],
             .misplacedHeaders),
         Row("a head behind the end", [.head("200", ends: true), .head("200")], .misplacedHeaders),
         Row(

@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test("[RFC 9113 §5.1] every event in every state", arguments: cells) func moves(_ cell: Cell) throws {
+    @Test("[H-5.10] every event in every state", arguments: cells) func moves(_ cell: Cell) throws {
         guard var machine = Self.machine(cell.role, in: cell.column) else {
             #expect(cell.code == "-")
             return
