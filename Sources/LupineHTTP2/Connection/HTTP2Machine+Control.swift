@@ -74,6 +74,8 @@ extension HTTP2Machine {
     mutating func settingsAcknowledged() throws(HTTP2ConnectionError) {
         guard let shrinkage = exchange.acknowledge() else { throw .unexpectedAcknowledgement }
         reader.maximumFrameSize = exchange.maximumFrameSize
+        // A reduction has to be heeded by the next block, even where a larger table has been announced since.
+        decoder.setTableSizeLimit(exchange.acknowledged.headerTableSize)
         decoder.setTableSizeLimit(exchange.headerTableSize)
         changeReceiveWindows(by: -shrinkage)
         tell(.settingsAcknowledged)
@@ -81,8 +83,8 @@ extension HTTP2Machine {
 
     /// The windows of all streams follow SETTINGS_INITIAL_WINDOW_SIZE; the connection's does not (§6.9.2).
     mutating func changeReceiveWindows(by difference: Int) {
-        let target = exchange.own.initialWindowSize
-        streams.forEach { _, entry in entry.receiveWindow.change(by: difference, target: target) }
+        guard difference != 0 else { return }
+        streams.forEach { _, entry in entry.receiveWindow.change(by: difference) }
     }
 
     // MARK: windows and GOAWAY

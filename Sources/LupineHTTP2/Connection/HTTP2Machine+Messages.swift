@@ -70,7 +70,7 @@ extension HTTP2Machine {
             reader: MessageReader(
                 kind, allowsProtocol: exchange.own.enableConnectProtocol, interimLimit: limits.interimHeads),
             sendWindow: FlowWindow(exchange.peer.initialWindowSize),
-            receiveWindow: ReceiveWindow(exchange.receiveInitial, target: exchange.own.initialWindowSize))
+            receiveWindow: ReceiveWindow(exchange.receiveInitial))
     }
 
     /// A header list came on an open stream.

@@ -117,7 +117,7 @@ extension HTTP2Machine {
         giveBack(count, on: stream, isOpen: true)
     }
 
-    /// Makes the connection's receive window larger; it never becomes smaller.
+    /// Makes the connection's receive window larger, up to 1 GiB; it never becomes smaller.
     package mutating func raiseWindow(to size: Int) {
         let increment = receiveWindow.raise(to: size)
         guard increment > 0, error == nil else { return }
@@ -163,7 +163,7 @@ extension HTTP2Machine {
         let growth = exchange.announce(settings, at: now)
         reader.maximumFrameSize = exchange.maximumFrameSize
         decoder.setTableSizeLimit(exchange.headerTableSize)
-        if growth > 0 { changeReceiveWindows(by: growth) }
+        changeReceiveWindows(by: growth)
         output.write { FrameWriter.settings(changes, into: &$0) }
     }
 

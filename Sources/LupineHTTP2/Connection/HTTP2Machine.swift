@@ -36,7 +36,7 @@ package struct HTTP2Machine: Sendable {
     private var failure: HTTP2ConnectionError?
 
     /// A machine for a fresh connection, whose preface waits to be sent. The connection's receive window becomes
-    /// `window`. A client never lets itself be pushed to, and header lists are announced to be limited as they are.
+    /// `window`, if that is larger than the initial one. A client never lets itself be pushed to, and header lists are announced to be limited as they are.
     package init(
         _ role: HTTP2Role, settings: HTTP2Settings = HTTP2Machine.defaultSettings,
         window: Int = FlowWindow.initial, limits: HTTP2Limits = HTTP2Limits(), at now: Duration
@@ -49,7 +49,7 @@ package struct HTTP2Machine: Sendable {
         encoder = HPACKEncoder(tableSizeLimit: limits.encoderTableOctets)
         exchange = SettingsExchange(role)
         streams = StreamTable(role, remembered: limits.rememberedStreams)
-        receiveWindow = ReceiveWindow(FlowWindow.initial, target: FlowWindow.initial)
+        receiveWindow = ReceiveWindow(FlowWindow.initial)
         floods = FloodGuard(limits: limits)
         if role == .client { output.write { $0 += FrameReader.clientPreface } }
         var settings = settings

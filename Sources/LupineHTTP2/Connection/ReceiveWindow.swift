@@ -6,16 +6,19 @@
 /// is given back in one WINDOW_UPDATE as soon as it is half of the target: a consumer that stops stops its peer, and one that
 /// reads on costs few frames. The window, what is owed and what has not been consumed are the target together.
 struct ReceiveWindow: Hashable, Sendable {
+    /// The largest target that can be asked for: there must be room left for a setting that adds to it.
+    static let largestTarget = 1 << 30
+
     private var window: FlowWindow
-    /// How large the window is when everything has been consumed.
+    /// How large the window is when everything has been consumed and given back.
     private(set) var target: Int
     /// What was consumed and has not been given back yet.
     private(set) var owed = 0
 
-    /// A window of `size`, which is the target unless the peer has not heard of a smaller one yet.
-    init(_ size: Int, target: Int) {
+    /// A window of which nothing has been taken.
+    init(_ size: Int) {
         window = FlowWindow(size)
-        self.target = target
+        target = window.size
     }
 
     /// How much the peer may send now.
@@ -30,18 +33,19 @@ struct ReceiveWindow: Hashable, Sendable {
         return owed > 0 && owed >= target / 2 ? open(by: owed) : 0
     }
 
-    /// The window becomes larger than the settings say. How much a WINDOW_UPDATE has to give, 0 when it is as large already.
+    /// The window becomes larger. How much a WINDOW_UPDATE has to give, 0 when it is as large already.
     mutating func raise(to size: Int) -> Int {
-        let growth = min(size, FlowWindow.largest) &- target
+        let growth = min(size, Self.largestTarget) &- target
         guard growth > 0 else { return 0 }
         target &+= growth
         return open(by: owed &+ growth)
     }
 
-    /// SETTINGS_INITIAL_WINDOW_SIZE changes without a WINDOW_UPDATE: by what the peer may count on from now on.
-    mutating func change(by difference: Int, target newTarget: Int) {
-        target = newTarget
-        window = FlowWindow(window.size &+ difference)
+    /// SETTINGS_INITIAL_WINDOW_SIZE changes, without a WINDOW_UPDATE, what the peer may count on.
+    mutating func change(by difference: Int) {
+        let before = window.size
+        window = FlowWindow(before &+ difference)
+        target &+= window.size &- before
     }
 
     private mutating func open(by increment: Int) -> Int {

@@ -16,7 +16,7 @@ struct SettingsExchange: Sendable {
     /// What this end has announced last.
     private(set) var own = HTTP2Settings()
     /// What the peer has acknowledged last.
-    private var acknowledged = HTTP2Settings()
+    private(set) var acknowledged = HTTP2Settings()
     private var pending: [Announcement] = []
     /// What the peer has set.
     private(set) var peer = HTTP2Settings()

@@ -162,7 +162,7 @@ import Testing
         #expect(
             session.sent() == [
                 "sent WINDOW_UPDATE 0 +34465", "sent WINDOW_UPDATE 1 +14465",
-                "sent WINDOW_UPDATE 1 +2147403647",
+                "sent WINDOW_UPDATE 1 +1073661824",
             ])
         session.receive(Wire.response(1) + Wire.times(6, Wire.data(1, count: 16_384)))
         session.machine.consumed(49_152, on: StreamID(1))

@@ -157,6 +157,22 @@ import Testing
         #expect(session.machine.error == .compression(.missingSizeUpdate(allowed: 0)))
     }
 
+    @Test("[H-10.3] a reduction between two announcements is to be told of") func tableSizeInBetween() {
+        for (block, isHeeded) in [([0x20, 0x3F, 0xE1, 0x1F, 0x88], true), ([0x88], false)]
+            as [([UInt8], Bool)]
+        {
+            var session = MachineSession.opened(.client, gets: 1)
+            var settings = session.machine.settings
+            for size in [0, 4_096] {
+                settings.headerTableSize = size
+                session.machine.change(settings, at: .zero)
+            }
+            session.receive(Wire.times(2, Wire.settingsAck) + Wire.frame(1, 5, on: 1, block))
+            #expect(
+                session.machine.error == (isHeeded ? nil : .compression(.missingSizeUpdate(allowed: 0))))
+        }
+    }
+
     @Test func aMachineThatHasFailedGoesOnFailing() {
         var session = MachineSession.opened(.client, gets: 1)
         session.receive(Wire.settingsAck)
