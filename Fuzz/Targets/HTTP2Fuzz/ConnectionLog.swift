@@ -36,6 +36,7 @@ struct ConnectionLog {
     consuming func run(_ steps: [ConnectionStep], _ cuts: Cuts) -> Transcript {
         for step in steps where machine.error == nil {
             perform(step, cuts)
+            requireSums()
             require(machine.streamCount <= 256, "\(machine.streamCount) streams are open")
             require(machine.headerTableSizes.encoder <= 4_096, "the encoder's table is too large")
             require(machine.headerTableSizes.decoder <= 4_096, "the decoder's table is too large")
@@ -44,6 +45,13 @@ struct ConnectionLog {
         flush()
         requireFrames()
         return Transcript(lines: lines, sent: sent)
+    }
+
+    /// What may still come, what is owed and what has not been consumed are the connection's window together.
+    private func requireSums() {
+        guard machine.error == nil, machine.isBetweenFrames else { return }
+        let sum = machine.receiveRoom + machine.owedOctets + held.values.reduce(0, +)
+        require(sum == machine.windowTarget, "\(sum) of \(machine.windowTarget) octets are accounted for")
     }
 
     private mutating func perform(_ step: ConnectionStep, _ cuts: Cuts) {

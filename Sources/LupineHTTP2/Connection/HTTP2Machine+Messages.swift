@@ -123,7 +123,7 @@ extension HTTP2Machine {
         case .connectionError(let code):
             throw .unexpectedFrame(.data, stream, code)
         }
-        _ = incoming.handle(.begin(stream, total: count, isWanted: isWanted))
+        _ = incoming.handle(.begin(total: count, isWanted: isWanted))
     }
 
     /// Takes the frame's octets out of the stream's window. Whether its content is wanted.
@@ -164,10 +164,7 @@ extension HTTP2Machine {
         _ stream: StreamID, _ range: Range<Int>, _ now: Duration
     ) throws(HTTP2ConnectionError) {
         // The owner may have reset the stream since the frame began.
-        guard let room = streams.entries[stream]?.reader.contentRoom else {
-            _ = incoming.handle(.drop)
-            return
-        }
+        let room = streams.entries[stream]?.reader.contentRoom ?? 0
         let count = min(room, range.count)
         if count > 0, incoming.handle(.content(count)) == .deliver {
             unconsumed &+= count
@@ -179,21 +176,23 @@ extension HTTP2Machine {
                 if count < range.count { try entry.reader.content(1) }
             }
         } catch {
-            _ = incoming.handle(.drop)
             try failStream(stream, .message(error), now)
         }
+        guard count < range.count else { return }
+        _ = incoming.handle(.drop)
+        _ = incoming.handle(.content(range.count &- count))
     }
 
     /// The DATA frame is over: what did not go upward goes back to the windows.
     mutating func dataEnded(
         _ stream: StreamID, _ endsStream: Bool, _ now: Duration
     ) throws(HTTP2ConnectionError) {
-        guard case .settle(let delivered, let dropped, let isWanted) = incoming.handle(.end) else { return }
-        giveBack(dropped, on: stream, isOpen: isWanted)
-        floods.earnPadding(delivered)
-        if isWanted { try floods.spend(.paddingOctets, dropped, at: now) }
-        if delivered >= FloodGuard.leastContent { floods.earn(.received) }
-        if delivered == 0, !endsStream { try floods.spend(.emptyData, at: now) }
+        guard case .settle(let count, let isWanted) = incoming.handle(.end) else { return }
+        giveBack(count.dropped, on: stream, isOpen: isWanted)
+        floods.earnPadding(count.content)
+        try floods.spend(.paddingOctets, count.padding, at: now)
+        if count.delivered >= FloodGuard.leastContent { floods.earn(.received) }
+        if count.content == 0, !endsStream { try floods.spend(.emptyData, at: now) }
         guard isWanted, endsStream, streams.entries[stream] != nil else { return }
         do throws(MessageError) {
             try streams.with(stream) { entry throws(MessageError) in try entry.reader.end() }

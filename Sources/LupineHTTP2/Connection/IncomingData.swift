@@ -2,17 +2,28 @@
 
 /// The DATA frame that is being received: what of it goes upward, and what the windows get back at its end.
 struct IncomingData: Hashable, Sendable {
+    /// Octets of a frame: of its whole payload, of its content so far, and of content that went upward.
+    struct Count: Hashable, Sendable {
+        var total: Int
+        var content = 0
+        var delivered = 0
+
+        /// What nobody will consume: padding, and content that was dropped.
+        var dropped: Int { total &- delivered }
+        var padding: Int { total &- content }
+    }
+
     private enum State: Hashable, Sendable {
         case none  // → delivering, dropping
         /// Its content goes upward.
-        case delivering(StreamID, total: Int, delivered: Int)  // → dropping, none
+        case delivering(Count)  // → dropping, none
         /// Nobody wants its content, or what is left of it.
-        case dropping(StreamID, total: Int, delivered: Int)  // → none
+        case dropping(Count)  // → none
     }
 
     enum Event: Hashable, Sendable {
         /// A frame begins whose payload has so many octets.
-        case begin(StreamID, total: Int, isWanted: Bool)
+        case begin(total: Int, isWanted: Bool)
         /// Its stream takes no more.
         case drop
         case content(Int)
@@ -24,8 +35,8 @@ struct IncomingData: Hashable, Sendable {
         case nothing
         /// The content at hand goes upward.
         case deliver
-        /// The frame is over: so many octets were content that went upward, so many were padding or dropped.
-        case settle(delivered: Int, dropped: Int, isWanted: Bool)
+        /// The frame is over, and its stream may still take it or not.
+        case settle(Count, isWanted: Bool)
     }
 
     private var state = State.none
@@ -33,27 +44,28 @@ struct IncomingData: Hashable, Sendable {
     /// The only writer of `state`.
     mutating func handle(_ event: Event) -> Action {
         switch (state, event) {
-        case (.none, .begin(let stream, let total, let isWanted)),
-            (.delivering, .begin(let stream, let total, let isWanted)),
-            (.dropping, .begin(let stream, let total, let isWanted)):
-            state =
-                isWanted
-                ? .delivering(stream, total: total, delivered: 0)
-                : .dropping(stream, total: total, delivered: 0)
+        case (_, .begin(let total, let isWanted)):
+            state = isWanted ? .delivering(Count(total: total)) : .dropping(Count(total: total))
             return .nothing
-        case (.delivering(let stream, let total, let delivered), .drop):
-            state = .dropping(stream, total: total, delivered: delivered)
+        case (.delivering(let count), .drop):
+            state = .dropping(count)
             return .nothing
-        case (.delivering(let stream, let total, let delivered), .content(let count)):
-            state = .delivering(stream, total: total, delivered: delivered &+ count)
+        case (.delivering(var count), .content(let more)):
+            count.content &+= more
+            count.delivered &+= more
+            state = .delivering(count)
             return .deliver
-        case (.delivering(_, let total, let delivered), .end):
+        case (.dropping(var count), .content(let more)):
+            count.content &+= more
+            state = .dropping(count)
+            return .nothing
+        case (.delivering(let count), .end):
             state = .none
-            return .settle(delivered: delivered, dropped: total &- delivered, isWanted: true)
-        case (.dropping(_, let total, let delivered), .end):
+            return .settle(count, isWanted: true)
+        case (.dropping(let count), .end):
             state = .none
-            return .settle(delivered: delivered, dropped: total &- delivered, isWanted: false)
-        case (.none, .drop), (.none, .content), (.none, .end), (.dropping, .drop), (.dropping, .content):
+            return .settle(count, isWanted: false)
+        case (.none, .drop), (.none, .content), (.none, .end), (.dropping, .drop):
             return .nothing
         }
     }

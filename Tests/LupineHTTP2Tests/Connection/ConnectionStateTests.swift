@@ -61,27 +61,27 @@ import Testing
 
     @Test func theDataAtHand() {
         typealias Event = IncomingData.Event
-        let begin = { (isWanted: Bool) in Event.begin(StreamID(1), total: 10, isWanted: isWanted) }
+        let begin = { (isWanted: Bool) in Event.begin(total: 10, isWanted: isWanted) }
+        func settled(_ content: Int, _ delivered: Int, _ isWanted: Bool) -> IncomingData.Action {
+            .settle(.init(total: 10, content: content, delivered: delivered), isWanted: isWanted)
+        }
         let rows: [([Event], [IncomingData.Action])] = [
             ([.content(1), .drop, .end], [.nothing, .nothing, .nothing]),
             (
                 [begin(true), .content(3), .content(4), .end, .end],
-                [.nothing, .deliver, .deliver, .settle(delivered: 7, dropped: 3, isWanted: true), .nothing]
+                [.nothing, .deliver, .deliver, settled(7, 7, true), .nothing]
             ),
             (
                 [begin(true), .content(3), .drop, .drop, .content(4), .end],
-                [
-                    .nothing, .deliver, .nothing, .nothing, .nothing,
-                    .settle(delivered: 3, dropped: 7, isWanted: false),
-                ]
+                [.nothing, .deliver, .nothing, .nothing, .nothing, settled(7, 3, false)]
             ),
             (
                 [begin(false), .content(3), .drop, .end],
-                [.nothing, .nothing, .nothing, .settle(delivered: 0, dropped: 10, isWanted: false)]
+                [.nothing, .nothing, .nothing, settled(3, 0, false)]
             ),
             (
                 [begin(true), .content(3), begin(true), .end],
-                [.nothing, .deliver, .nothing, .settle(delivered: 0, dropped: 10, isWanted: true)]
+                [.nothing, .deliver, .nothing, settled(0, 0, true)]
             ),
         ]
         for (events, actions) in rows {
@@ -89,6 +89,9 @@ import Testing
             let said = events.map { data.handle($0) }
             #expect(said == actions)
         }
+        let count = IncomingData.Count(total: 10, content: 7, delivered: 3)
+        #expect(count.dropped == 7)
+        #expect(count.padding == 3)
     }
 
     // MARK: allowances

@@ -18,6 +18,8 @@ import Testing
         /// How many times it may be sent.
         let allowed: Int
         let error: HTTP2ConnectionError
+        /// Whether a client opens a stream before each time: 3, 5, 7 and so on.
+        var opens = false
         var testDescription: String { "\(shows), to a \(role)" }
     }
 
@@ -49,6 +51,17 @@ import Testing
         _ error: HTTP2ConnectionError
     ) -> [Flood] {
         [Flood(shows: shows, role: role, piece: piece, allowed: allowed, error: error)]
+    }
+
+    /// Floods of a server on streams that the client opens for it.
+    private static func answers(
+        _ shows: String, _ piece: @escaping @Sendable (UInt32) -> [UInt8], _ kind: HTTP2Limits.Limit
+    ) -> [Flood] {
+        [
+            Flood(
+                shows: shows, role: .client, piece: { piece(3 + 2 * $0) }, allowed: 1_000,
+                error: limit(kind, 1_000), opens: true)
+        ]
     }
 
     /// The pieces are sent without a pause, and what the machine sends is taken.
@@ -124,6 +137,21 @@ import Testing
         both(
             "[H-11.14] answers to no PING", { _ in Wire.ping(ack: true) }, allowed: 1_000,
             limit(.ignoredFrames, 1_000)),
+        answers(
+            "[H-11.4] CVE-2019-9514, reset flood: responses that have to be reset",
+            { Wire.headers($0, [("a", "b")]) }, .provokedResets),
+        answers("[H-11.9] CVE-2023-44487, rapid reset", { Wire.reset($0) }, .resets),
+        answers("[H-11.9] streams that are refused", { Wire.reset($0, 7) }, .resets),
+        answers(
+            "[H-11.10] CVE-2025-8671, resets provoked by WINDOW_UPDATE", { Wire.window($0, 0) },
+            .provokedResets),
+        answers(
+            "[H-11.10] CVE-2025-8671, resets provoked by a window's overflow",
+            { Wire.window($0, 0x7FFF_FFFF) },
+            .provokedResets),
+        answers(
+            "[H-11.10] CVE-2025-8671, resets provoked by DATA in front of a head", { Wire.data($0, "x") },
+            .provokedResets),
         only(
             "[H-11.16] streams above the limit", to: .server, { Wire.post(3 + 2 * $0) }, allowed: 1_099,
             limit(.provokedResets, 1_000)),
@@ -132,6 +160,7 @@ import Testing
     @Test(arguments: floods) func endsAtTheLimit(_ flood: Flood) {
         var session = Self.session(flood.role)
         for time in 0..<flood.allowed {
+            if flood.opens { session.openPost() }
             session.receive(flood.piece(UInt32(time)))
             guard session.machine.error == nil else {
                 Issue.record("\(session.machine.error?.description ?? "") at \(time)")
@@ -139,6 +168,7 @@ import Testing
             }
             _ = session.sent()
         }
+        if flood.opens { session.openPost() }
         session.receive(flood.piece(UInt32(flood.allowed)))
         #expect(session.machine.error == flood.error)
         #expect(flood.error.code == .enhanceYourCalm)
@@ -154,6 +184,7 @@ import Testing
         var session = Self.session(flood.role)
         for time in 0..<(2 * flood.allowed + 100) {
             session.now = .milliseconds(time * 500)
+            if flood.opens { session.openPost() }
             session.receive(flood.piece(UInt32(time)))
             guard session.machine.error == nil else {
                 Issue.record("\(session.machine.error?.description ?? "") at \(time)")
@@ -246,17 +277,22 @@ import Testing
         #expect(highest <= 65_536 + 100)
     }
 
-    @Test("[H-11.7] CVE-2019-9517: content waits for the windows, and none of it here")
-    func internalBuffering() throws {
-        var session = MachineSession.opened(.server)
+    @Test(
+        "[H-11.7] CVE-2019-9517: content waits for the windows, and none of it here",
+        arguments: HTTP2Role.allCases)
+    func internalBuffering(_ role: HTTP2Role) throws {
+        var session = MachineSession.opened(role)
         session.receive(Wire.settings((4, 0x7FFF_FFFF)) + Wire.window(0, 0x7FFF_0000))
-        for stream in stride(from: 1, through: 199, by: 2) as StrideThrough<UInt32> {
-            session.receive(Wire.get(stream))
+        for index in 0..<100 as Range<UInt32> {
+            if role == .server { session.receive(Wire.get(1 + 2 * index)) } else { session.openPost() }
         }
-        _ = session.sent()
-        for stream in session.machine.openStreams {
-            try session.machine.send(session.list([(":status", "200")]), on: stream, endsStream: false)
+        _ = session.takeOutput()
+        if role == .server {
+            for stream in session.machine.openStreams {
+                try session.machine.send(session.list([(":status", "200")]), on: stream, endsStream: false)
+            }
         }
+        #expect(session.machine.streamCount == 100)
         #expect(session.machine.waitingCount < 2_000)
         #expect(session.machine.sendRoom(of: StreamID(1)) == 0x7FFF_FFFF)
     }

@@ -110,6 +110,19 @@ import Testing
         #expect(session.sent() == ["sent WINDOW_UPDATE 0 +32768"])
     }
 
+    @Test("[H-5.7] all that was on its way to a large window comes in vain, and costs nothing else")
+    func muchIsOnItsWay() {
+        var session = MachineSession.opened(.client, window: 1 << 24, gets: 2)
+        session.machine.raiseWindow(of: StreamID(1), to: 1 << 24)
+        session.receive(Wire.response(1))
+        session.machine.reset(StreamID(1), .cancel)
+        let frame = Wire.data(1, count: 16_384)
+        for _ in 0..<1_024 { session.receive(frame) }
+        session.receive(Wire.response(3, end: true))
+        #expect(session.takeLines() == ["response 1 200", "response 3 200", "end 3"])
+        #expect(session.machine.receiveRoom == 1 << 24)
+    }
+
     @Test func noUpdatesForAStreamThatHasEnded() {
         var session = MachineSession.opened(.client, posts: 1)
         session.consumes = true

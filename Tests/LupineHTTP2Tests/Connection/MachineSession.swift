@@ -51,6 +51,11 @@ struct MachineSession {
         return list
     }
 
+    /// A client opens a stream whose content is to come.
+    mutating func openPost() {
+        _ = try? machine.open(list(WireFrames.postFields), method: .post, endsStream: false)
+    }
+
     // MARK: what comes
 
     /// Gives octets to the machine and logs what it says, the error among it.
