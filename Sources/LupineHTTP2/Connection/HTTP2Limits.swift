@@ -33,6 +33,8 @@ package struct HTTP2Limits: Hashable, Sendable {
     package var interimHeads = ParserLimits().interimHeads
     /// Streams that this end opens at once, where the peer allows more or says nothing.
     package var openStreams = 256
+    /// Streams that this end opens at once before it knows what the peer allows: the least that RFC 9113 §6.5.2 recommends.
+    package var openStreamsAtFirst = 100
     /// Octets of the table that this end's encoder keeps, where the peer allows more.
     package var encoderTableOctets = 4_096
     /// Octets that the peer has caused and does not take: acknowledgements, resets, window updates

@@ -12,7 +12,8 @@ extension HTTP2Machine {
         guard role == .client, goAway.allowsOpening, streams.nextIdentifier != nil else {
             throw .connectionLeaving
         }
-        let most = min(exchange.peer.maxConcurrentStreams ?? .max, limits.openStreams)
+        let allowed = exchange.peerHasSet ? exchange.peer.maxConcurrentStreams : limits.openStreamsAtFirst
+        let most = min(allowed ?? .max, limits.openStreams)
         guard streams.count < most else { throw .tooManyStreams(allowed: most) }
     }
 

@@ -20,7 +20,8 @@ struct SettingsExchange: Sendable {
     private var pending: [Announcement] = []
     /// What the peer has set.
     private(set) var peer = HTTP2Settings()
-    private var peerHasSet = false
+    /// Whether the peer's first SETTINGS have come.
+    private(set) var peerHasSet = false
     /// The largest window that the peer may take for that of a new stream.
     private(set) var receiveInitial = FlowWindow.initial
 

@@ -134,6 +134,15 @@ import Testing
         #expect(session.machine.streamCount == 3)
     }
 
+    @Test("[H-5.9] a hundred streams before the peer's settings are known") func streamsAtFirst() {
+        var session = MachineSession(.client)
+        for _ in 0..<300 { session.openPost() }
+        #expect(session.machine.streamCount == 100)
+        session.receive(Wire.settings)
+        for _ in 0..<300 { session.openPost() }
+        #expect(session.machine.streamCount == 256)
+    }
+
     @Test func aServerOpensNoStreams() {
         var session = Self.server
         #expect(throws: HTTP2SendError.connectionLeaving) {
