@@ -19,7 +19,7 @@ struct FloodGuard: Sendable {
     enum Progress {
         /// A part of a message came, or DATA with content.
         case received
-        /// A head was sent, or DATA with content.
+        /// A head was sent, or DATA as the owner wanted it.
         case sent
         /// A stream ended as both ends meant it.
         case streamEnded

@@ -62,7 +62,7 @@ package struct HTTP2Limits: Hashable, Sendable {
     package var windowUpdates = Allowance(atOnce: 10_000, perSecond: 1_000)
     /// Frames of unknown types, GOAWAY frames, and answers to no PING.
     package var ignoredFrames = Allowance(atOnce: 1_000, perSecond: 50)
-    /// HEADERS, and DATA of few octets, on streams that have been reset or refused.
+    /// HEADERS, and DATA of few octets, on streams that have been reset or refused: those that are more than was to be expected.
     package var lateFrames = Allowance(atOnce: 1_000, perSecond: 100)
 
     /// The defaults; each is a property to change.

@@ -61,7 +61,7 @@ extension HTTP2Machine {
         }
         let (old, new) = (before.initialWindowSize, exchange.peer.initialWindowSize)
         if old != new {
-            try streams.forEach { stream, entry throws(HTTP2ConnectionError) in
+            try streams.withEach { stream, entry throws(HTTP2ConnectionError) in
                 do throws(FlowControlError) { try entry.sendWindow.changeInitial(from: old, to: new) } catch {
                     throw .flowControl(error, stream)
                 }
@@ -84,7 +84,7 @@ extension HTTP2Machine {
     /// The windows of all streams follow SETTINGS_INITIAL_WINDOW_SIZE; the connection's does not (§6.9.2).
     mutating func changeReceiveWindows(by difference: Int) {
         guard difference != 0 else { return }
-        streams.forEach { _, entry in entry.receiveWindow.change(by: difference) }
+        streams.withEach { _, entry in entry.receiveWindow.change(by: difference) }
     }
 
     // MARK: windows and GOAWAY

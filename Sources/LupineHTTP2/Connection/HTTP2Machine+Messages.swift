@@ -23,7 +23,7 @@ extension HTTP2Machine {
             if let refusal { return try failStream(stream, .headerList(refusal), now) }
             try message(stream, list, endsStream, now)
         case .ignore, .mayNotSend:
-            try floods.spend(.lateFrames, at: now)
+            try late(.headers, stream, 0, now)
         case .streamError(let code):
             try failStream(stream, .closed(.headers, code), now)
         case .connectionError(let code):
@@ -117,7 +117,7 @@ extension HTTP2Machine {
         case .proceed:
             isWanted = try take(count, on: stream, now)
         case .ignore, .mayNotSend:
-            try lateData(stream, count, now)
+            try late(.data, stream, count, now)
         case .streamError(let code):
             try failStream(stream, .closed(.data, code), now)
         case .connectionError(let code):
@@ -145,17 +145,16 @@ extension HTTP2Machine {
         return true
     }
 
-    /// DATA came on a stream that was reset or refused: the peer may not have known (§5.1). What it may have sent before it
-    /// knew is limited by the stream's window, and where that is forgotten by the number of frames.
-    private mutating func lateData(
-        _ stream: StreamID, _ count: Int, _ now: Duration
+    /// A frame came on a stream that was reset or refused: the peer may not have known (§5.1). What it may have sent before
+    /// it knew is limited by the stream's window, and where that is forgotten by the number of frames.
+    private mutating func late(
+        _ type: FrameType, _ stream: StreamID, _ count: Int, _ now: Duration
     ) throws(HTTP2ConnectionError) {
-        guard streams.takeLate(count, on: stream) else {
-            throw .unexpectedFrame(.data, stream, .streamClosed)
+        switch streams.takeLate(count, on: stream) {
+        case .expected: return
+        case .doubtful: try floods.spend(.lateFrames, at: now)
+        case .tooMuch: throw .unexpectedFrame(type, stream, .streamClosed)
         }
-        var isForgotten = false
-        if case .forgotten = streams.place(of: stream) { isForgotten = true }
-        if isForgotten || count < FloodGuard.leastContent { try floods.spend(.lateFrames, at: now) }
     }
 
     /// Content of the DATA frame at hand. What there is room for goes upward before what is too much fails the stream, so that

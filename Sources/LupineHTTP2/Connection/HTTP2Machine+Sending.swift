@@ -60,7 +60,8 @@ extension HTTP2Machine {
         try? sendWindow.debit(room)
         takeOutput(into: &output)
         FrameWriter.data(stream, length: room, endsStream: ends, into: &output)
-        if ends || room >= FloodGuard.leastContent { floods.earn(.sent) }
+        // A peer that opens its window octet by octet gets no credit for what comes of it.
+        if room == count || room >= FloodGuard.leastContent { floods.earn(.sent) }
         if streams.removeIfEnded(stream) { floods.earn(.streamEnded) }
         return room
     }
@@ -135,7 +136,8 @@ extension HTTP2Machine {
 
     // MARK: the connection
 
-    /// Puts everything that waits to be sent behind the octets in `output`.
+    /// Puts everything that waits to be sent behind the octets in `output`. The owner does that when what it took before has been
+    /// written: only what it has not taken counts as waiting.
     package mutating func takeOutput(into octets: inout [UInt8]) { output.move(to: &octets) }
 
     /// Sends a PING, whose answer comes as `pong`.

@@ -36,7 +36,8 @@ package struct HTTP2Machine: Sendable {
     private var failure: HTTP2ConnectionError?
 
     /// A machine for a fresh connection, whose preface waits to be sent. The connection's receive window becomes
-    /// `window`, if that is larger than the initial one. A client never lets itself be pushed to, and header lists are announced to be limited as they are.
+    /// `window`, if that is larger than the initial one. A client never lets itself be pushed to. The limit of header lists is
+    /// announced unless `settings` has one.
     package init(
         _ role: HTTP2Role, settings: HTTP2Settings = HTTP2Machine.defaultSettings,
         window: Int = FlowWindow.initial, limits: HTTP2Limits = HTTP2Limits(), at now: Duration

@@ -20,7 +20,22 @@ struct ClosedStreams: Sendable {
         var machine: StreamMachine
         /// How many octets of DATA the peer may still have sent before it knew.
         var room: Int
+        /// How many frames that carry little may have been on their way.
+        var frames = ClosedStreams.lateFrames
     }
+
+    /// A frame that came on a stream that is over.
+    enum Late: Sendable {
+        /// The peer has probably not known.
+        case expected
+        /// It may be, but a peer that sends many such frames does it on purpose.
+        case doubtful
+        /// The peer cannot have sent so much before it knew.
+        case tooMuch
+    }
+
+    /// Interim heads, a head, the beginning of content and trailers: so many frames are expected on a stream.
+    private static let lateFrames = 16
 
     /// Ranges of identifiers that the peer has passed over are remembered up to this number.
     private static let mostSkips = 32
@@ -69,12 +84,15 @@ struct ClosedStreams: Sendable {
         oldest = (oldest &+ 1) % capacity
     }
 
-    /// DATA came on a stream. Whether it was sent before the peer knew, as far as anybody remembers.
-    mutating func takeLate(_ count: Int, on stream: StreamID) -> Bool {
-        guard let room = entries[stream]?.room else { return true }
-        guard count <= room else { return false }
-        entries[stream]?.room = room &- count
-        return true
+    /// A frame came on a stream; it was DATA of so many octets, or HEADERS.
+    mutating func takeLate(_ count: Int, on stream: StreamID) -> Late {
+        guard let entry = entries[stream] else { return .doubtful }
+        guard count <= entry.room else { return .tooMuch }
+        entries[stream]?.room = entry.room &- count
+        if count >= FloodGuard.leastContent { return .expected }
+        guard entry.frames > 0 else { return .doubtful }
+        entries[stream]?.frames = entry.frames &- 1
+        return .expected
     }
 
     /// The peer has opened a stream and thereby passed over others.

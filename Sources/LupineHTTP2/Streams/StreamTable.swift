@@ -102,7 +102,7 @@ struct StreamTable: Sendable {
     }
 
     /// Lends all open streams, one after the other.
-    mutating func forEach<Failure: Error>(
+    mutating func withEach<Failure: Error>(
         _ body: (StreamID, inout StreamEntry) throws(Failure) -> Void
     ) throws(Failure) {
         for index in entries.indices {
@@ -131,8 +131,8 @@ struct StreamTable: Sendable {
         }
     }
 
-    /// DATA came on a stream that is over. Whether it may have been sent before the peer knew.
-    mutating func takeLate(_ count: Int, on stream: StreamID) -> Bool {
+    /// DATA of so many octets, or HEADERS, came on a stream that is over.
+    mutating func takeLate(_ count: Int, on stream: StreamID) -> ClosedStreams.Late {
         closed.takeLate(count, on: stream)
     }
 

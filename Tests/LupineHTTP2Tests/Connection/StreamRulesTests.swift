@@ -231,10 +231,34 @@ import Testing
         // Stream 1 is forgotten, stream 19 is not: frames on either are ignored.
         session.receive(
             Wire.response(1) + Wire.response(19) + Wire.data(19, count: 1_000) + Wire.window(1, 1))
-        session.receive(Wire.times(8, Wire.data(1, count: 1_000)))
+        session.receive(Wire.times(9, Wire.data(1, count: 1_000)))
         #expect(session.takeLines() == [])
         session.receive(Wire.data(1, count: 1_000))
         #expect(session.machine.error == .limitExceeded(.lateFrames, allowed: 10))
+    }
+
+    @Test("[H-5.7] many cancelled streams, whose responses are on their way") func manyCancelled() {
+        var session = MachineSession.opened(.client)
+        for _ in 0..<20 {
+            for _ in 0..<200 { session.openPost() }
+            let streams = session.machine.openStreams
+            for stream in streams { session.machine.reset(stream, .cancel) }
+            for stream in streams {
+                session.receive(Wire.response(stream.rawValue, 103) + Wire.response(stream.rawValue))
+                session.receive(
+                    Wire.data(stream.rawValue, "x") + Wire.headers(stream.rawValue, [("a", "b")], end: true))
+            }
+            _ = session.takeOutput()
+        }
+        #expect(session.takeLines() == [])
+        // On one stream there are not so many.
+        session.openPost()
+        let stream = session.machine.openStreams[0]
+        session.machine.reset(stream, .cancel)
+        session.receive(Wire.times(1_016, Wire.response(stream.rawValue, 103)))
+        #expect(session.machine.error == nil)
+        session.receive(Wire.response(stream.rawValue, 103))
+        #expect(session.machine.error == .limitExceeded(.lateFrames, allowed: 1_000))
     }
 
     @Test func aStreamThatEndedIsKnownToHaveEnded() {
