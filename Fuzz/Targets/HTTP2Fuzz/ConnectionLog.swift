@@ -42,6 +42,9 @@ struct ConnectionLog {
             require(machine.headerTableSizes.decoder <= 4_096, "the decoder's table is too large")
         }
         endContent()
+        // A stream that is over is not kept: all that are can be reset.
+        for stream in machine.openStreams where machine.error == nil { machine.reset(stream, .cancel) }
+        require(machine.error != nil || machine.streamCount == 0, "streams are kept that are over")
         flush()
         requireFrames()
         return Transcript(lines: lines, sent: sent)

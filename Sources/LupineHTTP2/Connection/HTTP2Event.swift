@@ -35,6 +35,7 @@ package enum HTTP2Event: Hashable, Sendable {
     case pong(UInt64)
     /// The peer takes no further streams; those of this end above `last` follow as `refused`.
     case goAway(last: StreamID, HTTP2ErrorCode, debug: [UInt8])
-    /// To a server: the priority field value that the client has given to a stream (RFC 9218 §7.1).
+    /// To a server: the priority field value that the client has given to a stream (RFC 9218 §7.1). It comes in front of the
+    /// request where the client has spoken of it before.
     case priority(StreamID, value: [UInt8])
 }

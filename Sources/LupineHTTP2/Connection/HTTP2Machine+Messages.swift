@@ -15,10 +15,11 @@ extension HTTP2Machine {
             refusal = error
         }
         let place = streams.place(of: stream)
-        switch streams.receive(.headers(endsStream: endsStream), on: stream) {
+        // The stream ends when its message turns out to be right: a malformed one is still there to be reset.
+        switch streams.receive(.headers(endsStream: false), on: stream) {
         case .proceed:
             if case .idle = place {
-                guard try accept(stream, endsStream, now) else { return }
+                guard try accept(stream, now) else { return }
             }
             if let refusal { return try failStream(stream, .headerList(refusal), now) }
             try message(stream, list, endsStream, now)
@@ -33,7 +34,7 @@ extension HTTP2Machine {
 
     /// A client opens a stream. Whether it is taken.
     private mutating func accept(
-        _ stream: StreamID, _ endsStream: Bool, _ now: Duration
+        _ stream: StreamID, _ now: Duration
     ) throws(HTTP2ConnectionError) -> Bool {
         let priority = takePriority(of: stream)
         guard goAway.takes(stream) else {
@@ -49,7 +50,7 @@ extension HTTP2Machine {
             return false
         }
         var entry = entry(stream, .request)
-        _ = entry.machine.handle(.receive(.headers(endsStream: endsStream)))
+        _ = entry.machine.handle(.receive(.headers(endsStream: false)))
         streams.insert(stream, entry)
         if let priority { tell(.priority(stream, value: priority)) }
         return true
@@ -94,11 +95,12 @@ extension HTTP2Machine {
         case .trailers(let fields): trailers = fields
         case nil: return
         }
-        if endsStream { ended(stream, trailers: trailers) }
+        if endsStream { ended(stream, by: .headers(endsStream: true), trailers: trailers) }
     }
 
     /// The peer's side of a stream is over.
-    private mutating func ended(_ stream: StreamID, trailers: Fields) {
+    private mutating func ended(_ stream: StreamID, by frame: StreamMachine.Frame, trailers: Fields) {
+        _ = streams.receive(frame, on: stream)
         tell(.end(stream, trailers: trailers))
         if streams.removeIfEnded(stream) { floods.earn(.streamEnded) }
     }
@@ -198,8 +200,7 @@ extension HTTP2Machine {
         } catch {
             return try failStream(stream, .message(error), now)
         }
-        _ = streams.receive(.data(endsStream: true), on: stream)
-        ended(stream, trailers: Fields())
+        ended(stream, by: .data(endsStream: true), trailers: Fields())
     }
 
     /// Octets leave the connection's hands: the windows get them back, with WINDOW_UPDATE as soon as that is worth a frame.

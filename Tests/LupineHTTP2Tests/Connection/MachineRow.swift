@@ -42,7 +42,11 @@ struct MachineRow: CustomTestStringConvertible {
             session.receive(piece)
             if session.machine.error != nil { break }
         }
-        return session.takeLines() + session.sent()
+        let lines = session.takeLines() + session.sent()
+        // A stream that is over is not kept: all that are can be reset.
+        for stream in session.machine.openStreams { session.machine.reset(stream, .cancel) }
+        #expect(session.machine.streamCount == 0 || session.machine.error != nil)
+        return lines
     }
 }
 

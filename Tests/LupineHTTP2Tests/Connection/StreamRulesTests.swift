@@ -47,6 +47,22 @@ import Testing
             "failed 1 PROTOCOL_ERROR: \(MessageError.capitalInName(Excerpt("Upper")))", "response 3 200",
             "sent RST_STREAM 1 PROTOCOL_ERROR"),
         MachineRow(
+            "[H-8.2] a malformed response that ends its stream", client,
+            Wire.headers(1, [("a", "b")], end: true) + Wire.response(1) + Wire.response(3),
+            "failed 1 PROTOCOL_ERROR: :status is missing", "response 3 200",
+            "sent RST_STREAM 1 PROTOCOL_ERROR"),
+        MachineRow(
+            "a response over a limit that ends its stream", client,
+            Wire.frame(1, 5, on: 1, Wire.times(1_001, [0x88])) + Wire.response(3),
+            "failed 1 ENHANCE_YOUR_CALM: header fields (fieldCount) exceed the limit of 1000",
+            "response 3 200",
+            "sent RST_STREAM 1 ENHANCE_YOUR_CALM"),
+        MachineRow(
+            "trailers that are malformed", client,
+            Wire.response(1) + Wire.headers(1, [(":status", "200")], end: true), "response 1 200",
+            "failed 1 PROTOCOL_ERROR: \":status\" does not belong into such a message",
+            "sent RST_STREAM 1 PROTOCOL_ERROR"),
+        MachineRow(
             "[H-8.2] a malformed request costs its stream", server,
             Wire.headers(1, [(":method", "GET")], end: true) + Wire.get(3),
             "failed 1 PROTOCOL_ERROR: :scheme is missing", "request 3 GET /", "end 3",
