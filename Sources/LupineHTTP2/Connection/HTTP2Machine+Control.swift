@@ -42,7 +42,7 @@ extension HTTP2Machine {
             try floods.spend(.resets, at: now)
         case .open:
             // A server that has answered may end the rest of the request that way (§8.1): nothing was in vain.
-            let isWhole = code == .noError && streams.entries[stream]?.peerMaySend == false
+            let isWhole = role == .client && code == .noError && streams.entries[stream]?.peerMaySend == false
             guard streams.reset(stream, by: .receive(.reset)) else { return }
             tell(.reset(stream, code))
             if !isWhole { try floods.spend(.resets, at: now) }
@@ -61,14 +61,23 @@ extension HTTP2Machine {
         }
         let (old, new) = (before.initialWindowSize, exchange.peer.initialWindowSize)
         if old != new {
-            try streams.withEach { stream, entry throws(HTTP2ConnectionError) in
-                do throws(FlowControlError) { try entry.sendWindow.changeInitial(from: old, to: new) } catch {
-                    throw .flowControl(error, stream)
-                }
-            }
+            // In their order, so that the error always names the same stream.
+            for stream in openStreams { try changeSendWindow(of: stream, from: old, to: new) }
         }
         output.answer { FrameWriter.settingsAcknowledgement(into: &$0) }
         tell(.settings(exchange.peer))
+    }
+
+    private mutating func changeSendWindow(
+        of stream: StreamID, from old: Int, to new: Int
+    ) throws(HTTP2ConnectionError) {
+        do throws(FlowControlError) {
+            try streams.with(stream) { entry throws(FlowControlError) in
+                try entry.sendWindow.changeInitial(from: old, to: new)
+            }
+        } catch {
+            throw .flowControl(error, stream)
+        }
     }
 
     mutating func settingsAcknowledged() throws(HTTP2ConnectionError) {
@@ -84,7 +93,7 @@ extension HTTP2Machine {
     /// The windows of all streams follow SETTINGS_INITIAL_WINDOW_SIZE; the connection's does not (§6.9.2).
     mutating func changeReceiveWindows(by difference: Int) {
         guard difference != 0 else { return }
-        streams.withEach { _, entry in entry.receiveWindow.change(by: difference) }
+        streams.withEach { $0.receiveWindow.change(by: difference) }
     }
 
     // MARK: windows and GOAWAY

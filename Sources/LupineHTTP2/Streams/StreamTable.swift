@@ -54,8 +54,6 @@ struct StreamTable: Sendable {
 
     /// How many streams are open or half closed.
     var count: Int { entries.count }
-    /// How many streams that were reset are remembered.
-    var rememberedCount: Int { closed.count }
 
     /// The identifier of the next stream that a client opens; nil when there are none left.
     var nextIdentifier: StreamID? {
@@ -101,13 +99,9 @@ struct StreamTable: Sendable {
         try entries[stream]?.lend(to: body)
     }
 
-    /// Lends all open streams, one after the other.
-    mutating func withEach<Failure: Error>(
-        _ body: (StreamID, inout StreamEntry) throws(Failure) -> Void
-    ) throws(Failure) {
-        for index in entries.indices {
-            try body(entries.keys[index], &entries.values[index])
-        }
+    /// Lends all open streams, in any order.
+    mutating func withEach(_ body: (inout StreamEntry) -> Void) {
+        for index in entries.values.indices { body(&entries.values[index]) }
     }
 
     /// What a received frame means to its stream; moves the stream's machine.

@@ -61,6 +61,10 @@ import Testing
             Wire.window(3, 0x7FFF_FFFF - 65_535) + Wire.settings((4, 65_536)),
             error: .flowControl(.overflow(window: 0x7FFF_FFFF, increment: 1), StreamID(3))),
         MachineRow(
+            "SETTINGS let several streams' windows overflow", MachineSession.opened(.client, posts: 9),
+            [3, 5, 7, 11, 17].flatMap { Wire.window($0, 0x7FFF_FFFF - 65_535) } + Wire.settings((4, 65_536)),
+            error: .flowControl(.overflow(window: 0x7FFF_FFFF, increment: 1), StreamID(3))),
+        MachineRow(
             "[H-6.15] WINDOW_UPDATE that adds nothing costs its stream", client, Wire.window(3, 0),
             "failed 3 PROTOCOL_ERROR: WINDOW_UPDATE on stream 3 adds nothing",
             "sent RST_STREAM 3 PROTOCOL_ERROR"),

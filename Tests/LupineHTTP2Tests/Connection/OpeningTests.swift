@@ -88,6 +88,16 @@ import Testing
             ])
     }
 
+    @Test func whatThePeerHasSetAndWhereItMayClose() {
+        var session = Self.session(.client)
+        session.receive(Wire.settings((3, 7), (4, 9)) + Wire.ping().prefix(10))
+        #expect(session.machine.peerSettings.maxConcurrentStreams == 7)
+        #expect(session.machine.peerSettings.initialWindowSize == 9)
+        #expect(!session.machine.isBetweenFrames)
+        session.receive(Array(Wire.ping().dropFirst(10)))
+        #expect(session.machine.isBetweenFrames)
+    }
+
     @Test("[H-6.11] a PING of this end") func ownPing() {
         var session = MachineSession.opened(.client)
         session.machine.sendPing(0x0102_0304_0506_0708)
