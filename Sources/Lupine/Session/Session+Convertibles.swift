@@ -21,11 +21,13 @@ extension Session {
         private let encoding: any ParameterEncoding
         private let headers: HTTPHeaders?
         private let requestModifier: RequestModifier?
+        private let lastURL: LastURL
         let isForeign: Bool
 
         init(
             url: any URLConvertible, method: HTTPMethod, parameters: Parameters?,
-            encoding: any ParameterEncoding, headers: HTTPHeaders?, requestModifier: RequestModifier?
+            encoding: any ParameterEncoding, headers: HTTPHeaders?, requestModifier: RequestModifier?,
+            lastURL: LastURL
         ) {
             self.url = url
             self.method = method
@@ -33,13 +35,14 @@ extension Session {
             self.encoding = encoding
             self.headers = headers
             self.requestModifier = requestModifier
+            self.lastURL = lastURL
             isForeign =
                 Session.isForeign(url) || requestModifier != nil || parameters != nil
                 || type(of: encoding) != URLEncoding.self
         }
 
         func asURLRequest() throws -> URLRequest {
-            var request = URLRequest(url: try url.asURL())
+            var request = try lastURL.request(for: url)
             if method != .get { request.method = method }
             if let headers { request.headers = headers }
             try requestModifier?(&request)

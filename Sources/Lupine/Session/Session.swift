@@ -37,6 +37,7 @@ open class Session: @unchecked Sendable {
     let rootMark: RootQueueMark
     /// Whether nothing that the session was given calls code of the program's in the steps of a request.
     let isPlain: Bool
+    private let lastURL = LastURL()
     /// Whether the request queue is one that the session made, on its root queue.
     let ownsRequestQueue: Bool
 
@@ -211,7 +212,7 @@ open class Session: @unchecked Sendable {
         request(
             RequestConvertible(
                 url: convertible, method: method, parameters: parameters, encoding: encoding,
-                headers: headers, requestModifier: requestModifier),
+                headers: headers, requestModifier: requestModifier, lastURL: lastURL),
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
@@ -325,7 +326,7 @@ open class Session: @unchecked Sendable {
         download(
             RequestConvertible(
                 url: convertible, method: method, parameters: parameters, encoding: encoding,
-                headers: headers, requestModifier: requestModifier),
+                headers: headers, requestModifier: requestModifier, lastURL: lastURL),
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, to: destination)
     }
 

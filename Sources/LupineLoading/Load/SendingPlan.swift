@@ -42,7 +42,7 @@ struct SendingPlan: Sendable {
         } catch { throw URLError(error, url: url) }
         let fields: Fields
         do throws(URLRequestError) {
-            fields = try Self.fields(hop, route, hasBody: !body.isNone, method, settings)
+            fields = try Self.fields(hop, route, hasBody: !body.isNone, method, settings, engine)
         } catch { throw .loading(.badURL, url: url, underlying: error) }
         options = Self.options(hop, settings, fields, body, length)
         head = RequestHead(method: method, target: .origin(route.target), fields: fields)
@@ -54,6 +54,22 @@ struct SendingPlan: Sendable {
     // MARK: fields
 
     private static func fields(
+        _ hop: HopRequest, _ route: SessionEngine.Route, hasBody: Bool, _ method: LupineHTTP.Method,
+        _ settings: SessionSettings, _ engine: SessionEngine
+    ) throws(URLRequestError) -> Fields {
+        if hop.proxyAuthorization != nil {
+            return try newFields(hop, route, hasBody: hasBody, method, settings)
+        }
+        let ingredients = LastFields.Ingredients(
+            given: hop.request.headerList.fields, host: route.hostField, isUpgrade: hop.isUpgrade,
+            mayDecode: hop.mayDecode, hasBody: hasBody, isPost: method == .post)
+        if let known = engine.lastFields.fields(of: ingredients) { return known }
+        let fields = try newFields(hop, route, hasBody: hasBody, method, settings)
+        engine.lastFields.keep(fields, of: ingredients)
+        return fields
+    }
+
+    private static func newFields(
         _ hop: HopRequest, _ route: SessionEngine.Route, hasBody: Bool, _ method: LupineHTTP.Method,
         _ settings: SessionSettings
     ) throws(URLRequestError) -> Fields {

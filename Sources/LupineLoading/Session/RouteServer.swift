@@ -36,6 +36,15 @@ final class RouteServer: Sendable {
 }
 
 extension Span<UInt8> {
+    /// Whether the other is the same, byte by byte.
+    package func hasOctets(of other: Span<UInt8>) -> Bool {
+        guard count == other.count else { return false }
+        // From the end: there addresses differ, if they do.
+        var place = count - 1
+        while place >= 0, self[place] == other[place] { place -= 1 }
+        return place < 0
+    }
+
     func firstIndex(from start: Int, where isIt: (UInt8) -> Bool) -> Int? {
         var place = start
         while place < count {

@@ -103,6 +103,8 @@ final class SessionEngine: Sendable {
         }
     }
 
+    /// What the last request sent.
+    let lastFields = LastFields()
     private let parts: SecondChance<Parts>
     /// Tells the observers of transfers; nil where there are none.
     let reporter: TransferReporter?

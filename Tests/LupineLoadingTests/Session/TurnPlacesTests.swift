@@ -38,6 +38,8 @@ struct TurnPlacesTests {
         let session = URLSession(
             configuration: DriverLoad.configuration(), delegate: Notes(told), delegateQueue: nil)
         let task = session.dataTask(with: try #require(URL(string: origin.url + "/two")))
+        // The delegate is told of the new task on its queue: that is over before anything comes from a loop.
+        await withCheckedContinuation { over in session.delegateQueue.addOperation { over.resume() } }
         task.takeTurnsAnywhere()
         task.resume()
         var onLoop = places.makeAsyncIterator()
