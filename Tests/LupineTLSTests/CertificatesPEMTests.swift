@@ -86,6 +86,18 @@ import Testing
         #expect(try Certificate.bundle(content: text, of: "x.pem") == [certificate])
     }
 
+    /// So may a key.
+    @Test func aPublicKeyInDERWithALineOfPEMInIt() throws {
+        let rsa = try #require(try Certificate(der: PKI.bytes("root.der")).publicKey)
+        let line = Array("\n-----BEGIN PUBLIC KEY-----\n".utf8)
+        var der = rsa.subjectPublicKeyInfo
+        // In the midst of the modulus.
+        der.replaceSubrange(100..<100 + line.count, with: line)
+        let key = try PublicKey(subjectPublicKeyInfo: der)
+        let folder = try RootFolder()
+        #expect(try PublicKey.bundle(file: folder.write(der, to: "key.der")) == [key])
+    }
+
     @Test func filesAndFolders() throws {
         #expect(
             try Certificate.bundle(file: PKI.path("good.der")) == Certificate.pem(try PKI.text("good.pem")))
