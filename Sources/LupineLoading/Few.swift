@@ -22,6 +22,12 @@
     /// How many there are.
     @inlinable package var count: Int { first == nil ? 0 : 1 + others.count }
 
+    /// Whether that holds for one of them.
+    @inlinable package func contains(where isIt: (borrowing Element) -> Bool) -> Bool {
+        if let holds = first.map(isIt), holds { return true }
+        return others.contains { isIt($0) }
+    }
+
     /// One of them, by its place; nil behind the last.
     @inlinable package subscript(place: Int) -> Element? {
         if place == 0 { return first }

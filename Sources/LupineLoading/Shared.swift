@@ -8,7 +8,7 @@ struct Shared<Value: Sendable>: Sendable {
     private var cell: [Value]
 
     /// A value that nobody else holds yet.
-    init(_ value: Value) { cell = [value] }
+    init(_ value: consuming Value) { cell = [value] }
 
     /// The value; changing it never shows in a copy.
     var value: Value {

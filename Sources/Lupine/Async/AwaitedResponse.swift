@@ -20,7 +20,7 @@ final class AwaitedResponse<Response: Sendable>: Sendable {
     }
 
     /// The response, as soon as it has come.
-    func response(cancelling request: Request?) async -> Response {
+    nonisolated(nonsending) func response(cancelling request: Request?) async -> Response {
         await come(cancelling: request)
         return arrived
     }
@@ -29,7 +29,9 @@ final class AwaitedResponse<Response: Sendable>: Sendable {
     ///
     /// - Parameter request: What is cancelled when the task that waits is; nil for nothing. It is not kept here: its handler
     ///   holds this.
-    func come(cancelling request: Request?) async { await arrival.come(cancelling: request) }
+    nonisolated(nonsending) func come(cancelling request: Request?) async {
+        await arrival.come(cancelling: request)
+    }
 
     /// The response, for those who have waited.
     var arrived: Response {
@@ -72,7 +74,7 @@ private struct ResponseArrival: Sendable {
         }
     }
 
-    func come(cancelling request: Request?) async {
+    nonisolated(nonsending) func come(cancelling request: Request?) async {
         guard let request else { return await wait() }
         await withTaskCancellationHandler {
             await wait()
@@ -81,7 +83,7 @@ private struct ResponseArrival: Sendable {
         }
     }
 
-    private func wait() async {
+    private nonisolated(nonsending) func wait() async {
         await WaitingTask.wait { task in
             state.write { state in
                 switch state {

@@ -21,13 +21,11 @@ extension Session {
         private let encoding: any ParameterEncoding
         private let headers: HTTPHeaders?
         private let requestModifier: RequestModifier?
-        private let lastURL: LastURL
         let isForeign: Bool
 
         init(
             url: any URLConvertible, method: HTTPMethod, parameters: Parameters?,
-            encoding: any ParameterEncoding, headers: HTTPHeaders?, requestModifier: RequestModifier?,
-            lastURL: LastURL
+            encoding: any ParameterEncoding, headers: HTTPHeaders?, requestModifier: RequestModifier?
         ) {
             self.url = url
             self.method = method
@@ -35,14 +33,13 @@ extension Session {
             self.encoding = encoding
             self.headers = headers
             self.requestModifier = requestModifier
-            self.lastURL = lastURL
             isForeign =
                 Session.isForeign(url) || requestModifier != nil || parameters != nil
                 || type(of: encoding) != URLEncoding.self
         }
 
         func asURLRequest() throws -> URLRequest {
-            var request = try lastURL.request(for: url)
+            var request = URLRequest(url: try url.asURL())
             if method != .get { request.method = method }
             if let headers { request.headers = headers }
             try requestModifier?(&request)

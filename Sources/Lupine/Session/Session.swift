@@ -34,7 +34,6 @@ open class Session: @unchecked Sendable {
     }
 
     let mutableState = Protected(MutableState())
-    private let lastURL = LastURL()
     /// Whether the request queue is one that the session made, on its root queue.
     let ownsRequestQueue: Bool
 
@@ -201,7 +200,7 @@ open class Session: @unchecked Sendable {
         request(
             RequestConvertible(
                 url: convertible, method: method, parameters: parameters, encoding: encoding,
-                headers: headers, requestModifier: requestModifier, lastURL: lastURL),
+                headers: headers, requestModifier: requestModifier),
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
@@ -314,7 +313,7 @@ open class Session: @unchecked Sendable {
         download(
             RequestConvertible(
                 url: convertible, method: method, parameters: parameters, encoding: encoding,
-                headers: headers, requestModifier: requestModifier, lastURL: lastURL),
+                headers: headers, requestModifier: requestModifier),
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, to: destination)
     }
 

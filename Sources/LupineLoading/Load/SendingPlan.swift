@@ -17,7 +17,7 @@ struct SendingPlan: Sendable {
     let length: Int64?
 
     /// - Throws: why the request cannot be sent.
-    init(_ hop: HopRequest, _ settings: SessionSettings, _ engine: SessionEngine) throws(URLError) {
+    init(_ hop: borrowing HopRequest, _ settings: SessionSettings, _ engine: SessionEngine) throws(URLError) {
         let request = hop.request
         guard let url = request.url else {
             throw .loading(.unsupportedURL, url: nil, reason: "the request has no URL")
@@ -38,72 +38,19 @@ struct SendingPlan: Sendable {
             route = try engine.route(
                 for: url, isWebSocket: hop.isUpgrade, proxyCredentials: hop.proxyCredentials,
                 tunnelAuthorizer: hop.tunnelAuthorizer, taskTrust: hop.taskTrust,
-                mayIdentify: hop.usesClientIdentity)
+                mayIdentify: hop.usesClientIdentity
+            ) { SentFields.ownFields(to: $0, settings) }
         } catch { throw URLError(error, url: url) }
         let fields: Fields
         do throws(URLRequestError) {
-            fields = try Self.fields(hop, route, hasBody: !body.isNone, method, settings, engine)
+            fields = try SentFields(hop, hasBody: !body.isNone, isPost: method == .post).fields(
+                by: route, settings)
         } catch { throw .loading(.badURL, url: url, underlying: error) }
         options = Self.options(hop, settings, fields, body, length)
         head = RequestHead(method: method, target: .origin(route.target), fields: fields)
         origin = route.origin
         self.body = body
         self.length = length
-    }
-
-    // MARK: fields
-
-    private static func fields(
-        _ hop: HopRequest, _ route: SessionEngine.Route, hasBody: Bool, _ method: LupineHTTP.Method,
-        _ settings: SessionSettings, _ engine: SessionEngine
-    ) throws(URLRequestError) -> Fields {
-        if hop.proxyAuthorization != nil {
-            return try newFields(hop, route, hasBody: hasBody, method, settings)
-        }
-        let ingredients = LastFields.Ingredients(
-            given: hop.request.headerList.fields, host: route.hostField, isUpgrade: hop.isUpgrade,
-            mayDecode: hop.mayDecode, hasBody: hasBody, isPost: method == .post)
-        if let known = engine.lastFields.fields(of: ingredients) { return known }
-        let fields = try newFields(hop, route, hasBody: hasBody, method, settings)
-        engine.lastFields.keep(fields, of: ingredients)
-        return fields
-    }
-
-    private static func newFields(
-        _ hop: HopRequest, _ route: SessionEngine.Route, hasBody: Bool, _ method: LupineHTTP.Method,
-        _ settings: SessionSettings
-    ) throws(URLRequestError) -> Fields {
-        let given = hop.request.headerList
-        var fields = Fields()
-        fields.reserve(
-            fields: given.fields.count + 8,
-            octets: given.fields.reduce(384) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 })
-        try fields.add(.host, given["Host"] ?? route.hostField)
-        try hop.request.addFields(to: &fields) { name in
-            name == .host || name == .upgrade && !hop.isUpgrade || name == .expect && !hasBody
-        }
-        if let authorization = hop.proxyAuthorization, route.proxy != nil, !route.isTunnelled {
-            try fields.add(.proxyAuthorization, authorization)
-        }
-        if !fields.contains(.accept), !settings.omits(.accept) { try fields.add(.accept, "*/*") }
-        if let languages = DefaultFields.acceptLanguage, !fields.contains(.acceptLanguage),
-            !settings.omits(.acceptLanguage)
-        {
-            try fields.add(.acceptLanguage, languages)
-        }
-        if !fields.contains(.acceptEncoding), !settings.omits(.acceptEncoding), !hop.isUpgrade, hop.mayDecode,
-            settings.lupine.decodesContent
-        {
-            try fields.add(.acceptEncoding, DefaultFields.acceptEncoding)
-        }
-        if !fields.contains(.userAgent), !settings.omits(.userAgent) {
-            try fields.add(.userAgent, DefaultFields.userAgent)
-        }
-        if hasBody, method == .post, !fields.contains(.contentType), !settings.omits(.contentType) {
-            try fields.add(.contentType, "application/x-www-form-urlencoded")
-        }
-        try fields.add(.connection, hop.isUpgrade ? "Upgrade" : "keep-alive")
-        return fields
     }
 
     // MARK: body
@@ -147,12 +94,5 @@ struct SendingPlan: Sendable {
             options.continueTimeout = Interval(settings.lupine.continueTimeout)
         }
         return options
-    }
-}
-
-extension Fields {
-    /// Adds a field whose value has not been judged.
-    fileprivate mutating func add(_ name: FieldName, _ value: String) throws(URLRequestError) {
-        do { try append(name, value) } catch { throw .invalidFieldValue(name: name.description) }
     }
 }

@@ -42,7 +42,8 @@ package enum RedirectRule {
     ///   - isWebSocket: Whether the task speaks the protocol of web sockets.
     package static func verdict(
         on response: HTTPURLResponse, to request: URLRequest,
-        _ options: URLSessionConfiguration.LupineOptions, followed: Int, isWebSocket: Bool = false
+        _ options: @autoclosure () -> URLSessionConfiguration.LupineOptions, followed: Int,
+        isWebSocket: Bool = false
     ) -> Verdict {
         guard let rewrite = Rewrite(response.statusCode, method: request.httpMethod ?? "GET"),
             let location = location(of: response), let current = request.url
@@ -51,6 +52,7 @@ package enum RedirectRule {
             return .failure(tooMany(from: current, to: location))
         }
         let base = response.url ?? current
+        let options = options()
         do throws(RedirectTarget.Failure) {
             let target = try RedirectTarget(
                 location, from: inheriting(fragmentOf: current, base), isWebSocket: isWebSocket)

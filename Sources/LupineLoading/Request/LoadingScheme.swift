@@ -11,11 +11,33 @@ enum LoadingScheme: Sendable {
     case none
 
     init(of url: URL?) {
-        guard let text = url?.scheme, !text.isEmpty else {
+        guard let url else {
+            self = .none
+            return
+        }
+        // Nearly all addresses: to have `URL` say which scheme it has takes longer.
+        if let scheme = Self.ofPlain(url.absoluteString) {
+            self = scheme
+            return
+        }
+        guard let text = url.scheme, !text.isEmpty else {
             self = .none
             return
         }
         self = Self.named(text) ?? Self.named(text.lowercased()) ?? .other
+    }
+
+    /// That of an address which begins with `http:` or `https:`.
+    private static func ofPlain(_ address: String) -> LoadingScheme? {
+        var address = address
+        address.makeContiguousUTF8()
+        let octets = address.utf8.span
+        guard octets.count > 5, octets[0] == 0x68, octets[1] == 0x74, octets[2] == 0x74, octets[3] == 0x70
+        else {
+            return nil
+        }
+        if octets[4] == 0x3A { return .http }
+        return octets[4] == 0x73 && octets[5] == 0x3A ? .https : nil
     }
 
     /// That of such a name, in small letters.

@@ -45,7 +45,14 @@ extension URLRequest {
     package func addFields(
         to fields: inout Fields, except isLeftOut: (FieldName) -> Bool = { _ in false }
     ) throws(URLRequestError) {
-        for field in contents.value.headers.fields {
+        try contents.value.headers.add(to: &fields, except: isLeftOut)
+    }
+}
+
+extension HeaderList {
+    /// The same of a list.
+    func add(to fields: inout Fields, except isLeftOut: (FieldName) -> Bool) throws(URLRequestError) {
+        for field in self.fields {
             let name: FieldName
             do { name = try FieldName(field.name) } catch { throw .invalidFieldName(field.name) }
             if Self.isLoaderOwned(name) || isLeftOut(name) {
@@ -65,9 +72,7 @@ extension URLRequest {
     private static func isLoaderOwned(_ name: FieldName) -> Bool {
         name == .contentLength || name == .transferEncoding || name == .connection || name.isForProxy
     }
-}
 
-extension HeaderList {
     /// Judges the fields, all of them.
     func check() throws(URLRequestError) {
         for field in fields {

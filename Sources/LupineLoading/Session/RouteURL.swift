@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import LupineHTTP
 import LupineTransport
 
 /// What of a URL decides where a request goes and what it asks for there.
@@ -15,45 +16,50 @@ struct RouteURL: Sendable {
 
     /// Reads a URL; with `isWebSocket` of `ws` and `wss`, else of `http` and `https`.
     ///
-    /// - Parameter known: A server that is not read again when the URL spells it in the same way.
-    init(_ url: URL, isWebSocket: Bool, known: RouteServer? = nil) throws(TransportError) {
+    /// - Parameter known: The server that was read from an address which spells it like that, if there was one.
+    init(
+        _ url: URL, isWebSocket: Bool, known: (_ spelling: Span<UInt8>) -> RouteServer? = { _ in nil }
+    ) throws(TransportError) {
         var text = url.absoluteString
         text.makeContiguousUTF8()
-        try self.init(text, isWebSocket: isWebSocket, known: known)
-    }
-
-    /// Reads the text of a URL.
-    init(_ text: String, isWebSocket: Bool, known: RouteServer?) throws(TransportError) {
         let bytes = text.utf8.span
-        if let known, known.isWebSocket == isWebSocket, known.begins(bytes) {
-            server = known
-            target = try Self.target(text, bytes, from: known.spelling.count)
-            return
-        }
         guard let colon = bytes.firstIndex(from: 0, where: { $0 == 0x3A }) else {
             throw .url(.missingScheme)
         }
-        let name = Self.part(of: text, 0..<colon).lowercased()
+        let name = bytes.extracting(first: colon)
         let scheme: Origin.Scheme
-        switch (name, isWebSocket) {
-        case ("http", false), ("ws", true): scheme = .http
-        case ("https", false), ("wss", true): scheme = .https
-        default: throw .url(.unsupportedScheme(name))
+        if name.isName(isWebSocket ? "ws" : "http") {
+            scheme = .http
+        } else if name.isName(isWebSocket ? "wss" : "https") {
+            scheme = .https
+        } else {
+            throw .url(.unsupportedScheme(bytes.text(0..<colon).lowercased()))
         }
         let start = colon + 3
         guard bytes.count >= start, bytes[colon + 1] == 0x2F, bytes[colon + 2] == 0x2F else {
             throw .url(.missingAuthority(offset: colon + 1))
         }
-        let end = bytes.firstIndex(from: start, where: RouteServer.endsAuthority) ?? bytes.count
+        let end = bytes.firstIndex(from: start, where: Self.endsAuthority) ?? bytes.count
         var hostStart = start
-        while let at = bytes.firstIndex(from: hostStart, where: { $0 == 0x40 }), at < end {
+        while let at = bytes.extracting(first: end).firstIndex(from: hostStart, where: { $0 == 0x40 }) {
             hostStart = at + 1
         }
-        target = try Self.target(text, bytes, from: end)
-        server = try RouteServer(
-            scheme, isWebSocket: isWebSocket, authority: Self.named(Self.part(of: text, hostStart..<end)),
-            // What names a user is not kept.
-            spelling: hostStart == start ? Array(text.utf8.prefix(end)) : [])
+        target = try Self.target(bytes, from: end)
+        // What names a user is not kept.
+        let isKept = hostStart == start
+        let spelling = bytes.extracting(first: end)
+        if isKept, let known = known(spelling) {
+            server = known
+        } else {
+            server = try RouteServer(
+                scheme, authority: Self.named(bytes.text(hostStart..<end)),
+                spelling: isKept ? Array(text.utf8.prefix(end)) : [])
+        }
+    }
+
+    /// Whether no authority goes on with this byte (RFC 3986 section 3.2).
+    private static func endsAuthority(_ byte: UInt8) -> Bool {
+        byte == 0x2F || byte == 0x3F || byte == 0x23
     }
 
     /// The authority with its name in ASCII: `URL` leaves names as they are that are percent-encoded.
@@ -68,20 +74,34 @@ struct RouteURL: Sendable {
         return HostName.canonical(name) + authority[end...]
     }
 
-    private static func target(
-        _ text: String, _ bytes: Span<UInt8>, from start: Int
-    ) throws(TransportError) -> String {
+    private static func target(_ bytes: Span<UInt8>, from start: Int) throws(TransportError) -> String {
         let end = bytes.firstIndex(from: start, where: { $0 == 0x23 }) ?? bytes.count
         for place in start..<end where bytes[place] <= 0x20 || bytes[place] >= 0x7F {
             throw .url(.illegalByte(bytes[place], offset: place))
         }
-        let target = part(of: text, start..<end)
+        let target = bytes.text(start..<end)
         return start < end && bytes[start] == 0x2F ? target : "/" + target
     }
+}
 
-    private static func part(of text: String, _ range: Range<Int>) -> String {
-        let bytes = text.utf8
-        let start = bytes.index(bytes.startIndex, offsetBy: range.lowerBound)
-        return String(Substring(bytes[start..<bytes.index(start, offsetBy: range.count)]))
+extension Span<UInt8> {
+    /// Whether these are the letters of a name in small letters, in any mix of cases.
+    fileprivate func isName(_ name: String) -> Bool {
+        guard count == name.utf8.count else { return false }
+        var place = 0
+        for letter in name.utf8 {
+            if self[place] | 0x20 != letter { return false }
+            place += 1
+        }
+        return true
+    }
+
+    fileprivate func firstIndex(from start: Int, where isIt: (UInt8) -> Bool) -> Int? {
+        var place = start
+        while place < count {
+            if isIt(self[place]) { return place }
+            place += 1
+        }
+        return nil
     }
 }

@@ -139,8 +139,14 @@ struct HopMachine: Sendable {
 
     /// What is to be performed: the work in its order, then what the hop is told.
     struct Actions: Sendable {
-        var work: [Work] = []
-        var order = Order.none
+        var work: Few<Work>
+        var order: Order
+
+        init(_ work: Work? = nil, order: Order = .none) {
+            self.work = Few()
+            self.order = order
+            if let work { self.work.append(work) }
+        }
     }
 
     private(set) var state = State.new
@@ -212,14 +218,16 @@ struct HopMachine: Sendable {
         }
     }
 
-    private mutating func end(_ error: (any Error)?, after work: [Work] = []) -> Actions {
+    private mutating func end(_ error: (any Error)?, after work: Work? = nil) -> Actions {
         state = .over
-        return Actions(work: work + [.end(error)])
+        var actions = Actions(work)
+        actions.work.append(.end(error))
+        return actions
     }
 
     private mutating func prepare() -> Actions {
         state = .preparing
-        return Actions(work: [.prepare])
+        return Actions(.prepare)
     }
 
     private mutating func stop(_ error: URLError) -> Actions {
@@ -250,16 +258,16 @@ struct HopMachine: Sendable {
         switch preparation {
         case .load:
             state = .running
-            return Actions(work: [.announce], order: .start)
+            return Actions(.announce, order: .start)
         case .answer:
             state = .answering
-            return Actions(work: [.answer])
+            return Actions(.answer)
         case .fail(let error): return end(error)
         }
     }
 
     private func ready() -> Actions {
-        if case .preparing = state { return Actions(work: [.make]) }
+        if case .preparing = state { return Actions(.make) }
         return Actions()
     }
 
@@ -268,13 +276,13 @@ struct HopMachine: Sendable {
         switch judgement {
         case .deliver:
             state = .delivering
-            return Actions(work: [.respond])
+            return Actions(.respond)
         case .deliverAlone:
             state = .leaving(.end)
-            return Actions(work: [.respond], order: .skip)
+            return Actions(.respond, order: .skip)
         case .ask:
             state = .thinking(nil)
-            return Actions(work: [.ask])
+            return Actions(.ask)
         case .again:
             state = .leaving(.hop)
             return Actions(order: .skip)
@@ -288,15 +296,15 @@ struct HopMachine: Sendable {
     private mutating func decided(_ judgement: Judgement) -> Actions {
         guard case .thinking(let hopEnd) = state else { return Actions() }
         switch (judgement, hopEnd) {
-        case (.ask, _): return Actions(work: [.ask])
+        case (.ask, _): return Actions(.ask)
         case (.deliver, nil):
             state = .delivering
-            return Actions(work: [.respond], order: .proceed)
+            return Actions(.respond, order: .proceed)
         case (.deliverAlone, nil):
             state = .leaving(.end)
-            return Actions(work: [.respond], order: .skip)
+            return Actions(.respond, order: .skip)
         case (.deliver, let hopEnd?), (.deliverAlone, let hopEnd?):
-            return end(hopEnd.error, after: [.respond])
+            return end(hopEnd.error, after: .respond)
         case (.again, nil):
             state = .leaving(.hop)
             return Actions(order: .skip)
@@ -306,7 +314,7 @@ struct HopMachine: Sendable {
             return Actions(order: .skip)
         case (.cached, _?):
             state = .answering
-            return Actions(work: [.answer])
+            return Actions(.answer)
         case (.fail(let error), nil): return stop(error)
         case (.fail(let error), _?): return end(error)
         }
@@ -323,12 +331,12 @@ struct HopMachine: Sendable {
         case .leaving(.hop): return prepare()
         case .leaving(.cached):
             state = .answering
-            return Actions(work: [.answer])
+            return Actions(.answer)
         case .leaving(.end): return end(nil)
         case .delivering:
             if case (.success, .storable) = (hopEnd, meaning) {
                 state = .storing
-                return Actions(work: [.offer])
+                return Actions(.offer)
             }
             return end(hopEnd.error)
         case .stopping(let error): return end(error)
@@ -340,11 +348,11 @@ struct HopMachine: Sendable {
         switch meaning {
         case .noNetwork:
             state = .offline
-            return Actions(work: [.wait])
+            return Actions(.wait)
         case .refused(.again): return prepare()
         case .refused(.ask):
             state = .thinking(hopEnd)
-            return Actions(work: [.ask])
+            return Actions(.ask)
         case .refused(.fail(let error)): return end(error)
         case .refused(.deliver), .refused(.deliverAlone), .refused(.cached), .end, .storable:
             return end(hopEnd.error)
@@ -361,7 +369,7 @@ struct HopMachine: Sendable {
     }
 
     private func resumed() -> Actions {
-        isAnswering ? Actions(work: [.pump]) : Actions()
+        isAnswering ? Actions(.pump) : Actions()
     }
 
     private mutating func finished(_ isDue: (State) -> Bool) -> Actions {

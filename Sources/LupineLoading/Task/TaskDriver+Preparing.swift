@@ -289,8 +289,11 @@ extension TaskDriver {
             wholeTimeout: plan.deadline.map { $0 - context.clock.now() }, priority: plan.priority,
             usesClientIdentity: context.settings.mayIdentify(to: sent.url, after: plan.move))
         request.loop = plan.loop
-        request.proxyAuthorization = hop.fields.proxyAuthorization
-        request.tunnelAuthorizer = hop.fields.tunnelAuthorizer
+        let (authorization, proxyAuthorization) = (hop.fields.authorization, hop.fields.proxyAuthorization)
+        let tunnelAuthorizer = hop.fields.tunnelAuthorizer
+        let hasAnswered = authorization != nil || proxyAuthorization != nil || tunnelAuthorizer != nil
+        request.proxyAuthorization = proxyAuthorization
+        request.tunnelAuthorizer = tunnelAuthorizer
         request.taskTrust = trust(for: sent)
         if context.engine.reporter != nil { request.place = place }
         guard let made = context.loads.make(request, context, client, self) else {
@@ -302,9 +305,6 @@ extension TaskDriver {
                         "the scheme \"\(scheme)\" is not supported: http, https, file and data are, and what the "
                         + "session's protocolClasses take"))
         }
-        let hasAnswered =
-            hop.fields.authorization != nil || hop.fields.proxyAuthorization != nil
-            || hop.fields.tunnelAuthorizer != nil
         let sentStream: ObjectIdentifier? =
             if case .stream(let stream) = sent.contents.value.body { ObjectIdentifier(stream.value) } else {
                 nil
@@ -324,7 +324,7 @@ extension TaskDriver {
             swap(&state.sent, &sent)
             swap(&state.announced, &announced)
             state.hasAnswered = hasAnswered
-            state.authorization = hop.fields.authorization
+            state.authorization = authorization
             swap(&state.cache, &cache)
             state.authenticator = plan.authenticator
             state.judge = plan.judge

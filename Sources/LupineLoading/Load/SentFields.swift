@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+import LupineTransport
+
+/// The header fields that a hop puts on the wire: `Host`, the caller's in their order but for those that are the loader's own (U-1.7),
+/// and then what they lack (U-9.1).
+struct SentFields {
+    /// What the caller or the session has given.
+    let given: HeaderList
+    let isUpgrade: Bool
+    let mayDecode: Bool
+    let hasBody: Bool
+    let isPost: Bool
+    /// What goes to a proxy that reads the request.
+    let proxyAuthorization: String?
+
+    /// Those of a hop.
+    init(_ hop: borrowing HopRequest, hasBody: Bool, isPost: Bool) {
+        given = hop.request.headerList
+        isUpgrade = hop.isUpgrade
+        mayDecode = hop.mayDecode
+        self.hasBody = hasBody
+        self.isPost = isPost
+        proxyAuthorization = hop.proxyAuthorization
+    }
+
+    private init(given: HeaderList) {
+        self.given = given
+        (isUpgrade, mayDecode, hasBody, isPost, proxyAuthorization) = (false, true, false, false, nil)
+    }
+
+    /// The fields of a request to that host that has none but the session's own, and no body: what most requests send. They are written
+    /// once for each server. Nil where the session has fields that cannot be sent.
+    static func ownFields(to host: String, _ settings: SessionSettings) -> Fields? {
+        try? SentFields(given: settings.additionalHeaders).written(to: host, settings)
+    }
+
+    /// The fields on that way.
+    func fields(by route: SessionEngine.Route, _ settings: SessionSettings) throws(URLRequestError) -> Fields
+    {
+        if let own = route.ownFields, !isUpgrade, mayDecode, !hasBody, !isPost, proxyAuthorization == nil,
+            given.fields == settings.additionalHeaders.fields
+        {
+            return own
+        }
+        let isForProxy = route.proxy != nil && !route.isTunnelled
+        return try written(
+            to: route.hostField, proxyAuthorization: isForProxy ? proxyAuthorization : nil, settings)
+    }
+
+    private func written(
+        to host: String, proxyAuthorization: String? = nil, _ settings: SessionSettings
+    ) throws(URLRequestError) -> Fields {
+        var fields = Fields()
+        fields.reserve(
+            fields: given.fields.count + 8,
+            octets: given.fields.reduce(384) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 })
+        try fields.add(.host, given["Host"] ?? host)
+        try given.add(to: &fields) { name in
+            name == .host || name == .upgrade && !isUpgrade || name == .expect && !hasBody
+        }
+        if let proxyAuthorization { try fields.add(.proxyAuthorization, proxyAuthorization) }
+        if !fields.contains(.accept), !settings.omits(.accept) { try fields.add(.accept, "*/*") }
+        if let languages = DefaultFields.acceptLanguage, !fields.contains(.acceptLanguage),
+            !settings.omits(.acceptLanguage)
+        {
+            try fields.add(.acceptLanguage, languages)
+        }
+        if !fields.contains(.acceptEncoding), !settings.omits(.acceptEncoding), !isUpgrade, mayDecode,
+            settings.lupine.decodesContent
+        {
+            try fields.add(.acceptEncoding, DefaultFields.acceptEncoding)
+        }
+        if !fields.contains(.userAgent), !settings.omits(.userAgent) {
+            try fields.add(.userAgent, DefaultFields.userAgent)
+        }
+        if hasBody, isPost, !fields.contains(.contentType), !settings.omits(.contentType) {
+            try fields.add(.contentType, "application/x-www-form-urlencoded")
+        }
+        try fields.add(.connection, isUpgrade ? "Upgrade" : "keep-alive")
+        return fields
+    }
+}
+
+extension Fields {
+    /// Adds a field whose value has not been judged.
+    fileprivate mutating func add(_ name: FieldName, _ value: String) throws(URLRequestError) {
+        do { try append(name, value) } catch { throw .invalidFieldValue(name: name.description) }
+    }
+}
