@@ -8,7 +8,8 @@
 //   full  every request on a connection of its own
 //   idle  one request on each connection, all of which stay open: says what one holds
 //   hold  one request on each connection, which the server answers when all have come: says what one in flight holds
-// HOSTx100 stands for a hundred hosts from the IPv4 address HOST on, asked in turn. Prints one JSON object: requests, bytes,
+// HOSTx100 stands for a hundred hosts from the IPv4 address HOST on, asked in turn; a PATH that ends with ? gets a number at each request.
+// Prints one JSON object: requests, bytes,
 // connects, wall and cpu in nanoseconds, and resident KiB; for idle and hold heapPerConnection and residentPerConnection. The
 // connections are made by a round of requests before the clock starts; connects counts those that had to be made later.
 #define _GNU_SOURCE
@@ -30,6 +31,7 @@ static void name_host(CURL *easy) {
     char url[2048], name[INET_ADDRSTRLEN];
     inet_ntop(AF_INET, &host, name, sizeof name);
     snprintf(url, sizeof url, "http://%s:%s%s", name, port, path);
+    if (path[strlen(path) - 1] == '?') snprintf(url + strlen(url), sizeof url - strlen(url), "%u", next_host);
     curl_easy_setopt(easy, CURLOPT_URL, url);
 }
 
@@ -99,6 +101,7 @@ int main(int count, char **arguments) {
     received = 0;
     connects = 0;
     if (hold) observe = watch_heap;
+    count_use();
     uint64_t wall = nanoseconds(CLOCK_MONOTONIC);
     uint64_t cpu = nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
     run(multi, handles, connections, requests);

@@ -131,6 +131,7 @@ int main(int count, char **arguments) {
         watch(&all[index], EPOLLIN);
     }
 
+    count_use();
     uint64_t wall = nanoseconds(CLOCK_MONOTONIC);
     uint64_t cpu = nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
     uint64_t sent = 0;

@@ -3,6 +3,7 @@
 //
 //	go-http [MODE [1.2|1.3 CAFILE]] HOST[xHOSTS] PORT PATH CONNECTIONS REQUESTS
 //
+// A PATH that ends with ? gets a number at each request.
 // The modes are those of curl-multi and, over TLS, of tls-floor: get, full, resumed, idle, hold. Prints the JSON object that the
 // benchmarks read. A round of requests before the clock starts makes the connections.
 package main
@@ -127,7 +128,11 @@ func run(client *http.Client, urls []string, connections, requests int) {
 		go func() {
 			defer lanes.Done()
 			for atomic.AddInt64(&left, -1) >= 0 {
-				url := urls[int(atomic.AddInt64(&next, 1))%len(urls)]
+				number := atomic.AddInt64(&next, 1)
+				url := urls[int(number)%len(urls)]
+				if strings.HasSuffix(url, "?") {
+					url += strconv.FormatInt(number, 10)
+				}
 				response, err := client.Get(url)
 				if err != nil {
 					stop(err)
@@ -150,6 +155,15 @@ func run(client *http.Client, urls []string, connections, requests int) {
 		}()
 	}
 	lanes.Wait()
+}
+
+// use is what the program has taken of user space, and how often it has given up its processor.
+func use() (user, switches int64) {
+	var usage syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &usage) != nil {
+		return 0, 0
+	}
+	return usage.Utime.Nano(), usage.Nvcsw
 }
 
 func processorTime() int64 {
@@ -226,10 +240,12 @@ func main() {
 		together = &sync.WaitGroup{}
 		together.Add(job.connections)
 	}
+	user, switches := use()
 	wall, cpu := time.Now(), processorTime()
 	run(client, job.urls, job.connections, job.requests)
 	cpu = processorTime() - cpu
 	took := time.Since(wall)
+	userNow, switchesNow := use()
 	if job.mode == "hold" {
 		done <- true
 		<-done
@@ -239,6 +255,7 @@ func main() {
 	fmt.Printf(
 		"{\"requests\": %d, \"bytes\": %d, \"connects\": %d, \"wall\": %d, \"cpu\": %d, \"resident\": %.0f",
 		job.requests, bytes, connects, took.Nanoseconds(), cpu, status("VmHWM:"))
+	fmt.Printf(", \"user\": %d, \"switches\": %d", userNow-user, switchesNow-switches)
 	if job.version != "" {
 		fmt.Printf(", \"resumed\": %d", resumed)
 	}

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 static uint64_t nanoseconds(clockid_t clock) {
@@ -37,6 +38,24 @@ static inline uint64_t heap_in_use(void) {
     return heap.uordblks + heap.hblkhd;
 }
 
+static struct rusage used_before;
+static int counts_use;
+
+/// From here on it counts how often the program gives up its processor, and what it takes in user space.
+static inline void count_use(void) { counts_use = getrusage(RUSAGE_SELF, &used_before) == 0; }
+
+static inline uint64_t user_time(struct rusage use) {
+    return (uint64_t)use.ru_utime.tv_sec * 1000000000u + (uint64_t)use.ru_utime.tv_usec * 1000u;
+}
+
+static inline void report_use(void) {
+    struct rusage now;
+    if (!counts_use || getrusage(RUSAGE_SELF, &now) != 0) return;
+    printf(
+        ", \"user\": %llu, \"switches\": %ld", (unsigned long long)(user_time(now) - user_time(used_before)),
+        now.ru_nvcsw - used_before.ru_nvcsw);
+}
+
 /// Prints the JSON object that the benchmarks read, but for its closing brace. `connects` are those made while the
 /// clock ran.
 static inline void report_members(uint64_t requests, uint64_t bytes, uint64_t connects, uint64_t wall, uint64_t cpu) {
@@ -45,6 +64,7 @@ static inline void report_members(uint64_t requests, uint64_t bytes, uint64_t co
         "\"resident\": %ld",
         (unsigned long long)requests, (unsigned long long)bytes, (unsigned long long)connects,
         (unsigned long long)wall, (unsigned long long)cpu, resident());
+    report_use();
 }
 
 /// What each of many connections holds: bytes of heap, and KiB in memory.

@@ -5,6 +5,7 @@
 
 #include <linux/perf_event.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,6 +19,17 @@ static uint64_t nanoseconds(clockid_t clock) {
 uint64_t clock_wall(void) { return nanoseconds(CLOCK_MONOTONIC); }
 uint64_t clock_thread_cpu(void) { return nanoseconds(CLOCK_THREAD_CPUTIME_ID); }
 uint64_t clock_process_cpu(void) { return nanoseconds(CLOCK_PROCESS_CPUTIME_ID); }
+
+uint64_t clock_process_user(void) {
+    struct rusage use;
+    if (getrusage(RUSAGE_SELF, &use) != 0) return 0;
+    return (uint64_t)use.ru_utime.tv_sec * 1000000000u + (uint64_t)use.ru_utime.tv_usec * 1000u;
+}
+
+uint64_t process_switches(void) {
+    struct rusage use;
+    return getrusage(RUSAGE_SELF, &use) == 0 ? (uint64_t)use.ru_nvcsw : 0;
+}
 
 /// Zero: not tried; -1: none to be had; otherwise the group's descriptor, which lives as long as its thread needs it.
 static _Thread_local int leader;

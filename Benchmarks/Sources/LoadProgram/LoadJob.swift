@@ -23,6 +23,15 @@ package struct LoadJob: Sendable {
         case addresses
         /// The same, with a cache as it comes: every answer is stored.
         case storing
+        /// The same over a session as it comes but for its connections: with the cache, the cookies and the notifications that a
+        /// program has which sets nothing up.
+        case program
+        /// The same, adapted by an interceptor, heard of by a monitor, and validated.
+        case written
+        /// The same, decoded.
+        case writtenDecodable
+        /// `async`, each answer asked about at the server before it comes out of a cache.
+        case revalidated
         /// `async`, answered by a cache out of memory.
         case memoryHit
         /// The same out of its folder: it has no memory.

@@ -35,11 +35,13 @@ package enum LoadMeter {
         let held = heap_in_use()
         let before = status("VmRSS:")
         let watch = job.mode == .hold ? HeapWatch() : nil
+        let (user, switches) = (clock_process_user(), process_switches())
         let cpu = clock_process_cpu()
         let wall = clock_wall()
         let bytes = try await run(job.requests)
         let cpuSpent = clock_process_cpu() - cpu
         let wallSpent = clock_wall() - wall
+        let (userSpent, switched) = (clock_process_user() - user, process_switches() - switches)
         let peak = status("VmHWM:")
         // Every response is as long as the first.
         guard job.isTransfer ? bytes > 0 : bytes == first * job.requests else {
@@ -47,7 +49,8 @@ package enum LoadMeter {
         }
         var members = [
             "\"requests\": \(job.requests)", "\"bytes\": \(bytes)", "\"wall\": \(wallSpent)",
-            "\"cpu\": \(cpuSpent)", "\"resident\": \(peak)",
+            "\"cpu\": \(cpuSpent)", "\"user\": \(userSpent)", "\"switches\": \(switched)",
+            "\"resident\": \(peak)",
         ]
         if job.isTransfer {
             members.append("\"grown\": \(peak - before)")

@@ -8,7 +8,8 @@ struct Main {
     static var groups: [BenchmarkGroup] {
         [
             HTTPGroup.group, CodingGroup.group, TransportGroup.group, TLSGroup.group, LoadingGroup.group,
-            PipelineGroup.group, TransferGroup.group, ReuseGroup.group, StartupGroup.group, MemoryGroup.group,
+            PipelineGroup.group, ProgramsGroup.group, TransferGroup.group, ReuseGroup.group,
+            StartupGroup.group, MemoryGroup.group,
             ScaleGroup.group, InstructionsGroup.group,
         ]
     }

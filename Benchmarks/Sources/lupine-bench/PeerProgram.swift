@@ -150,6 +150,9 @@ struct PeerProgram {
             figures["connects/1000 requests"] = connects / Double(max(1, cost.requests)) * 1000
             if let resumed = cost.resumed, connects > 0 { figures["resumed %"] = resumed / connects * 100 }
         }
+        let requests = Double(max(1, cost.requests))
+        figures["user us"] = cost.user.map { $0 / requests / 1000 }
+        figures["switches/request"] = cost.switches.map { $0 / requests }
         figures["grown KiB"] = cost.grown
         figures["held B"] = cost.heapPerConnection
         figures["resident B"] = cost.residentPerConnection
@@ -173,6 +176,9 @@ struct PeerProgram {
         var connects: Double?
         var wall: Double
         var cpu: Double
+        /// Of that, in user space; and how often a thread has given up its processor. Nil where the program does not count.
+        var user: Double?
+        var switches: Double?
         var allocations: Double?
         var allocatedBytes: Double?
         var resident: Double

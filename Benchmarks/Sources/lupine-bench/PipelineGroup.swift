@@ -75,6 +75,7 @@ enum PipelineGroup {
                 entry("stored", "storing", goals: Goals(ratio: 1.5)),
                 entry("from memory", "memoryHit", goals: Goals(ratio: 0.4)),
                 entry("from the disk", "diskHit", goals: Goals(ratio: 1)),
+                entry("revalidated", "revalidated"),
             ])
     }
 

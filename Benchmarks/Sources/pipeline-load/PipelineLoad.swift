@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 internal import Foundation
+internal import Glibc
 internal import LoadProgram
 internal import Lupine
 internal import LupineTLS
@@ -21,6 +22,40 @@ final class PipelineLoad: Sendable {
     private static let emptyCodes: Set<Int> = [200, 204, 205]
 
     init(_ job: LoadJob) {
+        self.job = job
+        switch job.form {
+        case .program, .written, .writtenDecodable: session = Self.programsSession(job, cacheFolder)
+        default: session = Self.bareSession(job, cacheFolder)
+        }
+    }
+
+    /// What a program has that sets nothing up but how many connections there may be to a server, where six are not what it wants. Its
+    /// shared cache is a new one.
+    private static func programsSession(_ job: LoadJob, _ cacheFolder: URL) -> Session {
+        setenv("XDG_CACHE_HOME", cacheFolder.path, 1)
+        let configuration = URLSessionConfiguration.af.default
+        if job.connections > 6 { configuration.httpMaximumConnectionsPerHost = job.connections }
+        if job.form == .program { return Session(configuration: configuration) }
+        let adapter = Adapter { request, _, completion in
+            var request = request
+            request.headers.add(.authorization(bearerToken: "of the program"))
+            completion(.success(request))
+        }
+        return Session(
+            configuration: configuration,
+            interceptor: Interceptor(adapters: [adapter], retriers: [RetryPolicy()]),
+            eventMonitors: [AlamofireNotifications(), RequestCounter()])
+    }
+
+    /// Counts the requests that have ended.
+    private final class RequestCounter: EventMonitor {
+        let queue = DispatchQueue(label: "counter")
+        private let ended = Atomic<Int>(0)
+
+        func requestDidFinish(_ request: Request) { ended.add(1, ordering: .relaxed) }
+    }
+
+    private static func bareSession(_ job: LoadJob, _ cacheFolder: URL) -> Session {
         let configuration = URLSessionConfiguration.af.ephemeral
         configuration.httpMaximumConnectionsPerHost = job.connections
         configuration.urlCache = nil
@@ -35,29 +70,40 @@ final class PipelineLoad: Sendable {
             configuration.lupine.tls.roots = TrustRoots(includesSystem: false, files: [tls.authorities])
         }
         switch job.form {
-        case .storing, .memoryHit, .diskHit:
+        case .storing, .memoryHit, .diskHit, .revalidated:
             configuration.urlCache = URLCache(
                 memoryCapacity: job.form == .diskHit ? 0 : 4 << 20, diskCapacity: 20 << 20,
                 directory: cacheFolder)
             configuration.requestCachePolicy =
-                job.form == .storing ? .useProtocolCachePolicy : .returnCacheDataElseLoad
+                switch job.form {
+                case .storing: .useProtocolCachePolicy
+                case .revalidated: .reloadRevalidatingCacheData
+                default: .returnCacheDataElseLoad
+                }
         default: break
         }
-        session = Session(configuration: configuration)
-        self.job = job
+        return Session(configuration: configuration)
     }
 
     deinit { try? FileManager.default.removeItem(at: cacheFolder) }
 
     /// Fetches the first URL once, and returns the bytes of content that came.
     func runFirst() async throws -> Int {
-        if job.form == .memoryHit || job.form == .diskHit {
+        if isAnsweredFromCache {
             for number in 0..<Self.cachedAddresses {
                 _ = try await fetch("\(job.firstURL)?\(number)", .async)
             }
             try await written()
         }
         return try await fetch(job.firstURL, .async)
+    }
+
+    /// Whether there is something stored for each of the addresses.
+    private var isAnsweredFromCache: Bool {
+        switch job.form {
+        case .memoryHit, .diskHit, .revalidated: true
+        default: false
+        }
     }
 
     /// Returns when what was stored is on the disk: when nothing has been added there for a while.
@@ -96,8 +142,10 @@ final class PipelineLoad: Sendable {
         if number < 0 { return nil }
         let url = job.urls[number % job.urls.count]
         switch job.form {
-        case .addresses, .storing: return "\(url)?\(madeAddresses.add(1, ordering: .relaxed).newValue)"
-        case .memoryHit, .diskHit: return "\(url)?\(number % Self.cachedAddresses)"
+        case .addresses, .storing, .program, .written, .writtenDecodable:
+            let number = madeAddresses.add(1, ordering: .relaxed).newValue
+            return url.hasSuffix("?") ? "\(url)\(number)" : "\(url)?\(number)"
+        case .memoryHit, .diskHit, .revalidated: return "\(url)?\(number % Self.cachedAddresses)"
         default: return url
         }
     }
@@ -145,7 +193,13 @@ final class PipelineLoad: Sendable {
 
     private func fetch(_ url: String, _ form: LoadJob.Form) async throws -> Int {
         switch form {
-        case .async, .executor, .addresses, .storing, .memoryHit, .diskHit:
+        case .written:
+            return try await session.request(url).validate().serializingData().value.count
+        case .writtenDecodable:
+            let flowers = try await session.request(url).validate().serializingDecodable([Flower].self).value
+            try check(flowers)
+            return flowers.count
+        case .async, .executor, .addresses, .storing, .memoryHit, .diskHit, .revalidated, .program:
             return try await session.request(url).serializingData(emptyResponseCodes: Self.emptyCodes).value
                 .count
         case .decodable, .decoding:

@@ -99,6 +99,13 @@ public struct Fields: Sendable {
         FieldName(checked: octets.span, entries[index].name)
     }
 
+    /// Lends the octets of the name at a position.
+    package func withName<Result, Failure: Error>(
+        at index: Int, _ body: (Span<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(octets.span.extracting(entries[index].name))
+    }
+
     /// Lends the octets of the value at a position.
     package func withValue<Result, Failure: Error>(
         at index: Int, _ body: (Span<UInt8>) throws(Failure) -> Result

@@ -155,7 +155,7 @@ package struct CacheEntry: Sendable {
         guard let response else { return 0 }
         if let fields = response.fields {
             return (0..<fields.count).reduce(0) { sum, index in
-                sum + fields.name(at: index).utf8.count + fields.withValue(at: index) { $0.count }
+                sum + fields.withName(at: index) { $0.count } + fields.withValue(at: index) { $0.count }
             }
         }
         return response.allHeaderFields.reduce(0) { sum, field in

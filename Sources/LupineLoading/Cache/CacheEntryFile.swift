@@ -158,7 +158,7 @@ package enum CacheEntryFile {
             writer.write(response.expectedContentLength < 0)
             writer.write(UInt32(truncatingIfNeeded: fields.count))
             for index in 0..<fields.count {
-                writer.write(fields.name(at: index))
+                fields.withName(at: index) { writer.write(run: $0) }
                 fields.withValue(at: index) { writer.write(run: $0) }
             }
             return true

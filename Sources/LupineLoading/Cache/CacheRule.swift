@@ -9,7 +9,8 @@ enum CacheRule {
     /// secret in it; `VaryKey` tells the users apart.
     static func key(of url: URL) -> String {
         let text = url.partedFromUserInfo.address
-        return text.utf8.firstIndex(of: UInt8(ascii: "#")).map { String(text[..<$0]) } ?? text
+        guard let fragment = text.position(of: UInt8(ascii: "#")) else { return text }
+        return String(Substring(text.utf8.prefix(fragment)))
     }
 
     /// Whether the answer to a request may be stored (U-12.4), its content being whole and small enough.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+internal import LupineHTTP
+
 /// Numbers, texts and runs of octets one behind the other, as `OctetReader` reads them: numbers with their least octet
 /// first, runs with their length in front.
 struct OctetWriter: Sendable {
@@ -39,7 +41,7 @@ struct OctetWriter: Sendable {
     /// Octets, their length in front.
     mutating func write(run: Span<UInt8>) {
         write(UInt64(run.count))
-        for index in run.indices { octets.append(run[index]) }
+        octets.append(run, run.indices)
     }
 
     /// A text.
@@ -52,6 +54,7 @@ struct OctetWriter: Sendable {
     }
 
     private mutating func write(_ number: some FixedWidthInteger, octets count: Int) {
-        for index in 0..<count { octets.append(UInt8(truncatingIfNeeded: number >> (8 * index))) }
+        let run = InlineArray<8, UInt8> { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+        octets.append(run.span, 0..<count)
     }
 }

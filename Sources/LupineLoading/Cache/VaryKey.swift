@@ -73,10 +73,9 @@ package struct VaryKey: Hashable, Sendable {
     init(
         vary: String?, identifying: IdentifyingFields? = nil, request: URLRequest, conceal: (String) -> String
     ) {
-        var names = Self.names(in: vary).union(["authorization"])
-        if request.namedServer != nil { names.insert("host") }
-        var values: [String: Value] = [:]
-        for name in names {
+        var values = ["authorization": Self.value(of: "authorization", in: request, conceal)]
+        if request.namedServer != nil { values["host"] = Self.value(of: "host", in: request, conceal) }
+        for name in Self.names(in: vary) where values[name] == nil {
             values[name] = Self.value(of: name, in: request, conceal)
         }
         self.init(

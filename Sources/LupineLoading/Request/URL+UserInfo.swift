@@ -8,7 +8,7 @@ extension URL {
     var partedFromUserInfo: (address: String, userInfo: String?) {
         let text = absoluteString
         // Most addresses cannot name anybody.
-        guard text.utf8.contains(UInt8(ascii: "@")), let colon = text.firstIndex(of: ":") else {
+        guard text.position(of: UInt8(ascii: "@")) != nil, let colon = text.firstIndex(of: ":") else {
             return (text, nil)
         }
         let rest = text[text.index(after: colon)...]
@@ -27,5 +27,14 @@ extension URL {
         else { return self }
         (parts.user, parts.password) = (nil, nil)
         return parts.url ?? self
+    }
+}
+
+extension String {
+    /// Where an octet stands first.
+    func position(of octet: UInt8) -> Int? {
+        let octets = utf8.span
+        for place in octets.indices where octets[place] == octet { return place }
+        return nil
     }
 }

@@ -11,6 +11,7 @@ final class DelegateSink: TaskSink {
     private init() {}
 
     var keepsChunks: Bool { true }
+    var onlyQueues: Bool { true }
 
     func responded(_ task: TaskCore, _ response: URLResponse) -> HopPlan {
         guard task.hasDelegate else { return .deliver }

@@ -21,6 +21,13 @@ extension TaskCore: TaskDriverClient {
 
     var driverCredential: URLCredential? { credential }
 
+    /// Somebody may watch the progress.
+    var driverOnlyQueues: Bool {
+        state.withLock {
+            $0.sink.onlyQueues && $0.progress == nil && ($0.own != nil || $0.sessionHasDelegate)
+        }
+    }
+
     /// The request before it goes away outside of the lock, here and with responses below: its body, and what was attached to
     /// it, are the program's.
     func driverSends(_ request: URLRequest, authorization: String?) {

@@ -243,7 +243,10 @@ extension TaskDriver {
         case .use(let entry):
             var (sent, announced, cache) = (hop.announced, hop.announced, CacheUse(answer: entry))
             let authorization = hop.fields.authorization
-            handle(.prepared(.answer), elsewhere: true) { state in
+            // A program's response is asked how long it is.
+            let isHere =
+                EventLoop.current == nil && entry.response.response.isOfTheLibrary && client.driverOnlyQueues
+            handle(.prepared(.answer), elsewhere: !isHere) { state in
                 guard state.machine.isPreparing else { return }
                 swap(&state.sent, &sent)
                 swap(&state.announced, &announced)

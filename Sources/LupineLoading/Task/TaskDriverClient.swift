@@ -47,6 +47,8 @@ protocol TaskDriverClient: AnyObject, Sendable {
     var driverJudges: [ObjectToken] { get }
     /// What the task was handed to answer challenges with; nil for nothing. It may be replaced at any time.
     var driverCredential: URLCredential? { get }
+    /// Whether it only puts on a queue what an answer says: then one that lies in memory may be told in the stack of whoever began.
+    var driverOnlyQueues: Bool { get }
     /// A hop begins: the request that is sent is the task's current one from here on.
     ///
     /// - Parameter authorization: What goes out in `Authorization` as the answer to a challenge, which the request does not show.
@@ -90,6 +92,8 @@ extension TaskDriverClient {
 
     /// Nothing: only a task is handed any.
     var driverCredential: URLCredential? { nil }
+
+    var driverOnlyQueues: Bool { false }
 
     var driverKeepsChunks: Bool { false }
 }

@@ -35,6 +35,9 @@ protocol TaskSink: AnyObject, Sendable {
     /// Ends the task for somebody who wants to go on with it later; `asker` hears once, on the delegate queue, before the
     /// task completes.
     func askForResumeData(_ task: TaskCore, _ asker: @escaping @Sendable (Data?) -> Void)
+    /// Whether the calls from the driver put on the delegate queue what they are told, as long as the task has a delegate, and do nothing
+    /// else.
+    var onlyQueues: Bool { get }
     /// Whether `ended` and `completed` may come on any thread when the task has no delegate: they call nothing of the
     /// program's.
     var completesAnywhere: Bool { get }
@@ -63,6 +66,7 @@ extension TaskSink {
     func askForResumeData(_ task: TaskCore, _ asker: @escaping @Sendable (Data?) -> Void) {
         task.cancel(first: { asker(nil) })
     }
+    var onlyQueues: Bool { false }
     var completesAnywhere: Bool { false }
     func completed(_ stage: TaskStage, _ error: (any Error)?) {
         stage.delegates.task?.urlSession(stage.session, task: stage.task, didCompleteWithError: error)

@@ -17,6 +17,11 @@ public struct SHA256Digest: Sendable, Hashable, CustomStringConvertible {
     /// A digest of bytes that are known to be 32.
     init(verified bytes: [UInt8]) { self.bytes = bytes }
 
+    /// The first bytes of it: all are as good as random.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(bytes[..<8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+    }
+
     /// Lower-case hexadecimal.
     public var description: String { Hexadecimal.lowercase(bytes) }
 }

@@ -3,14 +3,20 @@
 internal import CLupineOpenSSL
 
 extension SHA256Digest {
+    /// The function as OpenSSL has it, looked for once: given by `EVP_sha256()` it is looked for each time, which takes longer than a
+    /// short digest.
+    nonisolated(unsafe) static let function: OpaquePointer? = {
+        _ = OpenSSLLibrary.stays
+        return unsafe EVP_MD_fetch(nil, "SHA256", nil) ?? EVP_sha256()
+    }()
+
     /// The digest of these bytes.
     package static func of(_ bytes: [UInt8]) -> SHA256Digest {
-        _ = OpenSSLLibrary.stays
         let digest = unsafe [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, written in
             var count: UInt32 = 0
             let isDone = unsafe bytes.withUnsafeBytes { input in
                 unsafe EVP_Digest(
-                    input.baseAddress, input.count, buffer.baseAddress, &count, EVP_sha256(), nil)
+                    input.baseAddress, input.count, buffer.baseAddress, &count, function, nil)
             }
             precondition(isDone == 1 && count == byteCount, "this OpenSSL has no SHA-256")
             written = byteCount

@@ -14,7 +14,7 @@ internal import CLupineOpenSSL
         let native =
             switch function {
             case .md5: unsafe EVP_md5()
-            case .sha256: unsafe EVP_sha256()
+            case .sha256: unsafe SHA256Digest.function
             case .sha512Cut256: unsafe EVP_sha512_256()
             }
         guard let context = unsafe EVP_MD_CTX_new() else { return nil }

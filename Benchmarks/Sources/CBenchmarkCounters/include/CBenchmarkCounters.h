@@ -28,6 +28,10 @@ uint64_t clock_wall(void);
 /// Nanoseconds of processor time, user and system, of the calling thread and of the process.
 uint64_t clock_thread_cpu(void);
 uint64_t clock_process_cpu(void);
+/// Of that, the process' time in user space.
+uint64_t clock_process_user(void);
+/// How often a thread of the process has given up its processor by itself.
+uint64_t process_switches(void);
 
 /// Instructions retired and cycles spent in user space by the calling thread.
 struct processor_totals {
