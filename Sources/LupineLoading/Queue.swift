@@ -1,30 +1,40 @@
 // SPDX-License-Identifier: MIT
 
-/// What comes first goes first. Taking one out costs the same however many wait behind it.
-package struct Queue<Element> {
-    private var storage: [Element?] = []
-    private var head = 0
+/// What comes first goes first. Taking one out costs the same however many wait behind it. Other modules see through it.
+@usableFromInline package struct Queue<Element> {
+    @usableFromInline var storage: [Element?] = []
+    @usableFromInline var head = 0
 
     /// So many places of elements that are gone are kept before the others move up.
-    private static var mostSpent: Int { 64 }
+    @usableFromInline static var mostSpent: Int { 64 }
 
     /// Nothing waits.
-    package init() {}
+    @inlinable package init() {}
 
     /// Whether nothing waits.
-    package var isEmpty: Bool { head == storage.count }
+    @inlinable package var isEmpty: Bool { head == storage.count }
 
     /// How many wait.
-    package var count: Int { storage.count - head }
+    @inlinable package var count: Int { storage.count - head }
 
     /// What goes next; nil when nothing waits.
-    package var first: Element? { head < storage.count ? storage[head] : nil }
+    @inlinable package var first: Element? { head < storage.count ? storage[head] : nil }
 
     /// Adds one behind all others.
-    package mutating func append(_ element: Element) { storage.append(element) }
+    @inlinable package mutating func append(_ element: Element) { storage.append(element) }
+
+    /// Puts one before all others.
+    @inlinable package mutating func prepend(_ element: Element) {
+        if head > 0 {
+            head -= 1
+            storage[head] = element
+        } else {
+            storage.insert(element, at: 0)
+        }
+    }
 
     /// Takes out the one that waits longest.
-    package mutating func popFirst() -> Element? {
+    @inlinable package mutating func popFirst() -> Element? {
         guard head < storage.count else { return nil }
         let element = storage[head].take()
         head += 1
@@ -39,7 +49,7 @@ package struct Queue<Element> {
     }
 
     /// Takes out the first one of which that holds: at once where it is the one that waits longest.
-    package mutating func removeFirst(where isWanted: (Element) -> Bool) -> Element? {
+    @inlinable package mutating func removeFirst(where isWanted: (Element) -> Bool) -> Element? {
         if let first, isWanted(first) { return popFirst() }
         guard let index = storage[head...].firstIndex(where: { $0.map(isWanted) ?? false }) else {
             return nil
@@ -48,7 +58,7 @@ package struct Queue<Element> {
     }
 
     /// Takes out all, in order.
-    package mutating func takeAll() -> [Element] {
+    @inlinable package mutating func takeAll() -> [Element] {
         defer { self = Queue() }
         return storage[head...].compactMap { $0 }
     }

@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: MIT
 
-import Dispatch
-
 /// The response of a request's handler, for those who wait for it: what a `DataTask` and a `DownloadTask` share.
 ///
-/// The handler puts it here once, on the root queue; any number of tasks may wait, before and after. There is no task of
-/// its own that waits: a request costs no more threads for being awaited. Whoever waits until then is resumed on behalf of
-/// that handler and of nothing else, with those who wait for other responses that have come, see `RootBurst`; that a
-/// waiting task was cancelled is the request's affair, which calls its handlers however it ends.
+/// The handler puts it here once; any number of tasks may wait, before and after. There is no task of
+/// its own that waits: a request costs no more threads for being awaited. That a waiting task was cancelled is the request's
+/// affair, which calls its handlers however it ends.
 final class AwaitedResponse<Response: Sendable>: Sendable {
     private let arrival = ResponseArrival()
     // Written once, before it is said to have come, and looked at only after: the arrival's lock is between the two.
     @exclusivity(unchecked) private nonisolated(unsafe) var content: Response?
 
-    /// Puts the response here and lets everybody go who waits. On the root queue of the request, `rootQueue`; once.
-    func come(_ response: Response, on rootQueue: DispatchQueue) {
+    /// Puts the response here and lets everybody go who waits. Once.
+    func come(_ response: Response) {
         unsafe content = response
-        arrival.come(on: rootQueue)
+        arrival.come()
     }
 
     /// The response, as soon as it has come.
@@ -55,7 +52,7 @@ private struct ResponseArrival: Sendable {
         }
     }
 
-    func come(on rootQueue: DispatchQueue) {
+    func come() {
         let (first, others) = state.write { state in
             guard case .pending(let first, let others) = state else {
                 preconditionFailure("a response handler was called twice")
@@ -63,13 +60,8 @@ private struct ResponseArrival: Sendable {
             state = .come
             return (first, others)
         }
-        guard let first else { return }
-        if let burst = RootBurst.current {
-            burst.letGo(first, others, behind: rootQueue)
-        } else {
-            first.goOn()
-            for task in others { task.goOn() }
-        }
+        first?.goOn()
+        for task in others { task.goOn() }
     }
 
     func come(cancelling request: Request?) async {

@@ -23,7 +23,7 @@ public struct DownloadTask<Value: Sendable>: Sendable {
         self.awaited = awaited
         // Before there is a handler, which would start the request.
         if shouldAutomaticallyCancel, Task.isCancelled { request.cancel() }
-        handler { [rootQueue = request.underlyingQueue] in awaited.come($0, on: rootQueue) }
+        handler { awaited.come($0) }
     }
 
     /// The response. If the task that waits is cancelled, so is the request, unless the response was asked for without

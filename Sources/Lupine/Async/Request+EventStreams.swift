@@ -61,7 +61,7 @@ extension Request {
             listen(source)
             // Events are on their way through the root queue when the request ends in the same turn of it.
             let queue = underlyingQueue
-            onFinish { queue.deliver { source.finish() } }
+            onFinish { queue.async { source.finish() } }
         }
     }
 }

@@ -30,15 +30,24 @@ public final class CompositeEventMonitor: EventMonitor {
         self.monitors = monitors
         let listeners = monitors.map(EventListener.init)
         let mailboxes = listeners.map { EventMailbox.mailbox(of: $0.queue) }
-        everybody = EventRoute.routes(to: listeners, mailboxes: mailboxes, from: queue) { _ in true }
-        others = EventRoute.routes(to: listeners, mailboxes: mailboxes, from: queue) {
+        everybody = EventRoute.routes(to: listeners, mailboxes: mailboxes) { _ in true }
+        others = EventRoute.routes(to: listeners, mailboxes: mailboxes) {
             !$0.hearsNotedEventsOnly
         }
     }
 
-    /// Passes on an event that notifications are posted for.
-    private func forwardNoted(_ event: @autoclosure () -> MonitorEvent) {
-        send(event, along: everybody)
+    /// Whether nobody listens but those who post notifications.
+    var onlyNotifies: Bool { others.isEmpty }
+
+    /// Passes on an event of a request's that notifications are posted for.
+    private func forwardNoted(_ event: @autoclosure () -> MonitorEvent, of request: Request) {
+        if everybody.isEmpty { return }
+        let event = event()
+        // What was kept while nobody else listened comes first.
+        if !onlyNotifies { request.tellNotes() }
+        for route in everybody where !(onlyNotifies && request.hold(event, along: route)) {
+            route.send(event)
+        }
     }
 
     /// Passes on any other event.
@@ -157,7 +166,7 @@ public final class CompositeEventMonitor: EventMonitor {
 
     /// Forwards the event.
     public func requestDidResume(_ request: Request) {
-        forwardNoted(.resumed(request))
+        forwardNoted(.resumed(request), of: request)
     }
 
     /// Forwards the event.
@@ -196,27 +205,27 @@ public final class CompositeEventMonitor: EventMonitor {
 
     /// Forwards the event.
     public func request(_ request: Request, didResumeTask task: URLSessionTask) {
-        forwardNoted(.resumedTask(request, task))
+        forwardNoted(.resumedTask(request, task), of: request)
     }
 
     /// Forwards the event.
     public func requestDidSuspend(_ request: Request) {
-        forwardNoted(.suspended(request))
+        forwardNoted(.suspended(request), of: request)
     }
 
     /// Forwards the event.
     public func request(_ request: Request, didSuspendTask task: URLSessionTask) {
-        forwardNoted(.suspendedTask(request, task))
+        forwardNoted(.suspendedTask(request, task), of: request)
     }
 
     /// Forwards the event.
     public func requestDidCancel(_ request: Request) {
-        forwardNoted(.cancelled(request))
+        forwardNoted(.cancelled(request), of: request)
     }
 
     /// Forwards the event.
     public func request(_ request: Request, didCancelTask task: URLSessionTask) {
-        forwardNoted(.cancelledTask(request, task))
+        forwardNoted(.cancelledTask(request, task), of: request)
     }
 
     /// Forwards the event.
@@ -231,7 +240,7 @@ public final class CompositeEventMonitor: EventMonitor {
 
     /// Forwards the event.
     public func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
-        forwardNoted(.completedTask(request, task, error))
+        forwardNoted(.completedTask(request, task, error), of: request)
     }
 
     /// Forwards the event.
@@ -241,7 +250,7 @@ public final class CompositeEventMonitor: EventMonitor {
 
     /// Forwards the event.
     public func requestDidFinish(_ request: Request) {
-        forwardNoted(.finished(request))
+        forwardNoted(.finished(request), of: request)
     }
 
     // MARK: data and uploads

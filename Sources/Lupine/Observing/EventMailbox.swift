@@ -7,9 +7,8 @@ internal import LupineLoading
 ///
 /// The first event that waits puts a turn on the queue; those that come before the turn begins share it. So a busy queue
 /// has one block per batch, and still an event is told before anything that is put on a serial queue after it: handlers
-/// of the program's, above all. Notifications may wait for their turn a little longer, see `RootBurst`. A queue has one
-/// mailbox, whoever sends: two would tell a monitor of a session and a request in the wrong order. It lives as long as its
-/// queue.
+/// of the program's, above all. A queue has one mailbox, whoever sends: two would tell a monitor of a session and a request in
+/// the wrong order. It lives as long as its queue.
 final class EventMailbox: Sendable {
     private struct Entry {
         let event: MonitorEvent
@@ -22,17 +21,6 @@ final class EventMailbox: Sendable {
         var isOnQueue = false
         /// How many turns have begun.
         var turns = 0
-        /// The burst that is going to put a turn on the queue; nil when there may be none.
-        var burst: ObjectIdentifier?
-
-        /// Whether the sender of an event that has just been put here has to see to a turn; in which burst it is going to.
-        mutating func needsTurn(in burst: RootBurst?) -> Bool {
-            if isOnQueue { return false }
-            guard let burst else { return true }
-            if self.burst == ObjectIdentifier(burst) { return false }
-            self.burst = ObjectIdentifier(burst)
-            return true
-        }
     }
 
     /// The room of so many events is kept from one turn to the next.
@@ -55,30 +43,30 @@ final class EventMailbox: Sendable {
         }
     }
 
-    /// The mailbox of that queue, if it has one.
-    static func existing(of queue: DispatchQueue) -> EventMailbox? { queue.getSpecific(key: key) }
-
-    /// Has the listeners of the route told of the event on the mailbox's queue, which the mailbox does not keep alive itself:
-    /// behind what the root queue has now, if the route has a burst and the caller is on it, else at once.
+    /// Has the listeners of the route told of the event on the mailbox's queue, which the mailbox does not keep alive itself.
     func add(_ event: consuming MonitorEvent, along route: EventRoute) {
-        // Elsewhere than on the root queue nobody knows when that comes to the end of what it has.
-        let burst = route.burst.flatMap { $0 === RootBurst.current ? $0 : nil }
         var entry: Entry? = Entry(event: event, route: route)
         let needsTurn = state.write { state in
             // Moved, not copied.
             if let entry = entry.take() { state.waiting.append(consume entry) }
-            return state.needsTurn(in: burst)
+            return !state.isOnQueue
         }
-        guard needsTurn else { return }
-        guard let burst else { return putTurn(on: route.queue) }
-        burst.add(self, for: route.queue, behind: route.rootQueue)
+        if needsTurn { putTurn(on: route.queue) }
+    }
+
+    /// The same of several events.
+    func add(_ events: [MonitorEvent], along route: EventRoute) {
+        let needsTurn = state.write { state in
+            for event in events { state.waiting.append(Entry(event: event, route: route)) }
+            return !state.isOnQueue
+        }
+        if needsTurn { putTurn(on: route.queue) }
     }
 
     /// Puts a turn on the queue, if something waits for one.
-    func putTurn(on queue: DispatchQueue) {
+    private func putTurn(on queue: DispatchQueue) {
         let turns: Int? = state.write { state in
-            state.burst = nil
-            return state.waiting.isEmpty || state.isOnQueue ? nil : state.turns
+            state.waiting.isEmpty || state.isOnQueue ? nil : state.turns
         }
         // Not under the lock: the turn begins on another thread while this one is still here. Whoever comes meanwhile puts a
         // turn of its own on the queue, because it may not rely on one that is not there yet.

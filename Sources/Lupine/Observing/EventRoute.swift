@@ -7,28 +7,18 @@ final class EventRoute: Sendable {
     let queue: DispatchQueue
     /// In the order in which they are told.
     let listeners: [EventListener]
-    /// In which the events may wait, behind the present work of the root queue; nil when somebody may look for them sooner.
-    let burst: RootBurst?
-    /// The root queue of the burst.
-    let rootQueue: DispatchQueue
     private let mailbox: EventMailbox
 
-    init(
-        queue: DispatchQueue, listeners: [EventListener], burst: RootBurst?, of rootQueue: DispatchQueue,
-        mailbox: EventMailbox
-    ) {
+    init(queue: DispatchQueue, listeners: [EventListener], mailbox: EventMailbox) {
         self.queue = queue
         self.listeners = listeners
-        self.burst = burst
-        self.rootQueue = rootQueue
         self.mailbox = mailbox
     }
 
     /// One route per queue, to the listeners that are wanted. Queues are told apart by their mailboxes: one queue may
     /// be known by several objects.
     static func routes(
-        to listeners: [EventListener], mailboxes: [EventMailbox], from rootQueue: DispatchQueue,
-        wanted: (EventListener) -> Bool
+        to listeners: [EventListener], mailboxes: [EventMailbox], wanted: (EventListener) -> Bool
     ) -> [EventRoute] {
         var order: [EventMailbox] = []
         var members: [[EventListener]] = []
@@ -41,17 +31,13 @@ final class EventRoute: Sendable {
             }
         }
         return zip(order, members).compactMap { mailbox, listeners in
-            listeners.first.map { first in
-                let mayWait = listeners.allSatisfy(\.hearsNotedEventsOnly)
-                return EventRoute(
-                    queue: first.queue, listeners: listeners,
-                    burst: mayWait ? RootBurst.burst(of: rootQueue) : nil, of: rootQueue, mailbox: mailbox)
-            }
+            listeners.first.map { EventRoute(queue: $0.queue, listeners: listeners, mailbox: mailbox) }
         }
     }
 
     /// Has the listeners told, on their queue, after what was sent to that queue before. Any thread.
-    func send(_ event: consuming MonitorEvent) {
-        mailbox.add(event, along: self)
-    }
+    func send(_ event: consuming MonitorEvent) { mailbox.add(event, along: self) }
+
+    /// The same of several events, in one block.
+    func send(_ events: [MonitorEvent]) { mailbox.add(events, along: self) }
 }

@@ -22,14 +22,14 @@ public class DataRequest: Request, @unchecked Sendable {
     init(
         convertible: any URLRequestConvertible, underlyingQueue: DispatchQueue,
         serializationQueue: DispatchQueue, eventMonitor: CompositeEventMonitor?,
-        interceptor: (any RequestInterceptor)?, shouldAutomaticallyResume: Bool?,
+        interceptor: (any RequestInterceptor)?, shouldAutomaticallyResume: Bool?, isPlain: Bool = false,
         delegate: any RequestDelegate
     ) {
         self.convertible = convertible
         super.init(
             underlyingQueue: underlyingQueue, serializationQueue: serializationQueue,
             eventMonitor: eventMonitor, interceptor: interceptor,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, delegate: delegate)
+            shouldAutomaticallyResume: shouldAutomaticallyResume, isPlain: isPlain, delegate: delegate)
     }
 
     /// The content that has come so far; nil until the first byte.
@@ -40,6 +40,7 @@ public class DataRequest: Request, @unchecked Sendable {
     override func task(for request: URLRequest, using session: URLSession) -> URLSessionTask {
         let task = session.dataTask(with: request)
         task.collectContent()
+        if mutableState.read({ $0.isPlain }) { task.takeTurnsAnywhere() }
         return task
     }
 
@@ -51,7 +52,7 @@ public class DataRequest: Request, @unchecked Sendable {
         }
     }
 
-    // MARK: what the task tells, on the root queue
+    // MARK: what the task tells, in steps
 
     func didReceive(
         _ response: HTTPURLResponse, of task: URLSessionTask, upTo limit: CollectedBodyLimit,
@@ -108,6 +109,7 @@ public class DataRequest: Request, @unchecked Sendable {
     ) -> Self {
         var gate: ResponseGate? = ResponseGate(queue: queue, closure: handler)
         dataState.write { swap(&$0.gate, &gate) }
+        mutableState.write { $0.holdsPrograms = true }
         return self
     }
 
@@ -136,7 +138,7 @@ public class DataRequest: Request, @unchecked Sendable {
             let result = AFResult<Data?>(value: self.data, error: self.error)
             let response = self.dataResponse(result, duration: 0)
             self.monitors?.request(self, didParseResponse: response)
-            self.serialized { queue.deliver { completionHandler(response) } }
+            self.serialized { queue.async { completionHandler(response) } }
         }
         return self
     }
@@ -161,25 +163,25 @@ public class DataRequest: Request, @unchecked Sendable {
         appendResponse(on: queue, responseSerializer, completionHandler)
     }
 
-    /// Has `completionHandler` called with what the serializer makes of the response: on `queue`, or in a block of the root
-    /// queue's, without a block of its own, if that is nil.
+    /// Has `completionHandler` called with what the serializer makes of the response: on `queue`, or in a step if that is nil.
     func appendResponse<Serializer: DataResponseSerializerProtocol>(
         on queue: DispatchQueue?, _ serializer: Serializer,
         _ completionHandler: @escaping @Sendable (AFDataResponse<Serializer.SerializedObject>) -> Void
     ) -> Self {
-        appendSerializer(isForeign: (serializer as? DataResponseSerializer)?.isBare != true) { isOnRoot in
+        let isForeign = (serializer as? DataResponseSerializer)?.isBare != true
+        appendSerializer(isForeign: isForeign, isPrograms: isForeign || queue != nil) { isInStep in
             assertNoLockIsHeld()
             let (result, duration) = AFResult.timed {
                 try serializer.serialize(
                     request: self.request, response: self.response, data: self.data, error: self.error)
             }
-            if isOnRoot { return self.serialized(result, duration, on: queue, completionHandler) }
-            self.underlyingQueue.async { self.serialized(result, duration, on: queue, completionHandler) }
+            if isInStep { return self.serialized(result, duration, on: queue, completionHandler) }
+            self.step { self.serialized(result, duration, on: queue, completionHandler) }
         }
         return self
     }
 
-    /// The serializer of a handler has run. On the root queue.
+    /// The serializer of a handler has run. In a step.
     private func serialized<Value>(
         _ result: AFResult<Value>, _ duration: TimeInterval, on queue: DispatchQueue?,
         _ completionHandler: @escaping @Sendable (AFDataResponse<Value>) -> Void

@@ -102,10 +102,10 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         downloadState.write { $0 = DownloadState() }
     }
 
-    /// What a failed transfer has left is offered, or nobody can find it.
-    override func cleanup() {
+    /// What a failed transfer has left is offered, or nobody can find it: neither can whoever awaits the response.
+    override func leaveSession() -> [Job] {
         if lastPart != resumeData { removePart() }
-        super.cleanup()
+        return super.leaveSession()
     }
 
     /// What the latest task's failure lets be gone on with.
@@ -145,8 +145,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
             (task as? URLSessionDownloadTask)?.cancel { data in
                 self.downloadState.write { $0.resumeData = data }
                 // Before the end that the task is about to tell.
-                self.mutableState.write { Self.add({ self.didCancelTask(task) }, to: &$0) }
-                self.tellNewsSoon()
+                self.step { self.didCancelTask(task) }
                 assertNoLockIsHeld()
                 completionHandler(data)
             }
@@ -189,7 +188,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
             let result = AFResult<URL?>(value: self.fileURL, error: self.error)
             let response = self.downloadResponse(result, duration: 0)
             self.monitors?.request(self, didParseResponse: response)
-            self.serialized { queue.deliver { completionHandler(response) } }
+            self.serialized { queue.async { completionHandler(response) } }
         }
         return self
     }
@@ -221,7 +220,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         _ completionHandler: @escaping @Sendable (AFDownloadResponse<Serializer.SerializedObject>) -> Void
     ) -> Self {
         let limit = collectedBodyLimit
-        appendSerializer(isForeign: true) { isOnRoot in
+        appendSerializer(isForeign: true) { isInStep in
             assertNoLockIsHeld()
             let (result, duration) = AFResult.timed {
                 try DownloadedContent.$limit.withValue(limit) {
@@ -230,7 +229,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
                         error: self.error)
                 }
             }
-            self.onRoot(isOnRoot) { self.serialized(result, duration, on: queue, completionHandler) }
+            self.inStep(isInStep) { self.serialized(result, duration, on: queue, completionHandler) }
         }
         return self
     }

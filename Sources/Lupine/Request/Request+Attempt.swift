@@ -4,7 +4,7 @@ internal import Dispatch
 internal import Foundation
 internal import LupineLoading
 
-// What the session tells a request of its attempts. All on the root queue.
+// What the session tells a request of its attempts. All in steps.
 
 extension Request {
     /// The first attempt begins, unless it has begun already or the request was cancelled.
@@ -107,9 +107,11 @@ extension Request {
         mutableState.write { state in
             if state.error == nil { state.error = error }
         }
-        runValidators()
-        monitors?.request(self, didCompleteTask: task, with: error)
-        retryOrFinish(self.error)
+        goOnInStep { validators in
+            self.run(validators)
+            self.monitors?.request(self, didCompleteTask: task, with: error)
+            self.retryOrFinish(self.error)
+        }
     }
 
     func updateUploadProgress(completed: Int64, total: Int64) {
@@ -132,6 +134,7 @@ extension Request {
     private func show(_ change: TransferProgress.Change?) {
         guard let change else { return }
         if change.handler?.queue === underlyingQueue { mutableState.write { $0.hasProgressOnRoot = true } }
-        change.show()
+        // Whoever holds the object may watch it.
+        onRootQueue { change.show() }
     }
 }

@@ -221,6 +221,7 @@ extension Request {
             let isIn = mutableState.write { state in
                 guard state.eventMonitor === existing else { return false }
                 state.eventMonitor = extended
+                state.hasOwnMonitors = true
                 return true
             }
             if isIn { return self }

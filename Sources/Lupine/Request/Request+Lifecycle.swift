@@ -20,34 +20,17 @@ extension RequestMachine.Standing {
 extension Request {
     // MARK: what users do
 
-    // What is to be told of a change is news, stored before the task is touched: it is told in a block on the root queue, or
-    // before a callback of the task's that comes to the root queue sooner. The task is asked and touched outside of the
-    // lock, for it may call the program's code; what is done to it is queued under the lock, so that the wishes of two
-    // threads reach it in the order in which the machine took them (O-6).
-
-    /// Takes in what is to be told. `tellNewsSoon` follows, outside of the lock.
-    static func add(_ news: @escaping @Sendable () -> Void, to state: inout MutableState) {
-        state.news.append(Job(run: news))
-    }
-
-    func tellNewsSoon() { underlyingQueue.async { self.tellNews() } }
-
-    /// Tells what is to be told of what users did. On the root queue, before anything else is told there.
-    func tellNews() {
-        let news = mutableState.write { state -> [Job] in
-            if state.news.isEmpty { return [] }
-            defer { state.news = [] }
-            return state.news
-        }
-        for item in news { item.run() }
-    }
+    // What is to be told of a change is a step, brought in the moment of the change and before the task is touched: it is told before
+    // any callback of the task's. The task is asked and touched outside of the lock, for it may call the program's code;
+    // what is done to it is queued under the lock, so that the wishes of two threads reach it in the order in which the machine
+    // took them (O-6).
 
     /// Has the machine take what a user wants. How the latest task stands is asked before; when another one is the latest by
     /// then, that is asked instead.
     ///
     /// - Parameters:
     ///   - event: What is wanted, with how the task stands.
-    ///   - follow: What follows from the machine's answer, under the lock: the news, and what is done to the task.
+    ///   - follow: What follows from the machine's answer, under the lock: what is told, and what is done to the task.
     /// - Returns: What the machine says, and about which task; the third is to be given to `perform`.
     private func receive(
         _ event: (RequestMachine.Standing) -> RequestMachine.Event,
@@ -87,22 +70,21 @@ extension Request {
         let (action, _, begun) = receive(RequestMachine.Event.resume) { action, task, state in
             switch action {
             case .resumeTask:
-                Self.add({ self.didResumeWithTask(task) }, to: &state)
+                Self.bring({ self.didResumeWithTask(task) }, to: &state)
                 return task.map { .resume($0) }
-            case .perform, .note: Self.add({ self.didResume() }, to: &state)
+            case .perform, .note: Self.bring({ self.didResume() }, to: &state)
             default: break
             }
             return nil
         }
-        if action != .ignore { tellNewsSoon() }
+        if action != .ignore { takeSteps(calledByProgram: true) }
         perform(begun)
         if action == .perform { readyToPerform() }
         return self
     }
 
-    /// The same on the root queue, where what is to be told need not be queued.
+    /// The same in a step, where what is to be told need not be queued.
     private func resumeNow() {
-        tellNews()
         let (action, task, begun) = receive(RequestMachine.Event.resume) { action, task, _ in
             action == .resumeTask ? task.map { .resume($0) } : nil
         }
@@ -123,18 +105,18 @@ extension Request {
         let (action, _, begun) = receive(RequestMachine.Event.suspend) { action, task, state in
             switch action {
             case .suspendTask:
-                Self.add(
+                Self.bring(
                     {
                         self.didSuspend()
                         if let task { self.didSuspendTask(task) }
                     }, to: &state)
                 return task.map { .suspend($0) }
-            case .note: Self.add({ self.didSuspend() }, to: &state)
+            case .note: Self.bring({ self.didSuspend() }, to: &state)
             default: break
             }
             return nil
         }
-        if action != .ignore { tellNewsSoon() }
+        if action != .ignore { takeSteps(calledByProgram: true) }
         perform(begun)
         return self
     }
@@ -157,14 +139,14 @@ extension Request {
             switch action {
             case .cancelTask:
                 guard let task else { break }
-                Self.add(
+                Self.bring(
                     {
                         self.didCancel(asFailure: error != nil)
                         if tells { self.didCancelTask(task) }
                     }, to: &state)
                 return .end(task, by: end)
             case .arrive:
-                Self.add(
+                Self.bring(
                     {
                         self.didCancel(asFailure: error != nil)
                         self.cancellationArrived()
@@ -173,24 +155,27 @@ extension Request {
             }
             return nil
         }
-        if action != .ignore { tellNewsSoon() }
+        if action != .ignore { takeSteps(calledByProgram: true) }
         perform(begun)
         return action
     }
 
     // MARK: handlers and the pass over their serializers
 
-    /// Adds a serializer, which has to end with `serialized` on the root queue. The request may resume because of
-    /// it.
-    func appendSerializer(isForeign: Bool, _ run: @escaping @Sendable (_ isOnRoot: Bool) -> Void) {
+    /// Adds a serializer, which has to end with `serialized` in a step. The request may resume because of it. `isPrograms` says
+    /// whether it holds something of the program's: a handler, or a serializer that is not the library's.
+    func appendSerializer(
+        isForeign: Bool, isPrograms: Bool = true, _ run: @escaping @Sendable (_ isInStep: Bool) -> Void
+    ) {
         let action = mutableState.write { state in
             state.chain.append(.init(isForeign: isForeign, run: run))
+            if isPrograms { state.holdsPrograms = true }
             return state.machine.receive(.handlerAdded)
         }
         switch action {
-        case .beginLatePass: underlyingQueue.async { self.runSerializers() }
+        case .beginLatePass: step(calledByProgram: true) { self.runSerializers() }
         case .offerResume:
-            underlyingQueue.async {
+            step(calledByProgram: true) {
                 if self.shouldAutomaticallyResume ?? self.delegate?.startImmediately ?? true {
                     self.resumeNow()
                 }
@@ -200,7 +185,7 @@ extension Request {
     }
 
     /// Brings the request to its end: the serializers run, then the handlers are called. Ignored while that goes on and
-    /// afterwards. On the root queue.
+    /// afterwards. In a step.
     func finish(error: AFError? = nil) {
         var error = error
         let (begins, _) = mutableState.write { state -> (Bool, Few<Job>) in
@@ -220,14 +205,9 @@ extension Request {
         if hasHandlers { runSerializers() }
     }
 
-    /// Runs `body` on the root queue: at once, if this is it.
-    func onRoot(_ isOnRoot: Bool, _ body: @escaping @Sendable () -> Void) {
-        if isOnRoot { body() } else { underlyingQueue.async(execute: body) }
-    }
-
-    /// Takes the next step of the pass. On the root queue.
+    /// Goes on with the pass. In a step.
     private func runSerializers() {
-        let (step, waits, _) = mutableState.write {
+        let (step, waits, chain) = mutableState.write {
             state -> (SerializerChain.Step?, Bool, SerializerChain?) in
             let step = state.chain.next()
             guard case .deliver = step else {
@@ -241,22 +221,28 @@ extension Request {
             return (step, false, state.chain.takeAll())
         }
         // The handlers of progress that wait on this queue are called before those of responses are put on theirs.
-        if waits { return underlyingQueue.async { self.runSerializers() } }
+        if waits { return underlyingQueue.async { self.step { self.runSerializers() } } }
         switch step {
         case .run(let serializer):
             if serializer.isForeign {
+                tellNotes()
                 serializationQueue.async { serializer.run(false) }
             } else {
                 serializer.run(true)
             }
         case .deliver(let deliveries):
+            tellNotes()
+            if let chain { part(with: chain) }
+            // A block that a handler puts on the root queue finds the request gone from its session (O-5).
+            let finishHandlers = leaveSession()
             for delivery in deliveries { delivery.run() }
             cleanup()
+            for handler in finishHandlers { handler.run() }
         case nil: break
         }
     }
 
-    /// A serializer has failed; asks the retriers. On the root queue.
+    /// A serializer has failed; asks the retriers. In a step.
     ///
     /// - Parameters:
     ///   - failure: Why.
@@ -275,13 +261,13 @@ extension Request {
         }
     }
 
-    /// A serializer has run, and has not failed or fails for good; `delivery` calls the handler. On the root queue.
+    /// A serializer has run, and has not failed or fails for good; `delivery` calls the handler. In a step.
     func serialized(_ delivery: @escaping @Sendable () -> Void) {
         mutableState.write { $0.chain.completed(Job(run: delivery)) }
         runSerializers()
     }
 
-    /// Adds what is done when the handlers have been called; at once if that has happened. On the root queue.
+    /// Adds what is done when the handlers have been called; at once if that has happened.
     func onFinish(perform: @escaping @Sendable () -> Void) {
         let isOver = mutableState.write { state in
             if state.machine.isOver { return true }
@@ -293,7 +279,7 @@ extension Request {
 
     // MARK: failures and retries
 
-    /// An attempt has ended: asks the retriers if it has failed, else brings the request to its end. On the root queue.
+    /// An attempt has ended: asks the retriers if it has failed, else brings the request to its end. In a step.
     func retryOrFinish(_ error: AFError?) {
         guard let error, let delegate else { return finish() }
         switch mutableState.write({ $0.machine.receive(.attemptFailed) }) {
@@ -306,7 +292,7 @@ extension Request {
         }
     }
 
-    /// A retrier has answered. Too late an answer has no effect. On the root queue.
+    /// A retrier has answered. Too late an answer has no effect. In a step.
     private func answered(
         _ result: RetryResult, to number: Int, refusal: RequestMachine.Event,
         refused: @escaping @Sendable (AFError?) -> Void
@@ -327,7 +313,7 @@ extension Request {
         delegate.retryRequest(self, withDelay: delay)
     }
 
-    /// Makes the request ready for the next attempt, unless it was cancelled meanwhile. On the root queue.
+    /// Makes the request ready for the next attempt, unless it was cancelled meanwhile. In a step.
     func prepareForRetry() -> Bool {
         let isDue = mutableState.write { state in
             guard state.machine.receive(.retryDue) == .proceed else { return false }
@@ -340,13 +326,13 @@ extension Request {
         return true
     }
 
-    // MARK: what is told, on the root queue
+    // MARK: what is told, in a step
 
     private func readyToPerform() {
         if let delegate {
             delegate.readyToPerform(request: self)
         } else {
-            underlyingQueue.async { self.finish(error: .sessionDeinitialized) }
+            step(calledByProgram: true) { self.finish(error: .sessionDeinitialized) }
         }
     }
 

@@ -6,9 +6,10 @@ public import LupineLoading
 
 /// One request of a session's, with all its attempts: what users hold in their hands.
 ///
-/// Made by `Session` only. Any thread may call. All that happens to it happens on its session's root queue
-/// (`underlyingQueue`); handlers are called on the queue that they were given with. However it ends, each handler is
-/// called once. What to do next is decided by `RequestMachine`, under the lock; it is done here.
+/// Made by `Session` only. Any thread may call. All that happens to it happens in steps, one at a time, see `RequestLane`: those in
+/// which code of the program's may run, on its session's root queue (`underlyingQueue`). Handlers are called on the queue that
+/// they were given with. However it ends, each handler is called once. What to do next is decided by `RequestMachine`, under the
+/// lock; it is done here.
 ///
 /// It has subclasses, so the compiler cannot see that it is `Sendable`: what changes stands in `mutableState`, and in the
 /// locked states of the subclasses.
@@ -61,8 +62,24 @@ public class Request: @unchecked Sendable {
         var cachedResponseHandler: (any CachedResponseHandler)?
         var interceptor: (any RequestInterceptor)?
         var eventMonitor: CompositeEventMonitor?
-        /// What is to be told of what users did, before anything else is.
-        var news: [Job] = []
+        /// The steps that wait.
+        var lane = RequestLane<Job>()
+        /// What keeps objects of the program's from going away on a loop.
+        var kept: KeptObjects?
+        /// What goes away on the root queue when whoever takes steps now has taken them.
+        var parting: KeptObjects?
+        /// Whether whoever takes a step was called by the program, and has not returned yet.
+        var isTakenInCall = false
+        /// What notifications are to be posted for when the step ends.
+        var notes = Few<Note>()
+        /// Whether a request of this kind and session, as it was made, calls no code of the program's in its steps.
+        var isPlainKind = false
+        /// Whether it has monitors besides the session's.
+        var hasOwnMonitors = false
+        /// Whether code of the program's is among the validators.
+        var hasProgramsValidator = false
+        /// Whether it has handlers of the program's, or serializers, which hold what they like.
+        var holdsPrograms = false
         /// What is to be done to tasks, and told of them, in that order.
         var actions = OrderedActions<TaskAction>()
         var urlRequestHandler: Called<URLRequest>?
@@ -82,32 +99,38 @@ public class Request: @unchecked Sendable {
 
         /// Has it called with that, in its turn.
         func telling(_ value: Value) -> TaskAction {
-            .tell(Job { [queue, closure] in queue.deliver { closure(value) } })
+            .tell(Job { [queue, closure] in queue.async { closure(value) } })
         }
     }
 
     let mutableState: Protected<MutableState>
     /// Whose connections the request prefers: those of the loop that the program's task runs on, if it does.
     let preference = LoopPreference()
-    /// The session's root queue: everything that happens to the request happens on it.
+    /// The session's root queue: what happens to the request and may call code of the program's happens on it.
     public let underlyingQueue: DispatchQueue
     /// Where serializers run.
     public let serializationQueue: DispatchQueue
     /// Whether the request resumes by itself when it is given its first handler; nil leaves it to the session.
     public let shouldAutomaticallyResume: Bool?
+    let rootMark: RootQueueMark
     /// The session; nil when it has gone.
     public private(set) weak var delegate: (any RequestDelegate)?
 
     init(
         underlyingQueue: DispatchQueue, serializationQueue: DispatchQueue,
         eventMonitor: CompositeEventMonitor?, interceptor: (any RequestInterceptor)?,
-        shouldAutomaticallyResume: Bool?, delegate: any RequestDelegate
+        shouldAutomaticallyResume: Bool?, isPlain: Bool = false, delegate: any RequestDelegate
     ) {
         self.underlyingQueue = underlyingQueue
         self.serializationQueue = serializationQueue
         self.shouldAutomaticallyResume = shouldAutomaticallyResume
         self.delegate = delegate
-        mutableState = Protected(MutableState(interceptor: interceptor, eventMonitor: eventMonitor))
+        let session = delegate as? Session
+        rootMark = session?.rootMark ?? RootQueueMark.mark(of: underlyingQueue)
+        mutableState = Protected(
+            MutableState(
+                interceptor: interceptor, eventMonitor: eventMonitor,
+                isPlainKind: isPlain && session?.isPlain ?? false))
     }
 
     /// A request that was let go before it came to an end has none: whoever waits for that hears of it now.
@@ -241,20 +264,28 @@ public class Request: @unchecked Sendable {
         for change in changes { change?.show() }
     }
 
-    /// The request comes to its end: no content comes any more. On the root queue, before anybody is told.
+    /// The request comes to its end: no content comes any more. In a step, before anybody is told.
     func contentEnds() {}
 
-    /// Lets go of everything when the handlers have been called. On the root queue.
+    /// The session lets go of the request, whose handlers are about to be called. Returns what is done when they have been. In a step.
+    func leaveSession() -> [Job] {
+        delegate?.cleanup(after: self)
+        return mutableState.write { state in
+            defer { state.finishHandlers = [] }
+            return state.finishHandlers
+        }
+    }
+
+    /// Lets go of everything when the handlers have been called. In a step.
     func cleanup() {
         // Handlers of progress often hold the request, to cancel it, and have heard everything. They go outside of the lock.
-        let (handlers, progress) = mutableState.write { state in
-            defer { (state.finishHandlers, state.upload.handler, state.download.handler) = ([], nil, nil) }
-            return (state.finishHandlers, [state.upload.handler, state.download.handler])
+        let progress = mutableState.write { state in
+            defer { (state.upload.handler, state.download.handler) = (nil, nil) }
+            return [state.upload.handler, state.download.handler]
         }
         withExtendedLifetime(progress) {}
-        for handler in handlers { handler.run() }
-        delegate?.cleanup(after: self)
     }
+
 }
 
 /// Requests are told apart by their `id`, hence as objects.

@@ -12,13 +12,14 @@ struct ResponseGate: Sendable {
     let queue: DispatchQueue
     let closure: @Sendable (HTTPURLResponse, @escaping Answer) -> Void
 
-    /// Asks; without a gate every response may come in. `completion` is called on the root queue. On the root queue.
+    /// Asks; without a gate every response may come in. `completion` is called on the root queue. In a step.
     static func ask(
         _ gate: ResponseGate?, about response: HTTPURLResponse, for request: Request,
         completion: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
         guard let gate else { return completion(.allow) }
-        gate.queue.deliver {
+        request.tellNotes()
+        gate.queue.async {
             assertNoLockIsHeld()
             gate.closure(response) { disposition in
                 if disposition == .cancel { request.cancel() }

@@ -15,8 +15,8 @@ struct SerializerChain {
     struct Serializer: Sendable {
         /// Whether code of the program's runs in it, or work that takes its time: then it runs on the serialization queue.
         let isForeign: Bool
-        /// Runs it; the argument says whether this is the root queue.
-        let run: @Sendable (_ isOnRoot: Bool) -> Void
+        /// Runs it; the argument says whether this is in a step.
+        let run: @Sendable (_ isInStep: Bool) -> Void
     }
 
     private var serializers = Few<Serializer>()

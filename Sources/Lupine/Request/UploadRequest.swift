@@ -94,6 +94,12 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
         super.cleanup()
     }
 
+    /// Removes what was written for the upload: whoever awaits the response finds it gone.
+    override func leaveSession() -> [Job] {
+        removeFiles()
+        return super.leaveSession()
+    }
+
     private func removeFiles() {
         let files = uploadState.write { state in
             defer { state.files = [] }

@@ -2,7 +2,7 @@
 
 internal import LupineLoading
 
-/// A check of the response that runs when a task has ended, on the root queue. It does not keep its request alive.
+/// A check of the response that runs when a task has ended: on the root queue, if it is the program's. It does not keep its request alive.
 struct Validator: Sendable {
     /// Judges the response.
     let judge: @Sendable (URLRequest?, HTTPURLResponse) -> Request.ValidationResult
@@ -11,19 +11,21 @@ struct Validator: Sendable {
 }
 
 extension Request {
-    /// Adds a check. Both closures are called on the root queue, once per attempt, unless the request has failed before or
-    /// has no HTTP response.
+    /// Adds a check. Both closures are called in a step, once per attempt, unless the request has failed before or has no HTTP
+    /// response. `isPrograms` says whether code of the program's runs in it.
     func validate(
-        judge: @escaping @Sendable (URLRequest?, HTTPURLResponse) -> ValidationResult,
+        isPrograms: Bool, judge: @escaping @Sendable (URLRequest?, HTTPURLResponse) -> ValidationResult,
         report: @escaping @Sendable (URLRequest?, HTTPURLResponse, ValidationResult) -> Void
     ) {
-        mutableState.write { $0.validators.append(Validator(judge: judge, report: report)) }
+        mutableState.write { state in
+            state.validators.append(Validator(judge: judge, report: report))
+            if isPrograms { state.hasProgramsValidator = true }
+        }
     }
 
     /// Runs the checks until one fails.
-    func runValidators() {
-        let (validators, failed) = mutableState.read { ($0.validators, $0.error != nil) }
-        guard !validators.isEmpty, !failed, let response else { return }
+    func run(_ validators: [Validator]) {
+        guard !validators.isEmpty, error == nil, let response else { return }
         for validator in validators {
             let request = request
             assertNoLockIsHeld()

@@ -14,7 +14,12 @@ extension DataRequest {
     @preconcurrency
     @discardableResult
     public func validate(_ validation: @escaping Validation) -> Self {
+        validate(isPrograms: true, validation)
+    }
+
+    private func validate(isPrograms: Bool, _ validation: @escaping Validation) -> Self {
         validate(
+            isPrograms: isPrograms,
             judge: { [weak self] request, response in validation(request, response, self?.data) },
             report: { [weak self] request, response, result in
                 guard let self else { return }
@@ -51,7 +56,10 @@ extension DataRequest {
     @preconcurrency
     @discardableResult
     public func validate() -> Self {
-        validate(statusCode: Request.acceptableStatusCodes).validate { request, response, data in
+        validate(isPrograms: false) { _, response, _ in
+            Request.judge(response, statusCodes: Request.acceptableStatusCodes)
+        }
+        .validate(isPrograms: false) { request, response, data in
             guard let data, !data.isEmpty else { return .success(()) }
             return Request.judge(response, contentTypes: Request.acceptableContentTypes(of: request))
         }

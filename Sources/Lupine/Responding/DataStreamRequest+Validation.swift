@@ -14,6 +14,7 @@ extension DataStreamRequest {
     @discardableResult
     public func validate(_ validation: @escaping Validation) -> Self {
         validate(
+            isPrograms: true,
             judge: { request, response in validation(request, response) },
             report: { [weak self] request, response, result in
                 guard let self else { return }

@@ -101,7 +101,8 @@ extension Session {
 
     /// Sets a new request up at once, where the session says so.
     func begin(_ request: Request) {
-        if requestSetup == .eager { perform(request) }
+        // What the program adds to the request next counts.
+        if requestSetup == .eager { rootQueue.async { request.step { self.performNow(request) } } }
     }
 }
 

@@ -21,18 +21,23 @@ extension Session: RequestDelegate {
         mutableState.write { _ = $0.activeRequests.remove(request) }
     }
 
-    /// Asks the retriers, session's and request's. The answer comes on the root queue.
+    /// Asks the retriers, session's and request's. The answer comes in a step; at once, in that of the caller, where there is none.
     public func retryResult(
         for request: Request, dueTo error: AFError, completion: @escaping @Sendable (RetryResult) -> Void
     ) {
-        guard let retrier = retrier(for: request) else { return rootQueue.async { completion(.doNotRetry) } }
-        assertNoLockIsHeld()
-        retrier.retry(request, for: self, dueTo: error) { result in
-            self.rootQueue.async {
-                guard case .doNotRetryWithError(let retryError) = result else { return completion(result) }
-                completion(
-                    .doNotRetryWithError(
-                        AFError.requestRetryFailed(retryError: retryError, originalError: error)))
+        guard let retrier = retrier(for: request) else { return completion(.doNotRetry) }
+        // It may have been added since the step began.
+        request.onRootQueue {
+            assertNoLockIsHeld()
+            retrier.retry(request, for: self, dueTo: error) { result in
+                request.step(calledByProgram: true) {
+                    guard case .doNotRetryWithError(let retryError) = result else {
+                        return completion(result)
+                    }
+                    completion(
+                        .doNotRetryWithError(
+                            AFError.requestRetryFailed(retryError: retryError, originalError: error)))
+                }
             }
         }
     }
@@ -41,8 +46,10 @@ extension Session: RequestDelegate {
     public func retryRequest(_ request: Request, withDelay timeDelay: TimeInterval?) {
         // A queue keeps what is to run later until then: a request that ends before is not to wait for its hour.
         let retry = { @Sendable [weak self, weak request] in
-            guard let self, let request, request.prepareForRetry() else { return }
-            performAttempt(of: request)
+            guard let self, let request else { return }
+            request.step {
+                if request.prepareForRetry() { self.performAttempt(of: request) }
+            }
         }
         // A handler that was added behind the end may be why: then the session has let go of the request.
         mutableState.write { _ = $0.activeRequests.insert(request) }

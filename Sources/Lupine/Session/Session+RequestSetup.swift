@@ -5,23 +5,21 @@ internal import Foundation
 internal import LupineLoading
 
 // What a session does for each attempt of a request: convert it, have it adapted, make what it uploads, make its task.
-// Users' code runs on the request queue, or where an adapter completes; all that changes the request is done on the root
-// queue.
+// Users' code runs on the request queue, or where an adapter completes; all that changes the request is done in its steps.
 
 extension Session {
     /// Runs the pipeline for a request. Any number of calls make one run, until the request is to be retried.
     func perform(_ request: Request) {
-        rootQueue.async { self.performNow(request) }
+        request.step(calledByProgram: true) { self.performNow(request) }
     }
 
-    /// The same, on the root queue.
+    /// The same, in a step.
     func performNow(_ request: Request) {
-        request.tellNews()
         guard request.beginsAttempt() else { return }
         performAttempt(of: request)
     }
 
-    /// Runs the pipeline for an attempt that has begun. On the root queue.
+    /// Runs the pipeline for an attempt that has begun. In a step.
     func performAttempt(of request: Request) {
         mutableState.write { _ = $0.activeRequests.insert(request) }
         switch request.preparation {
@@ -29,9 +27,9 @@ extension Session {
             if upload != nil || !ownsRequestQueue || adapter(for: request) != nil
                 || Self.isForeign(convertible)
             {
-                requestQueue.async { self.convert(request, convertible, upload, isOnRoot: false) }
+                requestQueue.async { self.convert(request, convertible, upload, isInStep: false) }
             } else {
-                convert(request, convertible, nil, isOnRoot: true)
+                convert(request, convertible, nil, isInStep: true)
             }
         case .resumption(let download, let data):
             guard request.goesOn else { return }
@@ -39,10 +37,10 @@ extension Session {
         }
     }
 
-    /// Steps 1 to 3. On the request queue, or on the root queue if no code of the program's runs in it.
+    /// Steps 1 to 3. On the request queue, or in a step if no code of the program's runs in it.
     private func convert(
         _ request: Request, _ convertible: any URLRequestConvertible, _ upload: UploadRequest?,
-        isOnRoot: Bool
+        isInStep: Bool
     ) {
         let initial: URLRequest
         do {
@@ -51,18 +49,18 @@ extension Session {
             try initial.validate()
         } catch {
             let failure = error.asAFError(or: .createURLRequestFailed(error: error))
-            return request.onRoot(isOnRoot) { request.didFailToCreateURLRequest(with: failure) }
+            return request.inStep(isInStep) { request.didFailToCreateURLRequest(with: failure) }
         }
-        // On the root queue there is none: else it would not be done there.
-        guard let adapter = isOnRoot ? nil : adapter(for: request) else {
+        // In a step there is none: else it would not be done there.
+        guard let adapter = isInStep ? nil : adapter(for: request) else {
             if let upload {
-                rootQueue.async { request.didCreateInitialURLRequest(initial) }
+                request.step { request.didCreateInitialURLRequest(initial) }
                 return makeUploadable(for: upload, initial)
             }
-            if isOnRoot { return makeTask(for: request, createdAs: initial) }
-            return rootQueue.async { self.makeTask(for: request, createdAs: initial) }
+            if isInStep { return makeTask(for: request, createdAs: initial) }
+            return request.step { self.makeTask(for: request, createdAs: initial) }
         }
-        rootQueue.async { request.didCreateInitialURLRequest(initial) }
+        request.step { request.didCreateInitialURLRequest(initial) }
         guard !request.isCancelled else { return }
         assertNoLockIsHeld()
         adapter.adapt(initial, using: RequestAdapterState(requestID: request.id, session: self)) { result in
@@ -81,9 +79,11 @@ extension Session {
             try adapted.validate()
         } catch {
             let failure = AFError.requestAdaptationFailed(error: error)
-            return rootQueue.async { request.didFailToAdaptURLRequest(initial, with: failure) }
+            return request.step(calledByProgram: true) {
+                request.didFailToAdaptURLRequest(initial, with: failure)
+            }
         }
-        rootQueue.async {
+        request.step(calledByProgram: true) {
             request.didAdaptInitialRequest(initial, to: adapted)
             if upload == nil { self.makeTask(for: request, adapted) }
         }
@@ -94,23 +94,23 @@ extension Session {
         do {
             assertNoLockIsHeld()
             let uploadable = try request.upload.createUploadable()
-            rootQueue.async {
+            request.step {
                 request.didCreateUploadable(uploadable)
                 self.makeTask(for: request, urlRequest)
             }
         } catch {
             let failure = error.asAFError(or: .createUploadableFailed(error: error))
-            rootQueue.async { request.didFailToCreateUploadable(with: failure) }
+            request.step { request.didFailToCreateUploadable(with: failure) }
         }
     }
 
-    /// Nobody adapts the request. On the root queue.
+    /// Nobody adapts the request. In a step.
     private func makeTask(for request: Request, createdAs initial: URLRequest) {
         request.didCreateInitialURLRequest(initial)
         makeTask(for: request, initial)
     }
 
-    /// Steps 7 and 8. On the root queue.
+    /// Steps 7 and 8. In a step.
     private func makeTask(for request: Request, _ urlRequest: URLRequest) {
         request.didCreateURLRequest(urlRequest)
         guard request.goesOn else { return }
@@ -129,6 +129,11 @@ extension Session {
         // What most requests are made of, without a search for what it conforms to.
         if let own = convertible as? RequestConvertible { return own.isForeign }
         return (convertible as? any OwnConvertible)?.isForeign ?? true
+    }
+
+    /// Whether what a request is made of neither calls code of the program's nor carries objects of it, which might go away anywhere.
+    static func isPlain(_ convertible: any URLRequestConvertible) -> Bool {
+        !isForeign(convertible) && (convertible as? URLRequest)?.carriesObjects != true
     }
 
     // MARK: who adapts and retries

@@ -34,6 +34,9 @@ open class Session: @unchecked Sendable {
     }
 
     let mutableState = Protected(MutableState())
+    let rootMark: RootQueueMark
+    /// Whether nothing that the session was given calls code of the program's in the steps of a request.
+    let isPlain: Bool
     private let lastURL = LastURL()
     /// Whether the request queue is one that the session made, on its root queue.
     let ownsRequestQueue: Bool
@@ -115,8 +118,14 @@ open class Session: @unchecked Sendable {
         self.serverTrustManager = serverTrustManager
         self.redirectHandler = redirectHandler
         self.cachedResponseHandler = cachedResponseHandler
-        RootBurst.begin(on: rootQueue)
+        rootMark = RootQueueMark.mark(of: rootQueue)
         eventMonitor = CompositeEventMonitor(queue: rootQueue, monitors: eventMonitors)
+        isPlain =
+            type(of: self) == Session.self && type(of: delegate) == SessionDelegate.self
+            && interceptor == nil && serverTrustManager == nil && redirectHandler == nil
+            && cachedResponseHandler == nil && eventMonitor.onlyNotifies
+            && type(of: session) == URLSession.self && session.delegate === delegate
+            && session.callsNoProtocols
         delegate.serve(self, telling: eventMonitor, judging: serverTrustManager)
     }
 
@@ -172,10 +181,12 @@ open class Session: @unchecked Sendable {
     deinit {
         let active = mutableState.read { $0.activeRequests }
         let ending = { @Sendable in
-            for request in active { request.finish(error: .sessionDeinitialized) }
+            for request in active { request.step { request.finish(error: .sessionDeinitialized) } }
         }
         if !delegate.sessionEnds(ending) { rootQueue.async(execute: ending) }
         session.invalidateAndCancel()
+        // What is the program's in them does not end on an event loop.
+        rootQueue.async { [session, delegate] in withExtendedLifetime((session, delegate)) {} }
     }
 
     // MARK: data requests
@@ -244,7 +255,8 @@ open class Session: @unchecked Sendable {
         let request = DataRequest(
             convertible: convertible, underlyingQueue: rootQueue, serializationQueue: serializationQueue,
             eventMonitor: eventMonitor, interceptor: interceptor,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, delegate: self)
+            shouldAutomaticallyResume: shouldAutomaticallyResume, isPlain: Self.isPlain(convertible),
+            delegate: self)
         begin(request)
         return request
     }
@@ -579,7 +591,7 @@ open class Session: @unchecked Sendable {
     ) {
         withAllRequests { requests in
             for request in requests { request.cancel() }
-            if let completion { queue.deliver(completion) }
+            if let completion { queue.async(execute: completion) }
         }
     }
 }

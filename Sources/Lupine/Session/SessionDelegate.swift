@@ -5,7 +5,8 @@ public import LupineLoading
 
 /// Takes what a `URLSession` tells, and passes it on to the monitors, then to the request.
 ///
-/// Called on the session's root queue. It can be subclassed; an override that does not call `super` takes the matter out of
+/// Called on the session's root queue; for requests in which no code of the program's takes part, on event loops too, unless it was
+/// subclassed. It can be subclassed; an override that does not call `super` takes the matter out of
 /// the request's hands. So the compiler cannot see that it is `Sendable`: what changes stands in one locked state.
 ///
 /// Methods that the pipeline has no use for are here too, for overrides: what a protocol has a default for, a subclass
@@ -72,11 +73,12 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         state.read { ($0.provider, $0.eventMonitor) }
     }
 
-    /// Who hears of the task, once its request has told what its user did: that comes before whatever the task tells.
+    /// Who hears of the task, once the steps of its request that wait have been taken: what its user did is told before whatever the
+    /// task tells.
     private func audience(of task: URLSessionTask) -> Audience {
         let (provider, eventMonitor) = listeners
         let request = provider?.request(for: task)
-        request?.tellNews()
+        request?.takeSteps()
         return Audience(provider: provider, eventMonitor: eventMonitor, request: request)
     }
 
@@ -230,7 +232,10 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         audience.eventMonitor?.urlSession(
             session, task: task, didSendBodyData: bytesSent, totalBytesSent: totalBytesSent,
             totalBytesExpectedToSend: totalBytesExpectedToSend)
-        audience.request?.updateUploadProgress(completed: totalBytesSent, total: totalBytesExpectedToSend)
+        guard let request = audience.request else { return }
+        request.step {
+            request.updateUploadProgress(completed: totalBytesSent, total: totalBytesExpectedToSend)
+        }
     }
 
     /// Hands over the stream of an upload.
@@ -340,8 +345,10 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         let audience = audience(of: task)
         audience.eventMonitor?.urlSession(session, task: task, didFinishCollecting: metrics)
         guard let request = audience.request else { return }
-        request.didGatherMetrics(metrics)
-        audience.provider?.didGatherMetrics(for: task)
+        request.step {
+            request.didGatherMetrics(metrics)
+            audience.provider?.didGatherMetrics(for: task)
+        }
     }
 
     /// Tells the request that its task has ended, as soon as there are metrics too.
@@ -352,7 +359,10 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         audience.eventMonitor?.urlSession(session, task: task, didCompleteWithError: error)
         guard let request = audience.request else { return }
         let failure = error.map { $0.asAFError(or: .sessionTaskFailed(error: $0)) }
-        audience.provider?.didComplete(task) { request.didCompleteTask(task, with: failure) }
+        request.keepFromLoop()
+        audience.provider?.didComplete(task) {
+            request.step { request.didCompleteTask(task, with: failure) }
+        }
     }
 
     /// Only the monitors hear of it.
@@ -393,8 +403,10 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         guard let response = response as? HTTPURLResponse else { return completionHandler(.allow) }
         switch audience.request {
         case let request as DataRequest:
-            request.didReceive(
-                response, of: dataTask, upTo: session.collectedBodyLimit, completion: completionHandler)
+            let limit = session.collectedBodyLimit
+            request.step {
+                request.didReceive(response, of: dataTask, upTo: limit, completion: completionHandler)
+            }
         case let request as DataStreamRequest: request.didReceive(response, completion: completionHandler)
         default: completionHandler(.allow)
         }
@@ -406,7 +418,8 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
         audience.eventMonitor?.urlSession(session, dataTask: dataTask, didReceive: data)
         switch audience.request {
         case let request as DataRequest:
-            request.didReceive(data, of: dataTask, upTo: session.collectedBodyLimit)
+            let limit = session.collectedBodyLimit
+            request.step { request.didReceive(data, of: dataTask, upTo: limit) }
         case let request as DataStreamRequest: request.didReceive(data)
         default: break
         }
@@ -446,7 +459,14 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
             let handler = audience.request?.cachedResponseHandler ?? audience.provider?.cachedResponseHandler
         else { return completionHandler(proposedResponse) }
         assertNoLockIsHeld()
-        handler.dataTask(dataTask, willCacheResponse: proposedResponse, completion: completionHandler)
+        guard let request = audience.request else {
+            return handler.dataTask(
+                dataTask, willCacheResponse: proposedResponse, completion: completionHandler)
+        }
+        // The request may have got its handler after it was found to call no code of the program's.
+        request.onRootQueue {
+            handler.dataTask(dataTask, willCacheResponse: proposedResponse, completion: completionHandler)
+        }
     }
 
     /// Does nothing.

@@ -2,7 +2,7 @@
 
 internal import LupineLoading
 
-/// What a `SessionDelegate` needs of its session. Called on the root queue.
+/// What a `SessionDelegate` needs of its session.
 protocol SessionStateProvider: AnyObject, Sendable {
     var redirectHandler: (any RedirectHandler)? { get }
     var cachedResponseHandler: (any CachedResponseHandler)? { get }
@@ -56,7 +56,7 @@ extension Session: SessionStateProvider {
 
     func cancelRequestsForSessionInvalidation(with error: (any Error)?) {
         for request in mutableState.read({ $0.activeRequests }) {
-            request.finish(error: .sessionInvalidated(error: error))
+            request.step { request.finish(error: .sessionInvalidated(error: error)) }
         }
     }
 }

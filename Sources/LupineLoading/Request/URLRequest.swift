@@ -54,6 +54,12 @@ public struct URLRequest: Sendable {
         }
     }
 
+    /// Whether it carries objects of the program's: a body stream, or what a protocol attached.
+    package var carriesObjects: Bool {
+        if case .stream = body { return true }
+        return !contents.value.protocolProperties.isEmpty
+    }
+
     /// The body in one of its forms.
     enum Body: Sendable {
         case none

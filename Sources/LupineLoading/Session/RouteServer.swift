@@ -8,7 +8,6 @@ internal import LupineTransport
 final class RouteServer: Sendable {
     /// How it is reached; a web socket's schemes count as those of HTTP.
     let scheme: Origin.Scheme
-    let isWebSocket: Bool
     /// A name in ASCII, or an address without brackets; with its zone, where an address has one.
     let host: String
     /// The same without a zone.
@@ -17,39 +16,23 @@ final class RouteServer: Sendable {
     /// The value of `Host`.
     let hostField: String
     /// The beginning of the URL that it was read from, up to the end of the authority; empty when it is not to be found again.
-    let spelling: [UInt8]
+    let spelling: String
 
     /// Reads an authority without a user, its name in ASCII.
     init(
-        _ scheme: Origin.Scheme, isWebSocket: Bool, authority: String, spelling: [UInt8]
+        _ scheme: Origin.Scheme, authority: String, spelling: String
     ) throws(TransportError) {
         let origin: TransportURL
         do throws(TransportURLError) {
             origin = try TransportURL((scheme == .https ? "https://" : "http://") + authority)
         } catch { throw .url(error) }
         self.scheme = scheme
-        self.isWebSocket = isWebSocket
         host = origin.zone.map { origin.host + "%" + $0 } ?? origin.host
         nameWithoutZone = origin.host
         port = origin.port
         hostField = origin.hostField
         self.spelling = spelling
     }
-
-    /// Whether a URL begins with this server, and goes on with something else.
-    func begins(_ url: Span<UInt8>) -> Bool {
-        let length = spelling.count
-        guard length > 0, url.count >= length, url.count == length || Self.endsAuthority(url[length]) else {
-            return false
-        }
-        var place = length - 1
-        // From the end: there they differ, if they do.
-        while place >= 0, spelling[place] == url[place] { place -= 1 }
-        return place < 0
-    }
-
-    /// Whether no authority goes on with this byte (RFC 3986 section 3.2).
-    static func endsAuthority(_ byte: UInt8) -> Bool { byte == 0x2F || byte == 0x3F || byte == 0x23 }
 }
 
 extension Span<UInt8> {

@@ -15,21 +15,13 @@ struct RouteURL: Sendable {
 
     /// Reads a URL; with `isWebSocket` of `ws` and `wss`, else of `http` and `https`.
     ///
-    /// - Parameter known: A server that is not read again when the URL spells it in the same way.
-    init(_ url: URL, isWebSocket: Bool, known: RouteServer? = nil) throws(TransportError) {
+    /// - Parameter known: The server that was read from an address which spells it like that, if there was one.
+    init(
+        _ url: URL, isWebSocket: Bool, known: (_ spelling: String) -> RouteServer? = { _ in nil }
+    ) throws(TransportError) {
         var text = url.absoluteString
         text.makeContiguousUTF8()
-        try self.init(text, isWebSocket: isWebSocket, known: known)
-    }
-
-    /// Reads the text of a URL.
-    init(_ text: String, isWebSocket: Bool, known: RouteServer?) throws(TransportError) {
         let bytes = text.utf8.span
-        if let known, known.isWebSocket == isWebSocket, known.begins(bytes) {
-            server = known
-            target = try Self.target(text, bytes, from: known.spelling.count)
-            return
-        }
         guard let colon = bytes.firstIndex(from: 0, where: { $0 == 0x3A }) else {
             throw .url(.missingScheme)
         }
@@ -44,16 +36,26 @@ struct RouteURL: Sendable {
         guard bytes.count >= start, bytes[colon + 1] == 0x2F, bytes[colon + 2] == 0x2F else {
             throw .url(.missingAuthority(offset: colon + 1))
         }
-        let end = bytes.firstIndex(from: start, where: RouteServer.endsAuthority) ?? bytes.count
+        let end = bytes.firstIndex(from: start, where: Self.endsAuthority) ?? bytes.count
         var hostStart = start
         while let at = bytes.firstIndex(from: hostStart, where: { $0 == 0x40 }), at < end {
             hostStart = at + 1
         }
         target = try Self.target(text, bytes, from: end)
-        server = try RouteServer(
-            scheme, isWebSocket: isWebSocket, authority: Self.named(Self.part(of: text, hostStart..<end)),
-            // What names a user is not kept.
-            spelling: hostStart == start ? Array(text.utf8.prefix(end)) : [])
+        // What names a user is not kept. Strings are equal that look the same, but for those in ASCII.
+        let isKept = hostStart == start && bytes.firstIndex(from: 0, where: { $0 >= 0x80 }) == nil
+        let spelling = isKept ? Self.part(of: text, 0..<end) : ""
+        if isKept, let known = known(spelling) {
+            server = known
+        } else {
+            server = try RouteServer(
+                scheme, authority: Self.named(Self.part(of: text, hostStart..<end)), spelling: spelling)
+        }
+    }
+
+    /// Whether no authority goes on with this byte (RFC 3986 section 3.2).
+    private static func endsAuthority(_ byte: UInt8) -> Bool {
+        byte == 0x2F || byte == 0x3F || byte == 0x23
     }
 
     /// The authority with its name in ASCII: `URL` leaves names as they are that are percent-encoded.

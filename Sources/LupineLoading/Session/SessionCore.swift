@@ -127,7 +127,9 @@ final class SessionCore: Sendable {
     /// session (U-4.9).
     func unfinishedTasks() -> [URLSessionTask] {
         let tasks = state.withLock { $0.life == .cancelled ? [:] : $0.tasks }
-        return tasks.values.sorted { $0.identifier < $1.identifier }.compactMap(\.face)
+        // One that is completed has not left the session as long as its last call runs.
+        return tasks.values.filter { $0.taskState != .completed }.sorted { $0.identifier < $1.identifier }
+            .compactMap(\.face)
     }
 
     // MARK: the end

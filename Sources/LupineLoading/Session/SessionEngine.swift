@@ -54,8 +54,8 @@ final class SessionEngine: Sendable {
         let identityOrigins: Set<HTTPClient.HostAndPort>?
         /// Whether any request may have a proxy.
         let hasProxy: Bool
-        /// Where the last request went.
-        let last = Lock<LastRoute?>(nil)
+        /// The servers that requests have gone to.
+        let routes = RouteTable()
 
         init(
             group: EventLoopGroup, ownsGroup: Bool, proxies: ProxyRule, pool: ConnectionPool,
@@ -102,28 +102,6 @@ final class SessionEngine: Sendable {
             }
         }
     }
-
-    /// Where the last request went: most have the server of the one before, many its address.
-    private struct LastRoute: Sendable {
-        let server: RouteServer
-        /// The pool's key for that where it is the server alone.
-        let origin: Origin?
-        /// The address, and what was made of it.
-        let text: String
-        let target: String
-
-        /// The way to the address, if it is the same.
-        func route(to text: String, isWebSocket: Bool) -> Route? {
-            guard let origin, !text.isEmpty, server.isWebSocket == isWebSocket,
-                self.text.utf8.span.hasOctets(of: text.utf8.span)
-            else { return nil }
-            return Route(
-                origin: origin, target: target, hostField: server.hostField, proxy: nil, isTunnelled: false)
-        }
-    }
-
-    /// A longer address is not remembered.
-    private static let longestKept = 4_096
 
     /// What the last request sent.
     let lastFields = LastFields()
@@ -230,14 +208,13 @@ final class SessionEngine: Sendable {
         tunnelAuthorizer: TunnelAuthorizer? = nil, taskTrust: TaskTrust? = nil, mayIdentify: Bool = true
     ) throws(TransportError) -> Route {
         let parts = try parts.get()
-        var text = url.absoluteString
-        text.makeContiguousUTF8()
-        if let route = parts.last.withLock({ $0?.route(to: text, isWebSocket: isWebSocket) }) { return route }
-        let known = parts.last.withLock { $0.map { ($0.server, $0.origin) } }
-        let place = try RouteURL(text, isWebSocket: isWebSocket, known: known?.0)
+        var known: RouteTable.Place?
+        let place = try RouteURL(url, isWebSocket: isWebSocket) { spelling in
+            known = parts.routes.place(spelled: spelling)
+            return known?.server
+        }
         let server = place.server
-        if let known, known.0 === server, let origin = known.1 {
-            Self.keep(server, origin, text, place.target, parts)
+        if let origin = known?.origin {
             return Route(
                 origin: origin, target: place.target, hostField: server.hostField, proxy: nil,
                 isTunnelled: false)
@@ -255,27 +232,12 @@ final class SessionEngine: Sendable {
             unixPath: parts.unixSocketPath, proxy: proxy, tls: profile,
             proxyTLS: proxy?.kind == .https ? parts.proxyProfile : nil,
             localBinding: parts.localBinding)
-        if !server.spelling.isEmpty {
-            let isAlone = proxy == nil && profile == nil
-            Self.keep(server, isAlone ? origin : nil, text, place.target, parts)
+        if known == nil {
+            parts.routes.keep(.init(server: server, origin: proxy == nil && profile == nil ? origin : nil))
         }
         return Route(
             origin: origin, target: place.target, hostField: server.hostField, proxy: proxy,
             isTunnelled: proxy.map { $0.kind == .socks5 || server.scheme == .https || isWebSocket } ?? false)
-    }
-
-    /// A long address is not kept; an empty text stands for it.
-    private static func keep(
-        _ server: RouteServer, _ origin: Origin?, _ text: String, _ target: String, _ parts: Parts
-    ) {
-        let isKept = origin != nil && text.utf8.count <= longestKept
-        let route = LastRoute(
-            server: server, origin: origin, text: isKept ? text : "", target: isKept ? target : "")
-        // What was kept goes away outside of the lock.
-        _ = parts.last.withLock { last in
-            defer { last = route }
-            return last
-        }
     }
 
     /// Whether any request may have a proxy.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 public import Foundation
+internal import LupineTransport
 
 /// Makes tasks and keeps what they share: configuration, connections, credentials, delegate.
 ///
@@ -78,6 +79,11 @@ open class URLSession: NSObject, @unchecked Sendable {
     init(_ core: SessionCore) {
         self.core = core
         super.init()
+    }
+
+    /// What the program has attached to the session does not end on an event loop, which may be the last to hold it.
+    deinit {
+        if EventLoop.current != nil { core.queue.add { [core] in withExtendedLifetime(core) {} } }
     }
 
     /// A copy of the session's configuration.

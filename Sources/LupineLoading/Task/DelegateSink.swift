@@ -32,7 +32,7 @@ final class DelegateSink: TaskSink {
         reply: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
         guard task.hasDelegate else { return reply(proposal) }
-        task.ask(fallback: nil) { stage, answer in
+        task.ask(fallback: nil, isForDelegateQueue: false) { stage, answer in
             guard let delegate = stage.delegates.data, let dataTask = stage.task as? URLSessionDataTask else {
                 return answer(proposal)
             }

@@ -2,8 +2,10 @@
 
 import Foundation
 import LupineTransport
+import Synchronization
 
-/// Calling back: what waits in the task's delivery is run on the delegate queue.
+/// Calling back: what waits in the task's delivery is run on the delegate queue; that of a task whose delegate is the library's own, and
+/// says so, on the event loop that brings it, when the loop's turn ends.
 extension TaskCore {
     /// Has the delegate called, in its turn. Dropped when the task is cancelled before.
     func call(_ call: @escaping @Sendable (TaskStage) -> Void) {
@@ -25,10 +27,18 @@ extension TaskCore {
         fallback: Answer,
         _ question: @escaping @Sendable (TaskStage, @escaping @Sendable (Answer) -> Void) -> Void,
         taken: @escaping @Sendable (Answer) -> Void
+    ) { ask(fallback: fallback, isForDelegateQueue: true, question, taken: taken) }
+
+    /// The same. `isForDelegateQueue` is false where no code of the program's is asked, unless it has a delegate there.
+    func ask<Answer: Sendable>(
+        fallback: Answer, isForDelegateQueue: Bool,
+        _ question: @escaping @Sendable (TaskStage, @escaping @Sendable (Answer) -> Void) -> Void,
+        taken: @escaping @Sendable (Answer) -> Void
     ) {
         let answer = OneAnswer(taken)
         ask(
             ClosureQuestion(
+                isForDelegateQueue: isForDelegateQueue,
                 ask: { stage, open in
                     question(stage) { given in
                         answer.give(given)
@@ -46,13 +56,21 @@ extension TaskCore {
     }
 
     /// A question has been answered: what stands behind it comes.
-    func answered(_ question: some TaskQuestion) {
+    ///
+    /// - Parameter mayGoOnHere: Whoever answers holds up nobody, unless it is the program that answers: where the delegate may be called
+    ///   anywhere, no queue is needed.
+    func answered(_ question: some TaskQuestion, mayGoOnHere: Bool = false) {
         let needsTurn = state.withLock { state in
             let needsTurn = state.delivery.answered(question)
             if !state.forms.isEmpty, !state.delivery.isAsking { state.forms = [] }
             return needsTurn
         }
-        if needsTurn { askForTurn() }
+        if !needsTurn { return }
+        // The request had another thread take the step that answers.
+        if mayGoOnHere, takesTurnsAnywhere.load(ordering: .relaxed), EventLoop.current == nil {
+            return runTurn(isAnywhere: true)
+        }
+        askForTurn()
     }
 
     /// Queues a piece of content, which the sink delivers in its turn (`TaskSink.delivers`).
@@ -106,7 +124,22 @@ extension TaskCore {
         if needsTurn { askForTurn() }
     }
 
-    private func askForTurn() { queue?.add { self.runTurn() } }
+    private func askForTurn() {
+        guard takesTurnsAnywhere.load(ordering: .relaxed) else { return askForTurnOnQueue() }
+        // In the stack of the program's calls nothing is told.
+        if let loop = EventLoop.current {
+            loop.atTurnEnd(self)
+        } else if TaskDriver.isOnQueue {
+            runTurn(isAnywhere: true)
+        } else {
+            askForTurnOnQueue()
+        }
+    }
+
+    private func askForTurnOnQueue() { queue?.add { self.runTurn() } }
+
+    /// See `URLSessionTask.takeTurnsAnywhere`.
+    func takeTurnsAnywhere(_ isAnywhere: Bool) { takesTurnsAnywhere.store(isAnywhere, ordering: .relaxed) }
 
     /// Whether there is anybody to be called, as long as the task is not finished.
     var hasDelegate: Bool { state.withLock { $0.own != nil || $0.sessionHasDelegate } }
@@ -151,21 +184,27 @@ extension TaskCore {
         if needsTurn { askForTurn() }
     }
 
+    /// Whether code of the program's may be called in what is next.
+    private func mayCallProgram(_ state: State) -> Bool {
+        state.own != nil || state.delivery.isForDelegateQueue
+            || (state.sessionHasDelegate && !takesTurnsAnywhere.load(ordering: .relaxed))
+    }
+
     /// Everything that is ready, on the delegate queue.
     ///
     /// - Parameter isAnywhere: On any other thread; what may call the program meanwhile is left to the queue.
-    private func runTurn(isAnywhere: Bool = false) {
+    fileprivate func runTurn(isAnywhere: Bool = false) {
         var stage: TaskStage?
         while true {
             // Who takes part: looked up once, and again when the task has another face.
             let (turn, cast) = state.withLock { state in
-                if isAnywhere, state.own != nil || state.delivery.isCertainNext {
+                if isAnywhere, mayCallProgram(state) {
                     return (TaskDelivery.Turn?.none, TaskStage.Cast?.none)
                 }
                 let turn = state.delivery.take()
                 return (turn, state.cast(besides: stage))
             }
-            guard let turn else { return askForTurn() }
+            guard let turn else { return askForTurnOnQueue() }
             if let cast { stage = TaskStage(cast) }
             assertNoLockIsHeld()
             switch turn {
@@ -221,6 +260,10 @@ extension TaskCore {
         }
         if isLast { stage.session.core.taskFinished(identifier, of: stage.session) }
     }
+}
+
+extension TaskCore: TurnEndListener {
+    func turnEnded() { runTurn(isAnywhere: true) }
 }
 
 /// What a task has dropped, and whoever has it last lets go of elsewhere.

@@ -2,6 +2,7 @@
 
 import Foundation
 import LupineTransport
+import Synchronization
 
 /// A task, behind its open class: where it stands, what it knows, and the calls that wait for the delegate queue.
 ///
@@ -112,6 +113,8 @@ final class TaskCore: Sendable {
     let originalRequest: URLRequest?
     let created: Date
     let queue: DelegateQueue?
+    /// Whether the delegate may be called on an event loop, too.
+    let takesTurnsAnywhere = Atomic(false)
     let state: Lock<State>
 
     init(

@@ -126,10 +126,14 @@ struct TaskDelivery: Sendable {
         steps.insert(step, at: 0)
     }
 
-    /// Whether what comes next is run in any case.
-    var isCertainNext: Bool {
-        guard next < steps.count, case .certain = steps[next] else { return false }
-        return true
+    /// Whether what is to be run next may call code of the program's, whosoever the delegate is.
+    var isForDelegateQueue: Bool {
+        guard next < steps.count else { return false }
+        return switch steps[next] {
+        case .certain: true
+        case .question(let question): question.isForDelegateQueue
+        case .call, .data, .spent: false
+        }
     }
 
     /// Whether another sink can take the place of the one that there is: it will be told of the end.

@@ -129,7 +129,15 @@ final class TaskDriver: Sendable {
     let client: any TaskDriverClient
     let state: Lock<State>
     /// For what must not happen in the stack of whoever called.
-    static let queue = DispatchQueue(label: "lupine.loads", qos: .userInitiated, attributes: .concurrent)
+    static let queue: DispatchQueue = {
+        let queue = DispatchQueue(label: "lupine.loads", qos: .userInitiated, attributes: .concurrent)
+        queue.setSpecific(key: mark, value: ())
+        return queue
+    }()
+    private static let mark = DispatchSpecificKey<Void>()
+
+    /// Whether the caller is on that queue.
+    static var isOnQueue: Bool { DispatchQueue.getSpecific(key: mark) != nil }
 
     /// A driver that has not started. It holds its client until the end has been told.
     init(_ order: TaskOrder, context: SessionContext, client: any TaskDriverClient) {

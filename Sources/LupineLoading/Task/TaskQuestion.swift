@@ -5,7 +5,9 @@ import Synchronization
 
 /// A call of the delegate's whose completion handler the task waits for. The first answer counts, from any thread (U-5.10).
 protocol TaskQuestion: AnyObject, Sendable {
-    /// Asks, on the delegate queue, with a completion handler that says of this question that it was answered.
+    /// Whether code of the program's is asked that takes no part in the other calls: then it is asked on the delegate queue.
+    var isForDelegateQueue: Bool { get }
+    /// Asks, with a completion handler that says of this question that it was answered.
     func ask(_ stage: TaskStage)
     /// Nobody will be asked, or nobody waits any more: what hangs on the answer gets the fallback.
     func abandon()
@@ -14,13 +16,15 @@ protocol TaskQuestion: AnyObject, Sendable {
 /// A question as closures. Its answers may be of any type, and it is of none: what is known of the answer where the question is made
 /// stays there, and the compiler sees it.
 final class ClosureQuestion: TaskQuestion {
+    let isForDelegateQueue: Bool
     private let asking: @Sendable (TaskStage, any TaskQuestion) -> Void
     private let abandoning: @Sendable () -> Void
 
     init(
-        ask: @escaping @Sendable (TaskStage, any TaskQuestion) -> Void,
+        isForDelegateQueue: Bool, ask: @escaping @Sendable (TaskStage, any TaskQuestion) -> Void,
         abandon: @escaping @Sendable () -> Void
     ) {
+        self.isForDelegateQueue = isForDelegateQueue
         asking = ask
         abandoning = abandon
     }
@@ -34,6 +38,7 @@ final class ResponseQuestion: TaskQuestion {
     private let task: TaskCore
     private let response: URLResponse
     private let isAnswered = Atomic(false)
+    var isForDelegateQueue: Bool { false }
 
     init(_ task: TaskCore, about response: URLResponse) {
         self.task = task
@@ -51,7 +56,7 @@ final class ResponseQuestion: TaskQuestion {
 
     private func answer(_ disposition: URLSession.ResponseDisposition) {
         give(disposition)
-        task.answered(self)
+        task.answered(self, mayGoOnHere: true)
     }
 
     private func give(_ disposition: URLSession.ResponseDisposition) {

@@ -129,6 +129,15 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
     /// called before the task is resumed.
     package func collectContent() { core.collectContent() }
 
+    /// The delegate is the library's own, calls no code of the program's in what it is told, and may be told on any thread, event loops
+    /// included: no thread is woken for it. To be called before the task is resumed. What a delegate of the task's own is told, and
+    /// questions about connections, redirects and challenges, come on the delegate queue all the same.
+    package func takeTurnsAnywhere() { core.takeTurnsAnywhere(true) }
+
+    /// The delegate calls code of the program's by now, which may take its time: it is told on the delegate queue, and content waits for
+    /// that.
+    package func takeTurnsOnQueue() { core.takeTurnsAnywhere(false) }
+
     /// Has the task prefer connections of an event loop, where the program's Swift task runs. To be called before it is resumed.
     package func prefer(_ preference: LoopPreference) { core.prefer(preference) }
 

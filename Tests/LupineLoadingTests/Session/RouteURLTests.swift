@@ -56,7 +56,9 @@ struct RouteURLTests {
         #expect(server.host == row.host && server.port == row.port && server.scheme == row.scheme)
         #expect(server.hostField == row.field)
         // The server that is known from before is the same one, and what is asked for there is read anew.
-        let again = try RouteURL(url, isWebSocket: row.isWebSocket, known: server)
+        let again = try RouteURL(url, isWebSocket: row.isWebSocket) {
+            $0 == server.spelling ? server : nil
+        }
         #expect(again.target == row.target)
         #expect((again.server === server) == !row.url.contains("user"))
     }
@@ -73,16 +75,36 @@ struct RouteURLTests {
             ("http://h/", false),
         ]
         for (text, isKnown) in rows {
-            let place = try RouteURL(#require(URL(string: text)), isWebSocket: false, known: known)
+            let place = try RouteURL(#require(URL(string: text)), isWebSocket: false) {
+                $0 == known.spelling ? known : nil
+            }
             let alone = try RouteURL(#require(URL(string: text)), isWebSocket: false)
             #expect((place.server === known) == isKnown, "\(text)")
             #expect(place.target == alone.target && place.server.port == alone.server.port, "\(text)")
         }
         #expect(throws: TransportError.self) {
-            try RouteURL(#require(URL(string: "http://h:81/x")), isWebSocket: true, known: known)
+            try RouteURL(#require(URL(string: "http://h:81/x")), isWebSocket: true) { _ in known }
         }
         let named = try RouteURL(#require(URL(string: "http://user:secret@h/")), isWebSocket: false).server
         #expect(named.spelling.isEmpty, "what names a user is not kept")
+    }
+
+    @Test("a table of servers has a limit, and knows after that what is new")
+    func table() throws {
+        let table = RouteTable()
+        func server(_ number: Int) throws -> RouteServer {
+            try RouteURL(#require(URL(string: "http://h:\(number)/")), isWebSocket: false).server
+        }
+        for number in 1...RouteTable.mostServers + 1 {
+            table.keep(.init(server: try server(number), origin: nil))
+            #expect(table.place(spelled: "http://h:\(number)") != nil)
+            #expect((table.place(spelled: "http://h:1") != nil) == (number <= RouteTable.mostServers))
+        }
+        table.keep(
+            .init(
+                server: try RouteURL(#require(URL(string: "http://u@h/")), isWebSocket: false).server,
+                origin: nil))
+        #expect(table.place(spelled: "") == nil)
     }
 
     @Test("[U-16.3] what cannot be sent to is an error with its reason")

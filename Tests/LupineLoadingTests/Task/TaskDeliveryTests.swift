@@ -6,7 +6,9 @@ import Testing
 @testable import LupineLoading
 
 struct TaskDeliveryTests {
-    private func silent() -> any TaskQuestion { ClosureQuestion(ask: { _, _ in }, abandon: {}) }
+    private func silent() -> any TaskQuestion {
+        ClosureQuestion(isForDelegateQueue: true, ask: { _, _ in }, abandon: {})
+    }
 
     /// A delivery that a condition of a test can change.
     private final class Held {

@@ -16,16 +16,20 @@ struct ObservedStage {
         "\(scheme)://127.0.0.1:\(origin.port)\(path)"
     }
 
-    /// A request that the origin holds: it opens the gate `asked`, and answers when the gate `go` is opened.
-    func held(_ answer: String = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok") -> DataRequest {
+    /// A request that the origin holds: it is asked, and answers when it is let go.
+    func held(
+        _ path: String = "/held",
+        answer: String = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+    ) -> DataRequest {
         origin.script(
-            "GET", "/held", ScriptPlan(.signal("asked"), .waitForSignal("go"), .send(answer), .close))
-        return session.request(url("/held"))
+            "GET", path,
+            ScriptPlan(.signal("asked \(path)"), .waitForSignal("go \(path)"), .send(answer), .close))
+        return session.request(url(path))
     }
 
-    func wasAsked() async { await origin.gate("asked").wait() }
+    func wasAsked(_ path: String = "/held") async { await origin.gate("asked \(path)").wait() }
 
-    func letGo() { origin.gate("go").open() }
+    func letGo(_ path: String = "/held") { origin.gate("go \(path)").open() }
 }
 
 /// Runs `body` with an origin and a session that talks to it, and ends both.

@@ -30,6 +30,8 @@ struct PipelineSetUp {
     var socketBuffers: Int32?
     /// A delegate of the test's own.
     var delegate: SessionDelegate?
+    /// Whether the events are noted: then each step of a request is taken on the root queue.
+    var notesEvents = true
     /// Who hears of events besides.
     var monitors: [any EventMonitor] = []
     /// What the events are noted by.
@@ -53,7 +55,7 @@ struct PipelineSetUp {
             startRequestsImmediately: startsImmediately,
             requestSetup: setUp, requestQueue: requestQueue, serializationQueue: serializationQueue,
             interceptor: interceptor, serverTrustManager: trust, redirectHandler: redirects,
-            cachedResponseHandler: caching, eventMonitors: [recorder] + monitors)
+            cachedResponseHandler: caching, eventMonitors: (notesEvents ? [recorder] : []) + monitors)
     }
 
     func makeOrigin() throws -> LupineOrigin.Origin {

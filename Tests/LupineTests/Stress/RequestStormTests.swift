@@ -10,7 +10,7 @@ import Testing
 @testable import Lupine
 
 /// Many requests to which several threads do whatever they like: each handler is called once, and nothing is left.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct RequestStormTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct RequestStormTests {
     private static let requests = 20_000
     private static let threads = 8
     /// Requests under way at a time, per thread.
@@ -18,12 +18,13 @@ import Testing
 
     /// What has happened so far.
     private final class Tally: Sendable {
-        private let counts = Protected((added: 0, called: 0, twice: 0, living: 0))
+        private let counts = Protected((added: 0, called: 0, twice: 0, living: 0, stray: 0))
 
         var added: Int { counts.read { $0.added } }
         var called: Int { counts.read { $0.called } }
         var twice: Int { counts.read { $0.twice } }
         var living: Int { counts.read { $0.living } }
+        var strays: Int { counts.read { $0.stray } }
 
         func add() { counts.write { $0.added += 1 } }
         func call(isFirst: Bool) {
@@ -32,6 +33,8 @@ import Testing
                 if !isFirst { counts.twice += 1 }
             }
         }
+        /// Code of the program's was called elsewhere than on the root queue.
+        func stray() { counts.write { $0.stray += 1 } }
         func live(_ change: Int) { counts.write { $0.living += change } }
     }
 
@@ -95,9 +98,22 @@ import Testing
         }
     }
 
+    /// Has the program take part in a request from here on: on the root queue.
+    private static func takePart(in request: DataRequest, _ tally: Tally) {
+        request.validate { [weak request] _, _, _ in
+            if request?.rootMark.isCurrent == false { tally.stray() }
+            return .success(())
+        }
+        request.retry(
+            using: Retrier { request, _, _, answer in
+                if !request.rootMark.isCurrent { tally.stray() }
+                answer(request.retryCount < 1 ? .retry : .doNotRetry)
+            })
+    }
+
     /// What one thread does: its share of the requests, each poked at a few times.
     private static func work(
-        _ seed: Int, _ stage: PipelineStage, _ tally: Tally, _ group: DispatchGroup
+        _ seed: Int, _ stage: PipelineStage, isPlain: Bool, _ tally: Tally, _ group: DispatchGroup
     ) {
         var random = SeededRandom(seed: UInt64(seed))
         let paths = ["/bytes/10", "/status/500", "/redirect/1", "/status/204", "none:"]
@@ -108,7 +124,11 @@ import Testing
             let address = path == "none:" ? "" : stage.url(path)
             let request = stage.session.request(address)
             let life = Life(tally)
-            request.validate { _, _, _ in withExtendedLifetime(life) { .success(()) } }
+            if isPlain {
+                request.onURLRequestCreation(on: .global()) { _ in withExtendedLifetime(life) {} }
+            } else {
+                request.validate { _, _, _ in withExtendedLifetime(life) { .success(()) } }
+            }
             if Bool.random(using: &random) { request.validate() }
             addHandler(Int.random(in: 0..<3, using: &random), to: request, tally, group)
             request.onFinish {}
@@ -121,6 +141,7 @@ import Testing
                     case 1...3: request.suspend().resume()
                     case 4, 5: request.resume()
                     case 6: _ = request.cURLDescription()
+                    case 7 where isPlain: takePart(in: request, tally)
                     default: addHandler(chance, to: request, tally, group)
                     }
                 }
@@ -133,11 +154,16 @@ import Testing
         for _ in 0..<Self.room { room.signal() }
     }
 
-    @Test("[R-41, R-42, O-5, S-36] each handler of each request is called once, and no request is left")
-    func storm() async throws {
+    @Test(
+        "[R-41, R-42, O-5, O-8, S-36] each handler of each request is called once, and no request is left",
+        arguments: [false, true])
+    func storm(isPlain: Bool) async throws {
         let tally = Tally()
-        var setUp = PipelineSetUp(
-            interceptor: SometimesRetrying(queue: DispatchQueue(label: "retries", attributes: .concurrent)))
+        var setUp = PipelineSetUp(notesEvents: !isPlain)
+        if !isPlain {
+            setUp.interceptor = SometimesRetrying(
+                queue: DispatchQueue(label: "retries", attributes: .concurrent))
+        }
         setUp.serializationQueue = DispatchQueue(label: "serializers", attributes: .concurrent)
         setUp.requestQueue = DispatchQueue(label: "requests", attributes: .concurrent)
         setUp.configure = { $0.httpMaximumConnectionsPerHost = 64 }
@@ -146,7 +172,7 @@ import Testing
             for index in 0..<Self.threads {
                 group.enter()
                 Thread.detachNewThread {
-                    Self.work(index, stage, tally, group)
+                    Self.work(index, stage, isPlain: isPlain, tally, group)
                     group.leave()
                 }
             }
@@ -154,7 +180,7 @@ import Testing
                 group.notify(queue: .global()) { continuation.resume() }
             }
             await stage.settle()
-            #expect(tally.called == tally.added && tally.twice == 0)
+            #expect(tally.called == tally.added && tally.twice == 0 && tally.strays == 0)
             #expect(tally.added >= Self.requests)
             let state = stage.session.mutableState.read { $0 }
             #expect(state.activeRequests.isEmpty && state.requestTaskMap.isEmpty)
