@@ -10,7 +10,8 @@ internal import LupineLoading
 /// of the program's, above all. A queue has one mailbox, whoever sends: two would tell a monitor of a session and a request in
 /// the wrong order. It lives as long as its queue.
 final class EventMailbox: Sendable {
-    private struct Entry {
+    /// An event, and the way that it goes.
+    struct Entry {
         let event: MonitorEvent
         let route: EventRoute
     }
@@ -54,13 +55,14 @@ final class EventMailbox: Sendable {
         if needsTurn { putTurn(on: route.queue) }
     }
 
-    /// The same of several events.
-    func add(_ events: [MonitorEvent], along route: EventRoute) {
+    /// The same of several events, which are taken out of `entries`.
+    func add(_ entries: inout [Entry], on queue: DispatchQueue) {
         let needsTurn = state.write { state in
-            for event in events { state.waiting.append(Entry(event: event, route: route)) }
+            if state.waiting.isEmpty { swap(&entries, &state.waiting) } else { state.waiting += entries }
             return !state.isOnQueue
         }
-        if needsTurn { putTurn(on: route.queue) }
+        entries = []
+        if needsTurn { putTurn(on: queue) }
     }
 
     /// Puts a turn on the queue, if something waits for one.

@@ -38,6 +38,6 @@ final class EventRoute: Sendable {
     /// Has the listeners told, on their queue, after what was sent to that queue before. Any thread.
     func send(_ event: consuming MonitorEvent) { mailbox.add(event, along: self) }
 
-    /// The same of several events, in one block.
-    func send(_ events: [MonitorEvent]) { mailbox.add(events, along: self) }
+    /// The same of several events for the queue, in one block. None is left in `entries`.
+    func send(_ entries: inout [EventMailbox.Entry]) { mailbox.add(&entries, on: queue) }
 }

@@ -23,7 +23,12 @@ extension Request {
             let known = mutableState.read { $0[keyPath: direction] }
             if let object = known.object { return object }
             let new = known.makeObject()
-            if mutableState.write({ $0[keyPath: direction].adopt(new) }) { return new }
+            let isIn = mutableState.write { state in
+                guard state[keyPath: direction].adopt(new) else { return false }
+                state.isPlain = false
+                return true
+            }
+            if isIn { return new }
         }
     }
 
@@ -132,6 +137,7 @@ extension Request {
         let isFirst = mutableState.write { state in
             guard state.redirectHandler == nil else { return false }
             state.redirectHandler = handler
+            state.isPlain = false
             return true
         }
         precondition(isFirst, "redirect(using:) was called before for this request")
@@ -145,6 +151,7 @@ extension Request {
         let isFirst = mutableState.write { state in
             guard state.cachedResponseHandler == nil else { return false }
             state.cachedResponseHandler = handler
+            state.isPlain = false
             return true
         }
         precondition(isFirst, "cacheResponse(using:) was called before for this request")
@@ -203,6 +210,7 @@ extension Request {
         _ = mutableState.write { state -> (any RequestInterceptor)? in
             let existing = state.interceptor
             state.interceptor = change(existing)
+            state.isPlain = false
             return existing
         }
         return self
@@ -221,7 +229,7 @@ extension Request {
             let isIn = mutableState.write { state in
                 guard state.eventMonitor === existing else { return false }
                 state.eventMonitor = extended
-                state.hasOwnMonitors = true
+                state.isPlain = false
                 return true
             }
             if isIn { return self }

@@ -7,13 +7,6 @@ internal import LupineLoading
 // request and tells its monitors; it calls no code of the program's but on the root queue.
 
 extension Request.MutableState {
-    /// Whether no code of the program's can run in a step. The program may add some at any time: the steps behind that are taken on
-    /// the root queue.
-    var isPlain: Bool {
-        isPlainKind && interceptor == nil && !hasOwnMonitors && !hasProgramsValidator
-            && redirectHandler == nil && cachedResponseHandler == nil && !upload.isShown && !download.isShown
-    }
-
     /// Whether what an attempt is made of is handed to the program in the midst of a step.
     var handsOverWhatIsMade: Bool {
         urlRequestHandler != nil || urlSessionTaskHandler != nil || cURLHandler != nil
@@ -27,7 +20,7 @@ extension Request {
     func step(calledByProgram isCalled: Bool = false, _ run: @escaping @Sendable () -> Void) {
         take(
             mutableState.write { state in
-                let order = state.lane.begin(Job(run: run), mayTakeHere: mayTake(state, isCalled: isCalled))
+                let order = state.lane.begin(Job(run: run), mayTakeHere: mayTake(&state, isCalled: isCalled))
                 if case .take = order { state.isTakenInCall = isCalled }
                 return order
             })
@@ -42,7 +35,7 @@ extension Request {
     func takeSteps(calledByProgram isCalled: Bool = false) {
         take(
             mutableState.write { state in
-                let order = state.lane.begin(mayTakeHere: mayTake(state, isCalled: isCalled))
+                let order = state.lane.begin(mayTakeHere: mayTake(&state, isCalled: isCalled))
                 if case .take = order { state.isTakenInCall = isCalled }
                 return order
             })
@@ -53,7 +46,7 @@ extension Request {
     /// added later are not called.
     func goOnInStep(_ rest: @escaping @Sendable ([Validator]) -> Void) {
         let validators = mutableState.write { state -> [Validator]? in
-            if mayTake(state, isCalled: state.isTakenInCall) { return state.validators }
+            if mayTake(&state, isCalled: state.isTakenInCall) { return state.validators }
             state.lane.prepend(Job { self.goOnInStep(rest) })
             return nil
         }
@@ -72,7 +65,7 @@ extension Request {
     }
 
     /// Whether a step may be taken by the caller, whom the program has called, or not.
-    private func mayTake(_ state: MutableState, isCalled: Bool) -> Bool {
+    private func mayTake(_ state: inout MutableState, isCalled: Bool) -> Bool {
         state.isPlain || (!isCalled && rootMark.isCurrent)
     }
 
@@ -83,7 +76,7 @@ extension Request {
             case .leave: return
             case .call:
                 // What is left to the root queue holds up the task, as long as that is busy.
-                mutableState.read { $0.isPlainKind ? $0.tasks.last : nil }?.takeTurnsOnQueue()
+                mutableState.read { $0.wasPlain ? $0.tasks.last : nil }?.takeTurnsOnQueue()
                 return underlyingQueue.async { self.takeSteps() }
             case .take(let job):
                 job.run()
@@ -94,19 +87,24 @@ extension Request {
 
     /// The next step, when the notifications of the one before are on their way: those of whoever takes the next one come behind.
     private func nextStep() -> RequestLane<Job>.Order {
+        // What goes away goes outside of the lock.
+        var (notes, parting, kept): ([Note], KeptObjects?, KeptObjects?) = ([], nil, nil)
         while true {
-            let (order, notes, parting, _) = mutableState.write {
-                state -> (RequestLane<Job>.Order?, Few<Note>, KeptObjects?, KeptObjects?) in
-                if !state.notes.isEmpty { return (nil, state.notes.takeAll(), nil, nil) }
-                let order = state.lane.next(mayTakeHere: mayTake(state, isCalled: state.isTakenInCall))
-                if case .take = order { return (order, [], nil, nil) }
+            let order = mutableState.write { state -> RequestLane<Job>.Order? in
+                if !state.notes.isEmpty {
+                    swap(&notes, &state.notes)
+                    return nil
+                }
+                let order = state.lane.next(mayTakeHere: mayTake(&state, isCalled: state.isTakenInCall))
+                if case .take = order { return order }
                 state.isTakenInCall = false
                 // A loop that comes again later may be doing something else.
-                return (order, [], state.parting.take(), state.kept.take())
+                (parting, kept) = (state.parting.take(), state.kept.take())
+                return order
             }
             if let parting { underlyingQueue.async { parting.letGo() } }
             if let order { return order }
-            Self.tell(notes)
+            Self.tell(&notes)
         }
     }
 
@@ -135,30 +133,35 @@ extension Request {
     // MARK: notifications
 
     /// An event that notifications are posted for, and the way to whoever posts them.
-    struct Note {
-        let event: MonitorEvent
-        let route: EventRoute
-    }
+    typealias Note = EventMailbox.Entry
 
     /// Keeps an event until the step has ended, or until something is handed to the program before: the notifications of a step are
     /// posted in one block. False if it is to be sent now, behind those that were kept.
     func hold(_ event: MonitorEvent, along route: EventRoute) -> Bool {
-        let (isHeld, notes) = mutableState.write { state -> (Bool, Few<Note>) in
+        var notes: [Note] = []
+        let isHeld = mutableState.write { state in
             guard state.lane.phase == .taken, state.isPlain, !state.handsOverWhatIsMade else {
-                return (false, state.notes.takeAll())
+                swap(&notes, &state.notes)
+                return false
             }
+            // A step tells of two, as a rule.
+            if state.notes.isEmpty { state.notes.reserveCapacity(2) }
             state.notes.append(Note(event: event, route: route))
-            return (true, [])
+            return true
         }
-        Self.tell(notes)
+        Self.tell(&notes)
         return isHeld
     }
 
     /// Sends what was kept: before anything is put on a queue that may be that of the notifications.
-    func tellNotes() { Self.tell(mutableState.write { $0.notes.takeAll() }) }
+    func tellNotes() {
+        var notes: [Note] = []
+        mutableState.write { swap(&notes, &$0.notes) }
+        Self.tell(&notes)
+    }
 
-    private static func tell(_ notes: Few<Note>) {
-        guard let route = notes.first?.route else { return }
-        route.send(notes.all.map(\.event))
+    /// Sends them, and leaves none.
+    private static func tell(_ notes: inout [Note]) {
+        notes.first?.route.send(&notes)
     }
 }

@@ -71,13 +71,11 @@ public class Request: @unchecked Sendable {
         /// Whether whoever takes a step was called by the program, and has not returned yet.
         var isTakenInCall = false
         /// What notifications are to be posted for when the step ends.
-        var notes = Few<Note>()
-        /// Whether a request of this kind and session, as it was made, calls no code of the program's in its steps.
-        var isPlainKind = false
-        /// Whether it has monitors besides the session's.
-        var hasOwnMonitors = false
-        /// Whether code of the program's is among the validators.
-        var hasProgramsValidator = false
+        var notes: [Note] = []
+        /// Whether no code of the program's could run in a step of the request as it was made.
+        var wasPlain = false
+        /// Whether none can now. The program may add some at any time: the steps behind that are taken on the root queue.
+        var isPlain = false
         /// Whether it has handlers of the program's, or serializers, which hold what they like.
         var holdsPrograms = false
         /// What is to be done to tasks, and told of them, in that order.
@@ -127,10 +125,10 @@ public class Request: @unchecked Sendable {
         self.delegate = delegate
         let session = delegate as? Session
         rootMark = session?.rootMark ?? RootQueueMark.mark(of: underlyingQueue)
+        let isPlain = isPlain && interceptor == nil && session?.isPlain ?? false
         mutableState = Protected(
             MutableState(
-                interceptor: interceptor, eventMonitor: eventMonitor,
-                isPlainKind: isPlain && session?.isPlain ?? false))
+                interceptor: interceptor, eventMonitor: eventMonitor, wasPlain: isPlain, isPlain: isPlain))
     }
 
     /// A request that was let go before it came to an end has none: whoever waits for that hears of it now.

@@ -52,8 +52,6 @@ struct TransferProgress {
     private(set) var total: Int64 = 0
     private(set) var completed: Int64 = 0
     var handler: Handler?
-    /// Whether somebody sees the numbers as they change.
-    var isShown: Bool { object != nil }
     /// The one object for the life of the request. Whoever sets the handler sees to it that there is one.
     private(set) var object: Progress?
 

@@ -19,7 +19,7 @@ extension Request {
     ) {
         mutableState.write { state in
             state.validators.append(Validator(judge: judge, report: report))
-            if isPrograms { state.hasProgramsValidator = true }
+            if isPrograms { state.isPlain = false }
         }
     }
 
