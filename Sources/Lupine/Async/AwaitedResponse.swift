@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+internal import LupineLoading
+
 /// The response of a request's handler, for those who wait for it: what a `DataTask` and a `DownloadTask` share.
 ///
 /// The handler puts it here once; any number of tasks may wait, before and after. There is no task of
@@ -10,14 +12,14 @@ final class AwaitedResponse<Response: Sendable>: Sendable {
     // Written once, before it is said to have come, and looked at only after: the arrival's lock is between the two.
     @exclusivity(unchecked) private nonisolated(unsafe) var content: Response?
 
-    /// Puts the response here and lets everybody go who waits. Once.
+    /// Puts the response here and lets everybody go who waits: on an event loop, when its turn ends. Once.
     func come(_ response: Response) {
         unsafe content = response
-        arrival.come()
+        if !wakesAtTurnEnd() { arrival.come() }
     }
 
     /// The response, as soon as it has come.
-    func response(cancelling request: Request?) async -> Response {
+    nonisolated(nonsending) func response(cancelling request: Request?) async -> Response {
         await come(cancelling: request)
         return arrived
     }
@@ -26,7 +28,7 @@ final class AwaitedResponse<Response: Sendable>: Sendable {
     ///
     /// - Parameter request: What is cancelled when the task that waits is; nil for nothing. It is not kept here: its handler
     ///   holds this.
-    func come(cancelling request: Request?) async { await arrival.come(cancelling: request) }
+    nonisolated(nonsending) func come(cancelling request: Request?) async { await arrival.come(cancelling: request) }
 
     /// The response, for those who have waited.
     var arrived: Response {
@@ -35,6 +37,10 @@ final class AwaitedResponse<Response: Sendable>: Sendable {
         }
         return response
     }
+}
+
+extension AwaitedResponse: Waker {
+    func turnEnded() { arrival.come() }
 }
 
 /// That a response has come, whatever it is a response of: what waits knows no types, which it would have to ask the runtime for.
@@ -64,7 +70,7 @@ private struct ResponseArrival: Sendable {
         for task in others { task.goOn() }
     }
 
-    func come(cancelling request: Request?) async {
+    nonisolated(nonsending) func come(cancelling request: Request?) async {
         guard let request else { return await wait() }
         await withTaskCancellationHandler {
             await wait()
@@ -73,7 +79,7 @@ private struct ResponseArrival: Sendable {
         }
     }
 
-    private func wait() async {
+    private nonisolated(nonsending) func wait() async {
         await WaitingTask.wait { task in
             state.write { state in
                 switch state {

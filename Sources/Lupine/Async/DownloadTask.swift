@@ -28,12 +28,12 @@ public struct DownloadTask<Value: Sendable>: Sendable {
 
     /// The response. If the task that waits is cancelled, so is the request, unless the response was asked for without
     /// automatic cancellation; it then comes as a failure.
-    public var response: DownloadResponse<Value, AFError> {
+    public nonisolated(nonsending) var response: DownloadResponse<Value, AFError> {
         get async { await awaited.response(cancelling: shouldAutomaticallyCancel ? request : nil) }
     }
 
     /// The response's result. Waiting is as for `response`.
-    public var result: Result<Value, AFError> {
+    public nonisolated(nonsending) var result: Result<Value, AFError> {
         get async {
             await awaited.come(cancelling: shouldAutomaticallyCancel ? request : nil)
             return awaited.arrived.result
@@ -41,7 +41,7 @@ public struct DownloadTask<Value: Sendable>: Sendable {
     }
 
     /// The response's value; throws its `AFError`. Waiting is as for `response`.
-    public var value: Value {
+    public nonisolated(nonsending) var value: Value {
         get async throws {
             await awaited.come(cancelling: shouldAutomaticallyCancel ? request : nil)
             return try awaited.arrived.result.get()

@@ -9,7 +9,7 @@
     private let continuation: UnsafeContinuation<Void, Never>
 
     /// Has the caller's task wait if `keeps` keeps it, and go on at once if not.
-    static func wait(_ keeps: (WaitingTask) -> Bool) async {
+    nonisolated(nonsending) static func wait(_ keeps: (WaitingTask) -> Bool) async {
         await unsafe withUnsafeContinuation { continuation in
             let task = unsafe WaitingTask(continuation: continuation)
             if !keeps(task) { task.goOn() }

@@ -56,13 +56,27 @@ final class EventMailbox: Sendable {
     }
 
     /// The same of several events, which are taken out of `entries`.
-    func add(_ entries: inout [Entry], on queue: DispatchQueue) {
+    ///
+    /// - Parameter mayWait: Nothing follows that is put on a queue before the turn ends of the event loop that the caller is on: the
+    ///   events may wait for that, too.
+    func add(_ entries: inout [Entry], on queue: DispatchQueue, mayWait: Bool = false) {
         let needsTurn = state.write { state in
             if state.waiting.isEmpty { swap(&entries, &state.waiting) } else { state.waiting += entries }
             return !state.isOnQueue
         }
         entries = []
-        if needsTurn { putTurn(on: queue) }
+        if !needsTurn || mayWait && Opening(mailbox: self, queue: queue).wakesAtTurnEnd() { return }
+        putTurn(on: queue)
+    }
+
+    /// Puts a turn on the queue when that of an event loop ends.
+    private final class Opening: Waker {
+        private let mailbox: EventMailbox
+        private let queue: DispatchQueue
+
+        init(mailbox: EventMailbox, queue: DispatchQueue) { (self.mailbox, self.queue) = (mailbox, queue) }
+
+        func turnEnded() { mailbox.putTurn(on: queue) }
     }
 
     /// Puts a turn on the queue, if something waits for one.

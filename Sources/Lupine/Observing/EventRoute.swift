@@ -38,6 +38,8 @@ final class EventRoute: Sendable {
     /// Has the listeners told, on their queue, after what was sent to that queue before. Any thread.
     func send(_ event: consuming MonitorEvent) { mailbox.add(event, along: self) }
 
-    /// The same of several events for the queue, in one block. None is left in `entries`.
-    func send(_ entries: inout [EventMailbox.Entry]) { mailbox.add(&entries, on: queue) }
+    /// The same of several events for the queue, in one block. None is left in `entries`. `mayWait` is as for the mailbox.
+    func send(_ entries: inout [EventMailbox.Entry], mayWait: Bool) {
+        mailbox.add(&entries, on: queue, mayWait: mayWait)
+    }
 }

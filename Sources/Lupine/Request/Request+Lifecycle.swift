@@ -207,8 +207,10 @@ extension Request {
 
     /// Goes on with the pass. In a step.
     private func runSerializers() {
+        var isOnlyAwaited = false
         let (step, waits, chain) = mutableState.write {
             state -> (SerializerChain.Step?, Bool, SerializerChain?) in
+            isOnlyAwaited = !state.holdsPrograms
             let step = state.chain.next()
             guard case .deliver = step else {
                 return (state.machine.phase == .finishing ? step : nil, false, nil)
@@ -231,7 +233,7 @@ extension Request {
                 serializer.run(true)
             }
         case .deliver(let deliveries):
-            tellNotes()
+            tellNotes(mayWait: isOnlyAwaited)
             if let chain { part(with: chain) }
             // A block that a handler puts on the root queue finds the request gone from its session (O-5).
             let finishHandlers = leaveSession()

@@ -153,15 +153,16 @@ extension Request {
         return isHeld
     }
 
-    /// Sends what was kept: before anything is put on a queue that may be that of the notifications.
-    func tellNotes() {
+    /// Sends what was kept: before anything is put on a queue that may be that of the notifications. `mayWait` says that this happens
+    /// when the turn of an event loop ends, if this is one.
+    func tellNotes(mayWait: Bool = false) {
         var notes: [Note] = []
         mutableState.write { swap(&notes, &$0.notes) }
-        Self.tell(&notes)
+        Self.tell(&notes, mayWait: mayWait)
     }
 
     /// Sends them, and leaves none.
-    private static func tell(_ notes: inout [Note]) {
-        notes.first?.route.send(&notes)
+    private static func tell(_ notes: inout [Note], mayWait: Bool = false) {
+        notes.first?.route.send(&notes, mayWait: mayWait)
     }
 }

@@ -133,7 +133,9 @@ extension Session {
 
     /// Whether what a request is made of neither calls code of the program's nor carries objects of it, which might go away anywhere.
     static func isPlain(_ convertible: any URLRequestConvertible) -> Bool {
-        !isForeign(convertible) && (convertible as? URLRequest)?.carriesObjects != true
+        // What most requests are made of, without a search for what it conforms to.
+        if let own = convertible as? RequestConvertible { return !own.isForeign }
+        return !isForeign(convertible) && (convertible as? URLRequest)?.carriesObjects != true
     }
 
     // MARK: who adapts and retries

@@ -152,8 +152,8 @@ package final class EventLoop: Sendable {
     /// Runs `work` at the end of this turn, after what the present event still calls.
     package func executeOnLoop(_ work: @escaping () -> Void) { core.value.deferWork(work) }
 
-    /// Tells `listener` when this turn ends: where threads are woken, so that they wake once and find all that the turn
-    /// brought, rather than one thing each.
+    /// Tells `listener` when this turn ends: what is done for many things at once, or wakes threads, which wake once then and find all
+    /// that the turn brought, rather than one thing each. Who asks while others are told that the turn ends is told after them.
     package func atTurnEnd(_ listener: any TurnEndListener) { core.value.listeners.append(listener) }
 
     /// Watches a non-blocking descriptor for `channel`, which is kept until it is deregistered.

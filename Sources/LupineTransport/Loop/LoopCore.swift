@@ -167,7 +167,13 @@ final class LoopCore {
         if deferred.isEmpty { swap(&work, &deferred) }
     }
 
+    /// Tells those who asked for it that the turn ends; then those who ask while that goes on, but no others.
     private func tellListeners() {
+        tellThoseThatAsked()
+        tellThoseThatAsked()
+    }
+
+    private func tellThoseThatAsked() {
         guard !listeners.isEmpty else { return }
         var told: [any TurnEndListener] = []
         swap(&told, &listeners)
