@@ -141,6 +141,31 @@ import Testing
         }
     }
 
+    @Test(
+        "[U-9.1] the fields of a session's own are written once for each server, and are those of any such request"
+    )
+    func sessionsOwn() async throws {
+        let configuration = URLSessionConfiguration.with {
+            $0.httpAdditionalHeaders = ["X-Own": "1", "Accept": "text/plain"]
+        }
+        try await withLoads(configuration: configuration) { stage in
+            func fields(_ url: String, _ method: String = "GET") throws -> Fields {
+                var request = URLRequest(url: try #require(URL(string: url)))
+                request.httpMethod = method
+                request = stage.settings.addingHeaders(to: request)
+                return try SendingPlan(HopRequest(request: request), stage.settings, stage.engine).head.fields
+            }
+            for _ in 0..<2 {
+                for host in ["a.test", "b.test:81", "user:secret@a.test"] {
+                    let found = try fields("http://\(host)/x")
+                    #expect(found[.host] == host.replacingOccurrences(of: "user:secret@", with: ""))
+                    #expect(try found[FieldName("X-Own")] == "1" && found[.accept] == "text/plain")
+                    #expect(try fields("http://\(host)/x", "HEAD") == found)
+                }
+            }
+        }
+    }
+
     @Test func defaults() {
         #expect(DefaultFields.acceptEncoding == "gzip, deflate, br")
         #expect(DefaultFields.languages(["de-DE", "en-GB", "fr"]) == "de-DE, en-GB;q=0.9, fr;q=0.8")

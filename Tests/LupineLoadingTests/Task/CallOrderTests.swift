@@ -282,6 +282,41 @@ struct CallOrderTests {
         #expect(!wasInside.value)
     }
 
+    @Test(
+        "[T-1] nor when the answer lies in memory; a task of the session's queue hears of it behind what runs there"
+    )
+    func nothingInsideOutOfMemory() async throws {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        let isInside = Noted(false)
+        let wasInside = Noted(0)
+        let delegate = NotingDelegate(during: { _ in if isInside.value { wasInside.update { $0 += 1 } } })
+        let cache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
+        let request = URLRequest(url: someURL())
+        let response = try #require(
+            HTTPURLResponse(
+                url: someURL(), statusCode: 200, httpVersion: nil,
+                headerFields: ["Cache-Control": "max-age=1000"]))
+        cache.storeCachedResponse(
+            CachedURLResponse(response: response, data: Data("hello".utf8)), for: request)
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.urlCache = cache
+        configuration.requestCachePolicy = .returnCacheDataDontLoad
+        let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
+        queue.addOperation {
+            isInside.set(true)
+            let task = session.dataTask(with: request)
+            task.resume()
+            task.suspend()
+            task.resume()
+            isInside.set(false)
+        }
+        await delegate.log.has("complete")
+        #expect(wasInside.value == 0)
+        #expect(delegate.log.entries.contains("data hello"), "\(delegate.log.entries)")
+        session.invalidateAndCancel()
+    }
+
     @Test("[U-7.7] what was sent is said in rising totals, and from 0 again when it is sent again")
     func sent() async {
         let stand = LoadStand()

@@ -107,6 +107,56 @@ struct DriverCacheTests {
         #expect(next.metrics?.transactionMetrics.map(\.resourceFetchType) == [.localCache])
     }
 
+    @Test(
+        "an answer in memory is told where it is found to a client that only queues, unless it is of a class of the program's"
+    )
+    func toldInPlace() async throws {
+        final class Own: HTTPURLResponse, @unchecked Sendable {}
+        for (onlyQueues, isOwn) in [(true, false), (false, false), (true, true)] {
+            let cache = try await Self.filled(Self.fresh)
+            let request = try DriverLoad.request()
+            if isOwn {
+                let url = try #require(request.url)
+                let own = try #require(
+                    Own(
+                        url: url, statusCode: 200, httpVersion: nil,
+                        headerFields: Dictionary(uniqueKeysWithValues: Self.fresh)))
+                cache.storeCachedResponse(
+                    CachedURLResponse(response: own, data: Data("stored".utf8)), for: request)
+            }
+            let script = HopScript([])
+            let context = Self.context(script, cache)
+            let load = DriverLoad(request, script, context: context, .init(onlyQueues: onlyQueues))
+            let isInside = load.client.hears { load.driver.start() }
+            #expect(isInside == (onlyQueues && !isOwn), "\(onlyQueues) \(isOwn)")
+            let notes = await load.ended()
+            #expect(notes.data == Data("stored".utf8) && notes.failure == nil && notes.ends == 1)
+            #expect(notes.metrics?.transactionMetrics.map(\.resourceFetchType) == [.localCache])
+            #expect(notes.responses.first is Own == isOwn)
+        }
+    }
+
+    @Test(
+        "a load that is held gets its answer out of memory when it goes on; one that was cancelled before gets none"
+    )
+    func heldInPlace() async throws {
+        let cache = try await Self.filled(Self.fresh)
+        let script = HopScript([])
+        let load = DriverLoad(
+            try DriverLoad.request(), script, context: Self.context(script, cache), .init(onlyQueues: true))
+        load.driver.setSuspended(true)
+        load.driver.start()
+        #expect(load.client.notes.data.isEmpty && load.client.notes.ends == 0)
+        load.driver.setSuspended(false)
+        #expect(await load.ended().data == Data("stored".utf8))
+        let other = DriverLoad(
+            try DriverLoad.request(), script, context: Self.context(script, cache), .init(onlyQueues: true))
+        other.driver.cancel(URLError(.cancelled))
+        other.driver.start()
+        let notes = await other.ended()
+        #expect(notes.error?.code == .cancelled && notes.responses.isEmpty && notes.ends == 1)
+    }
+
     @Test("[U-12.5, U-12.11] what lies on the disk alone is the answer, too, or is superseded")
     func onTheDisk() async throws {
         let stage = CacheStage()

@@ -22,6 +22,8 @@ final class RecordingClient: TaskDriverClient {
         var received: @Sendable (Data) -> Demand = { _ in .more }
         /// Answers come from another thread, later.
         var isSlow = false
+        /// What is heard is only noted, as far as the driver knows.
+        var onlyQueues = false
     }
 
     struct Notes: Sendable {
@@ -50,6 +52,7 @@ final class RecordingClient: TaskDriverClient {
 
     let driverTask = URLSessionTask()
     var driverIdentifier: Int? { nil }
+    var driverOnlyQueues: Bool { answers.onlyQueues }
     private let answers: Answers
     private let state = Lock(State())
 
