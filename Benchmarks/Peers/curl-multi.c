@@ -58,7 +58,7 @@ int main(int count, char **arguments) {
     path = target[2];
     int connections = atoi(target[3]);
     uint64_t requests = strtoull(target[4], NULL, 10);
-    if (inet_pton(AF_INET, target[0], &first_host) != 1 || hosts < 1 || connections < 1 || strlen(path) > 1024)
+    if (inet_pton(AF_INET, target[0], &first_host) != 1 || hosts < 1 || connections < 1 || strlen(path) > 1024 || path[0] == 0)
         stop("argument", "not usable");
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
@@ -107,6 +107,7 @@ int main(int count, char **arguments) {
     run(multi, handles, connections, requests);
     cpu = nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
     wall = nanoseconds(CLOCK_MONOTONIC) - wall;
+    counted_use();
     for (int index = 0; index < connections; index++) curl_easy_cleanup(handles[index]);
     if (!hold) most_heap = heap_in_use();
 

@@ -169,6 +169,7 @@ int main(int count, char **arguments) {
     }
     cpu = nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
     wall = nanoseconds(CLOCK_MONOTONIC) - wall;
+    counted_use();
     report_members(done, done * expected, full ? done : 0, wall, cpu);
     if (connections == 1) report_first(first);
     puts("}");

@@ -23,16 +23,6 @@
     /// Adds one behind all others.
     @inlinable package mutating func append(_ element: Element) { storage.append(element) }
 
-    /// Puts one before all others.
-    @inlinable package mutating func prepend(_ element: Element) {
-        if head > 0 {
-            head -= 1
-            storage[head] = element
-        } else {
-            storage.insert(element, at: 0)
-        }
-    }
-
     /// Takes out the one that waits longest.
     @inlinable package mutating func popFirst() -> Element? {
         guard head < storage.count else { return nil }

@@ -4,7 +4,7 @@ internal import LupineTransport
 
 /// The server that a URL names, read and judged once for all the URLs that spell it in the same way.
 ///
-/// An engine keeps the last one: programs send request after request to one server.
+/// An engine keeps those that it has sent to: see `RouteTable`.
 final class RouteServer: Sendable {
     /// How it is reached; a web socket's schemes count as those of HTTP.
     let scheme: Origin.Scheme

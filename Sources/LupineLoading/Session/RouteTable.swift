@@ -17,6 +17,8 @@ final class RouteTable: Sendable {
 
     /// With more servers than these the table begins anew.
     static let mostServers = 256
+    /// One that is spelled with more octets is not kept.
+    static let longestSpelling = 1_024
 
     /// By a number that is made of the spelling: of two that have the same, the later one is kept.
     private let places = Lock<[UInt64: Place]>([:])
@@ -31,7 +33,7 @@ final class RouteTable: Sendable {
     /// Keeps it for addresses that spell the server as this one did. One that is not to be found again is not kept.
     func keep(_ place: Place) {
         let spelling = place.server.spelling
-        if spelling.isEmpty { return }
+        if spelling.isEmpty || spelling.count > Self.longestSpelling { return }
         let number = Self.number(of: spelling.span)
         // What was kept goes away outside of the lock.
         _ = places.withLock { places -> ([UInt64: Place], Place?) in

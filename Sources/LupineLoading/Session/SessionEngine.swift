@@ -238,7 +238,7 @@ final class SessionEngine: Sendable {
             known
             ?? RouteTable.Place(
                 server: server, origin: proxy == nil && profile == nil ? origin : nil,
-                ownFields: server.spelling.isEmpty ? nil : ownFields(server.hostField))
+                ownFields: isWebSocket || server.spelling.isEmpty ? nil : ownFields(server.hostField))
         if known == nil { parts.routes.keep(kept) }
         return Route(
             origin: origin, target: place.target, hostField: server.hostField, proxy: proxy,

@@ -161,7 +161,7 @@ extension TaskDriver {
             CacheDecision.needsEntry(for: sent, configuration: policy)
         else { return decide(hop, plan, nil, reader, mayBeStored: true) }
         switch cache.lookUpAtHand(sent, for: reader) {
-        case .known(let entry): decide(hop, plan, entry, reader, mayBeStored: entry != nil)
+        case .known(let entry): decide(hop, plan, entry, isAtHand: true, reader, mayBeStored: entry != nil)
         case .onDisk:
             cache.lookUp(sent, for: reader) { [self, plan] entry in
                 go { self.decide(hop, plan, entry, reader, mayBeStored: entry != nil) }
@@ -233,9 +233,12 @@ extension TaskDriver {
         }
     }
 
-    /// - Parameter mayBeStored: Whether something is stored for the request, as far as anybody has looked.
+    /// - Parameters:
+    ///   - isAtHand: Whether the entry lay in memory, and so whoever began the load finds it.
+    ///   - mayBeStored: Whether something is stored for the request, as far as anybody has looked.
     private func decide(
-        _ hop: Prepared, _ plan: Plan, _ entry: CacheEntry?, _ reader: CacheReader?, mayBeStored: Bool
+        _ hop: Prepared, _ plan: Plan, _ entry: CacheEntry?, isAtHand: Bool = false, _ reader: CacheReader?,
+        mayBeStored: Bool
     ) {
         let policy = context.settings.requestCachePolicy
         let stored = mayStore ? hop.sent : nil
@@ -243,9 +246,10 @@ extension TaskDriver {
         case .use(let entry):
             var (sent, announced, cache) = (hop.announced, hop.announced, CacheUse(answer: entry))
             let authorization = hop.fields.authorization
-            // A program's response is asked how long it is.
+            // Nothing of the program's is called then: a response of its own would be asked how long it is. A loop has others to see to.
             let isHere =
-                EventLoop.current == nil && entry.response.response.isOfTheLibrary && client.driverOnlyQueues
+                isAtHand && EventLoop.current == nil && entry.response.response.isOfTheLibrary
+                && client.driverOnlyQueues
             handle(.prepared(.answer), elsewhere: !isHere) { state in
                 guard state.machine.isPreparing else { return }
                 swap(&state.sent, &sent)

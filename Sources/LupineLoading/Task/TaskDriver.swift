@@ -10,7 +10,7 @@ internal import LupineTransport
 /// The shell of `HopMachine`: what happens is told to the machine under the one lock, what it says is performed after. The
 /// machine's work is performed by one thread at a time, whoever brings it; others leave theirs in a queue. Calls of the
 /// hop go on to the client where they come; the machine sees to it that no work of its own does then. Any thread may call;
-/// nothing blocks, and the client hears nothing before the call returns.
+/// nothing blocks, and the client hears nothing before the call returns, but of an answer in memory if it only queues what it hears.
 final class TaskDriver: Sendable {
     typealias Event = HopMachine.Event
     typealias Work = HopMachine.Work

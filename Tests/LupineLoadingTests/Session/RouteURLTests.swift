@@ -106,6 +106,12 @@ struct RouteURLTests {
                 server: try RouteURL(#require(URL(string: "http://u@h/")), isWebSocket: false).server,
                 origin: nil, ownFields: nil))
         #expect(table.place(spelled: [UInt8]().span) == nil)
+        for (length, isKept) in [(1_000, true), (1_100, false)] {
+            let beginning = "http://h:" + String(repeating: "0", count: length)
+            let long = try RouteURL(#require(URL(string: beginning + "80/")), isWebSocket: false).server
+            table.keep(.init(server: long, origin: nil, ownFields: nil))
+            #expect((table.place(spelled: Array((beginning + "80").utf8).span) != nil) == isKept)
+        }
     }
 
     @Test("[U-16.3] what cannot be sent to is an error with its reason")

@@ -283,7 +283,7 @@ struct CallOrderTests {
     }
 
     @Test(
-        "[T-1] nor when the answer lies in memory; a task of the session's queue hears of it behind what runs there"
+        "[T-1, U-6.4] nor when the answer lies in memory; a task of the session's queue hears of it behind what runs there"
     )
     func nothingInsideOutOfMemory() async throws {
         let queue = OperationQueue()
@@ -303,17 +303,20 @@ struct CallOrderTests {
         configuration.urlCache = cache
         configuration.requestCachePolicy = .returnCacheDataDontLoad
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
-        queue.addOperation {
-            isInside.set(true)
-            let task = session.dataTask(with: request)
-            task.resume()
-            task.suspend()
-            task.resume()
-            isInside.set(false)
+        for endsHeld in [false, true] {
+            queue.addOperation {
+                isInside.set(true)
+                let task = session.dataTask(with: request)
+                task.resume()
+                task.suspend()
+                if !endsHeld { task.resume() }
+                isInside.set(false)
+            }
+            // It was with the queue when `resume` returned (U-6.4).
+            await delegate.log.has("complete", count: endsHeld ? 2 : 1)
         }
-        await delegate.log.has("complete")
         #expect(wasInside.value == 0)
-        #expect(delegate.log.entries.contains("data hello"), "\(delegate.log.entries)")
+        #expect(delegate.log.entries.filter { $0 == "data hello" }.count == 2, "\(delegate.log.entries)")
         session.invalidateAndCancel()
     }
 

@@ -111,7 +111,7 @@ struct DriverCacheTests {
         "an answer in memory is told where it is found to a client that only queues, unless it is of a class of the program's"
     )
     func toldInPlace() async throws {
-        final class Own: HTTPURLResponse, @unchecked Sendable {}
+        typealias Own = CacheEntryFileTests.OwnResponse
         for (onlyQueues, isOwn) in [(true, false), (false, false), (true, true)] {
             let cache = try await Self.filled(Self.fresh)
             let request = try DriverLoad.request()
@@ -134,6 +134,24 @@ struct DriverCacheTests {
             #expect(notes.metrics?.transactionMetrics.map(\.resourceFetchType) == [.localCache])
             #expect(notes.responses.first is Own == isOwn)
         }
+    }
+
+    @Test("an answer told in place ends with a cancellation that comes in its midst, once")
+    func cancelledInPlace() async throws {
+        let cache = try await Self.filled(Self.fresh, String(repeating: "a", count: 200_000))
+        let script = HopScript([])
+        let driver = Lock<TaskDriver?>(nil)
+        let answers = RecordingClient.Answers(
+            received: { _ in
+                driver.withLock { $0 }?.cancel(URLError(.cancelled))
+                return .more
+            }, onlyQueues: true)
+        let load = DriverLoad(try DriverLoad.request(), script, context: Self.context(script, cache), answers)
+        driver.withLock { $0 = load.driver }
+        load.driver.start()
+        let notes = await load.ended()
+        #expect(notes.ends == 1 && notes.error?.code == .cancelled && notes.data.count < 200_000)
+        driver.withLock { $0 = nil }
     }
 
     @Test(
@@ -165,10 +183,19 @@ struct DriverCacheTests {
         _ = await DriverLoad(try DriverLoad.request(), script, context: Self.context(script, cache)).run()
         await cache.flush()
         let none = HopScript([.status(500)])
-        let stored = await DriverLoad(
-            try DriverLoad.request(), none, context: Self.context(none, cache)
-        ).run()
-        #expect(stored.data == Data("stored".utf8) && none.hops.isEmpty)
+        for onlyQueues in [false, true] {
+            let isOnStorage = Lock(false)
+            let answers = RecordingClient.Answers(
+                received: { _ in
+                    isOnStorage.withLock { $0 = StorageQueue.isCurrent }
+                    return .more
+                }, onlyQueues: onlyQueues)
+            let stored = await DriverLoad(
+                try DriverLoad.request(), none, context: Self.context(none, cache), answers
+            ).run()
+            #expect(stored.data == Data("stored".utf8) && none.hops.isEmpty)
+            #expect(!isOnStorage.withLock { $0 }, "others wait for that queue")
+        }
         var request = try DriverLoad.request()
         request.cachePolicy = .reloadRevalidatingCacheData
         let answer = await DriverLoad(request, none, context: Self.context(none, cache)).run()
