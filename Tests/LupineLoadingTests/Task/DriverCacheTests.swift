@@ -138,7 +138,9 @@ struct DriverCacheTests {
 
     @Test("an answer told in place ends with a cancellation that comes in its midst, once")
     func cancelledInPlace() async throws {
-        let cache = try await Self.filled(Self.fresh, String(repeating: "a", count: 200_000))
+        let cache = URLCache(memoryCapacity: 16 << 20, diskCapacity: 0)
+        let whole = HopScript([.status(200, Self.fresh, String(repeating: "a", count: 200_000))])
+        _ = await DriverLoad(try DriverLoad.request(), whole, context: Self.context(whole, cache)).run()
         let script = HopScript([])
         let driver = Lock<TaskDriver?>(nil)
         let answers = RecordingClient.Answers(
@@ -150,7 +152,8 @@ struct DriverCacheTests {
         driver.withLock { $0 = load.driver }
         load.driver.start()
         let notes = await load.ended()
-        #expect(notes.ends == 1 && notes.error?.code == .cancelled && notes.data.count < 200_000)
+        #expect(notes.ends == 1 && notes.error?.code == .cancelled)
+        #expect((1..<200_000).contains(notes.data.count))
         driver.withLock { $0 = nil }
     }
 
