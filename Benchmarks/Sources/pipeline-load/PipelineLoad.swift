@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 internal import Foundation
-internal import Glibc
 internal import LoadProgram
 internal import Lupine
 internal import LupineTLS
@@ -29,11 +28,12 @@ final class PipelineLoad: Sendable {
         }
     }
 
-    /// What a program has that sets nothing up but how many connections there may be to a server, where six are not what it wants. Its
-    /// shared cache is a new one.
+    /// What a program has that sets nothing up but how many connections there may be to a server, where six are not what it wants. The
+    /// cache is as large as the shared one, and new.
     private static func programsSession(_ job: LoadJob, _ cacheFolder: URL) -> Session {
-        setenv("XDG_CACHE_HOME", cacheFolder.path, 1)
         let configuration = URLSessionConfiguration.af.default
+        configuration.urlCache = URLCache(
+            memoryCapacity: 4 << 20, diskCapacity: 20 << 20, directory: cacheFolder)
         if job.connections > 6 { configuration.httpMaximumConnectionsPerHost = job.connections }
         if job.form == .program { return Session(configuration: configuration) }
         let adapter = Adapter { request, _, completion in
