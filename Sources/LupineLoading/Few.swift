@@ -22,7 +22,7 @@
     /// How many there are.
     @inlinable package var count: Int { first == nil ? 0 : 1 + others.count }
 
-    /// Whether that holds for one of them.
+    /// Whether that holds for one of them, which are not copied for it: a sequence's own way copies each.
     @inlinable package func contains(where isIt: (borrowing Element) -> Bool) -> Bool {
         if let holds = first.map(isIt), holds { return true }
         return others.contains { isIt($0) }

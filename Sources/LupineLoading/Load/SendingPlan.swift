@@ -5,9 +5,7 @@ import LupineHTTP
 import LupineTransport
 
 /// What a hop puts on the wire, judged and completed before anything is connected.
-///
-/// The caller's header fields go out in their order behind `Host`, without those that are the loader's own (U-1.7), and
-/// then what they lack (U-9.1).
+/// Its header fields are made by `SentFields`.
 struct SendingPlan: Sendable {
     let head: RequestHead
     let origin: Origin

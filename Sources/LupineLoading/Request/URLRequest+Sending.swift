@@ -36,21 +36,14 @@ extension URLRequest {
     package func checkFields() throws(URLRequestError) {
         try contents.value.headers.check()
     }
+}
 
-    /// The caller's header fields in their order, without those that are the loader's own. All are judged, also those.
+extension HeaderList {
+    /// Adds the fields in their order, without those that are the loader's own. All are judged, also those.
     ///
     /// - Parameters:
     ///   - fields: Those that go before them.
     ///   - isLeftOut: Says of a field that is not the loader's that it is left out all the same.
-    package func addFields(
-        to fields: inout Fields, except isLeftOut: (FieldName) -> Bool = { _ in false }
-    ) throws(URLRequestError) {
-        try contents.value.headers.add(to: &fields, except: isLeftOut)
-    }
-}
-
-extension HeaderList {
-    /// The same of a list.
     func add(to fields: inout Fields, except isLeftOut: (FieldName) -> Bool) throws(URLRequestError) {
         for field in self.fields {
             let name: FieldName

@@ -4,10 +4,10 @@ internal import CLupineOpenSSL
 
 extension SHA256Digest {
     /// The function as OpenSSL has it, looked for once: given by `EVP_sha256()` it is looked for each time, which takes longer than a
-    /// short digest.
+    /// short digest. Nothing changes it.
     nonisolated(unsafe) static let function: OpaquePointer? = {
         _ = OpenSSLLibrary.stays
-        return unsafe EVP_MD_fetch(nil, "SHA256", nil) ?? EVP_sha256()
+        return unsafe EVP_MD_fetch(nil, "SHA256", nil)
     }()
 
     /// The digest of these bytes.

@@ -202,10 +202,10 @@ struct URLRequestTests {
         ]
         for name in names { request.setValue("7", forHTTPHeaderField: name) }
         var fields = Fields()
-        try request.addFields(to: &fields)
+        try request.headerList.add(to: &fields) { _ in false }
         #expect((0..<fields.count).map { fields.name(at: $0) } == Array(names.dropFirst(4)))
         var fewer = Fields()
-        try request.addFields(to: &fewer) { $0 == .host }
+        try request.headerList.add(to: &fewer) { $0 == .host }
         #expect((0..<fewer.count).map { fewer.name(at: $0) } == Array(names.dropFirst(5)))
     }
 
