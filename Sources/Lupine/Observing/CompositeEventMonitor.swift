@@ -36,6 +36,9 @@ public final class CompositeEventMonitor: EventMonitor {
         }
     }
 
+    /// Whether its monitors hear of nothing but what notifications are posted for.
+    var hearsOnlyWhatIsNoted: Bool { others.isEmpty }
+
     /// Passes on an event that notifications are posted for.
     private func forwardNoted(_ event: @autoclosure () -> MonitorEvent) {
         send(event, along: everybody)

@@ -94,9 +94,18 @@ extension Array where Element == UInt8 {
     /// storage that all empty arrays of the process share, which ThreadSanitizer takes for the race that it is.
     package mutating func append(_ bytes: Span<UInt8>, _ range: Range<Int>) {
         if range.isEmpty { return }
-        append(addingCapacity: range.count) { output in
-            for index in range { output.append(bytes[index]) }
+        // More than a few are quicker copied into room that is filled already: see `copied()`.
+        guard range.count > 16 else {
+            return append(addingCapacity: range.count) { output in
+                for index in range { output.append(bytes[index]) }
+            }
         }
+        let start = count
+        append(addingCapacity: range.count) { $0.append(repeating: 0, count: range.count) }
+        let added = bytes.extracting(range)
+        var octets = mutableSpan
+        var room = octets._mutatingExtracting(droppingFirst: start)
+        for index in 0..<Swift.min(room.count, added.count) { room[index] = added[index] }
     }
 
     /// Adds a number in decimal digits.

@@ -64,6 +64,12 @@ struct CacheControl: Hashable, Sendable {
         }
     }
 
+    /// What a response says.
+    init(of response: HTTPURLResponse) {
+        let field = response.value(of: .cacheControl)
+        self.init(field: field, pragma: field == nil ? response.value(of: .pragma) : nil)
+    }
+
     private enum Directive: String, CaseIterable {
         case noStore = "no-store"
         case noCache = "no-cache"

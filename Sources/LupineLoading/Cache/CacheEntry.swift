@@ -7,7 +7,7 @@ internal import LupineHTTP
 /// where it came from.
 ///
 /// Immutable. The loader makes one when a response is complete and gets one from a look-up; the store keeps it.
-package struct CacheEntry: Sendable {
+package final class CacheEntry: Sendable {
     /// The response with its content.
     package let response: CachedURLResponse
     /// The HTTP response, if it is one, as its class said at once: one of the program's is not asked where requests are decided.
@@ -45,7 +45,7 @@ package struct CacheEntry: Sendable {
     ///   - request: The request as it went out, all its fields merged.
     ///   - requestTime: When it was sent.
     ///   - responseTime: When the head of the response arrived.
-    package init(
+    package convenience init(
         response: CachedURLResponse, for request: URLRequest, requestTime: Date, responseTime: Date
     ) {
         let namesUser = IdentifyingFields.usual.text(of: request) != nil
@@ -63,7 +63,7 @@ package struct CacheEntry: Sendable {
     ///     everybody's.
     ///   - writtenInfo: The response's `userInfo`, as far as it can be written.
     ///   - now: When it is stored.
-    init(
+    convenience init(
         response: CachedURLResponse, for request: URLRequest, requestTime: Date, responseTime: Date,
         provenance: CacheProvenance, identifying: IdentifyingFields?, writtenInfo: StorableValue?,
         at now: Date = Date()
@@ -71,7 +71,7 @@ package struct CacheEntry: Sendable {
         let http = (response.response as? HTTPURLResponse)?.plain
         let identifying = http.map(CacheRule.isForEverybody) ?? false ? nil : identifying
         let vary = VaryKey(
-            vary: http?.value(forHTTPHeaderField: "Vary"), identifying: identifying, request: request,
+            vary: http?.value(of: .vary), identifying: identifying, request: request,
             conceal: Self.conceal)
         self.init(
             response: response, http: http, requestTime: requestTime, responseTime: responseTime,
@@ -118,7 +118,7 @@ package struct CacheEntry: Sendable {
             response: response, http: httpResponse, requestTime: requestTime, responseTime: responseTime,
             storedTime: storedTime,
             vary: VaryKey(
-                vary: httpResponse?.value(forHTTPHeaderField: "Vary"),
+                vary: httpResponse?.value(of: .vary),
                 identifying: vary.audience == nil ? nil : identifying, request: request, conceal: conceal),
             identifying: identifying, provenance: provenance, writtenInfo: writtenInfo)
     }
@@ -137,7 +137,7 @@ package struct CacheEntry: Sendable {
     var namesItsReader: Bool {
         guard let audience = vary.audience, audience.user == nil, vary.values["authorization"] == .absent
         else { return false }
-        return httpResponse?.value(forHTTPHeaderField: "Set-Cookie") != nil
+        return httpResponse?.value(of: .setCookie) != nil
     }
 
     /// How fresh the response is; nil for one that is not HTTP's and says nothing about it.

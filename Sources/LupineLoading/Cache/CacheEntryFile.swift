@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 
 package import Foundation
+internal import LupineCoding
 internal import LupineHTTP
 package import LupineTLS
 
 /// The octets of one stored entry, as they stand in a file of their own.
 ///
-/// A head of fixed length (what it is, which version, whose entry, how long, and a digest of all the rest), what is known
-/// about the entry, and the content. Every octet is covered by the digest or compared with what it has to be: a file that was
-/// cut, extended or changed anywhere is no entry (U-12.16). The digest is no signature: it stops accidents, and whoever can
+/// A head of fixed length (what it is, which version, whose entry, how long, and a checksum of all the rest), what is known
+/// about the entry, and the content. Every octet is covered by the checksum or compared with what it has to be: a file that was
+/// cut, extended or changed anywhere is no entry (U-12.16). The checksum is no signature: it stops accidents, and whoever can
 /// write to the folder of a cache can put answers into it.
 package enum CacheEntryFile {
     /// What the head of a file says.
@@ -17,16 +18,21 @@ package enum CacheEntryFile {
         var storedTime: Date
         var metadataCount: Int
         var contentCount: Int
+        /// The checksum of the rest.
+        var sum: UInt32
     }
 
     private static let magic = Array("LupCache".utf8)
-    private static let version: UInt32 = 2
+    private static let version: UInt32 = 3
     /// No path has more keys, no provenance more text.
     private static let longestPath = 32
     private static let longestText = 1_024
     private static let digestCount = SHA256Digest.byteCount
-    /// Magic, version, digest of the key, time, two lengths, digest of the rest.
-    static let headCount = 8 + 4 + digestCount + 8 + 8 + 8 + digestCount
+    private static let sumCount = 4
+    /// Magic, version, digest of the key, time, two lengths, checksum of all but itself.
+    static let headCount = 8 + 4 + digestCount + 8 + 8 + 8 + sumCount
+    /// About how much an entry has beside what it counts for: its head, the moments and lengths in its metadata.
+    static let usualHeadCount = 512
 
     /// What a request had in a field is one of these; the numbers are those in the files.
     private enum FieldKind: UInt8 {
@@ -61,25 +67,30 @@ package enum CacheEntryFile {
 
     // MARK: writing
 
-    /// The octets of an entry, whose secrets have to be concealed by a hash that lasts; nil for a response that only its
-    /// program can make again.
+    /// The octets of an entry, whose secrets have to be concealed by a hash that lasts; nil for one that may not be written, and
+    /// for a response that only its program can make again.
     package static func octets(of entry: CacheEntry, digest: SHA256Digest) -> [UInt8]? {
-        guard let metadata = metadata(of: entry) else { return nil }
-        return sealed(
-            metadata: metadata, content: Array(entry.response.data), digest: digest.bytes,
-            storedTime: entry.storedTime)
+        guard let terms = CacheTerms(entry) else { return nil }
+        var writer = OctetWriter(room: entry.size + usualHeadCount)
+        return write(entry, on: terms, digest: digest, to: &writer) ? writer.octets : nil
     }
 
-    private static func metadata(of entry: CacheEntry) -> [UInt8]? {
-        var writer = OctetWriter(room: 1_024)
-        writer.write(entry.requestTime.timeIntervalSinceReferenceDate)
-        writer.write(entry.responseTime.timeIntervalSinceReferenceDate)
-        guard write(entry.response.response, to: &writer) else { return nil }
-        write(entry.vary, to: &writer)
-        guard write(entry.provenance, to: &writer) else { return nil }
-        writer.write(entry.writtenInfo != nil)
-        entry.writtenInfo?.write(to: &writer)
-        return writer.octets
+    /// Writes the octets of an entry of these terms behind others; false when there are none, and nothing was written.
+    static func write(
+        _ entry: CacheEntry, on terms: CacheTerms, digest: SHA256Digest, to writer: inout OctetWriter
+    ) -> Bool {
+        let data = entry.response.data
+        return write(
+            content: data.span, digest: digest.bytes, storedTime: entry.storedTime, to: &writer
+        ) { writer in
+            writer.write(entry.requestTime.timeIntervalSinceReferenceDate)
+            writer.write(entry.responseTime.timeIntervalSinceReferenceDate)
+            guard write(entry.response.response, to: &writer) else { return false }
+            writer.write(raw: terms.octets)
+            writer.write(entry.writtenInfo != nil)
+            entry.writtenInfo?.write(to: &writer)
+            return true
+        }
     }
 
     static func write(_ vary: VaryKey, to writer: inout OctetWriter) {
@@ -175,20 +186,54 @@ package enum CacheEntryFile {
     package static func sealed(
         metadata: [UInt8], content: [UInt8], digest: [UInt8], storedTime: Date
     ) -> [UInt8] {
-        var head = OctetWriter()
-        head.write(raw: magic)
-        head.write(version)
-        head.write(raw: digest)
-        head.write(storedTime.timeIntervalSinceReferenceDate)
-        head.write(UInt64(metadata.count))
-        head.write(UInt64(content.count))
-        let sum = SHA256Digest.of(pieces: [head.octets, metadata, content])
-        head.write(raw: sum.bytes)
-        var file = head.octets
-        file.reserveCapacity(file.count + metadata.count + content.count)
-        file += metadata
-        file += content
-        return file
+        var writer = OctetWriter(room: headCount + metadata.count + content.count)
+        _ = write(content: content.span, digest: digest, storedTime: storedTime, to: &writer) { writer in
+            writer.write(raw: metadata)
+            return true
+        }
+        return writer.octets
+    }
+
+    /// Writes an entry. The head says how long the metadata is and has the checksum of all the rest: both are put there when the
+    /// rest stands.
+    ///
+    /// - Parameters:
+    ///   - content: The content of the response.
+    ///   - digest: What stands for the key.
+    ///   - storedTime: When it was stored.
+    ///   - writer: Takes it.
+    ///   - writeMetadata: Writes what is known about the entry; false takes all of it back.
+    private static func write(
+        content: Span<UInt8>, digest: [UInt8], storedTime: Date, to writer: inout OctetWriter,
+        metadata writeMetadata: (inout OctetWriter) -> Bool
+    ) -> Bool {
+        let start = writer.count
+        writer.write(raw: magic)
+        writer.write(version)
+        writer.write(raw: digest)
+        writer.write(storedTime.timeIntervalSinceReferenceDate)
+        let countPlace = writer.count
+        writer.write(UInt64(0))
+        writer.write(UInt64(content.count))
+        let sumPlace = writer.count
+        writer.write(UInt32(0))
+        let metadataPlace = writer.count
+        guard writeMetadata(&writer) else {
+            writer.remove(from: start)
+            return false
+        }
+        writer.replace(at: countPlace, with: UInt64(writer.count - metadataPlace))
+        writer.write(raw: content)
+        writer.replace(at: sumPlace, with: sum(of: writer.octets.span.extracting(start...)))
+        return true
+    }
+
+    /// The checksum of an entry, which does not count itself.
+    private static func sum(of octets: Span<UInt8>) -> UInt32 {
+        var sum = CRC32()
+        sum.update(octets.extracting(..<(headCount - sumCount)))
+        sum.update(octets.extracting(headCount...))
+        return sum.value
     }
 
     // MARK: reading
@@ -205,7 +250,9 @@ package enum CacheEntryFile {
         guard let metadataCount = Int(exactly: try reader.longNumber()),
             let contentCount = Int(exactly: try reader.longNumber())
         else { throw OctetReader.Damage() }
-        return Head(storedTime: storedTime, metadataCount: metadataCount, contentCount: contentCount)
+        return Head(
+            storedTime: storedTime, metadataCount: metadataCount, contentCount: contentCount,
+            sum: try reader.number())
     }
 
     /// The entry that a file holds; nil when it is not whole, or not of that key.
@@ -222,11 +269,7 @@ package enum CacheEntryFile {
         guard head.metadataCount <= rest, head.contentCount == rest - head.metadataCount else {
             throw OctetReader.Damage()
         }
-        let sum = SHA256Digest.of(
-            pieces: [Array(octets[..<(headCount - digestCount)]), Array(octets[headCount...])])
-        guard octets[(headCount - digestCount)..<headCount].elementsEqual(sum.bytes) else {
-            throw OctetReader.Damage()
-        }
+        guard head.sum == sum(of: octets.span) else { throw OctetReader.Damage() }
         let contentStart = headCount + head.metadataCount
         var reader = OctetReader(octets, in: headCount..<contentStart)
         let requestTime = Date(timeIntervalSinceReferenceDate: try reader.double())

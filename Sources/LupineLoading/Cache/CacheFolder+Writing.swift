@@ -12,27 +12,35 @@ extension CacheFolder {
 
     /// Appends runs of octets to the segments; gives back where they are. Nil when the disk did not take them, or when this is not
     /// the folder's writer: then nothing refers to what was written of them.
-    func append(_ runs: [[UInt8]], capacity: Int) -> [CachePlace]? {
+    ///
+    /// - Parameters:
+    ///   - octets: The runs, one behind the other.
+    ///   - lengths: How long each of them is.
+    ///   - capacity: How much may be in the folder.
+    func append(_ octets: [UInt8], lengths: [Int], capacity: Int) -> [CachePlace]? {
         files.withLock { files in
             guard files.access == .writer else { return nil }
             var places: [CachePlace] = []
-            var buffer: [UInt8] = []
+            places.reserveCapacity(lengths.count)
+            // So much has been written, and so much has a place.
+            var (written, placed) = (0, 0)
             let longest = Self.segmentLength(capacity)
-            for run in runs {
-                if currentLength(files) + buffer.count >= longest {
-                    guard write(&buffer, &files) else { return nil }
+            for length in lengths {
+                if currentLength(files) + placed - written >= longest {
+                    guard write(octets, written..<placed, &files) else { return nil }
+                    written = placed
                     files.segment = nil
                 }
                 if files.segment == nil, !beginSegment(&files) { return nil }
-                let offset = currentLength(files) + buffer.count
+                let offset = currentLength(files) + placed - written
                 guard
                     let place = CachePlace(
-                        segment: files.nextSegment - 1, offset: UInt64(offset), length: UInt64(run.count))
+                        segment: files.nextSegment - 1, offset: UInt64(offset), length: UInt64(length))
                 else { return nil }
                 places.append(place)
-                buffer += run
+                placed += length
             }
-            return write(&buffer, &files) ? places : nil
+            return write(octets, written..<placed, &files) ? places : nil
         }
     }
 
@@ -58,18 +66,17 @@ extension CacheFolder {
         OpenFile { () throws(Errno) in try Descriptor.creating(path: path(name)) }
     }
 
-    /// Writes what has been gathered, and empties it. After a failure nothing is appended to that segment any more.
-    private func write(_ buffer: inout [UInt8], _ files: inout Files) -> Bool {
-        if buffer.isEmpty { return true }
+    /// Writes octets to the segment. After a failure nothing is appended to it any more.
+    private func write(_ octets: [UInt8], _ range: Range<Int>, _ files: inout Files) -> Bool {
+        if range.isEmpty { return true }
         let number = files.nextSegment - 1
         do {
-            try files.segment?.descriptor.writeAll(buffer)
+            try files.segment?.descriptor.writeAll(octets.span.extracting(range))
         } catch {
             files.segment = nil
             return false
         }
-        files.lengths[number, default: 0] += buffer.count
-        buffer.removeAll(keepingCapacity: true)
+        files.lengths[number, default: 0] += range.count
         return true
     }
 
@@ -80,7 +87,7 @@ extension CacheFolder {
             guard files.access == .writer, files.index != nil else { return false }
             let batch = CacheLog.batch(changes, at: files.indexLength)
             do {
-                try files.index?.descriptor.writeAll(batch)
+                try files.index?.descriptor.writeAll(batch.span)
             } catch {
                 // What was written of it is no batch; the next one takes its place.
                 files.index = continuedIndex(at: files.indexLength)
@@ -108,7 +115,7 @@ extension CacheFolder {
         remove(CacheFolderName.indexDraft.text)
         guard let file = create(.indexDraft) else { return false }
         do {
-            try file.descriptor.writeAll(octets)
+            try file.descriptor.writeAll(octets.span)
         } catch {
             remove(CacheFolderName.indexDraft.text)
             return false

@@ -138,10 +138,10 @@ extension Descriptor {
     }
 
     /// Writes all of it.
-    borrowing func writeAll(_ octets: [UInt8]) throws(Errno) {
+    borrowing func writeAll(_ octets: Span<UInt8>) throws(Errno) {
         var done = 0
         while done < octets.count {
-            switch try write(octets.span.extracting(done..<octets.count)) {
+            switch try write(octets.extracting(done..<octets.count)) {
             case .bytes(let count) where count > 0: done += count
             case .bytes, .wouldBlock: throw .inputOutput
             }

@@ -76,8 +76,7 @@ package struct CacheIndex: Sendable {
 
     /// Puts an entry under a key, in place of what was there.
     mutating func insert(_ item: Item, for key: CacheKey) {
-        remove(key)
-        items.insert(item, for: key, cost: item.place.length)
+        if let old = items.insert(item, for: key, cost: item.place.length) { forget(old.place) }
         count(key, at: item.place)
     }
 

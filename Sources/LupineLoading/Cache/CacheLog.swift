@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 
 internal import Foundation
+internal import LupineCoding
 internal import LupineTLS
 
-/// The index of a cache's folder as octets: a head, and batches of changes, each behind its length and a digest.
+/// The index of a cache's folder as octets: a head, and batches of changes, each behind its length and a checksum.
 ///
 /// The file is appended to, a batch at a time, and replaced as a whole when most of it is history. What a writer was stopped in
 /// the middle of is a last batch that is not whole: it is not read, and the next writer cuts it off. A batch counts at its own
-/// place only. The digest is no signature: it stops accidents. Pure.
+/// place only. The checksum is no signature: it stops accidents. Pure.
 package enum CacheLog {
     /// One change.
     package enum Change: Sendable {
@@ -43,9 +44,9 @@ package enum CacheLog {
     }
 
     private static let magic = Array("LupIndex".utf8)
-    private static let version: UInt32 = 1
-    /// Its length, and a digest.
-    private static let batchHeadCount = 8 + SHA256Digest.byteCount
+    private static let version: UInt32 = 2
+    /// Its length, and a checksum.
+    private static let batchHeadCount = 8 + 4
 
     /// How every index begins.
     package static let head: [UInt8] = {
@@ -59,24 +60,39 @@ package enum CacheLog {
 
     /// A batch of changes that is to stand at a place of the file.
     package static func batch(_ changes: [Change], at place: Int) -> [UInt8] {
-        var writer = OctetWriter(room: changes.count * 256)
-        for change in changes { write(change, to: &writer) }
-        return sealed(writer.octets, at: place)
+        var writer = OctetWriter(room: batchHeadCount + changes.count * 256)
+        seal(at: place, in: &writer) { writer in
+            for change in changes { write(change, to: &writer) }
+        }
+        return writer.octets
     }
 
     /// A whole batch of these octets, whatever they say.
     package static func sealed(_ octets: [UInt8], at place: Int) -> [UInt8] {
         var writer = OctetWriter(room: batchHeadCount + octets.count)
-        writer.write(UInt64(octets.count))
-        writer.write(raw: digest(octets, at: place))
-        writer.write(raw: octets)
+        seal(at: place, in: &writer) { $0.write(raw: octets) }
         return writer.octets
     }
 
-    private static func digest(_ octets: [UInt8], at place: Int) -> [UInt8] {
+    /// Writes a batch, whose head says how long it is and has its checksum: both are put there when the content stands.
+    private static func seal(
+        at place: Int, in writer: inout OctetWriter, _ writeContent: (inout OctetWriter) -> Void
+    ) {
+        writer.write(UInt64(0))
+        writer.write(UInt32(0))
+        writeContent(&writer)
+        writer.replace(at: 0, with: UInt64(writer.count - batchHeadCount))
+        writer.replace(at: 8, with: sum(of: writer.octets.span.extracting(batchHeadCount...), at: place))
+    }
+
+    /// The checksum of a batch at its place.
+    private static func sum(of octets: Span<UInt8>, at place: Int) -> UInt32 {
         var writer = OctetWriter(room: 8)
         writer.write(Int64(place))
-        return SHA256Digest.of(pieces: [writer.octets, octets]).bytes
+        var sum = CRC32()
+        sum.update(writer.octets.span)
+        sum.update(octets)
+        return sum.value
     }
 
     private static func write(_ change: Change, to writer: inout OctetWriter) {
@@ -140,9 +156,9 @@ package enum CacheLog {
     ) throws(OctetReader.Damage) -> Contents {
         var reader = OctetReader(octets, in: place..<octets.count)
         guard let count = Int(exactly: try reader.longNumber()) else { throw OctetReader.Damage() }
-        let sum = try reader.raw(SHA256Digest.byteCount)
+        let sum = try reader.number()
         let content = try reader.raw(count)
-        guard sum.elementsEqual(digest(Array(content), at: place)) else { throw OctetReader.Damage() }
+        guard sum == Self.sum(of: content.span, at: place) else { throw OctetReader.Damage() }
         var contents = Contents()
         reader = OctetReader(octets, in: content.indices)
         while !reader.isAtEnd {

@@ -34,7 +34,9 @@ final class CacheProvenance: Hashable, Sendable {
     static let program = CacheProvenance(.program)
     static let plain = CacheProvenance(.plain(way: nil))
 
-    static func == (left: CacheProvenance, right: CacheProvenance) -> Bool { left.source == right.source }
+    static func == (left: CacheProvenance, right: CacheProvenance) -> Bool {
+        left === right || left.source == right.source
+    }
     func hash(into hasher: inout Hasher) { hasher.combine(source) }
 
     /// Which of the entries of its address it is; nil for the plain one.

@@ -19,7 +19,7 @@ enum CacheRule {
             request.value(forHTTPHeaderField: "Range") == nil
         else { return false }
         if forbidsStoring(response, for: request) { return false }
-        return !VaryKey.names(in: response.value(forHTTPHeaderField: "Vary")).contains(
+        return !VaryKey.names(in: response.value(of: .vary)).contains(
             where: VaryKey.isUnknown)
     }
 
@@ -27,14 +27,13 @@ enum CacheRule {
     static func forbidsStoring(_ response: HTTPURLResponse?, for request: URLRequest) -> Bool {
         if CachePlan.control(of: request).noStore { return true }
         guard let response else { return false }
-        let field = { response.value(forHTTPHeaderField: $0) }
-        return CacheControl(field: field("Cache-Control"), pragma: field("Pragma")).noStore
+        return CacheControl(of: response).noStore
     }
 
     /// Whether a server says that the response is the same for all users: of one who also says the contrary, the stricter
     /// counts.
     static func isForEverybody(_ response: HTTPURLResponse) -> Bool {
-        let control = CacheControl(field: response.value(forHTTPHeaderField: "Cache-Control"), pragma: nil)
+        let control = CacheControl(field: response.value(of: .cacheControl), pragma: nil)
         return control.isPublic && !control.isPrivate
     }
 
@@ -47,10 +46,10 @@ enum CacheRule {
     /// The fields that ask the server whether a stored response is still good (U-12.13): what it said, word for word.
     static func conditions(of stored: HTTPURLResponse) -> [HeaderList.Field] {
         var conditions: [HeaderList.Field] = []
-        if let tag = stored.value(forHTTPHeaderField: "ETag") {
+        if let tag = stored.value(of: .eTag) {
             conditions.append(HeaderList.Field(name: "If-None-Match", value: tag))
         }
-        if let date = stored.value(forHTTPHeaderField: "Last-Modified") {
+        if let date = stored.value(of: .lastModified) {
             conditions.append(HeaderList.Field(name: "If-Modified-Since", value: date))
         }
         return conditions
@@ -62,11 +61,11 @@ enum CacheRule {
     /// servers that compress on the way say `W/` once and once not. Without it the date decides. Without either the 304 can
     /// only mean what the question named, which was one version.
     static func selects(_ update: HTTPURLResponse, _ stored: HTTPURLResponse) -> Bool {
-        if let tag = update.value(forHTTPHeaderField: "ETag") {
-            return stored.value(forHTTPHeaderField: "ETag").map { isSameTag($0, tag) } ?? false
+        if let tag = update.value(of: .eTag) {
+            return stored.value(of: .eTag).map { isSameTag($0, tag) } ?? false
         }
-        if let date = update.value(forHTTPHeaderField: "Last-Modified") {
-            guard let known = stored.value(forHTTPHeaderField: "Last-Modified") else { return false }
+        if let date = update.value(of: .lastModified) {
+            guard let known = stored.value(of: .lastModified) else { return false }
             if known.hasSameOctets(as: date) { return true }
             return HTTPDate.moment(of: known).map { $0 == HTTPDate.moment(of: date) } ?? false
         }

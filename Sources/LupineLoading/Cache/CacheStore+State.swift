@@ -55,6 +55,8 @@ extension CacheStore {
     struct Work: Sendable {
         var mustClear = false
         var changes: [(key: CacheKey, pending: Pending)] = []
+        /// What the entries that are to be written count for.
+        var size = 0
         var used: [CacheKey] = []
         var evicted: [CachePlace.Start] = []
 
@@ -95,9 +97,9 @@ extension CacheStore.State {
         _ entry: CacheEntry, for key: CacheKey, _ admission: CacheStore.Admission,
         _ gone: inout CacheStore.Gone
     ) {
-        if let old = memory.remove(key) { gone.entries.append(old) }
-        guard entry.size <= admission.limit(memoryCapacity) else { return }
-        memory.insert(entry, for: key, cost: entry.size)
+        let isTaken = entry.size <= admission.limit(memoryCapacity)
+        let old = isTaken ? memory.insert(entry, for: key, cost: entry.size) : memory.remove(key)
+        if let old { gone.entries.append(old) }
         evict(&gone)
     }
 
@@ -141,24 +143,15 @@ extension CacheStore.State {
     ) {
         number += 1
         withdrawals?.insert(key.address)
-        let isUntouched = pending[key] == nil
-        gone.pending = takePending(key)
-        switch change {
-        case .write(let entry, _, _): pendingSize += entry.size
-        case .remove:
-            // What was to be written may be on its way to the disk already; else what is known is all.
-            if isUntouched, mustClear || folderIsKnown && index[key] == nil { return }
+        let new = CacheStore.Pending(change: change, number: number)
+        gone.pending = pending.updateValue(new, forKey: key)
+        pendingSize += (new.entry?.size ?? 0) - (gone.pending?.entry?.size ?? 0)
+        // What was to be written may be on its way to the disk already; else what is known is all.
+        if case .remove = change, gone.pending == nil, mustClear || folderIsKnown && index[key] == nil {
+            pending[key] = nil
+            return
         }
-        pending[key] = CacheStore.Pending(change: change, number: number)
         queue.append((key, number))
-    }
-
-    /// Takes out what was to be done about an entry, and gives it back: the request of what was to be written is the program's,
-    /// as the response is.
-    mutating func takePending(_ key: CacheKey) -> CacheStore.Pending? {
-        guard let taken = pending.removeValue(forKey: key) else { return nil }
-        pendingSize -= taken.entry?.size ?? 0
-        return taken
     }
 
     /// Nothing is to be done any more.
@@ -237,12 +230,12 @@ extension CacheStore.State {
     /// What is to be done now, up to so many octets; what is void is left out.
     mutating func takeWork(upTo size: Int) -> CacheStore.Work {
         var work = CacheStore.Work(mustClear: mustClear)
-        var (count, sum) = (0, 0)
+        var count = 0
         for (key, number) in queue {
-            if sum >= size { break }
+            if work.size >= size { break }
             count += 1
             guard let pending = pending[key], pending.number == number else { continue }
-            sum += pending.entry?.size ?? 0
+            work.size += pending.entry?.size ?? 0
             work.changes.append((key, pending))
         }
         queue.removeFirst(count)
@@ -252,11 +245,15 @@ extension CacheStore.State {
     }
 
     /// What a log has to say of what was done.
-    func log(of work: CacheStore.Work, _ stored: [CacheKey: CacheIndex.Item]) -> [CacheLog.Change] {
-        var changes = work.evicted.map { CacheLog.Change.removed($0) }
-        changes += work.used.compactMap { key in index[key].map { .used($0.place.start) } }
-        for (key, _) in work.changes {
-            if let item = stored[key] {
+    ///
+    /// - Parameter stored: Where the entries of the work are now, one for each change; nil where there is none.
+    func log(of work: CacheStore.Work, _ stored: [CacheIndex.Item?]) -> [CacheLog.Change] {
+        var changes: [CacheLog.Change] = []
+        changes.reserveCapacity(work.evicted.count + work.used.count + work.changes.count)
+        for start in work.evicted { changes.append(.removed(start)) }
+        for key in work.used { if let item = index[key] { changes.append(.used(item.place.start)) } }
+        for ((key, _), item) in zip(work.changes, stored) {
+            if let item {
                 changes.append(.stored(key, item))
             } else if let old = index[key] {
                 changes.append(.removed(old.place.start))
@@ -265,16 +262,20 @@ extension CacheStore.State {
         return changes
     }
 
-    /// Notes what was done. Gives back what does not wait any more.
-    mutating func finish(
-        _ work: CacheStore.Work, _ stored: [CacheKey: CacheIndex.Item]
-    ) -> [CacheStore.Gone] {
-        work.changes.map { key, done in
-            var gone = CacheStore.Gone()
-            if pending[key]?.number == done.number { gone.pending = takePending(key) }
-            if let item = stored[key] { index.insert(item, for: key) } else { index.remove(key) }
-            return gone
+    /// Notes what was done. Gives back what does not wait any more: the request of what was to be written is the program's, as
+    /// the response is.
+    mutating func finish(_ work: CacheStore.Work, _ stored: [CacheIndex.Item?]) -> [CacheStore.Pending] {
+        var gone: [CacheStore.Pending] = []
+        gone.reserveCapacity(work.changes.count)
+        for ((key, done), item) in zip(work.changes, stored) {
+            if let place = pending.index(forKey: key), pending.values[place].number == done.number {
+                let taken = pending.remove(at: place).value
+                pendingSize -= taken.entry?.size ?? 0
+                gone.append(taken)
+            }
+            if let item { index.insert(item, for: key) } else { index.remove(key) }
         }
+        return gone
     }
 
     /// Takes entries out of the folder that are over its capacity.

@@ -95,37 +95,42 @@ extension CacheStore {
         let isLogged = folder.log(changes)
         _ = state.withLock { state in
             // What is to be cleared counts for nothing.
-            if state.clearings == clearings { return state.finish(work, isLogged ? stored : [:]) }
-            return []
+            if state.clearings != clearings { return [] }
+            return state.finish(work, isLogged ? stored : .init(repeating: nil, count: stored.count))
         }
         if !isLogged, folder.access == .writer { repair() }
     }
 
-    /// Appends the octets of entries that are to be written; gives back where they are.
-    private func append(_ work: Work, _ capacity: Int) -> [CacheKey: CacheIndex.Item] {
-        var drafts: [(key: CacheKey, terms: CacheTerms, storedTime: Date)] = []
-        var runs: [[UInt8]] = []
+    /// Appends the octets of entries that are to be written. Gives back where they are, one for each change; nil where there is none.
+    private func append(_ work: Work, _ capacity: Int) -> [CacheIndex.Item?] {
+        var drafts: [(change: Int, terms: CacheTerms, storedTime: Date)] = []
+        var lengths: [Int] = []
+        var writer = OctetWriter(room: work.size + work.changes.count * CacheEntryFile.usualHeadCount)
         var pool = CacheTermsPool()
-        for (key, pending) in work.changes {
+        for (change, (key, pending)) in work.changes.enumerated() {
             guard case .write(let entry, let request, let admission) = pending.change else { continue }
             let concealed = entry.concealed(by: conceal, for: request, identifying: entry.identifying)
+            let start = writer.count
             guard let terms = pool.terms(of: concealed),
-                let octets = CacheEntryFile.octets(
-                    of: concealed, digest: CacheEntryFile.digest(of: key.address)),
-                octets.count <= admission.limit(capacity)
+                CacheEntryFile.write(
+                    concealed, on: terms, digest: CacheEntryFile.digest(of: key.address), to: &writer)
             else { continue }
-            drafts.append((key, terms, entry.storedTime))
-            runs.append(octets)
+            guard writer.count - start <= admission.limit(capacity) else {
+                writer.remove(from: start)
+                continue
+            }
+            drafts.append((change, terms, entry.storedTime))
+            lengths.append(writer.count - start)
         }
-        if runs.isEmpty { return [:] }
+        var stored = [CacheIndex.Item?](repeating: nil, count: work.changes.count)
+        if lengths.isEmpty { return stored }
         if folder.access == .none { openForWriting(capacity) }
-        guard let places = folder.append(runs, capacity: capacity) else {
+        guard let places = folder.append(writer.octets, lengths: lengths, capacity: capacity) else {
             forgetIfGone()
-            return [:]
+            return stored
         }
-        var stored: [CacheKey: CacheIndex.Item] = [:]
         for (draft, place) in zip(drafts, places) {
-            stored[draft.key] = CacheIndex.Item(
+            stored[draft.change] = CacheIndex.Item(
                 place: place, storedTime: draft.storedTime, terms: draft.terms)
         }
         return stored
@@ -185,18 +190,19 @@ extension CacheStore {
     /// Appends the entries of a segment to the last one.
     private func rewrite(_ segment: UInt64, _ capacity: Int, _ clearings: Int) {
         var moved: [(key: CacheKey, from: CachePlace)] = []
-        var runs: [[UInt8]] = []
+        var octets: [UInt8] = []
         var lost: [CacheKey] = []
         for (key, item) in state.withLock({ $0.index.entries(in: segment) }) {
-            guard let octets = folder.octets(at: item.place), octets.count == item.place.length else {
+            guard let run = folder.octets(at: item.place), run.count == item.place.length else {
                 lost.append(key)
                 continue
             }
             moved.append((key, item.place))
-            runs.append(octets)
+            octets += run
         }
         state.withLock { $0.lose(lost) }
-        guard let places = folder.append(runs, capacity: capacity),
+        guard
+            let places = folder.append(octets, lengths: moved.map(\.from.length), capacity: capacity),
             folder.log(zip(moved, places).map { .moved($0.from.start, $1) })
         else { return }
         state.withLock { state in

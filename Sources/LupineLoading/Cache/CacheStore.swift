@@ -61,7 +61,7 @@ final class CacheStore: Sendable {
     /// What a change has thrown out. It goes away when the lock has been left: what is the program's in it does what it likes
     /// then.
     struct Gone: Sendable {
-        var entries: [CacheEntry] = []
+        var entries = Few<CacheEntry>()
         var pending: Pending?
     }
 

@@ -48,6 +48,8 @@ final class CacheTerms: Sendable {
 struct CacheTermsPool: Sendable {
     private static let most = 256
     private var known: [[UInt8]: CacheTerms] = [:]
+    /// Those of the last entry.
+    private var latest: CacheTerms?
 
     /// The terms in these octets.
     mutating func terms(_ octets: [UInt8]) throws(OctetReader.Damage) -> CacheTerms {
@@ -57,12 +59,13 @@ struct CacheTermsPool: Sendable {
         return terms
     }
 
-    /// The terms of an entry; nil for one that may not be written.
+    /// The terms of an entry; nil for one that may not be written. Mostly they are those of the one before.
     mutating func terms(of entry: CacheEntry) -> CacheTerms? {
+        if let latest, latest.provenance == entry.provenance, latest.vary == entry.vary { return latest }
         guard let terms = CacheTerms(entry) else { return nil }
-        if let known = known[terms.octets] { return known }
-        note(terms)
-        return terms
+        latest = known[terms.octets] ?? terms
+        if latest === terms { note(terms) }
+        return latest
     }
 
     private mutating func note(_ terms: CacheTerms) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import Foundation
+internal import LupineHTTP
 
 /// How long a stored response may be used without asking, and how old it is (RFC 9111 §4.2; U-12.9, U-12.10).
 ///
@@ -24,20 +25,20 @@ struct Freshness: Hashable, Sendable {
     ///   - asked: When its request was sent.
     ///   - arrival: When its head arrived.
     init(_ response: HTTPURLResponse, asked: Date, arrival: Date) {
-        let field = { response.value(forHTTPHeaderField: $0) }
-        let control = CacheControl(field: field("Cache-Control"), pragma: field("Pragma"))
-        let date = field("Date").flatMap(HTTPDate.moment) ?? arrival
+        let field = { response.value(of: $0) }
+        let control = CacheControl(of: response)
+        let date = field(.date).flatMap(HTTPDate.moment) ?? arrival
         let apparentAge = max(0, arrival.timeIntervalSince(date))
         let delay = max(0, arrival.timeIntervalSince(asked))
-        initialAge = max(apparentAge, Self.age(field("Age")) + delay)
+        initialAge = max(apparentAge, Self.age(field(.age)) + delay)
         self.arrival = arrival
         self.control = control
         if let maxAge = control.maxAge {
             lifetime = TimeInterval(maxAge)
-        } else if let expires = field("Expires") {
+        } else if let expires = field(.expires) {
             lifetime = max(0, HTTPDate.moment(of: expires)?.timeIntervalSince(date) ?? 0)
         } else if !control.noCache, !control.noStore,
-            let changed = field("Last-Modified").flatMap(HTTPDate.moment)
+            let changed = field(.lastModified).flatMap(HTTPDate.moment)
         {
             lifetime = min(max(0, date.timeIntervalSince(changed) / 10), Self.longestGuess)
         } else {

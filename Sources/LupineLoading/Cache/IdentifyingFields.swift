@@ -21,11 +21,11 @@ final class IdentifyingFields: Sendable {
 
     /// What a request has in these fields, in one text; nil when it has none of them.
     func text(of request: URLRequest) -> String? {
-        let present = request.headerList.fields
-            .map { (name: $0.name.lowercased(), value: $0.value) }
+        let fields = request.headerList.fields
+        guard fields.contains(where: { names.contains($0.name.lowercased()) }) else { return nil }
+        return fields.map { (name: $0.name.lowercased(), value: $0.value) }
             .filter { names.contains($0.name) }
-        if present.isEmpty { return nil }
-        return present.sorted { ($0.name, $0.value) < ($1.name, $1.value) }
+            .sorted { ($0.name, $0.value) < ($1.name, $1.value) }
             .map { "\($0.name):\($0.value)" }.joined(separator: "\0")
     }
 }

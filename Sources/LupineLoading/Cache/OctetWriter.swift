@@ -8,6 +8,9 @@ struct OctetWriter: Sendable {
     /// What was written.
     private(set) var octets: [UInt8] = []
 
+    /// How many octets there are.
+    var count: Int { octets.count }
+
     /// Nothing yet, with room for about so many octets.
     init(room: Int = 256) { octets.reserveCapacity(room) }
 
@@ -45,12 +48,28 @@ struct OctetWriter: Sendable {
     }
 
     /// A text.
-    mutating func write(_ text: String) { write(run: text.utf8) }
+    mutating func write(_ text: String) {
+        let run = text.utf8.span
+        write(run: run)
+    }
+
+    /// Octets without their length.
+    mutating func write(raw run: Span<UInt8>) { octets.append(run, run.indices) }
+
+    /// Takes back what was written from there on.
+    mutating func remove(from place: Int) { octets.removeSubrange(place...) }
 
     /// A text or none.
     mutating func write(_ text: String?) {
         write(text != nil)
         if let text { write(text) }
+    }
+
+    /// Puts a number in the place of one of its size that was written before.
+    mutating func replace(at place: Int, with number: some FixedWidthInteger) {
+        for index in 0..<(number.bitWidth / 8) {
+            octets[place + index] = UInt8(truncatingIfNeeded: number >> (8 * index))
+        }
     }
 
     private mutating func write(_ number: some FixedWidthInteger, octets count: Int) {

@@ -36,10 +36,11 @@ struct PartyList<Key: PartyKey, Value: Sendable>: Sendable {
     /// The value under a key, which becomes the one used last.
     mutating func use(_ key: Key) -> Value? { list.use(key) }
 
-    /// Puts a value under a key, in place of what was there, as the one used last.
-    mutating func insert(_ value: Value, for key: Key, cost: Int) {
-        list.insert(value, for: key, cost: cost)
+    /// Puts a value under a key as the one used last, and gives back what was there.
+    @discardableResult
+    mutating func insert(_ value: Value, for key: Key, cost: Int) -> Value? {
         if !key.isPlain { others[key.address, default: []].insert(key) }
+        return list.insert(value, for: key, cost: cost)
     }
 
     /// Puts a value in place of the one under a key, which keeps its turn.

@@ -5,18 +5,19 @@
 ///
 /// A value type without a lock, a limit or a clock; whoever holds one decides when something has to go.
 struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    private struct Node: Sendable {
-        var key: Key
-        var value: Value
-        var cost: Int
-        /// The place of the node that was used before this one.
+    /// What a place has beside its key and its value.
+    private struct Link: Sendable {
+        var cost = 0
+        /// The place whose value was used before this one.
         var older: Int?
-        /// The place of the node that was used after it.
+        /// The place whose value was used after it.
         var newer: Int?
     }
 
-    /// A place is nil while it is free.
-    private var nodes: [Node?] = []
+    /// By place; nil while it is free. Apart from the links, so that values are not touched when others are used.
+    private var keys: [Key?] = []
+    private var values: [Value?] = []
+    private var links: [Link] = []
     private var freePlaces: [Int] = []
     private var places: [Key: Int] = [:]
     private var oldest: Int?
@@ -34,7 +35,7 @@ struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     var count: Int { places.count }
 
     /// The value under a key; asking is no use.
-    subscript(key: Key) -> Value? { places[key].flatMap { nodes[$0]?.value } }
+    subscript(key: Key) -> Value? { places[key].flatMap { values[$0] } }
 
     /// The value under a key, which becomes the one used last.
     mutating func use(_ key: Key) -> Value? {
@@ -43,49 +44,38 @@ struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             unlink(place)
             link(place)
         }
-        return nodes[place]?.value
+        return values[place]
     }
 
-    /// Puts a value under a key, in place of what was there, as the one used last.
-    mutating func insert(_ value: Value, for key: Key, cost: Int) {
-        remove(key)
-        let node = Node(key: key, value: value, cost: cost)
-        let place: Int
-        if let free = freePlaces.popLast() {
-            place = free
-            nodes[place] = node
-        } else {
-            place = nodes.count
-            nodes.append(node)
-        }
-        places[key] = place
+    /// Puts a value under a key as the one used last, and gives back what was there.
+    @discardableResult
+    mutating func insert(_ value: Value, for key: Key, cost: Int) -> Value? {
+        let place = takePlace()
+        // One look-up says both where the new one is and whether there was another.
+        let former = places.updateValue(place, forKey: key)
+        keys[place] = key
+        values[place] = value
+        links[place].cost = cost
         sum += Int128(cost)
         link(place)
+        return former.flatMap { vacate($0) }
     }
 
     /// Puts a value in place of the one under a key, which keeps its turn. Does nothing when there is none.
     mutating func replace(_ value: Value, for key: Key, cost: Int) {
-        guard let place = places[key], let old = nodes[place] else { return }
-        sum += Int128(cost) - Int128(old.cost)
-        nodes[place]?.value = value
-        nodes[place]?.cost = cost
+        guard let place = places[key] else { return }
+        sum += Int128(cost) - Int128(links[place].cost)
+        values[place] = value
+        links[place].cost = cost
     }
 
     /// Takes out what is under a key.
     @discardableResult
-    mutating func remove(_ key: Key) -> Value? {
-        guard let place = places.removeValue(forKey: key) else { return nil }
-        unlink(place)
-        let node = nodes[place]
-        nodes[place] = nil
-        freePlaces.append(place)
-        sum -= Int128(node?.cost ?? 0)
-        return node?.value
-    }
+    mutating func remove(_ key: Key) -> Value? { places.removeValue(forKey: key).flatMap { vacate($0) } }
 
     /// Takes out the value that has not been used for the longest time.
     mutating func removeLeastRecent() -> (key: Key, value: Value)? {
-        guard let place = oldest, let key = nodes[place]?.key, let value = remove(key) else { return nil }
+        guard let place = oldest, let key = keys[place], let value = remove(key) else { return nil }
         return (key, value)
     }
 
@@ -94,25 +84,42 @@ struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// All keys, the one whose value has not been used for the longest time first.
     var keysFromLeastRecent: [Key] {
-        var keys: [Key] = []
+        var sorted: [Key] = []
         var place = oldest
-        while let current = place, let node = nodes[current] {
-            keys.append(node.key)
-            place = node.newer
+        while let current = place, let key = keys[current] {
+            sorted.append(key)
+            place = links[current].newer
         }
-        return keys
+        return sorted
+    }
+
+    private mutating func takePlace() -> Int {
+        if let free = freePlaces.popLast() { return free }
+        keys.append(nil)
+        values.append(nil)
+        links.append(Link())
+        return links.count - 1
+    }
+
+    /// Frees a place that nothing points at any more.
+    private mutating func vacate(_ place: Int) -> Value? {
+        unlink(place)
+        sum -= Int128(links[place].cost)
+        keys[place] = nil
+        freePlaces.append(place)
+        return values[place].take()
     }
 
     private mutating func link(_ place: Int) {
-        nodes[place]?.older = newest
-        nodes[place]?.newer = nil
-        if let newest { nodes[newest]?.newer = place } else { oldest = place }
+        links[place].older = newest
+        links[place].newer = nil
+        if let newest { links[newest].newer = place } else { oldest = place }
         newest = place
     }
 
     private mutating func unlink(_ place: Int) {
-        guard let node = nodes[place] else { return }
-        if let older = node.older { nodes[older]?.newer = node.newer } else { oldest = node.newer }
-        if let newer = node.newer { nodes[newer]?.older = node.older } else { newest = node.older }
+        let (older, newer) = (links[place].older, links[place].newer)
+        if let older { links[older].newer = newer } else { oldest = newer }
+        if let newer { links[newer].older = older } else { newest = older }
     }
 }

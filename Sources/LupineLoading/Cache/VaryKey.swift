@@ -73,7 +73,9 @@ package struct VaryKey: Hashable, Sendable {
     init(
         vary: String?, identifying: IdentifyingFields? = nil, request: URLRequest, conceal: (String) -> String
     ) {
-        var values = ["authorization": Self.value(of: "authorization", in: request, conceal)]
+        var values = Self.nothing
+        let authorization = Self.value(of: "authorization", in: request, conceal)
+        if authorization != .absent { values["authorization"] = authorization }
         if request.namedServer != nil { values["host"] = Self.value(of: "host", in: request, conceal) }
         for name in Self.names(in: vary) where values[name] == nil {
             values[name] = Self.value(of: name, in: request, conceal)
@@ -82,6 +84,9 @@ package struct VaryKey: Hashable, Sendable {
             values: values,
             audience: identifying.map { Audience(fields: $0.name, user: $0.text(of: request).map(conceal)) })
     }
+
+    /// What nearly all answers depend on: that nobody has named themselves.
+    private static let nothing = ["authorization": Value.absent]
 
     /// The most names that an answer may depend on.
     private static let mostNames = 64

@@ -76,7 +76,7 @@ protocol HopLoadClient: AnyObject, Sendable {
         -> any UpgradeHandler
     /// It is over. Called once for every hop that was started or cancelled. The error is the program's own as it is, where code
     /// of the program's has failed, and else a `URLError` (U-16.4).
-    func hopEnded(_ hop: any HopLoad, _ error: (any Error)?, _ metrics: consuming HopMetrics)
+    func hopEnded(_ hop: any HopLoad, _ error: (any Error)?, _ metrics: HopMetrics)
 }
 
 extension HopLoadClient {

@@ -265,9 +265,7 @@ extension NetworkLoad: ExchangeSink {
         {
             fail(error)
         }
-        var exchanges = flow.withLock { $0.earlier.takeAll() }
-        exchanges.append(metrics)
-        finish(result, exchanges)
+        finish(result, flow.withLock { $0.earlier } + CollectionOfOne(metrics))
     }
 }
 

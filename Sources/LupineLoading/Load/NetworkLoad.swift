@@ -214,7 +214,7 @@ final class NetworkLoad: HopLoad {
     }
 
     /// The exchange is over.
-    func finish(_ result: Result<Fields, TransportError>, _ exchanges: consuming Few<ExchangeMetrics>) {
+    func finish(_ result: Result<Fields, TransportError>, _ exchanges: [ExchangeMetrics]) {
         let (cancellation, stream) = life.withLock { life in
             life.stage = .over
             return (life.cancellation, life.stream)
@@ -253,7 +253,7 @@ final class NetworkLoad: HopLoad {
         return URLError(error, url: url).adding(engine.trust.userInfo(for: error, of: hop.taskTrust))
     }
 
-    private func metrics(_ exchanges: consuming Few<ExchangeMetrics>) -> HopMetrics {
+    private func metrics(_ exchanges: [ExchangeMetrics]) -> HopMetrics {
         let (response, delivered) = flow.withLock { ($0.response, $0.delivered) }
         let sent = exchanges.last?.requestContentBytes ?? 0
         return HopMetrics(

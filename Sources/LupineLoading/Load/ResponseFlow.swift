@@ -34,7 +34,7 @@ struct ResponseFlow {
     var delivered: Int64 = 0
     var progress = SendProgress(expected: 0)
     /// What came of attempts before this one.
-    var earlier = Few<ExchangeMetrics>()
+    var earlier: [ExchangeMetrics] = []
 
     private var scratch: [UInt8] = []
 

@@ -3,22 +3,47 @@
 internal import Foundation
 internal import LupineTransport
 
-/// What one hop of a task did, wherever its answer came from: what transaction metrics are made of.
-struct HopMetrics: Sendable {
+/// What one hop of a task did, wherever its answer came from: what transaction metrics are made of. Immutable.
+///
+/// An object: it passes through several hands, and is large.
+final class HopMetrics: Sendable {
     /// The request as it was sent.
-    var request: URLRequest
+    let request: URLRequest
     /// The answer, if one came.
-    var response: URLResponse?
+    let response: URLResponse?
     /// Where the answer came from.
-    var fetchType: URLSessionTaskMetrics.ResourceFetchType
+    let fetchType: URLSessionTaskMetrics.ResourceFetchType
     /// What the network did: one exchange, two when the first connection had died, none for the cache, files and data.
-    var exchanges: Few<ExchangeMetrics>
+    let exchanges: [ExchangeMetrics]
     /// The hop began.
-    var fetchStart: Date
+    let fetchStart: Date
     /// The hop was over.
-    var end: Date
+    let end: Date
     /// The request's body, before any framing.
-    var bodyBytesBeforeEncoding: Int64
+    let bodyBytesBeforeEncoding: Int64
     /// The response's body as it was handed on.
-    var bodyBytesAfterDecoding: Int64
+    let bodyBytesAfterDecoding: Int64
+
+    /// The metrics of a hop with these values.
+    init(
+        request: URLRequest, response: URLResponse?, fetchType: URLSessionTaskMetrics.ResourceFetchType,
+        exchanges: [ExchangeMetrics], fetchStart: Date, end: Date,
+        bodyBytesBeforeEncoding: Int64, bodyBytesAfterDecoding: Int64
+    ) {
+        self.request = request
+        self.response = response
+        self.fetchType = fetchType
+        self.exchanges = exchanges
+        self.fetchStart = fetchStart
+        self.end = end
+        self.bodyBytesBeforeEncoding = bodyBytesBeforeEncoding
+        self.bodyBytesAfterDecoding = bodyBytesAfterDecoding
+    }
+
+    /// The same for those of its exchanges that were sent again: they carry neither the answer nor what was handed on.
+    var ofRetries: HopMetrics {
+        HopMetrics(
+            request: request, response: nil, fetchType: fetchType, exchanges: [], fetchStart: fetchStart,
+            end: end, bodyBytesBeforeEncoding: 0, bodyBytesAfterDecoding: 0)
+    }
 }

@@ -88,13 +88,8 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
         guard let last = hop.exchanges.last else {
             return [URLSessionTaskTransactionMetrics(hop, local: bounds)]
         }
-        // Retries carry neither the answer nor what was handed on.
-        var retried = hop
-        retried.response = nil
-        retried.bodyBytesBeforeEncoding = 0
-        retried.bodyBytesAfterDecoding = 0
         return hop.exchanges.dropLast().map {
-            URLSessionTaskTransactionMetrics(retried, $0, Milestones($0, clock, within: bounds))
+            URLSessionTaskTransactionMetrics(hop.ofRetries, $0, Milestones($0, clock, within: bounds))
         } + [URLSessionTaskTransactionMetrics(hop, last, Milestones(last, clock, within: bounds))]
     }
 

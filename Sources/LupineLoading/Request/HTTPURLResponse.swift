@@ -172,6 +172,16 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         }
     }
 
+    /// The same for a name that the library speaks of.
+    func value(of name: FieldName) -> String? {
+        guard case .lines(let fields) = header, type(of: self) == HTTPURLResponse.self else {
+            return value(forHTTPHeaderField: name.description)
+        }
+        guard let first = fields.firstIndex(of: name) else { return nil }
+        if fields.firstIndex(of: name, from: first + 1) == nil { return fields.value(at: first) }
+        return fields.values(of: name).joined(separator: ", ")
+    }
+
     /// The name that `Content-Disposition` proposes, else the last component of the address, else `Unknown`.
     open override var suggestedFilename: String? {
         proposedFilename.map(SuggestedFilename.sanitised) ?? super.suggestedFilename

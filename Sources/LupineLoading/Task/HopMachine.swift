@@ -195,6 +195,12 @@ struct HopMachine: Sendable {
         return false
     }
 
+    /// Whether what is to be stored is being asked.
+    var isStoring: Bool {
+        if case .storing = state { return true }
+        return false
+    }
+
     /// Whether the load has ended.
     var isOver: Bool {
         if case .over = state { return true }

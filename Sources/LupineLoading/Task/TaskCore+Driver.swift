@@ -181,6 +181,16 @@ extension TaskCore: TaskDriverClient {
         state.withLock { $0.sink }.caches(self, proposal, reply: reply)
     }
 
+    /// Whether a delegate may have a say in what is stored of the answer.
+    var isAskedWhatIsCached: Bool {
+        let (own, session, face) = state.withLock {
+            ($0.own, $0.sessionHasDelegate ? $0.session : nil, $0.face)
+        }
+        if own != nil { return true }
+        guard let delegates = session?.core.delegates, let face else { return false }
+        return delegates.selective?.decidesWhatIsCached(of: face) ?? true
+    }
+
     func driverUpgraded(_ connection: UpgradedConnection, _ response: HTTPURLResponse) -> any UpgradeHandler {
         var shown: URLResponse? = response
         let sink = state.withLock { state in

@@ -200,7 +200,6 @@ extension TaskDriver {
         }
         guard let proposal = use.proposal, let request = use.storesFor, let cache = context.settings.cache
         else { return handle(.stored) }
-        setAlarm()
         client.driverCaches(proposal.response) { [self] response in
             let isFirst = state.withLock { state in
                 defer { state.questions += 1 }
@@ -216,5 +215,7 @@ extension TaskDriver {
             }
             handle(.stored)
         }
+        // Where the answer has not come at once, nobody but the driver counts the time.
+        if state.withLock({ $0.machine.isStoring }) { setAlarm() }
     }
 }

@@ -308,7 +308,7 @@ extension TaskDriver: HopLoadClient {
         }
     }
 
-    func hopEnded(_ hop: any HopLoad, _ error: (any Error)?, _ metrics: consuming HopMetrics) {
+    func hopEnded(_ hop: any HopLoad, _ error: (any Error)?, _ metrics: HopMetrics) {
         var authenticator: Authenticator?
         var refusal: (HopMachine.Judgement, Question?)?
         let loading = error as? URLError
@@ -321,13 +321,11 @@ extension TaskDriver: HopLoadClient {
         }
         let end = error.map(HopMachine.HopEnd.failure) ?? .success
         let hasConnected = metrics.hasConnected
-        var ended: HopMetrics? = metrics
         let (actions, _) = state.withLock { state -> (HopMachine.Actions?, Bool) in
             guard state.hop === hop else { return (nil, false) }
             state.hop = nil
             state.hasConnected = state.hasConnected || hasConnected
-            // Moved, not copied.
-            if let metrics = ended.take() { state.hops.append(metrics) }
+            state.hops.append(metrics)
             var meaning = HopMachine.Meaning.end
             if let refusal, let authenticator {
                 state.authenticator = .value(authenticator)

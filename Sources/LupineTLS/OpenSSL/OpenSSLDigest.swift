@@ -23,14 +23,4 @@ extension SHA256Digest {
         }
         return SHA256Digest(verified: digest)
     }
-
-    /// The digest of these bytes, one piece behind the other.
-    package static func of(pieces: [[UInt8]]) -> SHA256Digest {
-        let digest = RunningDigest(.sha256)
-        for piece in pieces { digest?.update(piece) }
-        guard let bytes = digest?.finish(), bytes.count == byteCount else {
-            preconditionFailure("this OpenSSL has no SHA-256")
-        }
-        return SHA256Digest(verified: bytes)
-    }
 }

@@ -69,4 +69,18 @@ import Testing
         ListSyntax.forEachParameter(of: 0..<octets.count, in: octets.span) { _, value in found = value }
         #expect(found?.utf8.count ?? 0 > 2_000 && found?.isStreamSafe == true)
     }
+
+    @Test("octets are added behind what is there, few or many, from anywhere in others")
+    func added() {
+        let octets = (0..<100).map { UInt8($0) }
+        for count in 0...40 {
+            for start in [0, 1, 60] {
+                for before in [[], [7, 8, 9]] as [[UInt8]] {
+                    var all = before
+                    all.append(octets.span, start..<start + count)
+                    #expect(all == before + octets[start..<start + count])
+                }
+            }
+        }
+    }
 }

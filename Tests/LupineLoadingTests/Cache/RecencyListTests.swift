@@ -21,9 +21,15 @@ struct RecencyListTests {
             items.firstIndex { $0.key == key }.map { items.remove(at: $0).value }
         }
 
-        mutating func insert(_ value: Int, _ key: Int, _ cost: Int) {
-            _ = remove(key)
+        mutating func insert(_ value: Int, _ key: Int, _ cost: Int) -> Int? {
+            let old = remove(key)
             items.append((key, value, cost))
+            return old
+        }
+
+        mutating func replace(_ value: Int, _ key: Int, _ cost: Int) {
+            guard let index = items.firstIndex(where: { $0.key == key }) else { return }
+            items[index] = (key, value, cost)
         }
     }
 
@@ -34,11 +40,12 @@ struct RecencyListTests {
         var model = Model()
         for step in 0..<2_000 {
             let key = Int.random(in: 0..<12, using: &random)
-            switch Int.random(in: 0..<7, using: &random) {
-            case 0, 1, 2:
-                let cost = Int.random(in: 0..<100, using: &random)
-                list.insert(step, for: key, cost: cost)
-                model.insert(step, key, cost)
+            let cost = Int.random(in: 0..<100, using: &random)
+            switch Int.random(in: 0..<8, using: &random) {
+            case 0, 1, 2: #expect(list.insert(step, for: key, cost: cost) == model.insert(step, key, cost))
+            case 7:
+                list.replace(step, for: key, cost: cost)
+                model.replace(step, key, cost)
             case 3, 4: #expect(list.use(key) == model.use(key))
             case 5: #expect(list.remove(key) == model.remove(key))
             default:

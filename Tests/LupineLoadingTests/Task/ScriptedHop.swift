@@ -182,16 +182,17 @@ final class ScriptedHop: HopLoad {
             return !state.isOver
         }
         guard isFirst else { return }
-        var metrics = HopMetrics(
-            request: request.request, response: nil, fetchType: .networkLoad, exchanges: [],
-            fetchStart: began,
-            end: Date(), bodyBytesBeforeEncoding: 0, bodyBytesAfterDecoding: 0)
+        var exchanges: [ExchangeMetrics] = []
         if answer.status != nil {
             var exchange = ExchangeMetrics(fetchStart: Instant(nanoseconds: 1))
             exchange.requestStart = Instant(nanoseconds: 2)
-            metrics.exchanges = [exchange]
+            exchanges.append(exchange)
         }
-        client.hopEnded(self, error, metrics)
+        client.hopEnded(
+            self, error,
+            HopMetrics(
+                request: request.request, response: nil, fetchType: .networkLoad, exchanges: exchanges,
+                fetchStart: began, end: Date(), bodyBytesBeforeEncoding: 0, bodyBytesAfterDecoding: 0))
     }
 }
 

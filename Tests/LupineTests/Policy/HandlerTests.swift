@@ -184,6 +184,31 @@ import Testing
         }
     }
 
+    @Test("[I-7.1] the delegate is asked what is stored only where a handler, a monitor or a subclass may have a say")
+    func whoMayHaveASay() throws {
+        final class Delegate: SessionDelegate, @unchecked Sendable {}
+        let url = try #require(URL(string: "http://localhost/"))
+        func isAsked(
+            _ delegate: SessionDelegate = SessionDelegate(), cacher: ResponseCacher? = nil,
+            of request: ResponseCacher? = nil, monitors: [any EventMonitor] = [AlamofireNotifications()]
+        ) -> Bool {
+            let session = Session(
+                configuration: .ephemeral, delegate: delegate, startRequestsImmediately: false,
+                cachedResponseHandler: cacher, eventMonitors: monitors)
+            defer { session.session.invalidateAndCancel() }
+            let made = session.request(url)
+            if let request { made.cacheResponse(using: request) }
+            let task = session.session.dataTask(with: url)
+            session.mutableState.write { $0.requestTaskMap[made] = task }
+            defer { session.mutableState.write { $0.requestTaskMap[made] = nil } }
+            return delegate.decidesWhatIsCached(of: task)
+        }
+        #expect(!isAsked() && !isAsked(monitors: []))
+        #expect(isAsked(Delegate()))
+        #expect(isAsked(cacher: .cache) && isAsked(of: .cache))
+        #expect(isAsked(monitors: [AlamofireNotifications(), ClosureEventMonitor()]))
+    }
+
     @Test("[I-7.1] a second handler of one request is an error of the program")
     func secondCacher() async {
         await #expect(processExitsWith: .failure) {
