@@ -265,7 +265,6 @@ let package = Package(
 if let tests = Context.environment["LUPINE_TESTS"] {
     var needed = Set(tests.split(separator: ",").map(String.init))
     precondition(needed.isSubset(of: package.targets.map(\.name)), "not all are targets: \(tests)")
-    // Until nothing is added: some targets stand before those that they depend on.
     var known = 0
     while known < needed.count {
         known = needed.count

@@ -2,7 +2,7 @@
 """The public interface of modules as lines of text, and what has changed in it: see Scripts/interface.
 
     interface.py compare BASELINE GRAPHS COMPILER MODULE...   what GRAPHS have otherwise than BASELINE; ends with 1 if anything
-    interface.py write BASELINE GRAPHS COMPILER MODULE...     writes BASELINE/MODULE.txt from GRAPHS
+    interface.py write BASELINE GRAPHS COMPILER MODULE...     writes BASELINE/MODULE.txt from GRAPHS, where MODULE has anything public
 
 BASELINE and GRAPHS are folders, of text files and of symbol graphs. A line is a name and, behind a tab, its declaration, a
 conformance, a superclass, or that it is deprecated. COMPILER is Swift's version, `6.3`: compilers spell declarations in different
@@ -152,10 +152,11 @@ def compare(baseline, graphs, compiler, modules):
 def write(baseline, graphs, compiler, modules):
     baseline.mkdir(parents=True, exist_ok=True)
     for old in baseline.glob("*.txt"):
-        if old.stem not in modules:
-            old.unlink()
+        old.unlink()
     for module in modules:
         lines = "".join(f"{name}\t{text}\n" for name, text in graphs.lines(module))
+        if not lines:
+            continue
         head = f"# The public interface of {module}, as Swift {compiler} spells it. Scripts/interface --write writes it.\n"
         (baseline / f"{module}.txt").write_text(head + lines)
     return 0
