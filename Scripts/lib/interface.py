@@ -117,6 +117,23 @@ def differences(before, after):
     return removed, added, changed
 
 
+def breaks_when_added(name, text, before, after):
+    """Why a declaration that is new breaks programs, or nothing."""
+    container = name.rpartition(".")[0]
+    if not any(line[0] == container for line in before):
+        return ""
+    # Every type that conforms to the protocol would have to have it.
+    if text.startswith(REQUIREMENT) and not text.endswith(DEFAULTED):
+        return "without a default"
+    # A switch over all cases would have to have it. Those over errors have a default: see Versions.md.
+    if re.match(r"(indirect )?case ", text):
+        parts = container.split(".")
+        outer = {".".join(parts[:count]) for count in range(1, len(parts) + 1)}
+        if not any(line[0] in outer and line[1] == "conforms to Error" for line in after):
+            return "to an enumeration that is no error"
+    return ""
+
+
 def compare(baseline, graphs, compiler, modules):
     breaks = additions = 0
     for module in modules:
@@ -131,13 +148,10 @@ def compare(baseline, graphs, compiler, modules):
         for name, old, new in changed:
             print(f"{module}: changed: {name}\t{old}\n    to: {new}")
         for name, text in added:
-            # Every type that conforms to the protocol would have to have it.
-            is_break = text.startswith(REQUIREMENT) and not text.endswith(DEFAULTED)
-            protocol = name.rsplit(".", 1)[0]
-            is_break = is_break and any(line[0] == protocol for line in before)
-            breaks += is_break
-            additions += not is_break
-            print(f"{module}: added{', without a default' if is_break else ''}: {name}\t{text}".rstrip())
+            reason = breaks_when_added(name, text, before, after)
+            breaks += bool(reason)
+            additions += not reason
+            print(f"{module}: added{', ' if reason else ''}{reason}: {name}\t{text}".rstrip())
         breaks += len(removed) + len(changed)
     if breaks:
         print(

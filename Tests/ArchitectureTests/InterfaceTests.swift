@@ -142,6 +142,23 @@ struct InterfaceTests {
             testDescription: "a name is deprecated", change: { $0.deprecated = ["Shape"] },
             lines: ["M: added: Shape\tdeprecated: Use another.", "1 \(additions)"]),
         Row(
+            testDescription: "a case is added to an enumeration",
+            change: { $0.declarations.append(("Shape.round", "case round")) },
+            lines: ["M: added, to an enumeration that is no error: Shape.round\tcase round", "1 \(breaks)"]),
+        Row(
+            testDescription: "a case is added to an error, and one to a new enumeration",
+            change: {
+                $0.declarations += [
+                    ("Shape.round", "case round"), ("Size", "enum Size"), ("Size.large", "case large"),
+                ]
+                $0.conformances = [("Shape", "Error")]
+            },
+            lines: [
+                "M: added: Shape\tconforms to Error", "M: added: Shape.round\tcase round",
+                "M: added: Size\tenum Size",
+                "M: added: Size.large\tcase large", "4 \(additions)",
+            ]),
+        Row(
             testDescription: "a default value stands on a line of its own",
             change: { $0.declarations[2].text = "var area:\n    Int { get }" }, lines: [], status: 0),
     ]
