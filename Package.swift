@@ -265,9 +265,12 @@ let package = Package(
 if let tests = Context.environment["LUPINE_TESTS"] {
     var needed = Set(tests.split(separator: ",").map(String.init))
     precondition(needed.isSubset(of: package.targets.map(\.name)), "not all are targets: \(tests)")
-    // A target stands behind those that it depends on.
-    for target in package.targets.reversed() where needed.contains(target.name) {
-        for case .byNameItem(let name, _) in target.dependencies { needed.insert(name) }
+    var known = 0
+    while known < needed.count {
+        known = needed.count
+        for target in package.targets where needed.contains(target.name) {
+            for case .byNameItem(let name, _) in target.dependencies { needed.insert(name) }
+        }
     }
     package.targets.removeAll { !needed.contains($0.name) }
     package.products = []

@@ -26,6 +26,10 @@ fail() {
     exit 1
 }
 
+# summary FILE: what a script does, in one line: the first line of its header comment, behind the licence, that is neither empty
+# nor a line of how it is called.
+summary() { awk 'NR <= 2 || /^#$/ || /^# (Scripts\/|\.ci\/)/ { next } !/^# / { exit } { print substr($0, 3); exit }' "$1"; }
+
 # usage: the header comment of the running script.
 usage() { awk 'NR <= 2 { next } !/^#/ { exit } { sub(/^# ?/, ""); print }' "$house_script"; }
 

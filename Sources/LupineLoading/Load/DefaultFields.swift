@@ -18,8 +18,8 @@ package enum DefaultFields {
         process: ProcessInfo.processInfo.processName,
         version: Bundle.main.infoDictionary?["CFBundleShortVersionString"] as? String)
 
-    /// The version of this library.
-    package static let version = "0.1.0"
+    /// The version of this library: the newest one in CHANGELOG.md.
+    package static let version = "0.9.0"
 
     /// Language tags, six at most, as `Accept-Language` lists them (RFC 9110 §12.5.4).
     static func languages(_ tags: [String]) -> String? {

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// A command that is run in the root of the repository, for tests of scripts.
+enum Script {
+    /// Runs `/usr/bin/env WORDS`, without input, and returns its exit status and what it printed: errors stand among the output.
+    static func run(_ words: String...) throws -> (status: Int32, output: String) {
+        let process = Process()
+        let pipe = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = words
+        process.currentDirectoryURL = URL(fileURLWithPath: Repository.here.root)
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = pipe
+        process.standardError = pipe
+        try process.run()
+        let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+    }
+}
