@@ -35,9 +35,8 @@ struct ReaderListTests {
     @Test func theReadmeOfTheTestsNamesEachFolder() throws {
         let tests = "\(Repository.here.root)/Tests"
         let folders = try FileManager.default.contentsOfDirectory(atPath: tests).filter { name in
-            var isFolder: ObjCBool = false
-            return FileManager.default.fileExists(atPath: "\(tests)/\(name)", isDirectory: &isFolder)
-                && isFolder.boolValue && !name.hasPrefix(".")
+            let kind = try FileManager.default.attributesOfItem(atPath: "\(tests)/\(name)")[.type]
+            return kind as? FileAttributeType == .typeDirectory && !name.hasPrefix(".")
         }
         #expect(Self.named(in: try Repository.here.text("Tests/README.md")) == folders.sorted())
     }

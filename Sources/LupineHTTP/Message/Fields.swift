@@ -72,6 +72,9 @@ public struct Fields: Sendable {
     /// Whether there is no field at all.
     public var isEmpty: Bool { entries.isEmpty }
 
+    /// How many octets all names and values have together.
+    package var textCount: Int { entries.reduce(0) { $0 + $1.name.count + $1.value.count } }
+
     // MARK: looking up
 
     /// The value of the first field of that name.

@@ -153,11 +153,7 @@ package final class CacheEntry: Sendable {
 
     private static func headSize(of response: HTTPURLResponse?) -> Int {
         guard let response else { return 0 }
-        if let fields = response.fields {
-            return (0..<fields.count).reduce(0) { sum, index in
-                sum + fields.withName(at: index) { $0.count } + fields.withValue(at: index) { $0.count }
-            }
-        }
+        if let fields = response.fields { return fields.textCount }
         return response.allHeaderFields.reduce(0) { sum, field in
             sum + String(describing: field.key).utf8.count + String(describing: field.value).utf8.count
         }

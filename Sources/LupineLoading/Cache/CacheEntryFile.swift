@@ -224,7 +224,7 @@ package enum CacheEntryFile {
         }
         writer.replace(at: countPlace, with: UInt64(writer.count - metadataPlace))
         writer.write(raw: content)
-        writer.replace(at: sumPlace, with: sum(of: writer.octets.span.extracting(start...)))
+        writer.replace(at: sumPlace, with: writer.withOctets(from: start) { sum(of: $0) })
         return true
     }
 

@@ -82,7 +82,8 @@ package enum CacheLog {
         writer.write(UInt32(0))
         writeContent(&writer)
         writer.replace(at: 0, with: UInt64(writer.count - batchHeadCount))
-        writer.replace(at: 8, with: sum(of: writer.octets.span.extracting(batchHeadCount...), at: place))
+        let sum = writer.withOctets(from: batchHeadCount) { Self.sum(of: $0, at: place) }
+        writer.replace(at: 8, with: sum)
     }
 
     /// The checksum of a batch at its place.
@@ -90,7 +91,7 @@ package enum CacheLog {
         var writer = OctetWriter(room: 8)
         writer.write(Int64(place))
         var sum = CRC32()
-        sum.update(writer.octets.span)
+        writer.withOctets(from: 0) { sum.update($0) }
         sum.update(octets)
         return sum.value
     }

@@ -106,12 +106,11 @@ extension CacheStore {
         var drafts: [(change: Int, terms: CacheTerms, storedTime: Date)] = []
         var lengths: [Int] = []
         var writer = OctetWriter(room: work.size + work.changes.count * CacheEntryFile.usualHeadCount)
-        var pool = CacheTermsPool()
         for (change, (key, pending)) in work.changes.enumerated() {
             guard case .write(let entry, let request, let admission) = pending.change else { continue }
             let concealed = entry.concealed(by: conceal, for: request, identifying: entry.identifying)
             let start = writer.count
-            guard let terms = pool.terms(of: concealed),
+            guard let terms = terms.withLock({ $0.terms(of: concealed) }),
                 CacheEntryFile.write(
                     concealed, on: terms, digest: CacheEntryFile.digest(of: key.address), to: &writer)
             else { continue }

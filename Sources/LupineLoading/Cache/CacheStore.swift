@@ -69,6 +69,8 @@ final class CacheStore: Sendable {
     static let longestWait = 4 << 20
 
     let state: Lock<State>
+    /// The terms of entries in the folder: most have the same.
+    let terms = Lock(CacheTermsPool())
     let folder: CacheFolder
 
     init(memoryCapacity: Int, diskCapacity: Int, folder: CacheFolder) {

@@ -1,50 +1,68 @@
 // SPDX-License-Identifier: MIT
 
-internal import LupineHTTP
-
 /// Numbers, texts and runs of octets one behind the other, as `OctetReader` reads them: numbers with their least octet
 /// first, runs with their length in front.
+///
+/// Its room is filled before it is written to: most of what is written is short, and is copied there without a call.
 struct OctetWriter: Sendable {
-    /// What was written.
-    private(set) var octets: [UInt8] = []
-
-    /// How many octets there are.
-    var count: Int { octets.count }
+    private var room: [UInt8]
+    /// How many octets were written.
+    private(set) var count = 0
 
     /// Nothing yet, with room for about so many octets.
-    init(room: Int = 256) { octets.reserveCapacity(room) }
+    init(room count: Int = 256) { room = [UInt8](repeating: 0, count: max(64, count)) }
+
+    /// What was written.
+    var octets: [UInt8] { Array(room[..<count]) }
+
+    /// Lends what was written from a place on.
+    func withOctets<Result>(from start: Int, _ body: (Span<UInt8>) -> Result) -> Result {
+        body(room.span.extracting(start..<count))
+    }
 
     /// One octet.
-    mutating func write(octet: UInt8) { octets.append(octet) }
+    mutating func write(octet: UInt8) {
+        makeRoom(for: 1)
+        room[count] = octet
+        count += 1
+    }
 
     /// Yes or no.
-    mutating func write(_ flag: Bool) { octets.append(flag ? 1 : 0) }
+    mutating func write(_ flag: Bool) { write(octet: flag ? 1 : 0) }
 
     /// A number in four octets.
-    mutating func write(_ number: UInt32) { write(number, octets: 4) }
+    mutating func write(_ number: UInt32) { write(number: number) }
 
     /// A number in eight octets.
-    mutating func write(_ number: UInt64) { write(number, octets: 8) }
+    mutating func write(_ number: UInt64) { write(number: number) }
 
     /// A number in eight octets.
-    mutating func write(_ number: Int64) { write(UInt64(bitPattern: number)) }
+    mutating func write(_ number: Int64) { write(number: UInt64(bitPattern: number)) }
 
     /// A number in eight octets, exactly.
-    mutating func write(_ number: Double) { write(number.bitPattern) }
+    mutating func write(_ number: Double) { write(number: number.bitPattern) }
 
     /// Octets without their length.
-    mutating func write(raw run: some Sequence<UInt8>) { octets.append(contentsOf: run) }
+    mutating func write(raw run: [UInt8]) { write(raw: run.span) }
+
+    /// Octets without their length.
+    mutating func write(raw run: Span<UInt8>) {
+        makeRoom(for: run.count)
+        let places = count..<(count + run.count)
+        var octets = room.mutableSpan
+        var free = octets._mutatingExtracting(places)
+        // Two spans of one length: the compiler copies many at a time.
+        for index in 0..<min(free.count, run.count) { free[index] = run[index] }
+        count = places.upperBound
+    }
 
     /// Octets, their length in front.
-    mutating func write(run: some Collection<UInt8>) {
-        write(UInt64(run.count))
-        octets.append(contentsOf: run)
-    }
+    mutating func write(run: [UInt8]) { write(run: run.span) }
 
     /// Octets, their length in front.
     mutating func write(run: Span<UInt8>) {
         write(UInt64(run.count))
-        octets.append(run, run.indices)
+        write(raw: run)
     }
 
     /// A text.
@@ -52,12 +70,6 @@ struct OctetWriter: Sendable {
         let run = text.utf8.span
         write(run: run)
     }
-
-    /// Octets without their length.
-    mutating func write(raw run: Span<UInt8>) { octets.append(run, run.indices) }
-
-    /// Takes back what was written from there on.
-    mutating func remove(from place: Int) { octets.removeSubrange(place...) }
 
     /// A text or none.
     mutating func write(_ text: String?) {
@@ -68,12 +80,22 @@ struct OctetWriter: Sendable {
     /// Puts a number in the place of one of its size that was written before.
     mutating func replace(at place: Int, with number: some FixedWidthInteger) {
         for index in 0..<(number.bitWidth / 8) {
-            octets[place + index] = UInt8(truncatingIfNeeded: number >> (8 * index))
+            room[place + index] = UInt8(truncatingIfNeeded: number >> (8 * index))
         }
     }
 
-    private mutating func write(_ number: some FixedWidthInteger, octets count: Int) {
-        let run = InlineArray<8, UInt8> { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
-        octets.append(run.span, 0..<count)
+    /// Takes back what was written from there on.
+    mutating func remove(from place: Int) { count = place }
+
+    private mutating func write(number: some FixedWidthInteger) {
+        let size = number.bitWidth / 8
+        makeRoom(for: size)
+        count += size
+        replace(at: count - size, with: number)
+    }
+
+    private mutating func makeRoom(for added: Int) {
+        if room.count - count >= added { return }
+        room.append(contentsOf: repeatElement(0, count: max(added, room.count)))
     }
 }

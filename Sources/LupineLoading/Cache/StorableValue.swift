@@ -92,7 +92,7 @@ indirect enum StorableValue: Hashable, Sendable {
             writer.write(text)
         case .data(let data):
             writer.write(octet: 1)
-            writer.write(run: data)
+            writer.write(run: data.span)
         case .date(let date):
             writer.write(octet: 2)
             writer.write(date.timeIntervalSinceReferenceDate)

@@ -40,7 +40,7 @@ package enum RequestArchive {
             writer.write(field.value)
         }
         writer.write(request.httpBody != nil)
-        if let body = request.httpBody { writer.write(run: body) }
+        if let body = request.httpBody { writer.write(run: body.span) }
         properties(contents).write(to: &writer)
         return writer.octets
     }
