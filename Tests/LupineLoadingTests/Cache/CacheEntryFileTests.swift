@@ -133,7 +133,7 @@ struct CacheEntryFileTests {
         #expect(CacheEntryFile.entry(octets, digest: CacheEntryFile.digest(of: "http://h/b")) == nil)
     }
 
-    @Test("what is known about an entry can be anything under a right digest, and is read or refused")
+    @Test("what is known about an entry can be anything under a right checksum, and is read or refused")
     func sealedNonsense() throws {
         let response = try #require(try Self.responses().first).response
         let entry = try Self.entry(response, userInfo: ["k": [1, "v"]])
