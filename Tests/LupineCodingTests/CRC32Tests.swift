@@ -12,7 +12,9 @@ struct CRC32Tests {
         return sum.value
     }
 
-    @Test("known sums", arguments: [("", 0), ("a", 0xE8B7_BE43), ("123456789", 0xCBF4_3926)] as [(String, UInt32)])
+    @Test(
+        "known sums",
+        arguments: [("", 0), ("a", 0xE8B7_BE43), ("123456789", 0xCBF4_3926)] as [(String, UInt32)])
     func knownSums(_ text: String, _ sum: UInt32) { #expect(Self.sum(Array(text.utf8)) == sum) }
 
     @Test("octets in pieces have the sum of the whole, wherever they are cut")
