@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test("[I-7.1] the delegate is asked what is stored only where a handler, a monitor or a subclass may have a say")
+    @Test("[I-7.1] nobody is asked what is stored where no handler, monitor or subclass has a say")
     func whoMayHaveASay() throws {
         final class Delegate: SessionDelegate, @unchecked Sendable {}
         let url = try #require(URL(string: "http://localhost/"))
