@@ -108,6 +108,7 @@ public class DataRequest: Request, @unchecked Sendable {
     ) -> Self {
         var gate: ResponseGate? = ResponseGate(queue: queue, closure: handler)
         dataState.write { swap(&$0.gate, &gate) }
+        asksWhatIsStored()
         return self
     }
 

@@ -148,6 +148,7 @@ extension Request {
             return true
         }
         precondition(isFirst, "cacheResponse(using:) was called before for this request")
+        asksWhatIsStored()
         return self
     }
 

@@ -233,6 +233,12 @@ public class Request: @unchecked Sendable {
         preconditionFailure("Request has no task of its own: its subclasses do")
     }
 
+    /// Whether nobody of the request's has a say in what is stored of its answers, as a handler has, or whoever may refuse a response.
+    var storesUnasked: Bool { false }
+
+    /// Somebody has a say from here on.
+    func asksWhatIsStored() { for task in tasks { task.storesUnasked = false } }
+
     /// Forgets what an attempt has gathered, before the next one begins.
     func reset() {
         let (changes, _, _) = mutableState.write { state in

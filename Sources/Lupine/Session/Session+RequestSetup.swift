@@ -120,8 +120,17 @@ extension Session {
     /// A task that the `URLSession` does not take in any more would never tell its end (U-4.4).
     private func didCreate(_ task: URLSessionTask, for request: Request) {
         if task.isOrphan { return request.finish(error: .sessionInvalidated(error: nil)) }
+        let storesUnasked = storesUnasked && request.storesUnasked
+        if storesUnasked { task.storesUnasked = true }
         mutableState.write { $0.requestTaskMap[request] = task }
         request.didCreateTask(task)
+        // Who has been given a say before the request had the task did not find it there.
+        if storesUnasked, !request.storesUnasked { task.storesUnasked = false }
+    }
+
+    /// Whether nobody of the session's has a say in what is stored of answers: no handler, no monitor that hears of it, no subclass.
+    private var storesUnasked: Bool {
+        !delegate.isSubclass && cachedResponseHandler == nil && eventMonitor.hearsOnlyWhatIsNoted
     }
 
     /// Whether code of the program's runs in the conversion.

@@ -565,19 +565,11 @@ extension SessionDelegate: SelectiveDelegate {
     /// A subclass may have overridden the method.
     package var hearsOfNewTasks: Bool { isSubclass }
 
-    /// Nobody is asked where neither the request nor the session has a handler, and no monitor hears of it.
-    package func decidesWhatIsCached(of task: URLSessionTask) -> Bool {
-        if isSubclass { return true }
-        let (provider, eventMonitor) = listeners
-        return eventMonitor?.hearsOnlyWhatIsNoted == false || provider?.cachedResponseHandler != nil
-            || provider?.request(for: task)?.cachedResponseHandler != nil
-    }
-
     /// The session's evaluators, also when the session has gone. A subclass may have overridden the methods for challenges:
     /// nobody can tell, so it counts as if it had.
     package var trustJudge: (any AnyObject & Sendable)? {
         isSubclass ? self : state.read { $0.serverTrustManager }
     }
 
-    private var isSubclass: Bool { type(of: self) != SessionDelegate.self }
+    var isSubclass: Bool { type(of: self) != SessionDelegate.self }
 }

@@ -9,7 +9,7 @@ package import LupineTLS
 ///
 /// A head of fixed length (what it is, which version, whose entry, how long, and a checksum of all the rest), what is known
 /// about the entry, and the content. Every octet is covered by the checksum or compared with what it has to be: a file that was
-/// cut, extended or changed anywhere is no entry (U-12.16). The checksum is no signature: it stops accidents, and whoever can
+/// cut, extended or changed is no entry (U-12.16), but for one in four thousand million. The checksum is no signature: it stops accidents, and whoever can
 /// write to the folder of a cache can put answers into it.
 package enum CacheEntryFile {
     /// What the head of a file says.

@@ -17,7 +17,7 @@ extension CacheFolder {
     ///   - octets: The runs, one behind the other.
     ///   - lengths: How long each of them is.
     ///   - capacity: How much may be in the folder.
-    func append(_ octets: [UInt8], lengths: [Int], capacity: Int) -> [CachePlace]? {
+    func append(_ octets: Span<UInt8>, lengths: [Int], capacity: Int) -> [CachePlace]? {
         files.withLock { files in
             guard files.access == .writer else { return nil }
             var places: [CachePlace] = []
@@ -27,7 +27,7 @@ extension CacheFolder {
             let longest = Self.segmentLength(capacity)
             for length in lengths {
                 if currentLength(files) + placed - written >= longest {
-                    guard write(octets, written..<placed, &files) else { return nil }
+                    guard write(octets.extracting(written..<placed), &files) else { return nil }
                     written = placed
                     files.segment = nil
                 }
@@ -40,7 +40,7 @@ extension CacheFolder {
                 places.append(place)
                 placed += length
             }
-            return write(octets, written..<placed, &files) ? places : nil
+            return write(octets.extracting(written..<placed), &files) ? places : nil
         }
     }
 
@@ -67,16 +67,16 @@ extension CacheFolder {
     }
 
     /// Writes octets to the segment. After a failure nothing is appended to it any more.
-    private func write(_ octets: [UInt8], _ range: Range<Int>, _ files: inout Files) -> Bool {
-        if range.isEmpty { return true }
+    private func write(_ octets: Span<UInt8>, _ files: inout Files) -> Bool {
+        if octets.isEmpty { return true }
         let number = files.nextSegment - 1
         do {
-            try files.segment?.descriptor.writeAll(octets.span.extracting(range))
+            try files.segment?.descriptor.writeAll(octets)
         } catch {
             files.segment = nil
             return false
         }
-        files.lengths[number, default: 0] += range.count
+        files.lengths[number, default: 0] += octets.count
         return true
     }
 

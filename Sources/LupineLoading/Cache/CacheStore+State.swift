@@ -57,6 +57,8 @@ extension CacheStore {
         var changes: [(key: CacheKey, pending: Pending)] = []
         /// What the entries that are to be written count for.
         var size = 0
+        /// How many they are.
+        var writes = 0
         var used: [CacheKey] = []
         var evicted: [CachePlace.Start] = []
 
@@ -235,7 +237,10 @@ extension CacheStore.State {
             if work.size >= size { break }
             count += 1
             guard let pending = pending[key], pending.number == number else { continue }
-            work.size += pending.entry?.size ?? 0
+            if let entry = pending.entry {
+                work.size += entry.size
+                work.writes += 1
+            }
             work.changes.append((key, pending))
         }
         queue.removeFirst(count)

@@ -103,9 +103,11 @@ extension CacheStore {
 
     /// Appends the octets of entries that are to be written. Gives back where they are, one for each change; nil where there is none.
     private func append(_ work: Work, _ capacity: Int) -> [CacheIndex.Item?] {
+        var stored = [CacheIndex.Item?](repeating: nil, count: work.changes.count)
+        if work.writes == 0 { return stored }
         var drafts: [(change: Int, terms: CacheTerms, storedTime: Date)] = []
         var lengths: [Int] = []
-        var writer = OctetWriter(room: work.size + work.changes.count * CacheEntryFile.usualHeadCount)
+        var writer = OctetWriter(room: work.size + work.writes * CacheEntryFile.usualHeadCount)
         for (change, (key, pending)) in work.changes.enumerated() {
             guard case .write(let entry, let request, let admission) = pending.change else { continue }
             let concealed = entry.concealed(by: conceal, for: request, identifying: entry.identifying)
@@ -121,10 +123,10 @@ extension CacheStore {
             drafts.append((change, terms, entry.storedTime))
             lengths.append(writer.count - start)
         }
-        var stored = [CacheIndex.Item?](repeating: nil, count: work.changes.count)
         if lengths.isEmpty { return stored }
         if folder.access == .none { openForWriting(capacity) }
-        guard let places = folder.append(writer.octets, lengths: lengths, capacity: capacity) else {
+        let places = writer.withOctets(from: 0) { folder.append($0, lengths: lengths, capacity: capacity) }
+        guard let places else {
             forgetIfGone()
             return stored
         }
@@ -201,7 +203,8 @@ extension CacheStore {
         }
         state.withLock { $0.lose(lost) }
         guard
-            let places = folder.append(octets, lengths: moved.map(\.from.length), capacity: capacity),
+            let places = folder.append(
+                octets.span, lengths: moved.map(\.from.length), capacity: capacity),
             folder.log(zip(moved, places).map { .moved($0.from.start, $1) })
         else { return }
         state.withLock { state in

@@ -94,8 +94,11 @@ struct OctetWriter: Sendable {
         replace(at: count - size, with: number)
     }
 
+    /// Room doubles, but not by more than this.
+    private static let longestStep = 1 << 20
+
     private mutating func makeRoom(for added: Int) {
         if room.count - count >= added { return }
-        room.append(contentsOf: repeatElement(0, count: max(added, room.count)))
+        room.append(contentsOf: repeatElement(0, count: max(added, min(room.count, Self.longestStep))))
     }
 }

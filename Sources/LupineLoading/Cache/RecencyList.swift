@@ -101,7 +101,7 @@ struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return links.count - 1
     }
 
-    /// Frees a place that nothing points at any more.
+    /// Frees a place that no key leads to any more.
     private mutating func vacate(_ place: Int) -> Value? {
         unlink(place)
         sum -= Int128(links[place].cost)

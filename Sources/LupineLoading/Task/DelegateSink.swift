@@ -32,7 +32,7 @@ final class DelegateSink: TaskSink {
         _ task: TaskCore, _ proposal: CachedURLResponse,
         reply: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
-        guard task.isAskedWhatIsCached else { return reply(proposal) }
+        guard task.asksWhatIsStored else { return reply(proposal) }
         task.ask(fallback: nil) { stage, answer in
             guard let delegate = stage.delegates.data, let dataTask = stage.task as? URLSessionDataTask else {
                 return answer(proposal)

@@ -181,14 +181,9 @@ extension TaskCore: TaskDriverClient {
         state.withLock { $0.sink }.caches(self, proposal, reply: reply)
     }
 
-    /// Whether a delegate may have a say in what is stored of the answer.
-    var isAskedWhatIsCached: Bool {
-        let (own, session, face) = state.withLock {
-            ($0.own, $0.sessionHasDelegate ? $0.session : nil, $0.face)
-        }
-        if own != nil { return true }
-        guard let delegates = session?.core.delegates, let face else { return false }
-        return delegates.selective?.decidesWhatIsCached(of: face) ?? true
+    /// Whether a delegate has a say in what is stored of the answer.
+    var asksWhatIsStored: Bool {
+        state.withLock { $0.own != nil || $0.sessionHasDelegate && !$0.storesUnasked }
     }
 
     func driverUpgraded(_ connection: UpgradedConnection, _ response: HTTPURLResponse) -> any UpgradeHandler {

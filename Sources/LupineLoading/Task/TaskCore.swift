@@ -57,6 +57,8 @@ final class TaskCore: Sendable {
         var hasLeftOrigin = false
         /// It keeps its delegate as long as it has tasks.
         var sessionHasDelegate = false
+        /// Whether the answer is stored as it came, without a word of the session's delegate.
+        var storesUnasked = false
         var priority = URLSessionTask.defaultPriority
         /// Whose connections it prefers, where that is not the loop whose job resumes it first.
         var preference: LoopPreference?
@@ -198,6 +200,11 @@ final class TaskCore: Sendable {
     var hasLeftOrigin: Bool {
         get { state.withLock { $0.hasLeftOrigin } }
         set { state.withLock { $0.hasLeftOrigin = newValue } }
+    }
+
+    var storesUnasked: Bool {
+        get { state.withLock { $0.storesUnasked } }
+        set { state.withLock { $0.storesUnasked = newValue } }
     }
 
     var taskDescription: String? {

@@ -36,7 +36,7 @@ protocol TaskSink: AnyObject, Sendable {
     /// task completes.
     func askForResumeData(_ task: TaskCore, _ asker: @escaping @Sendable (Data?) -> Void)
     /// Whether the calls from the driver put on the delegate queue what they are told, as long as the task has a delegate, and do nothing
-    /// else.
+    /// else; but for `caches`.
     var onlyQueues: Bool { get }
     /// Whether `ended` and `completed` may come on any thread when the task has no delegate: they call nothing of the
     /// program's.

@@ -79,6 +79,12 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
         set { core.delegate = newValue }
     }
 
+    /// Whether its answer is stored as it came, and the session's delegate is not asked (U-12.6). Counts when the answer is whole.
+    package final var storesUnasked: Bool {
+        get { core.storesUnasked }
+        set { core.storesUnasked = newValue }
+    }
+
     /// What the task answers challenges with, in the place of what the session knows (U-11.4). Handed over before the task is
     /// resumed, and again when another takes its place; nil for nothing. Any thread; calls nothing back.
     package final var ownCredential: URLCredential? {

@@ -185,28 +185,64 @@ import Testing
     }
 
     @Test("[I-7.1] nobody is asked what is stored where no handler, monitor or subclass has a say")
-    func whoMayHaveASay() throws {
+    func whoHasASay() async throws {
         final class Delegate: SessionDelegate, @unchecked Sendable {}
-        let url = try #require(URL(string: "http://localhost/"))
-        func isAsked(
-            _ delegate: SessionDelegate = SessionDelegate(), cacher: ResponseCacher? = nil,
-            of request: ResponseCacher? = nil, monitors: [any EventMonitor] = [AlamofireNotifications()]
-        ) -> Bool {
-            let session = Session(
-                configuration: .ephemeral, delegate: delegate, startRequestsImmediately: false,
-                cachedResponseHandler: cacher, eventMonitors: monitors)
-            defer { session.session.invalidateAndCancel() }
-            let made = session.request(url)
-            if let request { made.cacheResponse(using: request) }
-            let task = session.session.dataTask(with: url)
-            session.mutableState.write { $0.requestTaskMap[made] = task }
-            defer { session.mutableState.write { $0.requestTaskMap[made] = nil } }
-            return delegate.decidesWhatIsCached(of: task)
+        try await PolicyStage.run { stage in
+            func isAsked(
+                _ delegate: SessionDelegate = SessionDelegate(), cacher: ResponseCacher? = nil,
+                monitors: [any EventMonitor] = [AlamofireNotifications()],
+                _ setUp: (DataRequest) -> Void = { _ in }
+            ) async throws -> Bool {
+                let session = Session(
+                    configuration: try stage.configuration(), delegate: delegate,
+                    startRequestsImmediately: false, cachedResponseHandler: cacher, eventMonitors: monitors)
+                defer { session.session.invalidateAndCancel() }
+                let request = session.request(stage.url())
+                setUp(request)
+                request.resume()
+                #expect(await request.ended().error == nil)
+                return try #require(request.task).storesUnasked == false
+            }
+            let unasked = [try await isAsked(), try await isAsked(monitors: [])]
+            let asked = [
+                try await isAsked(Delegate()), try await isAsked(cacher: .cache),
+                try await isAsked(monitors: [AlamofireNotifications(), ClosureEventMonitor()]),
+                try await isAsked { $0.cacheResponse(using: .cache) },
+                try await isAsked { $0.onHTTPResponse { _, completion in completion(.allow) } },
+                try await isAsked { request in
+                    request.onURLSessionTaskCreation(on: request.underlyingQueue) { _ in
+                        request.cacheResponse(using: .cache)
+                    }
+                },
+            ]
+            #expect(!unasked.contains(true) && !asked.contains(false))
         }
-        #expect(!isAsked() && !isAsked(monitors: []))
-        #expect(isAsked(Delegate()))
-        #expect(isAsked(cacher: .cache) && isAsked(of: .cache))
-        #expect(isAsked(monitors: [AlamofireNotifications(), ClosureEventMonitor()]))
+    }
+
+    @Test(
+        "[I-7.1] a response that is refused is not stored, and a handler that is set when it comes is asked")
+    func refusedResponse() async throws {
+        try await PolicyStage.run { stage in
+            stage.origin.route("GET", "/plain") { _ throws(Refusal) in
+                try OriginResponse(200, "text/plain", Array("text".utf8))
+            }
+            for isRefused in [true, false] {
+                let cache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0, directory: nil)
+                try await stage.withSession(configure: { $0.urlCache = cache }) { session in
+                    let request = session.request(stage.url("/plain"))
+                    request.onHTTPResponse { [unowned request] _, completion in
+                        if !isRefused { request.cacheResponse(using: Self.marked) }
+                        completion(isRefused ? .cancel : .allow)
+                    }
+                    #expect(
+                        await request.ended().error?.isExplicitlyCancelledError == (isRefused ? true : nil))
+                    let stored = try cache.cachedResponse(for: #require(request.request))
+                    #expect(
+                        stored.map { String(decoding: $0.data, as: UTF8.self) } == (isRefused ? nil : "other")
+                    )
+                }
+            }
+        }
     }
 
     @Test("[I-7.1] a second handler of one request is an error of the program")
