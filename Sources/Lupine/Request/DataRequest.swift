@@ -43,6 +43,10 @@ public class DataRequest: Request, @unchecked Sendable {
         return task
     }
 
+    override var storesUnasked: Bool {
+        mutableState.read { $0.cachedResponseHandler == nil } && dataState.read { $0.gate == nil }
+    }
+
     override func reset() {
         super.reset()
         _ = dataState.write { state in
