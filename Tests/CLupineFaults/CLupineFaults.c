@@ -3,8 +3,12 @@
 #include "CLupineFaults.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <netdb.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -100,3 +104,31 @@ int lupine_fork(const char *path, const char *argument) {
     }
     return status;
 }
+
+// What Dispatch looks at once a second while its queues are busy: how its threads stand. It ends the process when there is no
+// descriptor for that. Then it is told that they sleep, by a descriptor that nobody else has.
+
+static const int sleeping = INT_MAX;
+static const char state[] = "1 (thread) S\n";
+
+int open(const char *path, int flags, ...) {
+    mode_t mode = 0;
+    if (flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE) {
+        va_list rest;
+        va_start(rest, flags);
+        mode = va_arg(rest, mode_t);
+        va_end(rest);
+    }
+    int descriptor = (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+    if (descriptor < 0 && errno == EMFILE && strncmp(path, "/proc/", 6) == 0 && ends_with(path, "/stat")) return sleeping;
+    return descriptor;
+}
+
+ssize_t read(int descriptor, void *buffer, size_t count) {
+    if (descriptor != sleeping) return (ssize_t)syscall(SYS_read, descriptor, buffer, count);
+    size_t length = count < sizeof state - 1 ? count : sizeof state - 1;
+    memcpy(buffer, state, length);
+    return (ssize_t)length;
+}
+
+int close(int descriptor) { return descriptor == sleeping ? 0 : (int)syscall(SYS_close, descriptor); }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // What a machine does at bad moments, for the tests' probe only: a wall clock that is set, a resolver that hangs, a host
-// program that forks. The functions of the C library are taken over by defining them in the executable, where the
-// libraries that it is linked with find them first.
+// program that forks. And Dispatch is spared the moment without a descriptor at which it would end the process. The functions
+// of the C library are taken over by defining them in the executable, where the libraries that it is linked with find them
+// first.
 #ifndef C_LUPINE_FAULTS_H
 #define C_LUPINE_FAULTS_H
 
