@@ -106,9 +106,9 @@ int lupine_fork(const char *path, const char *argument) {
 }
 
 // What Dispatch looks at once a second while its queues are busy: how its threads stand. It ends the process when there is no
-// descriptor for that. Then it is told that they sleep, by a descriptor that nobody else has.
+// descriptor for that. Then it is told that they wait, by a descriptor that nobody else has.
 
-static const int sleeping = INT_MAX;
+static const int waiting = INT_MAX;
 static const char state[] = "1 (thread) S\n";
 
 int open(const char *path, int flags, ...) {
@@ -120,15 +120,15 @@ int open(const char *path, int flags, ...) {
         va_end(rest);
     }
     int descriptor = (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
-    if (descriptor < 0 && errno == EMFILE && strncmp(path, "/proc/", 6) == 0 && ends_with(path, "/stat")) return sleeping;
+    if (descriptor < 0 && errno == EMFILE && strncmp(path, "/proc/", 6) == 0 && ends_with(path, "/stat")) return waiting;
     return descriptor;
 }
 
 ssize_t read(int descriptor, void *buffer, size_t count) {
-    if (descriptor != sleeping) return (ssize_t)syscall(SYS_read, descriptor, buffer, count);
+    if (descriptor != waiting) return (ssize_t)syscall(SYS_read, descriptor, buffer, count);
     size_t length = count < sizeof state - 1 ? count : sizeof state - 1;
     memcpy(buffer, state, length);
     return (ssize_t)length;
 }
 
-int close(int descriptor) { return descriptor == sleeping ? 0 : (int)syscall(SYS_close, descriptor); }
+int close(int descriptor) { return descriptor == waiting ? 0 : (int)syscall(SYS_close, descriptor); }

@@ -571,5 +571,6 @@ extension SessionDelegate: SelectiveDelegate {
         isSubclass ? self : state.read { $0.serverTrustManager }
     }
 
+    /// Whether it is of a class of the program's, which may have overridden any method.
     var isSubclass: Bool { type(of: self) != SessionDelegate.self }
 }

@@ -162,10 +162,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     open func value(forHTTPHeaderField field: String) -> String? {
         assertNoLockIsHeld()
         switch header {
-        case .lines(let fields):
-            guard let name = try? FieldName(field) else { return nil }
-            let values = fields.values(of: name)
-            return values.count > 1 ? values.joined(separator: ", ") : values.first
+        case .lines(let fields): return (try? FieldName(field)).flatMap { Self.value(of: $0, in: fields) }
         case .dictionary(let fields):
             return fields[Self.canonicalName(field)]
                 ?? fields.first { HeaderList.isSame($0.key, field) }?.value
@@ -177,6 +174,10 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         guard case .lines(let fields) = header, type(of: self) == HTTPURLResponse.self else {
             return value(forHTTPHeaderField: name.description)
         }
+        return Self.value(of: name, in: fields)
+    }
+
+    private static func value(of name: FieldName, in fields: Fields) -> String? {
         guard let first = fields.firstIndex(of: name) else { return nil }
         if fields.firstIndex(of: name, from: first + 1) == nil { return fields.value(at: first) }
         return fields.values(of: name).joined(separator: ", ")
