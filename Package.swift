@@ -56,6 +56,7 @@ let package = Package(
 
         // The layers, lowest first.
         .target(name: "LupineHTTP", swiftSettings: houseRules),
+        .target(name: "LupineHTTP2", dependencies: ["LupineHTTP"], swiftSettings: houseRules),
         .target(
             name: "LupineCoding",
             dependencies: ["CLupineZlib", "CLupineBrotli"],
@@ -115,6 +116,8 @@ let package = Package(
             dependencies: ["LupineHTTP", "LupineTestKit"],
             resources: [.copy("Wire")],
             swiftSettings: houseRules),
+        .testTarget(
+            name: "LupineHTTP2Tests", dependencies: ["LupineHTTP2", "LupineHTTP"], swiftSettings: houseRules),
         .testTarget(
             name: "LupineCodingTests",
             dependencies: ["LupineCoding", "LupineTestKit"],

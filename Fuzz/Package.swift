@@ -29,6 +29,9 @@ let package = Package(
     name: "lupine-fuzz",
     targets: [
         .target(name: "LupineHTTP", path: "House/LupineHTTP", swiftSettings: houseRules),
+        .target(
+            name: "LupineHTTP2", dependencies: ["LupineHTTP"], path: "House/LupineHTTP2",
+            swiftSettings: houseRules),
         .target(name: "CLupineLinux", path: "House/CLupineLinux"),
         .systemLibrary(name: "CLupineZlib", path: "House/CLupineZlib", pkgConfig: "zlib"),
         .systemLibrary(name: "CLupineBrotli", path: "House/CLupineBrotli", pkgConfig: "libbrotlidec"),
@@ -106,6 +109,7 @@ let package = Package(
         fuzzTarget("DifferentialFuzz", "FuzzKit", "ReferenceKit", "LupineHTTP"),
         fuzzTarget("ExchangeFuzz", "FuzzKit", "ReferenceKit", "LupineHTTP"),
         fuzzTarget("FieldsFuzz", "FuzzKit", "LupineHTTP"),
+        fuzzTarget("HTTP2Fuzz", "FuzzKit", "LupineHTTP", "LupineHTTP2"),
         fuzzTarget("RequestFuzz", "FuzzKit", "LupineHTTP"),
         fuzzTarget("ResponseFuzz", "FuzzKit", "LupineHTTP"),
         fuzzTarget("RoundTripFuzz", "FuzzKit", "LupineHTTP"),

@@ -22,6 +22,7 @@ struct ImportRule {
 
     static let modules: [Module] = [
         Module(name: "LupineHTTP", allowed: []),
+        Module(name: "LupineHTTP2", allowed: ["LupineHTTP"]),
         Module(name: "LupineCoding", allowed: ["CLupineZlib", "CLupineBrotli", "Glibc"]),
         Module(name: "LupineTLS", allowed: ["CLupineOpenSSL", "Glibc", "Synchronization"]),
         Module(

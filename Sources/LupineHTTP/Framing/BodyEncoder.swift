@@ -10,7 +10,7 @@ package enum OutgoingBody: Hashable, Sendable {
     case unknown
 
     /// Throws when the length is below zero: on the wire it would be another one.
-    func validate() throws(HTTPError) {
+    package func validate() throws(HTTPError) {
         if case .known(let length) = self, length < 0 {
             throw .bodyLengthMismatch(announced: length, given: 0)
         }

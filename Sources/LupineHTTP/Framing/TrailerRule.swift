@@ -4,7 +4,7 @@
 ///
 /// Fields that frame, route, authenticate, control a response or describe its content are dropped on the way in and
 /// refused on the way out: a recipient acted on the head long ago, and a late change of it is an attack.
-enum TrailerRule {
+package enum TrailerRule {
     private static let forbidden: Set<String> = [
         "age", "authorization", "cache-control", "connection", "content-encoding", "content-length",
         "content-range",
@@ -15,10 +15,10 @@ enum TrailerRule {
     ]
 
     /// Whether a field of that name may stand in trailers.
-    static func allows(_ name: String) -> Bool { !forbidden.contains(name.lowercased()) }
+    package static func allows(_ name: String) -> Bool { !forbidden.contains(name.lowercased()) }
 
     /// `fields` without those that may not stand in trailers.
-    static func allowed(_ fields: Fields) -> Fields {
+    package static func allowed(_ fields: Fields) -> Fields {
         var allowed = fields
         for index in 0..<fields.count where !allows(fields.name(at: index)) {
             allowed.remove(fields.fieldName(at: index))

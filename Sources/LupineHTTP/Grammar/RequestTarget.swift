@@ -22,7 +22,7 @@ public enum RequestTarget: Hashable, Sendable, CustomStringConvertible {
 
     /// Throws `HTTPError.invalidTarget` unless the target can stand in a request line of that method: visible ASCII,
     /// of its form, and of a form that the method has.
-    func validate(for method: Method) throws(HTTPError) {
+    package func validate(for method: Method) throws(HTTPError) {
         let isValid =
             switch self {
             case .origin(let text): method != .connect && text.utf8.first == 0x2F && Self.isVisible(text)
@@ -35,7 +35,7 @@ public enum RequestTarget: Hashable, Sendable, CustomStringConvertible {
 
     /// The form that a received target has; the parser has seen it to be visible ASCII. Throws
     /// `HTTPError.malformedTarget` when it has none.
-    static func parsed(_ text: String, method: Method) throws(HTTPError) -> RequestTarget {
+    package static func parsed(_ text: String, method: Method) throws(HTTPError) -> RequestTarget {
         if method == .connect { return .authority(try Authority(parsing: text)) }
         guard !text.utf8.contains(0x23) else { throw .malformedTarget(shown(text)) }
         if text.utf8.first == 0x2F { return .origin(text) }
@@ -126,7 +126,7 @@ public struct Authority: Sendable {
     }
 
     /// Whether a `Host` value is well-formed: a host, perhaps a port, or nothing at all.
-    static func isHostField(_ value: Span<UInt8>) -> Bool {
+    package static func isHostField(_ value: Span<UInt8>) -> Bool {
         guard !value.isEmpty else { return true }
         var end = 0
         if value[0] == 0x5B {

@@ -55,7 +55,8 @@ public struct FieldName: Sendable, Hashable, CustomStringConvertible {
         tag = Tag(spelled.span, 0, spelled.count)
     }
 
-    init(checked bytes: Span<UInt8>, _ range: Range<Int>) {
+    /// The name in `range`, which the caller has seen to be one.
+    package init(checked bytes: Span<UInt8>, _ range: Range<Int>) {
         var spelled: [UInt8] = []
         spelled.append(bytes, range)
         octets = spelled

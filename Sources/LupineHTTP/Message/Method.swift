@@ -78,7 +78,7 @@ public struct Method: Sendable, CustomStringConvertible {
     }
 
     /// Whether a request of this method says `Content-Length: 0` when it has no content (RFC 9110 §8.6).
-    var expectsContent: Bool {
+    package var expectsContent: Bool {
         switch kind {
         case .post, .put, .patch: true
         case .connect, .delete, .get, .head, .options, .trace, .other: false

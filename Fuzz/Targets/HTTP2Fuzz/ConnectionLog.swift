@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+
+import FuzzKit
+import LupineHTTP
+import LupineHTTP2
+
+/// What a connection machine says and sends when steps happen to it, a line for each event and for each thing that cannot be
+/// sent; the invariants that hold of the machine alone are checked on the way.
+struct ConnectionLog {
+    private var machine: HTTP2Machine
+    private let role: HTTP2Role
+    private var now = Duration.zero
+    private var lines: [String] = []
+    /// Content of one stream that came in one run.
+    private var content: (stream: StreamID, count: Int)?
+    private var held: [StreamID: Int] = [:]
+    private var sent: [UInt8] = []
+
+    /// Some choices make limits small, so that they are reached.
+    init(_ role: HTTP2Role, _ choice: UInt8) {
+        self.role = role
+        var limits = HTTP2Limits()
+        var settings = HTTP2Machine.defaultSettings
+        if choice & 16 != 0 {
+            limits.rememberedStreams = 2
+            limits.lists.listOctets = 300
+            limits.waitingOctets = 200
+            limits.pings = Allowance(atOnce: 3, perSecond: 1)
+            settings.maxConcurrentStreams = 3
+            settings.initialWindowSize = 300
+        }
+        machine = HTTP2Machine(role, settings: settings, window: 100_000, limits: limits, at: .zero)
+        for _ in 0..<(choice >> 5) { open(endsStream: false) }
+    }
+
+    consuming func run(_ steps: [ConnectionStep], _ cuts: Cuts) -> Transcript {
+        for step in steps where machine.error == nil {
+            perform(step, cuts)
+            requireSums()
+            require(machine.streamCount <= 256, "\(machine.streamCount) streams are open")
+            require(machine.headerTableSizes.encoder <= 4_096, "the encoder's table is too large")
+            require(machine.headerTableSizes.decoder <= 4_096, "the decoder's table is too large")
+        }
+        endContent()
+        // A stream that is over is not kept: all that are can be reset.
+        for stream in machine.openStreams where machine.error == nil { machine.reset(stream, .cancel) }
+        require(machine.error != nil || machine.streamCount == 0, "streams are kept that are over")
+        flush()
+        requireFrames()
+        return Transcript(lines: lines, sent: sent)
+    }
+
+    /// What may still come, what is owed and what has not been consumed are the connection's window together.
+    private func requireSums() {
+        guard machine.error == nil, machine.isBetweenFrames else { return }
+        let sum = machine.receiveRoom + machine.owedOctets + held.values.reduce(0, +)
+        require(sum == machine.windowTarget, "\(sum) of \(machine.windowTarget) octets are accounted for")
+    }
+
+    private mutating func perform(_ step: ConnectionStep, _ cuts: Cuts) {
+        switch step {
+        case .wire(let octets):
+            for piece in cuts.pieces(of: octets) where machine.error == nil { take(piece) }
+            // What the owner does then is not in the middle of content.
+            endContent()
+        case .consume:
+            for (stream, count) in held.sorted(by: { $0.key < $1.key }) {
+                machine.consumed(count, on: stream)
+            }
+            held = [:]
+        case .flush: flush()
+        case .time(let milliseconds): now += .milliseconds(milliseconds)
+        case .open(let endsStream): open(endsStream: endsStream)
+        case .answer(let stream, let endsStream):
+            var list = HeaderList()
+            if role == .server {
+                list.append(":status", endsStream ? "200" : "103")
+            } else {
+                list.append("a", "b")
+            }
+            do throws(HTTP2SendError) {
+                try machine.send(list, on: StreamID(stream), endsStream: endsStream)
+            } catch { lines.append("\(error)") }
+        case .content(let stream, let count, let endsStream):
+            do throws(HTTP2SendError) {
+                let taken = try machine.sendContent(
+                    count, on: StreamID(stream), endsStream: endsStream, into: &sent)
+                require(taken <= count, "more content than there is")
+                sent += [UInt8](repeating: 0, count: taken)
+            } catch { lines.append("\(error)") }
+        case .reset(let stream): machine.reset(StreamID(stream), .cancel)
+        case .settings(let choice):
+            var settings = machine.settings
+            settings.initialWindowSize = choice << 8
+            settings.headerTableSize = choice << 4
+            settings.maxFrameSize = 16_384 + choice
+            machine.change(settings, at: now)
+        case .raise(let stream):
+            if stream == 0 { machine.raiseWindow(to: 200_000) }
+            machine.raiseWindow(of: StreamID(stream), to: 100_000)
+        case .announce: machine.announceLeave()
+        case .leave: machine.leave()
+        }
+    }
+
+    // MARK: the peer
+
+    private mutating func take(_ piece: [UInt8]) {
+        var rest = piece[...]
+        while true {
+            do throws(HTTP2ConnectionError) {
+                let (event, consumed) = try machine.next(rest.span, at: now)
+                note(event, count: rest.count)
+                rest = rest.dropFirst(consumed)
+                if event == .needMore { return require(rest.isEmpty, "octets left over with needMore") }
+            } catch {
+                endContent()
+                lines.append("\(error.code): \(error)")
+                return requireTheSame(error)
+            }
+        }
+    }
+
+    private mutating func note(_ event: HTTP2Event, count: Int) {
+        switch event {
+        case .needMore: return
+        case .content(let stream, let range):
+            require(range.lowerBound >= 0 && range.upperBound <= count && !range.isEmpty, "content \(range)")
+            if content?.stream != stream { endContent() }
+            content = (stream, (content?.count ?? 0) + range.count)
+            held[stream, default: 0] += range.count
+        default:
+            endContent()
+            lines.append("\(event)")
+        }
+    }
+
+    private mutating func endContent() {
+        if let (stream, count) = content { lines.append("content \(stream) of \(count)") }
+        content = nil
+    }
+
+    /// A machine that has thrown throws the same again.
+    private mutating func requireTheSame(_ error: HTTP2ConnectionError) {
+        let more: [UInt8] = [0]
+        do throws(HTTP2ConnectionError) {
+            _ = try machine.next(more.span, at: now)
+            require(false, "a broken machine goes on")
+        } catch let again {
+            require(again == error, "another error: \(again)")
+        }
+    }
+
+    // MARK: the owner
+
+    private mutating func open(endsStream: Bool) {
+        var list = HeaderList()
+        for (name, value) in [(":method", "GET"), (":scheme", "http"), (":authority", "a"), (":path", "/")] {
+            list.append(name, value)
+        }
+        do throws(HTTP2SendError) {
+            _ = try machine.open(list, method: .get, endsStream: endsStream)
+        } catch { lines.append("\(error)") }
+    }
+
+    private mutating func flush() { machine.takeOutput(into: &sent) }
+
+    /// A reader of the other role takes everything that was sent.
+    private func requireFrames() {
+        var reader = FrameReader(role == .client ? .server : .client)
+        reader.maximumFrameSize = 0xFF_FFFF
+        var rest = sent[...]
+        while true {
+            do throws(HTTP2Error) {
+                let (event, consumed) = try reader.next(rest.span)
+                rest = rest.dropFirst(consumed)
+                if case .streamError(_, let error) = event {
+                    require(false, "a wrong frame was sent: \(error)")
+                }
+                if event == .needMore { return require(reader.isBetweenFrames, "half a frame was sent") }
+            } catch {
+                require(false, "something else than frames was sent: \(error)")
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+
+import FuzzKit
+
+/// Something that happens to a connection: a frame of the peer's, or a deed of the machine's owner.
+enum ConnectionStep {
+    case wire([UInt8])
+    /// Content that went upward is consumed.
+    case consume
+    /// What waits is sent.
+    case flush
+    /// Milliseconds pass.
+    case time(Int)
+    case open(endsStream: Bool)
+    /// A response, or trailers.
+    case answer(UInt32, endsStream: Bool)
+    case content(UInt32, Int, endsStream: Bool)
+    case reset(UInt32)
+    case settings(Int)
+    case raise(UInt32)
+    case announce
+    case leave
+
+    /// Header blocks that mean something, beside those that the fuzzer makes.
+    private static let blocks: [[UInt8]] = [
+        [0x82, 0x86, 0x84, 0x41, 1, 0x61], [0x83, 0x86, 0x84, 0x41, 1, 0x61], [0x88],
+        [0x08, 3, 0x31, 0x30, 0x33],
+        [0x40, 1, 0x61, 1, 0x62], [0x88, 0x0F, 0x0D, 1, 0x33], [0xBE], [0x20], [0x3F, 0xE1, 0x1F],
+    ]
+
+    /// The next step of the fuzzer's choice: an octet says what it is.
+    init(_ input: inout FuzzInput) {
+        let kind = input.octet()
+        let stream = UInt32(input.octet() & 0x1F)
+        switch kind {
+        case 0xE0: self = .consume
+        case 0xE1: self = .flush
+        case 0xE2: self = .time(Int(input.octet()) * 50)
+        case 0xE3: self = .open(endsStream: stream & 1 == 0)
+        case 0xE4: self = .answer(stream, endsStream: input.octet() & 1 == 0)
+        case 0xE5: self = .content(stream, Int(input.octet()) * 300, endsStream: input.octet() & 1 == 0)
+        case 0xE6: self = .reset(stream)
+        case 0xE7: self = .settings(Int(input.octet()))
+        case 0xE8: self = .raise(stream)
+        case 0xE9: self = .announce
+        case 0xEA: self = .leave
+        case 0xF0...: self = .wire(Self.block(kind, stream))
+        default:
+            let flags = input.octet()
+            let payload = input.piece()
+            // The same frame many times over, where the fuzzer says so.
+            let times = kind & 0xC0 == 0xC0 ? 150 : 1
+            let type = kind & 0x20 != 0 ? 0x10 : kind & 0x0F
+            var wire: [UInt8] = []
+            for _ in 0..<times { wire += Self.frame(type, flags, stream, payload) }
+            self = .wire(wire)
+        }
+    }
+
+    private static func block(_ kind: UInt8, _ stream: UInt32) -> [UInt8] {
+        frame(1, kind & 1 == 0 ? 4 : 5, stream, blocks[Int(kind >> 1 & 7) % blocks.count])
+    }
+
+    private static func frame(_ type: UInt8, _ flags: UInt8, _ stream: UInt32, _ payload: [UInt8]) -> [UInt8]
+    {
+        [0, 0, UInt8(payload.count), type, flags, 0, 0, 0, UInt8(stream)] + payload
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+
+import FuzzKit
+import LupineHTTP2
+
+/// What is said of input, and the octets that were sent meanwhile.
+struct Transcript: Equatable {
+    var lines: [String]
+    var sent: [UInt8] = []
+}
+
+/// What a frame reader says of octets: a line for each event, content of one frame added up.
+struct FrameLog {
+    private var reader: FrameReader
+    private var lines: [String] = []
+    private var content = 0
+
+    init(_ role: HTTP2Role) { reader = FrameReader(role) }
+
+    /// What a peer of that role has to send first, or nothing.
+    static func opening(to role: HTTP2Role, isWhole: Bool) -> [UInt8] {
+        guard isWhole else { return [] }
+        return (role == .server ? FrameReader.clientPreface : []) + [0, 0, 0, 4, 0, 0, 0, 0, 0]
+    }
+
+    consuming func read(_ wire: [UInt8], _ cuts: Cuts) -> Transcript {
+        for piece in cuts.pieces(of: wire) where !take(piece) { return Transcript(lines: lines) }
+        return Transcript(lines: lines + ["\(reader.isBetweenFrames)"])
+    }
+
+    /// Whether the reader goes on.
+    private mutating func take(_ piece: [UInt8]) -> Bool {
+        var rest = piece[...]
+        while true {
+            do throws(HTTP2Error) {
+                let (event, consumed) = try reader.next(rest.span)
+                note(event, count: rest.count)
+                rest = rest.dropFirst(consumed)
+                if event == .needMore {
+                    require(rest.isEmpty, "octets left over with needMore")
+                    return true
+                }
+            } catch {
+                lines.append("\(error.code): \(error)")
+                requireTheSame(error)
+                return false
+            }
+        }
+    }
+
+    private mutating func note(_ event: FrameEvent, count: Int) {
+        switch event {
+        case .needMore: return
+        case .content(_, let range):
+            require(range.lowerBound >= 0 && range.upperBound <= count && !range.isEmpty, "content \(range)")
+            content += range.count
+        case .dataEnded:
+            lines.append("content of \(content), \(event)")
+            content = 0
+        default: lines.append("\(event)")
+        }
+    }
+
+    /// A reader that has thrown throws the same again.
+    private mutating func requireTheSame(_ error: HTTP2Error) {
+        let more: [UInt8] = [0]
+        do throws(HTTP2Error) {
+            _ = try reader.next(more.span)
+            require(false, "a broken reader reads on")
+        } catch let again {
+            require(again == error, "another error: \(again)")
+        }
+    }
+}

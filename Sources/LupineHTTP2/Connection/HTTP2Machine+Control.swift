@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+
+/// Frames about streams and the connection that come: RFC 9113 §6.3 to §6.9, RFC 9218 §7.1.
+extension HTTP2Machine {
+    /// Resets a stream because of what the peer sent on it, and says so upward when it was open.
+    mutating func failStream(
+        _ stream: StreamID, _ error: HTTP2StreamError, _ now: Duration
+    ) throws(HTTP2ConnectionError) {
+        let wasOpen = streams.entries[stream] != nil
+        guard streams.reset(stream, by: .send(.reset)) else { return }
+        output.answer { FrameWriter.reset(stream, error.code, into: &$0) }
+        if wasOpen { tell(.failed(stream, error)) }
+        try floods.spend(.provokedResets, at: now)
+    }
+
+    /// A frame is wrong in a way that concerns one stream only (§5.4.2).
+    mutating func streamError(
+        _ stream: StreamID, _ error: HTTP2Error, _ now: Duration
+    ) throws(HTTP2ConnectionError) {
+        switch error {
+        case .zeroIncrement: try floods.spend(.windowUpdates, at: now)
+        default: try floods.spend(.priorities, at: now)
+        }
+        switch streams.place(of: stream) {
+        case .open: try failStream(stream, .frame(error), now)
+        // An idle stream cannot be reset: what is wrong there is wrong with the connection.
+        case .idle: throw .frame(error)
+        case .closed, .forgotten, .skipped: return
+        }
+    }
+
+    /// RST_STREAM came.
+    mutating func resetCame(
+        _ stream: StreamID, _ code: HTTP2ErrorCode, _ now: Duration
+    ) throws(HTTP2ConnectionError) {
+        switch streams.place(of: stream) {
+        case .idle: throw .unexpectedFrame(.rstStream, stream, .protocolError)
+        case .skipped: throw .unexpectedFrame(.rstStream, stream, .protocolError)
+        case .closed, .forgotten:
+            try floods.spend(.resets, at: now)
+        case .open:
+            // A server that has answered may end the rest of the request that way (§8.1): nothing was in vain.
+            let isWhole = role == .client && code == .noError && streams.entries[stream]?.peerMaySend == false
+            guard streams.reset(stream, by: .receive(.reset)) else { return }
+            tell(.reset(stream, code))
+            if !isWhole { try floods.spend(.resets, at: now) }
+        }
+    }
+
+    // MARK: SETTINGS
+
+    mutating func settingsCame(_ settings: [Setting], _ now: Duration) throws(HTTP2ConnectionError) {
+        try floods.spend(.settings, at: now)
+        let before = exchange.peer
+        do throws(HTTP2Error) { try exchange.receive(settings) } catch { throw .frame(error) }
+        // Each value in its order: the encoder has to tell of the smallest one, too (RFC 7541 §4.2).
+        for setting in settings where setting.identifier == .headerTableSize {
+            encoder.setTableSizeLimit(Int(setting.value))
+        }
+        let (old, new) = (before.initialWindowSize, exchange.peer.initialWindowSize)
+        if old != new {
+            // In their order, so that the error always names the same stream.
+            for stream in openStreams { try changeSendWindow(of: stream, from: old, to: new) }
+        }
+        output.answer { FrameWriter.settingsAcknowledgement(into: &$0) }
+        tell(.settings(exchange.peer))
+    }
+
+    private mutating func changeSendWindow(
+        of stream: StreamID, from old: Int, to new: Int
+    ) throws(HTTP2ConnectionError) {
+        do throws(FlowControlError) {
+            try streams.with(stream) { entry throws(FlowControlError) in
+                try entry.sendWindow.changeInitial(from: old, to: new)
+            }
+        } catch {
+            throw .flowControl(error, stream)
+        }
+    }
+
+    mutating func settingsAcknowledged() throws(HTTP2ConnectionError) {
+        guard let shrinkage = exchange.acknowledge() else { throw .unexpectedAcknowledgement }
+        reader.maximumFrameSize = exchange.maximumFrameSize
+        // A reduction has to be heeded by the next block, even where a larger table has been announced since.
+        decoder.setTableSizeLimit(exchange.acknowledged.headerTableSize)
+        decoder.setTableSizeLimit(exchange.headerTableSize)
+        changeReceiveWindows(by: -shrinkage)
+        tell(.settingsAcknowledged)
+    }
+
+    /// The windows of all streams follow SETTINGS_INITIAL_WINDOW_SIZE; the connection's does not (§6.9.2).
+    mutating func changeReceiveWindows(by difference: Int) {
+        guard difference != 0 else { return }
+        streams.withEach { $0.receiveWindow.change(by: difference) }
+    }
+
+    // MARK: windows and GOAWAY
+
+    mutating func windowUpdate(
+        _ stream: StreamID, _ increment: Int, _ now: Duration
+    ) throws(HTTP2ConnectionError) {
+        try floods.spend(.windowUpdates, at: now)
+        if stream.isConnection {
+            let wasClosed = sendWindow.available == 0
+            do throws(FlowControlError) { try sendWindow.credit(increment) } catch {
+                throw .flowControl(error, .connection)
+            }
+            if wasClosed { tell(.windowOpened(.connection)) }
+            return
+        }
+        switch streams.receive(.windowUpdate, on: stream) {
+        case .proceed:
+            do throws(FlowControlError) {
+                let opens = try streams.with(stream) { entry throws(FlowControlError) in
+                    let wasClosed = entry.sendWindow.available == 0
+                    try entry.sendWindow.credit(increment)
+                    return wasClosed && entry.sendWindow.available > 0
+                }
+                if opens == true { tell(.windowOpened(stream)) }
+            } catch {
+                try failStream(stream, .flowControl(error), now)
+            }
+        case .ignore, .mayNotSend: return
+        case .streamError(let code): try failStream(stream, .closed(.windowUpdate, code), now)
+        case .connectionError(let code): throw .unexpectedFrame(.windowUpdate, stream, code)
+        }
+    }
+
+    mutating func goAwayCame(
+        _ last: StreamID, _ code: HTTP2ErrorCode, _ debug: [UInt8], _ now: Duration
+    ) throws(HTTP2ConnectionError) {
+        try floods.spend(.ignoredFrames, at: now)
+        switch goAway.handle(.received(last: last)) {
+        case .raised(let before): throw .goAwayRaised(last, after: before)
+        case .refuse(let last):
+            tell(.goAway(last: last, code, debug: debug))
+            guard role == .client else { return }
+            for stream in openStreams where stream > last {
+                _ = streams.reset(stream, by: .receive(.reset))
+                tell(.refused(stream))
+            }
+        case .nothing, .send: return
+        }
+    }
+
+    // MARK: priorities
+
+    /// The client says how urgent a stream is, which it may do before it opens it. As many streams as may be open may
+    /// be spoken of, open ones among them (RFC 9218 §7.1).
+    mutating func priorityUpdate(
+        _ stream: StreamID, _ value: [UInt8], _ now: Duration
+    ) throws(HTTP2ConnectionError) {
+        try floods.spend(.priorities, at: now)
+        switch streams.place(of: stream) {
+        case .open: tell(.priority(stream, value: value))
+        case .closed, .forgotten, .skipped: return
+        case .idle:
+            let most = exchange.own.maxConcurrentStreams ?? limits.openStreams
+            let isKnown = earlyPriorities[stream] != nil
+            guard stream.isClientInitiated, isKnown || earlyPriorities.count &+ streams.count < most else {
+                throw .priorityOfUnknownStream(stream)
+            }
+            earlyPriorities[stream] = value
+        }
+    }
+}

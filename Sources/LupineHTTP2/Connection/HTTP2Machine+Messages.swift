@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+
+/// Heads, content and trailers that come: RFC 9113 §5.1, §6.1, §6.2 and §8.1.
+extension HTTP2Machine {
+    /// A header block came. It is decoded whatever becomes of it: all blocks share one table (§4.3).
+    mutating func headers(
+        _ stream: StreamID, _ block: [UInt8], _ endsStream: Bool, _ now: Duration
+    ) throws(HTTP2ConnectionError) {
+        var refusal: HPACKError?
+        var list = HeaderList()
+        do throws(HPACKError) { list = try decoder.decode(block.span) } catch {
+            guard error.keepsTable else { throw .compression(error) }
+            refusal = error
+        }
+        let place = streams.place(of: stream)
+        // The stream ends when its message turns out to be right: a malformed one is still there to be reset.
+        switch streams.receive(.headers(endsStream: false), on: stream) {
+        case .proceed:
+            if case .idle = place {
+                guard try accept(stream, now) else { return }
+            }
+            if let refusal { return try failStream(stream, .headerList(refusal), now) }
+            try message(stream, list, endsStream, now)
+        case .ignore, .mayNotSend:
+            try late(.headers, stream, 0, now)
+        case .streamError(let code):
+            try failStream(stream, .closed(.headers, code), now)
+        case .connectionError(let code):
+            throw .unexpectedFrame(.headers, stream, code)
+        }
+    }
+
+    /// A client opens a stream. Whether it is taken.
+    private mutating func accept(
+        _ stream: StreamID, _ now: Duration
+    ) throws(HTTP2ConnectionError) -> Bool {
+        let priority = takePriority(of: stream)
+        guard goAway.takes(stream) else {
+            // The client has not heard of GOAWAY yet, and will see that its stream is above the last one (§6.8).
+            streams.refuse(stream, room: exchange.receiveInitial)
+            try floods.spend(.lateFrames, at: now)
+            return false
+        }
+        if let most = exchange.own.maxConcurrentStreams, streams.count >= most {
+            streams.refuse(stream, room: exchange.receiveInitial)
+            output.answer { FrameWriter.reset(stream, .refusedStream, into: &$0) }
+            try floods.spend(.provokedResets, at: now)
+            return false
+        }
+        var entry = entry(stream, .request)
+        _ = entry.machine.handle(.receive(.headers(endsStream: false)))
+        streams.insert(stream, entry)
+        if let priority { tell(.priority(stream, value: priority)) }
+        return true
+    }
+
+    /// What the client has said of a stream that it opens now; the streams below it will not be opened any more.
+    private mutating func takePriority(of stream: StreamID) -> [UInt8]? {
+        guard !earlyPriorities.isEmpty else { return nil }
+        let priority = earlyPriorities[stream]
+        earlyPriorities = earlyPriorities.filter { $0.key > stream }
+        return priority
+    }
+
+    /// What is kept of a stream that either end opens.
+    func entry(_ stream: StreamID, _ kind: MessageReader.Kind) -> StreamEntry {
+        StreamEntry(
+            machine: StreamMachine(role, stream),
+            reader: MessageReader(
+                kind, allowsProtocol: exchange.own.enableConnectProtocol, interimLimit: limits.interimHeads),
+            sendWindow: FlowWindow(exchange.peer.initialWindowSize),
+            receiveWindow: ReceiveWindow(exchange.receiveInitial))
+    }
+
+    /// A header list came on an open stream.
+    private mutating func message(
+        _ stream: StreamID, _ list: HeaderList, _ endsStream: Bool, _ now: Duration
+    ) throws(HTTP2ConnectionError) {
+        let part: MessageReader.Part?
+        do throws(MessageError) {
+            part = try streams.with(stream) { entry throws(MessageError) in
+                try entry.reader.headers(list, endsStream: endsStream)
+            }
+        } catch {
+            return try failStream(stream, .message(error), now)
+        }
+        floods.earn(.received)
+        var trailers = Fields()
+        switch part {
+        case .request(let request): tell(.request(stream, request))
+        case .interim(let head): tell(.interim(stream, head))
+        case .response(let head): tell(.response(stream, head))
+        case .trailers(let fields): trailers = fields
+        case nil: return
+        }
+        if endsStream { ended(stream, by: .headers(endsStream: true), trailers: trailers) }
+    }
+
+    /// The peer's side of a stream is over.
+    private mutating func ended(_ stream: StreamID, by frame: StreamMachine.Frame, trailers: Fields) {
+        _ = streams.receive(frame, on: stream)
+        tell(.end(stream, trailers: trailers))
+        if streams.removeIfEnded(stream) { floods.earn(.streamEnded) }
+    }
+
+    // MARK: DATA
+
+    /// A DATA frame begins. All of its payload counts for both windows (§6.9.1).
+    mutating func dataBegan(
+        _ stream: StreamID, _ count: Int, _ now: Duration
+    ) throws(HTTP2ConnectionError) {
+        do throws(FlowControlError) { try receiveWindow.take(count) } catch {
+            throw .flowControl(error, .connection)
+        }
+        var isWanted = false
+        switch streams.receive(.data(endsStream: false), on: stream) {
+        case .proceed:
+            isWanted = try take(count, on: stream, now)
+        case .ignore, .mayNotSend:
+            try late(.data, stream, count, now)
+        case .streamError(let code):
+            try failStream(stream, .closed(.data, code), now)
+        case .connectionError(let code):
+            throw .unexpectedFrame(.data, stream, code)
+        }
+        _ = incoming.handle(.begin(total: count, isWanted: isWanted))
+    }
+
+    /// Takes the frame's octets out of the stream's window. Whether its content is wanted.
+    private mutating func take(
+        _ count: Int, on stream: StreamID, _ now: Duration
+    ) throws(HTTP2ConnectionError) -> Bool {
+        do throws(MessageError) {
+            try streams.with(stream) { entry throws(MessageError) in try entry.reader.content(0) }
+        } catch {
+            try failStream(stream, .message(error), now)
+            return false
+        }
+        do throws(FlowControlError) {
+            try streams.with(stream) { entry throws(FlowControlError) in try entry.receiveWindow.take(count) }
+        } catch {
+            try failStream(stream, .flowControl(error), now)
+            return false
+        }
+        return true
+    }
+
+    /// A frame came on a stream that was reset or refused: the peer may not have known (§5.1). What it may have sent before
+    /// it knew is limited by the stream's window, and where that is forgotten by the number of frames.
+    private mutating func late(
+        _ type: FrameType, _ stream: StreamID, _ count: Int, _ now: Duration
+    ) throws(HTTP2ConnectionError) {
+        switch streams.takeLate(count, on: stream) {
+        case .expected: return
+        case .doubtful: try floods.spend(.lateFrames, at: now)
+        case .tooMuch: throw .unexpectedFrame(type, stream, .streamClosed)
+        }
+    }
+
+    /// Content of the DATA frame at hand. What there is room for goes upward before what is too much fails the stream, so that
+    /// it does not matter how the input is cut.
+    mutating func content(
+        _ stream: StreamID, _ range: Range<Int>, _ now: Duration
+    ) throws(HTTP2ConnectionError) {
+        // The owner may have reset the stream since the frame began.
+        let room = streams.entries[stream]?.reader.contentRoom ?? 0
+        let count = min(room, range.count)
+        if count > 0, incoming.handle(.content(count)) == .deliver {
+            unconsumed &+= count
+            tell(.content(stream, range.lowerBound..<(range.lowerBound &+ count)))
+        }
+        do throws(MessageError) {
+            try streams.with(stream) { entry throws(MessageError) in
+                if count > 0 { try entry.reader.content(count) }
+                if count < range.count { try entry.reader.content(1) }
+            }
+        } catch {
+            try failStream(stream, .message(error), now)
+        }
+        guard count < range.count else { return }
+        _ = incoming.handle(.drop)
+        _ = incoming.handle(.content(range.count &- count))
+    }
+
+    /// The DATA frame is over: what did not go upward goes back to the windows.
+    mutating func dataEnded(
+        _ stream: StreamID, _ endsStream: Bool, _ now: Duration
+    ) throws(HTTP2ConnectionError) {
+        guard case .settle(let count, let isWanted) = incoming.handle(.end) else { return }
+        giveBack(count.dropped, on: stream, isOpen: isWanted)
+        floods.earnPadding(count.content)
+        try floods.spend(.paddingOctets, count.padding, at: now)
+        if count.delivered >= FloodGuard.leastContent { floods.earn(.received) }
+        if count.content == 0, !endsStream { try floods.spend(.emptyData, at: now) }
+        guard isWanted, endsStream, streams.entries[stream] != nil else { return }
+        do throws(MessageError) {
+            try streams.with(stream) { entry throws(MessageError) in try entry.reader.end() }
+        } catch {
+            return try failStream(stream, .message(error), now)
+        }
+        ended(stream, by: .data(endsStream: true), trailers: Fields())
+    }
+
+    /// Octets leave the connection's hands: the windows get them back, with WINDOW_UPDATE as soon as that is worth a frame.
+    mutating func giveBack(_ count: Int, on stream: StreamID, isOpen: Bool) {
+        let increment = receiveWindow.giveBack(count)
+        if increment > 0 {
+            output.answer { FrameWriter.windowUpdate(.connection, increment: increment, into: &$0) }
+        }
+        guard isOpen else { return }
+        let own = streams.with(stream) { $0.peerMaySend ? $0.receiveWindow.giveBack(count) : 0 } ?? 0
+        if own > 0 { output.answer { FrameWriter.windowUpdate(stream, increment: own, into: &$0) } }
+    }
+}

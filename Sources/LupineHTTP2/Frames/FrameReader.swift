@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+
+/// Reads one direction of an HTTP/2 connection: takes octets in whatever pieces they come, and returns frames.
+///
+/// Sans-IO. Content of DATA is never copied: it is told of as ranges of the input. Other frames are handed out whole; what
+/// is kept of them is limited by `FrameLimits` and by the largest frame that this end allows. It checks what a frame shows
+/// by itself and what header blocks ask of their frames; what a frame means to its stream or connection is for whoever
+/// owns the reader to decide. A reader that has thrown throws the same again.
+package struct FrameReader: Sendable {
+    private enum Position {
+        /// In the client's preface, of which so many octets have come.
+        case preface(Int)
+        case header
+        /// In a payload of which so many octets are to come; what is kept of it is in `kept`.
+        case payload(FrameHeader, due: Int)
+        /// In front of the octet that says how much padding a DATA frame has.
+        case padLength(FrameHeader)
+        /// In the content of a DATA frame.
+        case content(FrameHeader, due: Int, padding: Int)
+        /// In its padding.
+        case padding(FrameHeader, due: Int)
+    }
+
+    /// What a client sends first (RFC 9113 §3.4).
+    package static let clientPreface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
+
+    /// The longest payload that the peer may send: the acknowledged SETTINGS_MAX_FRAME_SIZE.
+    package var maximumFrameSize = 16_384
+    /// Whether the server may push: false from the acknowledgement of such a SETTINGS_ENABLE_PUSH on.
+    package var allowsPush = true
+
+    private let role: HTTP2Role
+    private let limits: FrameLimits
+    private var position: Position
+    private var headerParser = FrameHeaderParser()
+    private var assembler: HeaderBlockAssembler
+    private var kept: [UInt8] = []
+    private var isFirstFrame = true
+    private var failure: HTTP2Error?
+
+    /// A reader for what the other end of a fresh connection sends to this one.
+    package init(_ role: HTTP2Role, limits: FrameLimits = FrameLimits()) {
+        self.role = role
+        self.limits = limits
+        assembler = HeaderBlockAssembler(limits: limits)
+        position = role == .server ? .preface(0) : .header
+    }
+
+    /// Whether the octets so far end where a frame does, so that the peer may close the connection without having cut
+    /// anything off.
+    package var isBetweenFrames: Bool {
+        guard case .header = position else { return false }
+        return headerParser.isAtStart && assembler.openStream == nil
+    }
+
+    /// Takes from `input` what the next event is made of. Ask again with the rest until it says `.needMore`, which
+    /// leaves nothing over.
+    package mutating func next(
+        _ input: Span<UInt8>
+    ) throws(HTTP2Error) -> (event: FrameEvent, consumed: Int) {
+        if let failure { throw failure }
+        do throws(HTTP2Error) {
+            var index = 0
+            while true {
+                if let event = try step(input, &index) { return (event, index) }
+                if index == input.count, needsInput { return (.needMore, index) }
+            }
+        } catch {
+            failure = error
+            kept = []
+            throw error
+        }
+    }
+
+    /// Whether the next step needs an octet; the end of a payload needs none.
+    private var needsInput: Bool {
+        switch position {
+        case .preface, .header, .padLength: true
+        case .payload(_, let due), .padding(_, let due): due > 0
+        case .content(_, let due, _): due > 0
+        }
+    }
+
+    private mutating func step(
+        _ input: Span<UInt8>, _ index: inout Int
+    ) throws(HTTP2Error) -> FrameEvent? {
+        switch position {
+        case .preface(let taken):
+            guard index < input.count else { return nil }
+            let octet = input[index]
+            guard octet == Self.clientPreface[taken] else {
+                throw .invalidPreface(octet: octet, offset: taken)
+            }
+            index &+= 1
+            position = taken &+ 1 < Self.clientPreface.count ? .preface(taken &+ 1) : .header
+            return nil
+        case .header:
+            while index < input.count {
+                let octet = input[index]
+                index &+= 1
+                if let header = headerParser.take(octet) { return try begin(header) }
+            }
+            return nil
+        case .payload(let header, let due):
+            return try takePayload(header, due, input, &index)
+        case .padLength(let header):
+            guard index < input.count else { return nil }
+            let padding = Int(input[index])
+            index &+= 1
+            let room = header.length &- 1
+            guard padding <= room else {
+                throw .paddingTooLong(.data, padding: padding, room: room)
+            }
+            position = .content(header, due: room &- padding, padding: padding)
+            return nil
+        case .content(let header, let due, let padding):
+            let count = min(due, input.count &- index)
+            let start = index
+            index &+= count
+            position =
+                count == due
+                ? .padding(header, due: padding) : .content(header, due: due &- count, padding: padding)
+            return count > 0 ? .content(header.stream, start..<index) : nil
+        case .padding(let header, let due):
+            let count = min(due, input.count &- index)
+            index &+= count
+            guard count == due else {
+                position = .padding(header, due: due &- count)
+                return nil
+            }
+            position = .header
+            return .dataEnded(header.stream, endsStream: header.flags.contains(.endStream))
+        }
+    }
+
+    // MARK: headers of frames
+
+    private mutating func begin(_ header: FrameHeader) throws(HTTP2Error) -> FrameEvent? {
+        try requireOrder(header)
+        guard header.length <= maximumFrameSize else {
+            throw .frameTooLarge(header.type, length: header.length, allowed: maximumFrameSize)
+        }
+        try FrameRule.validate(header)
+        try requireLeave(header)
+        guard header.type == .data else {
+            position = .payload(header, due: header.length)
+            return nil
+        }
+        position =
+            header.flags.contains(.padded)
+            ? .padLength(header) : .content(header, due: header.length, padding: 0)
+        return .dataBegan(header.stream, flowControlled: header.length)
+    }
+
+    /// SETTINGS comes first, and nothing but CONTINUATION inside a header block.
+    private mutating func requireOrder(_ header: FrameHeader) throws(HTTP2Error) {
+        if isFirstFrame {
+            guard header.type == .settings, !header.flags.contains(.ack) else {
+                throw .settingsExpected(header.type)
+            }
+            isFirstFrame = false
+        }
+        if let open = assembler.openStream {
+            guard header.type == .continuation, header.stream == open else {
+                throw .headerBlockInterrupted(open, by: header.type, on: header.stream)
+            }
+        } else if header.type == .continuation {
+            throw .unexpectedContinuation(header.stream)
+        }
+    }
+
+    /// Not every end may get every frame, nor one of every size.
+    private func requireLeave(_ header: FrameHeader) throws(HTTP2Error) {
+        switch header.type {
+        case .pushPromise where role == .server || !allowsPush: throw .pushNotAllowed
+        case .priorityUpdate where role == .client: throw .priorityUpdateFromServer
+        case .settings where header.length / 6 > limits.settingsCount:
+            throw .limitExceeded(.settingsCount, allowed: limits.settingsCount)
+        default: return
+        }
+    }
+
+    /// How much of a frame's payload is kept until it is whole.
+    private func keptLength(_ header: FrameHeader) -> Int {
+        switch header.type {
+        case .headers, .pushPromise, .continuation, .settings: header.length
+        case .rstStream, .ping, .windowUpdate: header.length
+        case .goAway: 8 &+ min(header.length &- 8, max(limits.debugOctets, 0))
+        case .priorityUpdate: 4 &+ min(header.length &- 4, max(limits.priorityOctets, 0))
+        default: 0
+        }
+    }
+
+    // MARK: payloads
+
+    /// A payload that is in the input as a whole is read where it lies.
+    private mutating func takePayload(
+        _ header: FrameHeader, _ due: Int, _ input: Span<UInt8>, _ index: inout Int
+    ) throws(HTTP2Error) -> FrameEvent? {
+        let count = min(due, input.count &- index)
+        let start = index
+        index &+= count
+        let wanted = keptLength(header)
+        if count == header.length {
+            position = .header
+            return try end(header, input.extracting(start..<(start &+ wanted)))
+        }
+        let room = wanted &- kept.count
+        kept.append(input, start..<(start &+ min(count, room)))
+        guard count == due else {
+            position = .payload(header, due: due &- count)
+            return nil
+        }
+        position = .header
+        let payload = kept
+        kept = []
+        return try end(header, payload.span)
+    }
+
+    /// A frame other than DATA has come in full.
+    private mutating func end(
+        _ header: FrameHeader, _ payload: Span<UInt8>
+    ) throws(HTTP2Error) -> FrameEvent? {
+        let stream = header.stream
+        switch header.type {
+        case .headers:
+            let endsStream = header.flags.contains(.endStream)
+            return try assembler.begin(
+                stream, .headers(endsStream: endsStream), payload.extracting(Self.fragment(header, payload)),
+                endsBlock: header.flags.contains(.endHeaders))
+        case .pushPromise:
+            let promised = StreamID(payload.number(at: header.padLengthCount))
+            guard promised.isServerInitiated else { throw .invalidPromisedStream(promised) }
+            return try assembler.begin(
+                stream, .pushPromise(promised: promised), payload.extracting(Self.fragment(header, payload)),
+                endsBlock: header.flags.contains(.endHeaders))
+        case .continuation:
+            return try assembler.goOn(payload, endsBlock: header.flags.contains(.endHeaders))
+        case .priority:
+            return header.length == 5
+                ? .priority(stream)
+                : .streamError(stream, .wrongLength(.priority, length: header.length))
+        case .rstStream:
+            return .reset(stream, HTTP2ErrorCode(rawValue: payload.number(at: 0)))
+        case .settings:
+            return header.flags.contains(.ack) ? .settingsAcknowledged : .settings(Self.settings(payload))
+        case .ping:
+            let octets = UInt64(payload.number(at: 0)) << 32 | UInt64(payload.number(at: 4))
+            return header.flags.contains(.ack) ? .pingAcknowledged(octets) : .ping(octets)
+        case .goAway:
+            return .goAway(
+                last: StreamID(payload.number(at: 0)), HTTP2ErrorCode(rawValue: payload.number(at: 4)),
+                debug: payload.octets(from: 8))
+        case .windowUpdate:
+            let increment = Int(payload.number(at: 0) & 0x7FFF_FFFF)
+            if increment > 0 { return .windowUpdate(stream, increment: increment) }
+            guard !stream.isConnection else { throw .zeroIncrement(stream) }
+            return .streamError(stream, .zeroIncrement(stream))
+        case .priorityUpdate:
+            let prioritized = StreamID(payload.number(at: 0))
+            guard !prioritized.isConnection else { throw .priorityUpdateOfConnection }
+            guard payload.count == header.length else { return .ignored(header.type, stream) }
+            return .priorityUpdate(prioritized, value: payload.octets(from: 4))
+        default:
+            return .ignored(header.type, stream)
+        }
+    }
+
+    /// Where in HEADERS or PUSH_PROMISE the part of a header block stands: the payload without what is in front and
+    /// behind.
+    private static func fragment(
+        _ header: FrameHeader, _ payload: Span<UInt8>
+    ) throws(HTTP2Error) -> Range<Int> {
+        let room = payload.count &- header.prefixLength
+        let padding = header.flags.contains(.padded) ? Int(payload[0]) : 0
+        guard padding <= room else {
+            throw .paddingTooLong(header.type, padding: padding, room: room)
+        }
+        return header.prefixLength..<(payload.count &- padding)
+    }
+
+    private static func settings(_ payload: Span<UInt8>) -> [Setting] {
+        stride(from: 0, to: payload.count &- 5, by: 6).map { start in
+            let identifier = UInt16(payload[start]) << 8 | UInt16(payload[start &+ 1])
+            return Setting(Setting.Identifier(rawValue: identifier), payload.number(at: start &+ 2))
+        }
+    }
+}
+
+extension Span where Element == UInt8 {
+    /// The four octets from `start` on as a number; the caller has checked that they are there.
+    fileprivate func number(at start: Int) -> UInt32 {
+        UInt32(self[start]) << 24 | UInt32(self[start &+ 1]) << 16 | UInt32(self[start &+ 2]) << 8
+            | UInt32(self[start &+ 3])
+    }
+
+    /// The octets from `start` on.
+    fileprivate func octets(from start: Int) -> [UInt8] {
+        var octets: [UInt8] = []
+        octets.append(self, start..<count)
+        return octets
+    }
+}

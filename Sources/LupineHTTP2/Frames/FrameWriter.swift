@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+
+/// Writes frames: RFC 9113 §4.1 and §6. It writes no padding and no priorities.
+///
+/// Lengths are the caller's to keep within the peer's SETTINGS_MAX_FRAME_SIZE; header blocks are cut here.
+package enum FrameWriter {
+    /// Writes a frame's header.
+    package static func header(
+        _ type: FrameType, length: Int, flags: FrameFlags = [], _ stream: StreamID, into output: inout [UInt8]
+    ) {
+        precondition(length >= 0 && length <= 0xFF_FFFF, "a frame has up to 2^24-1 octets, not \(length)")
+        let head: InlineArray<5, UInt8> = [
+            UInt8(truncatingIfNeeded: length >> 16), UInt8(truncatingIfNeeded: length >> 8),
+            UInt8(truncatingIfNeeded: length), type.rawValue, flags.rawValue,
+        ]
+        for index in head.indices { output.append(head[index]) }
+        append(stream.rawValue, to: &output)
+    }
+
+    /// Writes the header of a DATA frame, behind which the caller sends `length` octets of content itself.
+    package static func data(
+        _ stream: StreamID, length: Int, endsStream: Bool, into output: inout [UInt8]
+    ) {
+        header(.data, length: length, flags: endsStream ? .endStream : [], stream, into: &output)
+    }
+
+    /// Writes a header block: HEADERS, and CONTINUATION for what does not fit into it.
+    package static func headers(
+        _ stream: StreamID, block: Span<UInt8>, endsStream: Bool, maximumFrameSize: Int,
+        into output: inout [UInt8]
+    ) {
+        let first = min(block.count, maximumFrameSize)
+        var flags: FrameFlags = endsStream ? .endStream : []
+        if first == block.count { flags.insert(.endHeaders) }
+        header(.headers, length: first, flags: flags, stream, into: &output)
+        output.append(block, 0..<first)
+        continuations(stream, block, from: first, maximumFrameSize, into: &output)
+    }
+
+    /// Writes the header block of a promised request.
+    package static func pushPromise(
+        _ stream: StreamID, promised: StreamID, block: Span<UInt8>, maximumFrameSize: Int,
+        into output: inout [UInt8]
+    ) {
+        let first = min(block.count, maximumFrameSize &- 4)
+        header(
+            .pushPromise, length: first &+ 4, flags: first == block.count ? .endHeaders : [], stream,
+            into: &output)
+        append(promised.rawValue, to: &output)
+        output.append(block, 0..<first)
+        continuations(stream, block, from: first, maximumFrameSize, into: &output)
+    }
+
+    private static func continuations(
+        _ stream: StreamID, _ block: Span<UInt8>, from start: Int, _ maximumFrameSize: Int,
+        into output: inout [UInt8]
+    ) {
+        var start = start
+        while start < block.count {
+            let end = min(block.count, start &+ maximumFrameSize)
+            let flags: FrameFlags = end == block.count ? .endHeaders : []
+            header(.continuation, length: end &- start, flags: flags, stream, into: &output)
+            output.append(block, start..<end)
+            start = end
+        }
+    }
+
+    /// Ends a stream.
+    package static func reset(_ stream: StreamID, _ code: HTTP2ErrorCode, into output: inout [UInt8]) {
+        header(.rstStream, length: 4, stream, into: &output)
+        append(code.rawValue, to: &output)
+    }
+
+    /// Sets parameters.
+    package static func settings(_ settings: [Setting], into output: inout [UInt8]) {
+        header(.settings, length: settings.count &* 6, .connection, into: &output)
+        for setting in settings {
+            output.append(UInt8(truncatingIfNeeded: setting.identifier.rawValue >> 8))
+            output.append(UInt8(truncatingIfNeeded: setting.identifier.rawValue))
+            append(setting.value, to: &output)
+        }
+    }
+
+    /// Says that the peer's settings are in force.
+    package static func settingsAcknowledgement(into output: inout [UInt8]) {
+        header(.settings, length: 0, flags: .ack, .connection, into: &output)
+    }
+
+    /// Writes PING, or the answer to one.
+    package static func ping(_ octets: UInt64, isAcknowledgement: Bool, into output: inout [UInt8]) {
+        header(.ping, length: 8, flags: isAcknowledgement ? .ack : [], .connection, into: &output)
+        append(UInt32(truncatingIfNeeded: octets >> 32), to: &output)
+        append(UInt32(truncatingIfNeeded: octets), to: &output)
+    }
+
+    /// Ends the connection: the peer's streams up to `last` may still be answered.
+    package static func goAway(
+        last: StreamID, _ code: HTTP2ErrorCode, debug: Span<UInt8> = Span(), into output: inout [UInt8]
+    ) {
+        header(.goAway, length: 8 &+ debug.count, .connection, into: &output)
+        append(last.rawValue, to: &output)
+        append(code.rawValue, to: &output)
+        output.append(debug, debug.indices)
+    }
+
+    /// Gives the peer more room; `increment` is 1...2^31-1.
+    package static func windowUpdate(_ stream: StreamID, increment: Int, into output: inout [UInt8]) {
+        precondition((1...FlowWindow.largest).contains(increment), "no window grows by \(increment)")
+        header(.windowUpdate, length: 4, stream, into: &output)
+        append(UInt32(truncatingIfNeeded: increment), to: &output)
+    }
+
+    /// Tells the server how urgent a stream is (RFC 9218 §7.1).
+    package static func priorityUpdate(
+        _ stream: StreamID, value: Span<UInt8>, into output: inout [UInt8]
+    ) {
+        header(.priorityUpdate, length: 4 &+ value.count, .connection, into: &output)
+        append(stream.rawValue, to: &output)
+        output.append(value, value.indices)
+    }
+
+    private static func append(_ number: UInt32, to output: inout [UInt8]) {
+        output.append(UInt8(truncatingIfNeeded: number >> 24))
+        output.append(UInt8(truncatingIfNeeded: number >> 16))
+        output.append(UInt8(truncatingIfNeeded: number >> 8))
+        output.append(UInt8(truncatingIfNeeded: number))
+    }
+}

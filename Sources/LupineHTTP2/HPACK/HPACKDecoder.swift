@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+
+/// Decodes the header blocks of one direction of a connection, in their order: RFC 7541.
+///
+/// It takes whole blocks, whose octets whoever put them together has limited, and does work in proportion to them: an
+/// index that would take the list over a limit copies nothing. A list over a limit is decoded to its end without being
+/// kept, and then refused; the decoder stays good. After any other error the two tables differ, and every further block
+/// throws it again.
+package struct HPACKDecoder: Sendable {
+    /// The size of a dynamic table before any setting (RFC 9113 §6.5.2).
+    package static let initialTableSize = 4_096
+
+    private let limits: HPACKLimits
+    private var table = DynamicTable(maximumSize: initialTableSize)
+    /// What size updates may ask for: the acknowledged SETTINGS_HEADER_TABLE_SIZE.
+    private var tableSizeLimit = initialTableSize
+    /// The smallest limit since the last block, when the table was larger: the next block must say that it is heeded.
+    private var reduction: Int?
+    private var failure: HPACKError?
+
+    /// A decoder for a fresh connection.
+    package init(limits: HPACKLimits = HPACKLimits()) { self.limits = limits }
+
+    /// A decoder whose table has another size than the initial one without anybody having said so, as in Appendix C.
+    init(tableSize: Int) {
+        self.init()
+        table = DynamicTable(maximumSize: tableSize)
+        tableSizeLimit = tableSize
+    }
+
+    /// What the dynamic table counts for now.
+    package var tableSize: Int { table.size }
+    /// How many entries the dynamic table has.
+    package var tableCount: Int { table.count }
+
+    /// The peer has acknowledged a SETTINGS_HEADER_TABLE_SIZE.
+    package mutating func setTableSizeLimit(_ size: Int) {
+        tableSizeLimit = max(size, 0)
+        let lowest = min(tableSizeLimit, reduction ?? tableSizeLimit)
+        reduction = lowest < table.maximumSize ? lowest : nil
+    }
+
+    /// Decodes a block.
+    package mutating func decode(_ block: Span<UInt8>) throws(HPACKError) -> HeaderList {
+        if let failure { throw failure }
+        do throws(HPACKError) {
+            var list = HeaderList()
+            let refusal = try decode(block, into: &list)
+            if let refusal { throw refusal }
+            return list
+        } catch {
+            if !error.keepsTable { failure = error }
+            throw error
+        }
+    }
+
+    /// Returns why the list is refused, if it is.
+    private mutating func decode(
+        _ block: Span<UInt8>, into list: inout HeaderList
+    ) throws(HPACKError) -> HPACKError? {
+        var place = 0
+        try takeSizeUpdates(block, at: &place)
+        var refusal: HPACKError?
+        while place < block.count {
+            let found = try decodeField(block, at: &place, into: &list, isKept: refusal == nil)
+            if refusal == nil, let found {
+                refusal = found
+                list.removeAll()
+            }
+        }
+        return refusal
+    }
+
+    /// Size updates stand in front of all fields (RFC 7541 §4.2).
+    private mutating func takeSizeUpdates(_ block: Span<UInt8>, at place: inout Int) throws(HPACKError) {
+        while place < block.count, block[place] & 0xE0 == 0x20 {
+            let size = try HPACKInteger.decode(block, at: &place, prefix: 5)
+            guard size <= tableSizeLimit else {
+                throw .sizeUpdateTooLarge(size, allowed: tableSizeLimit)
+            }
+            // The first one says that the reduction is heeded; the table may grow again after it.
+            if let reduction, size > reduction { throw .missingSizeUpdate(allowed: reduction) }
+            reduction = nil
+            table.resize(to: size)
+        }
+        if let reduction { throw .missingSizeUpdate(allowed: reduction) }
+    }
+
+    /// Decodes one field. Returns why it cannot be kept in the list, if so.
+    @inline(__always)
+    private mutating func decodeField(
+        _ block: Span<UInt8>, at place: inout Int, into list: inout HeaderList, isKept: Bool
+    ) throws(HPACKError) -> HPACKError? {
+        let first = block[place]
+        if first & 0x80 != 0 {
+            let entry = try entry(at: HPACKInteger.decode(block, at: &place, prefix: 7))
+            guard isKept else { return nil }
+            if let refusal = refusal(of: entry.size, in: list) { return refusal }
+            list.append(entry)
+            return nil
+        }
+        if first & 0x40 != 0 {
+            return try decodeLiteral(block, at: &place, prefix: 6, .incremental, into: &list, isKept)
+        }
+        if first & 0x20 != 0 { throw .misplacedSizeUpdate }
+        let indexing = first & 0x10 != 0 ? HeaderList.Indexing.never : .without
+        return try decodeLiteral(block, at: &place, prefix: 4, indexing, into: &list, isKept)
+    }
+
+    private mutating func decodeLiteral(
+        _ block: Span<UInt8>, at place: inout Int, prefix: Int, _ indexing: HeaderList.Indexing,
+        into list: inout HeaderList, _ isKept: Bool
+    ) throws(HPACKError) -> HPACKError? {
+        let start = list.octets.count
+        let index = try HPACKInteger.decode(block, at: &place, prefix: prefix)
+        let named = index == 0 ? nil : try entry(at: index)
+        try list.withOctets { octets throws(HPACKError) in
+            if let named {
+                octets.append(contentsOf: named.octets[named.name])
+            } else {
+                try Self.decodeString(block, at: &place, into: &octets)
+            }
+        }
+        let nameCount = list.octets.count &- start
+        try list.withOctets { octets throws(HPACKError) in
+            try Self.decodeString(block, at: &place, into: &octets)
+        }
+        let count = list.octets.count &- start
+        if indexing == .incremental {
+            table.insert(TableEntry(octets: Array(list.octets[start...]), nameCount: nameCount))
+        }
+        let longest = max(nameCount, count &- nameCount)
+        let refusal =
+            longest > limits.stringOctets
+            ? HPACKError.limitExceeded(.stringOctets, allowed: limits.stringOctets)
+            : refusal(of: TableEntry.overhead &+ count, in: list, octetsBefore: start)
+        if isKept, refusal == nil {
+            list.appendField(from: start, nameCount: nameCount, indexing: indexing)
+        } else {
+            list.removeOctets(from: start)
+        }
+        return refusal
+    }
+
+    /// Why a field of that size does not go into the list any more, if so.
+    private func refusal(of size: Int, in list: HeaderList, octetsBefore: Int? = nil) -> HPACKError? {
+        guard list.count < limits.fieldCount else {
+            return .limitExceeded(.fieldCount, allowed: limits.fieldCount)
+        }
+        let taken = (octetsBefore ?? list.octets.count) &+ list.count &* TableEntry.overhead
+        guard size <= limits.listOctets &- taken else {
+            return .limitExceeded(.listOctets, allowed: limits.listOctets)
+        }
+        return nil
+    }
+
+    private func entry(at index: Int) throws(HPACKError) -> TableEntry {
+        guard let entry = StaticTable.entry(at: index) ?? table.entry(at: index) else {
+            throw .invalidIndex(index)
+        }
+        return entry
+    }
+
+    /// A string literal (RFC 7541 §5.2).
+    private static func decodeString(
+        _ block: Span<UInt8>, at place: inout Int, into octets: inout [UInt8]
+    ) throws(HPACKError) {
+        guard place < block.count else { throw .truncated }
+        let isCoded = block[place] & 0x80 != 0
+        let count = try HPACKInteger.decode(block, at: &place, prefix: 7)
+        guard count <= block.count &- place else { throw .truncated }
+        let text = block.extracting(place..<(place &+ count))
+        place &+= count
+        if isCoded {
+            try HuffmanDecoder.decode(text, into: &octets)
+        } else {
+            octets.append(text, text.indices)
+        }
+    }
+}

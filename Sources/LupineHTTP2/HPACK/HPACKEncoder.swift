@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+
+/// Encodes the header blocks of one direction of a connection, in their order: RFC 7541.
+///
+/// A field that is in a table is sent as its index; another one enters the dynamic table, unless its list says
+/// otherwise, it is sensitive, or it would take the place of nearly everything else. Strings are Huffman-coded where that
+/// is not longer.
+package struct HPACKEncoder: Sendable {
+    /// A cookie of fewer octets is never indexed: it could be guessed by watching the length of blocks (RFC 7541 §7.1.3).
+    package static let shortCookieOctets = 20
+
+    /// Whether strings may be Huffman-coded.
+    package var usesHuffman = true
+    /// The largest dynamic table that this end keeps, whatever the peer allows.
+    private let ownLimit: Int
+    private var table: DynamicTable
+    private var index = FieldIndex()
+    /// The sizes that the next block must announce: the smallest since the last block, and the present one.
+    private var update: (smallest: Int, present: Int)?
+
+    /// An encoder for a fresh connection, whose peer keeps a table of 4,096 octets.
+    package init(tableSizeLimit: Int = HPACKDecoder.initialTableSize) {
+        ownLimit = max(tableSizeLimit, 0)
+        table = DynamicTable(maximumSize: HPACKDecoder.initialTableSize)
+        setTableSizeLimit(HPACKDecoder.initialTableSize)
+    }
+
+    /// An encoder whose table has another size than the initial one without anybody having said so, as in Appendix C.
+    init(tableSize: Int, usesHuffman: Bool) {
+        ownLimit = tableSize
+        table = DynamicTable(maximumSize: tableSize)
+        self.usesHuffman = usesHuffman
+    }
+
+    /// What the dynamic table counts for now.
+    package var tableSize: Int { table.size }
+    /// How many entries the dynamic table has.
+    package var tableCount: Int { table.count }
+
+    /// The peer has set SETTINGS_HEADER_TABLE_SIZE; the next block tells it what is used of that.
+    package mutating func setTableSizeLimit(_ size: Int) {
+        let size = min(max(size, 0), ownLimit)
+        guard size != table.maximumSize else { return }
+        evict { $0.size > size }
+        table.resize(to: size)
+        update = (min(size, update?.smallest ?? size), size)
+    }
+
+    /// Writes a list as a header block.
+    package mutating func encode(_ list: HeaderList, into output: inout [UInt8]) {
+        encodeSizeUpdates(into: &output)
+        let octets = list.octets.span
+        for position in list.indices {
+            encode(
+                name: octets.extracting(list.nameRange(at: position)),
+                value: octets.extracting(list.valueRange(at: position)),
+                list.indexing(at: position), into: &output)
+        }
+    }
+
+    /// At most two: the smallest size that the table had meanwhile, and the present one (RFC 7541 §4.2).
+    private mutating func encodeSizeUpdates(into output: inout [UInt8]) {
+        guard let (smallest, present) = update else { return }
+        update = nil
+        if smallest < present {
+            HPACKInteger.encode(smallest, prefix: 5, pattern: 0x20, into: &output)
+        }
+        HPACKInteger.encode(present, prefix: 5, pattern: 0x20, into: &output)
+    }
+
+    private mutating func encode(
+        name: Span<UInt8>, value: Span<UInt8>, _ wanted: HeaderList.Indexing, into output: inout [UInt8]
+    ) {
+        let hash = FieldHash(name: name, value: value)
+        let indexing = Self.isSensitive(name, value) ? .never : wanted
+        if indexing != .never, let found = indexOfField(hash, name, value) {
+            return HPACKInteger.encode(found, prefix: 7, pattern: 0x80, into: &output)
+        }
+        let nameIndex = indexOfName(hash, name)
+        let size = TableEntry.overhead &+ name.count &+ value.count
+        switch indexing {
+        case .incremental where size <= table.maximumSize &- table.maximumSize / 4:
+            encodeLiteral(nameIndex, prefix: 6, pattern: 0x40, name, value, into: &output)
+            insert(name, value, size, hash)
+        case .incremental, .without:
+            encodeLiteral(nameIndex, prefix: 4, pattern: 0x00, name, value, into: &output)
+        case .never:
+            encodeLiteral(nameIndex, prefix: 4, pattern: 0x10, name, value, into: &output)
+        }
+    }
+
+    /// Fields whose values are credentials, or short enough to be guessed.
+    private static func isSensitive(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool {
+        switch name.count {
+        case 6: value.count < shortCookieOctets && name.isText("cookie")
+        case 10: value.count < shortCookieOctets && name.isText("set-cookie")
+        case 13: name.isText("authorization")
+        case 19: name.isText("proxy-authorization")
+        default: false
+        }
+    }
+
+    // MARK: the tables
+
+    private func indexOfField(_ hash: FieldHash, _ name: Span<UInt8>, _ value: Span<UInt8>) -> Int? {
+        if let index = StaticTable.index.entry(withField: hash), let entry = StaticTable.entry(at: index),
+            entry.hasName(name), entry.hasValue(value)
+        {
+            return index
+        }
+        if let number = index.entry(withField: hash), let entry = table.entry(numbered: number),
+            entry.hasName(name), entry.hasValue(value)
+        {
+            return table.index(ofNumber: number)
+        }
+        return nil
+    }
+
+    private func indexOfName(_ hash: FieldHash, _ name: Span<UInt8>) -> Int? {
+        if let index = StaticTable.index.entry(withName: hash), let entry = StaticTable.entry(at: index),
+            entry.hasName(name)
+        {
+            return index
+        }
+        if let number = index.entry(withName: hash), let entry = table.entry(numbered: number),
+            entry.hasName(name)
+        {
+            return table.index(ofNumber: number)
+        }
+        return nil
+    }
+
+    private mutating func insert(
+        _ name: Span<UInt8>, _ value: Span<UInt8>, _ size: Int, _ hash: FieldHash
+    ) {
+        evict { $0.mustEvict(for: size) }
+        var octets: [UInt8] = []
+        octets.reserveCapacity(name.count &+ value.count)
+        octets.append(name, name.indices)
+        octets.append(value, value.indices)
+        table.insert(TableEntry(octets: octets, nameCount: name.count))
+        index.insert(hash, table.newest)
+    }
+
+    /// Takes entries out of the table and its index, the oldest first, as long as `mustEvict` says so.
+    private mutating func evict(while mustEvict: (DynamicTable) -> Bool) {
+        while mustEvict(table), let (number, entry) = table.evictOldest() {
+            index.remove(FieldHash(entry), number)
+        }
+    }
+
+    // MARK: representations
+
+    private func encodeLiteral(
+        _ nameIndex: Int?, prefix: Int, pattern: UInt8, _ name: Span<UInt8>, _ value: Span<UInt8>,
+        into output: inout [UInt8]
+    ) {
+        HPACKInteger.encode(nameIndex ?? 0, prefix: prefix, pattern: pattern, into: &output)
+        if nameIndex == nil { encodeString(name, into: &output) }
+        encodeString(value, into: &output)
+    }
+
+    private func encodeString(_ text: Span<UInt8>, into output: inout [UInt8]) {
+        if usesHuffman, !text.isEmpty {
+            let count = HuffmanCode.encodedCount(text)
+            if count <= text.count {
+                HPACKInteger.encode(count, prefix: 7, pattern: 0x80, into: &output)
+                return HuffmanCode.encode(text, count: count, into: &output)
+            }
+        }
+        HPACKInteger.encode(text.count, prefix: 7, pattern: 0x00, into: &output)
+        output.append(text, text.indices)
+    }
+}
+
+extension Span where Element == UInt8 {
+    /// Whether the octets are those of a text.
+    func isText(_ text: String) -> Bool {
+        let wanted = text.utf8.span
+        guard count == wanted.count else { return false }
+        for index in indices where self[index] != wanted[index] { return false }
+        return true
+    }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+
+/// Integers with a prefix of 1 to 8 bits: RFC 7541 §5.1.
+enum HPACKInteger {
+    /// The largest integer that is taken. No index, length or table size that makes sense is larger.
+    static let largest = Int(Int32.max)
+    /// How many octets may follow the prefix: five hold 35 bits.
+    private static let mostOctets = 5
+
+    /// Reads the integer whose prefix is the low `prefix` bits of the octet at `place`, and moves `place` behind it.
+    @inline(__always)
+    static func decode(
+        _ bytes: Span<UInt8>, at place: inout Int, prefix: Int
+    ) throws(HPACKError) -> Int {
+        guard place < bytes.count else { throw .truncated }
+        let mask = (1 &<< prefix) &- 1
+        let value = Int(bytes[place]) & mask
+        place &+= 1
+        return value < mask ? value : try decodeRest(bytes, at: &place, from: value)
+    }
+
+    private static func decodeRest(
+        _ bytes: Span<UInt8>, at place: inout Int, from prefix: Int
+    ) throws(HPACKError) -> Int {
+        var value = prefix
+        for position in 0..<mostOctets {
+            guard place < bytes.count else { throw .truncated }
+            let octet = bytes[place]
+            place &+= 1
+            // At most 255 + 127 << 28 after five octets, which is far from overflowing.
+            value &+= Int(octet & 0x7F) &<< (7 &* position)
+            guard value <= largest else { throw .integerOverflow }
+            if octet & 0x80 == 0 { return value }
+        }
+        throw .integerOverflow
+    }
+
+    /// Writes an integer that is not negative; `pattern` is the bits of the first octet in front of the prefix.
+    static func encode(_ value: Int, prefix: Int, pattern: UInt8, into output: inout [UInt8]) {
+        let mask = (1 &<< prefix) &- 1
+        guard value >= mask else { return output.append(pattern | UInt8(truncatingIfNeeded: value)) }
+        output.append(pattern | UInt8(truncatingIfNeeded: mask))
+        var rest = value &- mask
+        while rest >= 0x80 {
+            output.append(0x80 | UInt8(truncatingIfNeeded: rest & 0x7F))
+            rest >>= 7
+        }
+        output.append(UInt8(truncatingIfNeeded: rest))
+    }
+}

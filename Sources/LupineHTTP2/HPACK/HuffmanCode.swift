@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+
+/// The code of RFC 7541, Appendix B, and strings written in it.
+///
+/// The code is canonical: sorted by length and then by symbol, each code is the one before it plus one, widened with zeros.
+/// The lengths therefore say everything, and the codes are derived from them once.
+enum HuffmanCode {
+    /// The symbol that ends a string; it may never be written, but its bits are what padding is made of.
+    static let endOfString = 256
+
+    /// Bits of the code of each octet, and of EOS.
+    static let lengths: [UInt8] = [
+        // 00-1F
+        13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28,
+        28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 28,
+        // SP ! " # $ % & ' ( ) * + , - . /
+        6, 10, 10, 12, 13, 6, 8, 11, 10, 10, 8, 11, 8, 6, 6, 6,
+        // 0-9 : ; < = > ?
+        5, 5, 5, 6, 6, 6, 6, 6, 6, 6, 7, 8, 15, 6, 12, 10,
+        // @ A-O
+        13, 6, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7,
+        // P-Z [ \ ] ^ _
+        7, 7, 7, 7, 7, 7, 7, 7, 8, 7, 8, 13, 19, 13, 14, 6,
+        // ` a-o
+        15, 5, 6, 5, 6, 5, 6, 6, 6, 5, 7, 7, 6, 6, 6, 5,
+        // p-z { | } ~ DEL
+        6, 7, 6, 5, 5, 6, 7, 7, 7, 7, 7, 15, 11, 14, 13, 28,
+        // 80-BF
+        20, 22, 20, 20, 22, 22, 22, 23, 22, 23, 23, 23, 23, 23, 24, 23,
+        24, 24, 22, 23, 24, 23, 23, 23, 23, 21, 22, 23, 22, 23, 23, 24,
+        22, 21, 20, 22, 22, 23, 23, 21, 23, 22, 22, 24, 21, 22, 23, 23,
+        21, 21, 22, 21, 23, 22, 23, 23, 20, 22, 22, 22, 23, 22, 22, 23,
+        // C0-FF
+        26, 26, 20, 19, 22, 23, 22, 25, 26, 26, 26, 27, 27, 26, 24, 25,
+        19, 21, 26, 27, 27, 26, 27, 24, 21, 21, 26, 26, 28, 27, 27, 27,
+        20, 24, 20, 21, 22, 21, 21, 23, 22, 22, 25, 25, 24, 24, 26, 23,
+        26, 27, 26, 26, 27, 27, 27, 27, 27, 28, 27, 27, 27, 27, 27, 26,
+        // EOS
+        30,
+    ]
+
+    /// The code of each symbol, in its low bits.
+    static let codes: [UInt32] = {
+        var codes = [UInt32](repeating: 0, count: lengths.count)
+        var code: UInt32 = 0
+        for length in 1...30 {
+            for symbol in lengths.indices where Int(lengths[symbol]) == length {
+                codes[symbol] = code
+                code &+= 1
+            }
+            code <<= 1
+        }
+        return codes
+    }()
+
+    /// How many octets the octets in `range` take when they are coded, padding included.
+    static func encodedCount(_ bytes: Span<UInt8>) -> Int {
+        let lengths = lengths.span
+        var bits = 0
+        for index in bytes.indices { bits &+= Int(lengths[Int(bytes[index])]) }
+        return (bits &+ 7) >> 3
+    }
+
+    /// Writes octets in the code, the last octet filled up with ones; `count` is what `encodedCount` says of them.
+    static func encode(_ bytes: Span<UInt8>, count: Int, into output: inout [UInt8]) {
+        let lengths = lengths.span
+        let codes = codes.span
+        output.append(addingCapacity: count) { output in
+            var bits: UInt64 = 0
+            var pending = 0
+            for index in bytes.indices {
+                let symbol = Int(bytes[index])
+                // At most 7 bits are pending, and no code has more than 30.
+                bits = bits &<< UInt64(lengths[symbol]) | UInt64(codes[symbol])
+                pending &+= Int(lengths[symbol])
+                while pending >= 8 {
+                    pending &-= 8
+                    output.append(UInt8(truncatingIfNeeded: bits &>> pending))
+                }
+            }
+            if pending > 0 {
+                let padding = 8 &- pending
+                let ones = (1 as UInt64) &<< padding &- 1
+                output.append(UInt8(truncatingIfNeeded: bits &<< padding | ones))
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+
+/// Reads strings in the Huffman code, four bits at a step: RFC 7541 §5.2.
+///
+/// A state is a node of the code's tree: 257 symbols make 256 nodes that are no leaves. For each node and each four bits the
+/// table says at which node they end and which symbol they complete; no code has fewer than five bits, so there is at
+/// most one.
+enum HuffmanDecoder {
+    /// Bits 0-7 of a step: the next node. Bits 8-15: the symbol, when `hasSymbol` is set.
+    private static let hasSymbol: UInt32 = 1 << 16
+    /// The bits complete the code of EOS.
+    private static let isEndOfString: UInt32 = 1 << 17
+
+    /// What a string that ends at a node ended in.
+    private enum Ending: Sendable {
+        case complete, notOnes, tooLong
+    }
+
+    private struct Tables: Sendable {
+        var steps: [UInt32]
+        var endings: [Ending]
+    }
+
+    private static let tables = makeTables()
+
+    /// Adds the text that `bytes` are the code of.
+    static func decode(_ bytes: Span<UInt8>, into output: inout [UInt8]) throws(HPACKError) {
+        let tables = tables
+        let steps = tables.steps.span
+        var node = 0
+        var failed = false
+        // A symbol has at least five bits.
+        output.append(addingCapacity: bytes.count &* 8 / 5) { output in
+            for index in bytes.indices {
+                let octet = Int(bytes[index])
+                let high = steps[node &<< 4 | octet &>> 4]
+                if high & hasSymbol != 0 { output.append(UInt8(truncatingIfNeeded: high &>> 8)) }
+                let low = steps[Int(high & 0xFF) &<< 4 | octet & 0x0F]
+                if low & hasSymbol != 0 { output.append(UInt8(truncatingIfNeeded: low &>> 8)) }
+                if (high | low) & isEndOfString != 0 {
+                    failed = true
+                    return
+                }
+                node = Int(low & 0xFF)
+            }
+        }
+        if failed { throw .endOfStringInText }
+        switch tables.endings[node] {
+        case .complete: return
+        case .notOnes: throw .paddingNotOnes
+        case .tooLong: throw .paddingTooLong
+        }
+    }
+
+    // MARK: the tables
+
+    /// What the edge from a node leads to.
+    private enum Edge {
+        case none
+        case node(Int)
+        case symbol(Int)
+    }
+
+    private static func makeTables() -> Tables {
+        let edges = makeTree()
+        var steps: [UInt32] = []
+        for node in edges.indices {
+            for bits in 0..<16 { steps.append(step(from: node, bits, edges)) }
+        }
+        return Tables(steps: steps, endings: endings(edges))
+    }
+
+    /// The code's tree: for each node the edges for 0 and 1. Node 0 is the root.
+    private static func makeTree() -> [[Edge]] {
+        var edges: [[Edge]] = [[.none, .none]]
+        for symbol in HuffmanCode.lengths.indices {
+            let code = HuffmanCode.codes[symbol]
+            var node = 0
+            for position in stride(from: Int(HuffmanCode.lengths[symbol]) - 1, through: 0, by: -1) {
+                let bit = Int(code >> UInt32(position) & 1)
+                if position == 0 {
+                    edges[node][bit] = .symbol(symbol)
+                } else if case .node(let next) = edges[node][bit] {
+                    node = next
+                } else {
+                    edges.append([.none, .none])
+                    edges[node][bit] = .node(edges.count - 1)
+                    node = edges.count - 1
+                }
+            }
+        }
+        return edges
+    }
+
+    private static func step(from start: Int, _ bits: Int, _ edges: [[Edge]]) -> UInt32 {
+        var node = start
+        var found: UInt32 = 0
+        for position in [3, 2, 1, 0] {
+            switch edges[node][bits >> position & 1] {
+            case .node(let next): node = next
+            case .symbol(HuffmanCode.endOfString): return isEndOfString
+            case .symbol(let symbol):
+                found = hasSymbol | UInt32(symbol) << 8
+                node = 0
+            // The code is complete: every path ends in a symbol.
+            case .none: return isEndOfString
+            }
+        }
+        return found | UInt32(node)
+    }
+
+    /// A string may end at the root, or at most seven ones away from it: these are the first bits of EOS.
+    private static func endings(_ edges: [[Edge]]) -> [Ending] {
+        var endings = [Ending](repeating: .notOnes, count: edges.count)
+        var node = 0
+        var ones = 0
+        while true {
+            endings[node] = ones <= 7 ? .complete : .tooLong
+            guard case .node(let next) = edges[node][1] else { return endings }
+            node = next
+            ones += 1
+        }
+    }
+}

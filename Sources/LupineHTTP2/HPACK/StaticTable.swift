@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+
+/// The static table: RFC 7541, Appendix A. Its first entry has index 1.
+enum StaticTable {
+    static let count = 61
+
+    /// The entry with that index; nil when it is no index of this table.
+    @inline(__always)
+    static func entry(at index: Int) -> TableEntry? {
+        index >= 1 && index <= count ? entries[index &- 1] : nil
+    }
+
+    static let entries: [TableEntry] = fields.map { name, value in
+        TableEntry(octets: Array(name.utf8) + Array(value.utf8), nameCount: name.utf8.count)
+    }
+
+    /// The indices of all entries, by what they hold.
+    static let index: FieldIndex = {
+        var index = FieldIndex()
+        // The first of several entries with one name is the name's index.
+        for position in entries.indices.reversed() {
+            index.insert(FieldHash(entries[position]), position &+ 1)
+        }
+        return index
+    }()
+
+    private static let fields: [(String, String)] = [
+        (":authority", ""),
+        (":method", "GET"),
+        (":method", "POST"),
+        (":path", "/"),
+        (":path", "/index.html"),
+        (":scheme", "http"),
+        (":scheme", "https"),
+        (":status", "200"),
+        (":status", "204"),
+        (":status", "206"),
+        (":status", "304"),
+        (":status", "400"),
+        (":status", "404"),
+        (":status", "500"),
+        ("accept-charset", ""),
+        ("accept-encoding", "gzip, deflate"),
+        ("accept-language", ""),
+        ("accept-ranges", ""),
+        ("accept", ""),
+        ("access-control-allow-origin", ""),
+        ("age", ""),
+        ("allow", ""),
+        ("authorization", ""),
+        ("cache-control", ""),
+        ("content-disposition", ""),
+        ("content-encoding", ""),
+        ("content-language", ""),
+        ("content-length", ""),
+        ("content-location", ""),
+        ("content-range", ""),
+        ("content-type", ""),
+        ("cookie", ""),
+        ("date", ""),
+        ("etag", ""),
+        ("expect", ""),
+        ("expires", ""),
+        ("from", ""),
+        ("host", ""),
+        ("if-match", ""),
+        ("if-modified-since", ""),
+        ("if-none-match", ""),
+        ("if-range", ""),
+        ("if-unmodified-since", ""),
+        ("last-modified", ""),
+        ("link", ""),
+        ("location", ""),
+        ("max-forwards", ""),
+        ("proxy-authenticate", ""),
+        ("proxy-authorization", ""),
+        ("range", ""),
+        ("referer", ""),
+        ("refresh", ""),
+        ("retry-after", ""),
+        ("server", ""),
+        ("set-cookie", ""),
+        ("strict-transport-security", ""),
+        ("transfer-encoding", ""),
+        ("user-agent", ""),
+        ("vary", ""),
+        ("via", ""),
+        ("www-authenticate", ""),
+    ]
+}

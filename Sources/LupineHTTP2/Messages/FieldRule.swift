@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+
+/// Which fields an HTTP/2 message may have: RFC 9113 §8.2.
+enum FieldRule {
+    /// Throws unless a received field may stand in a message: a name in small letters, a value without control
+    /// characters and blanks around it, and nothing about the connection.
+    static func validate(name: Span<UInt8>, value: Span<UInt8>) throws(MessageError) {
+        guard FieldName.isName(name) else { throw .invalidName(Excerpt(name)) }
+        for index in name.indices where name[index] &- 0x41 < 26 { throw .capitalInName(Excerpt(name)) }
+        guard isValue(value) else { throw .invalidValue(name: Excerpt(name)) }
+        if isConnectionField(name) { throw .connectionField(Excerpt(name)) }
+        if name.isText("te"), !value.isText("trailers") { throw .invalidTE(Excerpt(value)) }
+    }
+
+    /// Whether a value is one, for fields and pseudo-fields alike.
+    static func isValue(_ value: Span<UInt8>) -> Bool {
+        guard Fields.isValue(value) else { return false }
+        return value.isEmpty || (!isBlank(value[0]) && !isBlank(value[value.count &- 1]))
+    }
+
+    private static func isBlank(_ octet: UInt8) -> Bool { octet == 0x20 || octet == 0x09 }
+
+    /// Whether a name, in small letters, is that of a field about the connection (§8.2.2).
+    static func isConnectionField(_ name: Span<UInt8>) -> Bool {
+        switch name.count {
+        case 7: name.isText("upgrade")
+        case 10: name.isText("connection") || name.isText("keep-alive")
+        case 16: name.isText("proxy-connection")
+        case 17: name.isText("transfer-encoding")
+        default: false
+        }
+    }
+
+    /// The number that all `content-length` values agree on; nil when there is none.
+    static func contentLength(_ fields: Fields) throws(MessageError) -> Int64? {
+        var agreed: Int64?
+        var next = fields.firstIndex(of: .contentLength)
+        while let index = next {
+            let length = try fields.withValue(at: index) { value throws(MessageError) in
+                guard let length = number(value), agreed == nil || agreed == length else {
+                    throw .invalidContentLength(Excerpt(value))
+                }
+                return length
+            }
+            agreed = length
+            next = fields.firstIndex(of: .contentLength, from: index &+ 1)
+        }
+        return agreed
+    }
+
+    /// Digits and nothing else, and not more than fit.
+    private static func number(_ digits: Span<UInt8>) -> Int64? {
+        guard !digits.isEmpty else { return nil }
+        var number: Int64 = 0
+        for index in digits.indices {
+            let digit = digits[index] &- 0x30
+            let (tens, tooMany) = number.multipliedReportingOverflow(by: 10)
+            let (sum, tooMuch) = tens.addingReportingOverflow(Int64(digit))
+            guard digit < 10, !tooMany, !tooMuch else { return nil }
+            number = sum
+        }
+        return number
+    }
+}

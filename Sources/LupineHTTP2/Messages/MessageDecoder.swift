@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+
+package import LupineHTTP
+
+/// A request as it came: what HTTP/1.1's head says of it, and what only HTTP/2 does.
+package struct ReceivedRequest: Hashable, Sendable {
+    /// The head. `Host` is among its fields, whether it came so or as `:authority`.
+    package var head: RequestHead
+    /// The scheme; nil for CONNECT.
+    package var scheme: String?
+    /// The protocol that an extended CONNECT asks for (RFC 8441 §4).
+    package var `protocol`: String?
+    /// What `content-length` says.
+    package var contentLength: Int64?
+}
+
+/// Makes heads of header lists, and refuses the malformed ones: RFC 9113 §8.2 and §8.3.
+package enum MessageDecoder {
+    /// The head of a response, which may be an interim one.
+    package static func response(_ list: HeaderList) throws(MessageError) -> ResponseHead {
+        let pseudo = try PseudoFields(list, in: .response)
+        let fields = try pseudo.fields(of: list)
+        guard let range = pseudo[.status] else { throw .missingPseudoField(":status") }
+        let digits = list.octets.span.extracting(range)
+        var code = 0
+        for index in digits.indices {
+            guard digits.count == 3, digits[index] &- 0x30 < 10 else { break }
+            code = code &* 10 &+ Int(digits[index] &- 0x30)
+        }
+        guard (100...999).contains(code) else {
+            throw .invalidPseudoField(":status", Excerpt(digits))
+        }
+        return ResponseHead(status: Status(code), fields: fields)
+    }
+
+    /// The trailers of a message. Fields that may not stand there are left out (RFC 9110 §6.5.1).
+    package static func trailers(_ list: HeaderList) throws(MessageError) -> Fields {
+        let pseudo = try PseudoFields(list, in: .trailers)
+        return TrailerRule.allowed(try pseudo.fields(of: list))
+    }
+
+    /// The head of a request. `allowsProtocol` says whether this end has allowed extended CONNECT.
+    package static func request(
+        _ list: HeaderList, allowsProtocol: Bool = false
+    ) throws(MessageError) -> ReceivedRequest {
+        let pseudo = try PseudoFields(list, in: .request)
+        let octets = list.octets.span
+        let fields = try pseudo.fields(of: list)
+        guard let methodRange = pseudo[.method] else { throw .missingPseudoField(":method") }
+        let method = try method(octets.extracting(methodRange))
+        var request = ReceivedRequest(
+            head: RequestHead(method: method, target: .asterisk, fields: fields),
+            contentLength: try FieldRule.contentLength(fields))
+        if pseudo[.protocol] != nil {
+            guard allowsProtocol, method == .connect else {
+                throw .unexpectedPseudoField(Excerpt(":protocol"))
+            }
+        }
+        if method == .connect, pseudo[.protocol] == nil {
+            try requireTunnel(pseudo)
+            guard let authority = pseudo[.authority] else { throw .missingPseudoField(":authority") }
+            request.head.target = try target(
+                octets.text(authority), as: .connect, of: ":authority", octets.extracting(authority))
+        } else {
+            guard let scheme = pseudo[.scheme] else { throw .missingPseudoField(":scheme") }
+            guard let path = pseudo[.path] else { throw .missingPseudoField(":path") }
+            request.scheme = try schemeText(octets.extracting(scheme))
+            request.protocol = pseudo[.protocol].map { octets.text($0) }
+            // The target of an extended CONNECT has the form of any other method's.
+            let other = pseudo[.protocol] == nil ? method : .get
+            request.head.target = try originTarget(octets.text(path), other, octets.extracting(path))
+        }
+        try setHost(pseudo[.authority].map { Array(list.octets[$0]) }, &request.head.fields)
+        return request
+    }
+
+    // MARK: the parts
+
+    private static func method(_ token: Span<UInt8>) throws(MessageError) -> Method {
+        do throws(HTTPError) { return try Method(token.text(token.indices)) } catch {
+            throw .invalidPseudoField(":method", Excerpt(token))
+        }
+    }
+
+    /// A tunnel has an authority, and neither a scheme nor a path (§8.5).
+    private static func requireTunnel(_ pseudo: PseudoFields) throws(MessageError) {
+        if pseudo[.scheme] != nil { throw .unexpectedPseudoField(Excerpt(":scheme")) }
+        if pseudo[.path] != nil { throw .unexpectedPseudoField(Excerpt(":path")) }
+    }
+
+    /// RFC 3986 §3.1.
+    private static func schemeText(_ scheme: Span<UInt8>) throws(MessageError) -> String {
+        var isValid = !scheme.isEmpty && (scheme[0] | 0x20) &- 0x61 < 26
+        for index in scheme.indices {
+            switch scheme[index] {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2B, 0x2D, 0x2E: continue
+            default: isValid = false
+            }
+        }
+        guard isValid else { throw .invalidPseudoField(":scheme", Excerpt(scheme)) }
+        return scheme.text(scheme.indices)
+    }
+
+    /// `:path` is a path with perhaps a query, or the asterisk of OPTIONS (§8.3.1).
+    private static func originTarget(
+        _ path: String, _ method: Method, _ octets: Span<UInt8>
+    ) throws(MessageError) -> RequestTarget {
+        let target = try target(path, as: method, of: ":path", octets)
+        switch target {
+        case .origin, .asterisk: return target
+        case .absolute, .authority: throw .invalidPseudoField(":path", Excerpt(octets))
+        }
+    }
+
+    private static func target(
+        _ text: String, as method: Method, of name: String, _ octets: Span<UInt8>
+    ) throws(MessageError) -> RequestTarget {
+        for index in octets.indices where octets[index] &- 0x21 >= 0x5E {
+            throw .invalidPseudoField(name, Excerpt(octets))
+        }
+        do throws(HTTPError) { return try RequestTarget.parsed(text, method: method) } catch {
+            throw .invalidPseudoField(name, Excerpt(octets))
+        }
+    }
+
+    /// `:authority` becomes `Host`, in front of all fields; with both, they are the same (§8.3.1).
+    private static func setHost(_ authority: [UInt8]?, _ fields: inout Fields) throws(MessageError) {
+        let hosts = fields.indices(of: .host)
+        for index in hosts {
+            try fields.withValue(at: index) { host throws(MessageError) in
+                guard !host.isEmpty, Authority.isHostField(host), hosts.count == 1 else {
+                    throw .invalidPseudoField("host", Excerpt(host))
+                }
+                if let authority, !host.isSame(authority.span) {
+                    throw .conflictingHost(Excerpt(authority.span), Excerpt(host))
+                }
+            }
+        }
+        guard let authority else {
+            guard !hosts.isEmpty else { throw .missingPseudoField(":authority") }
+            return
+        }
+        guard !authority.isEmpty, Authority.isHostField(authority.span) else {
+            throw .invalidPseudoField(":authority", Excerpt(authority.span))
+        }
+        guard hosts.isEmpty else { return }
+        var all = Fields()
+        try PseudoFields.append(.host, authority.span, to: &all)
+        all.append(contentsOf: fields)
+        fields = all
+    }
+}
+
+extension Span where Element == UInt8 {
+    /// Whether both are the same, but for capitals.
+    fileprivate func isSame(_ other: Span<UInt8>) -> Bool {
+        guard count == other.count else { return false }
+        for index in indices where Self.small(self[index]) != Self.small(other[index]) { return false }
+        return true
+    }
+
+    private static func small(_ octet: UInt8) -> UInt8 { octet &- 0x41 < 26 ? octet | 0x20 : octet }
+}

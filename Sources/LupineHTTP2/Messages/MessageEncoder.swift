@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+
+package import LupineHTTP
+
+/// Makes header lists of heads: RFC 9113 §8.2 and §8.3.
+///
+/// Fields about the connection, and those that `Connection` names, do not go out. As in HTTP/1.1, framing is not a
+/// caller's to say, and what cannot be sent is an error.
+package enum MessageEncoder {
+    /// The list of a request. `scheme` is that of its URL.
+    package static func request(
+        _ head: RequestHead, scheme: String, body: OutgoingBody
+    ) throws(HTTPError) -> HeaderList {
+        try head.target.validate(for: head.method)
+        try body.validate()
+        try refuseFraming(head.fields)
+        var list = HeaderList()
+        list.append(":method", head.method.rawValue)
+        switch head.target {
+        case .authority:
+            list.append(":authority", head.target.description)
+        case .origin(let path):
+            list.append(":scheme", scheme)
+            list.append(":authority", try authority(head))
+            list.append(":path", path, indexing: .without)
+        case .asterisk:
+            list.append(":scheme", scheme)
+            list.append(":authority", try authority(head))
+            list.append(":path", "*")
+        case .absolute(let text):
+            try appendAbsolute(text, head.method, to: &list)
+        }
+        appendLength(body, isSaid: head.method.expectsContent, to: &list)
+        appendFields(head.fields, to: &list)
+        return list
+    }
+
+    /// The list of a response; of an interim one, too.
+    package static func response(
+        _ head: ResponseHead, body: OutgoingBody
+    ) throws(HTTPError) -> HeaderList {
+        try body.validate()
+        try refuseFraming(head.fields)
+        var list = HeaderList()
+        list.append(":status", String(head.status.code))
+        appendLength(body, isSaid: false, to: &list)
+        appendFields(head.fields, to: &list)
+        return list
+    }
+
+    /// The list of trailers.
+    package static func trailers(_ fields: Fields) throws(HTTPError) -> HeaderList {
+        for index in 0..<fields.count where !TrailerRule.allows(fields.name(at: index)) {
+            throw .forbiddenTrailerToSend(Excerpt(fields.name(at: index)))
+        }
+        var list = HeaderList()
+        appendFields(fields, to: &list)
+        return list
+    }
+
+    // MARK: the parts
+
+    private static func refuseFraming(_ fields: Fields) throws(HTTPError) {
+        for name in [FieldName.contentLength, .transferEncoding] where fields.contains(name) {
+            throw .framingFieldToSend(Excerpt(name.description))
+        }
+    }
+
+    /// What `:authority` says: the `Host` among the fields, or the head's own.
+    private static func authority(_ head: RequestHead) throws(HTTPError) -> String {
+        let hosts = head.fields.values(of: .host)
+        guard hosts.count <= 1 else { throw .repeatedHostToSend }
+        guard let host = hosts.first ?? head.authority?.description else { throw .missingHostToSend }
+        guard !host.isEmpty, Authority.isHostField(host.utf8.span) else {
+            throw .invalidAuthority(Excerpt(host))
+        }
+        return host
+    }
+
+    /// `http://host/path?query` in its parts: what a request to a proxy asks for. A user's name is not sent (§8.3.1).
+    private static func appendAbsolute(
+        _ text: String, _ method: Method, to list: inout HeaderList
+    ) throws(HTTPError) {
+        let parts = text.utf8.split(separator: 0x3A, maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[1].starts(with: "//".utf8) else {
+            throw .invalidTarget(Excerpt(text))
+        }
+        let rest = parts[1].dropFirst(2)
+        var host = rest.prefix { $0 != 0x2F && $0 != 0x3F }
+        let path = rest[host.endIndex...]
+        if let at = host.lastIndex(of: 0x40) { host = host[host.index(after: at)...] }
+        let hostText = String(Substring(host))
+        guard !host.isEmpty, Authority.isHostField(hostText.utf8.span) else {
+            throw .invalidAuthority(Excerpt(hostText))
+        }
+        list.append(":scheme", String(Substring(parts[0])))
+        list.append(":authority", hostText)
+        // OPTIONS without a path asks for the server as a whole (§8.3.1).
+        let start = path.first == 0x2F ? "" : path.isEmpty && method == .options ? "*" : "/"
+        list.append(":path", start + String(Substring(path)), indexing: .without)
+    }
+
+    private static func appendLength(_ body: OutgoingBody, isSaid: Bool, to list: inout HeaderList) {
+        switch body {
+        case .none: if isSaid { list.append("content-length", "0") }
+        case .known(let length): list.append("content-length", String(length), indexing: .without)
+        case .unknown: break
+        }
+    }
+
+    private static func appendFields(_ fields: Fields, to list: inout HeaderList) {
+        var name: [UInt8] = []
+        for index in 0..<fields.count {
+            name.removeAll(keepingCapacity: true)
+            for octet in fields.name(at: index).utf8 {
+                name.append(octet &- 0x41 < 26 ? octet | 0x20 : octet)
+            }
+            let names = name.span
+            if FieldRule.isConnectionField(names) || names.isText("host") || isNamed(names, in: fields) {
+                continue
+            }
+            fields.withValue(at: index) { value in
+                if names.isText("te"), !value.isText("trailers") { return }
+                list.append(name: names, value: value, indexing: isFleeting(names) ? .without : .incremental)
+            }
+        }
+    }
+
+    /// Whether `Connection` names the field.
+    private static func isNamed(_ name: Span<UInt8>, in fields: Fields) -> Bool {
+        guard fields.contains(.connection) else { return false }
+        let text = name.text(name.indices)
+        return fields.indices(of: .connection).contains { index in
+            fields.withValue(at: index) { ListSyntax.contains(text, in: $0) }
+        }
+    }
+
+    /// Whether a field hardly ever has the same value twice, so that it is not worth a place in the table.
+    private static func isFleeting(_ name: Span<UInt8>) -> Bool {
+        switch name.count {
+        case 3: name.isText("age")
+        case 4: name.isText("etag")
+        case 5: name.isText("range")
+        case 8: name.isText("location")
+        case 13: name.isText("content-range") || name.isText("if-none-match") || name.isText("last-modified")
+        case 17: name.isText("if-modified-since")
+        default: false
+        }
+    }
+}

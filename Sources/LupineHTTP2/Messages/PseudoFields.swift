@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+
+/// The pseudo-fields in front of a header list: RFC 9113 §8.3.
+struct PseudoFields {
+    /// What kind of header list it is; each has its own pseudo-fields.
+    enum Section {
+        case request, response, trailers
+    }
+
+    /// The ones that there are; `protocol` is RFC 8441's.
+    enum Name: Int {
+        case method, scheme, authority, path, `protocol`, status
+    }
+
+    private var values = InlineArray<6, Range<Int>?>(repeating: nil)
+    /// The position of the first field behind them.
+    private(set) var count = 0
+
+    /// Finds them; their values are ranges of the list's octets.
+    init(_ list: HeaderList, in section: Section) throws(MessageError) {
+        let octets = list.octets.span
+        while count < list.count {
+            let name = octets.extracting(list.nameRange(at: count))
+            guard !name.isEmpty, name[0] == 0x3A else { break }
+            let value = list.valueRange(at: count)
+            guard let place = Self.place(of: name, in: section) else {
+                throw .unexpectedPseudoField(Excerpt(name))
+            }
+            guard values[place.rawValue] == nil else { throw .repeatedPseudoField(Excerpt(name)) }
+            guard FieldRule.isValue(octets.extracting(value)) else {
+                throw .invalidValue(name: Excerpt(name))
+            }
+            values[place.rawValue] = value
+            count &+= 1
+        }
+    }
+
+    /// Where in the list's octets the value of a pseudo-field stands.
+    subscript(_ name: Name) -> Range<Int>? { values[name.rawValue] }
+
+    private static func place(of name: Span<UInt8>, in section: Section) -> Name? {
+        switch section {
+        case .request:
+            if name.isText(":method") { return .method }
+            if name.isText(":scheme") { return .scheme }
+            if name.isText(":authority") { return .authority }
+            if name.isText(":path") { return .path }
+            if name.isText(":protocol") { return .protocol }
+        case .response:
+            if name.isText(":status") { return .status }
+        case .trailers:
+            break
+        }
+        return nil
+    }
+
+    /// The fields behind the pseudo-fields. Several `cookie` fields become one, as HTTP/1.1 has it (§8.2.3).
+    func fields(of list: HeaderList) throws(MessageError) -> Fields {
+        var fields = Fields()
+        fields.reserve(fields: list.count, octets: list.octets.count &+ list.count &* 4)
+        var cookies: [UInt8] = []
+        let octets = list.octets.span
+        for index in count..<list.count {
+            let name = octets.extracting(list.nameRange(at: index))
+            let value = octets.extracting(list.valueRange(at: index))
+            if !name.isEmpty, name[0] == 0x3A { throw .misplacedPseudoField(Excerpt(name)) }
+            try FieldRule.validate(name: name, value: value)
+            if name.isText("cookie") {
+                if !cookies.isEmpty { cookies += [0x3B, 0x20] }
+                cookies.append(value, value.indices)
+            } else {
+                try Self.append(FieldName(checked: name, name.indices), value, to: &fields)
+            }
+        }
+        if !cookies.isEmpty { try Self.append(.cookie, cookies.span, to: &fields) }
+        return fields
+    }
+
+    static func append(
+        _ name: FieldName, _ value: Span<UInt8>, to fields: inout Fields
+    ) throws(MessageError) {
+        do throws(HTTPError) { try fields.append(name, value) } catch {
+            throw .invalidValue(name: Excerpt(name.description))
+        }
+    }
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+
+import Testing
+
+@testable import LupineHTTP2
+
+/// The small machines of a connection, each event in each state.
+@Suite struct ConnectionStateTests {
+    typealias State = GoAwayState
+
+    /// This end's states, and what each event does in them: the action, and the state behind it.
+    static let own: [(State.Own, State.Event, State.Action, State.Own)] = {
+        let (low, high) = (StreamID(3), StreamID(7))
+        return [
+            (.staying, .announce, .send(last: .last), .announced),
+            (.staying, .leave(last: low), .send(last: low), .leaving(last: low)),
+            (.staying, .fail(last: low), .send(last: low), .leaving(last: low)),
+            (.announced, .announce, .nothing, .announced),
+            (.announced, .leave(last: low), .send(last: low), .leaving(last: low)),
+            (.announced, .fail(last: low), .send(last: low), .leaving(last: low)),
+            (.leaving(last: low), .announce, .nothing, .leaving(last: low)),
+            (.leaving(last: low), .leave(last: low), .nothing, .leaving(last: low)),
+            (.leaving(last: low), .leave(last: high), .nothing, .leaving(last: low)),
+            (.leaving(last: high), .leave(last: low), .send(last: low), .leaving(last: low)),
+            (.leaving(last: low), .fail(last: high), .send(last: low), .leaving(last: low)),
+        ]
+    }()
+
+    static func state(_ own: State.Own) -> State {
+        var state = State()
+        switch own {
+        case .staying: break
+        case .announced: _ = state.handle(.announce)
+        case .leaving(let last): _ = state.handle(.leave(last: last))
+        }
+        return state
+    }
+
+    @Test("[H-6.19] this end goes", arguments: own.indices) func ownSide(_ index: Int) {
+        let (before, event, action, after) = Self.own[index]
+        var state = Self.state(before)
+        #expect(state.own == before)
+        #expect(state.handle(event) == action)
+        #expect(state.own == after)
+        #expect(state.peer == .staying)
+        #expect(!state.allowsOpening)
+        #expect(state.takes(StreamID(5)) == (after == .announced))
+    }
+
+    @Test("[H-6.18] the peer goes") func peerSide() {
+        var state = State()
+        #expect(state.allowsOpening && !state.isLeaving)
+        #expect(state.handle(.received(last: .last)) == .refuse(above: .last))
+        #expect(!state.allowsOpening && state.isLeaving)
+        #expect(state.handle(.received(last: StreamID(5))) == .refuse(above: StreamID(5)))
+        #expect(state.handle(.received(last: StreamID(5))) == .refuse(above: StreamID(5)))
+        #expect(state.handle(.received(last: StreamID(7))) == .raised(after: StreamID(5)))
+        #expect(state.peer == .leaving(last: StreamID(5)))
+        #expect(state.own == .staying)
+    }
+
+    @Test func theDataAtHand() {
+        typealias Event = IncomingData.Event
+        let begin = { (isWanted: Bool) in Event.begin(total: 10, isWanted: isWanted) }
+        func settled(_ content: Int, _ delivered: Int, _ isWanted: Bool) -> IncomingData.Action {
+            .settle(.init(total: 10, content: content, delivered: delivered), isWanted: isWanted)
+        }
+        let rows: [([Event], [IncomingData.Action])] = [
+            ([.content(1), .drop, .end], [.nothing, .nothing, .nothing]),
+            (
+                [begin(true), .content(3), .content(4), .end, .end],
+                [.nothing, .deliver, .deliver, settled(7, 7, true), .nothing]
+            ),
+            (
+                [begin(true), .content(3), .drop, .drop, .content(4), .end],
+                [.nothing, .deliver, .nothing, .nothing, .nothing, settled(7, 3, false)]
+            ),
+            (
+                [begin(false), .content(3), .drop, .end],
+                [.nothing, .nothing, .nothing, settled(3, 0, false)]
+            ),
+            (
+                [begin(true), .content(3), begin(true), .end],
+                [.nothing, .deliver, .nothing, settled(0, 0, true)]
+            ),
+        ]
+        for (events, actions) in rows {
+            var data = IncomingData()
+            let said = events.map { data.handle($0) }
+            #expect(said == actions)
+        }
+        let count = IncomingData.Count(total: 10, content: 7, delivered: 3)
+        #expect(count.dropped == 7)
+        #expect(count.padding == 3)
+    }
+
+    // MARK: allowances
+
+    @Test("[H-11.13] an allowance, and what time gives back") func allowance() throws {
+        var limits = HTTP2Limits()
+        limits.pings = Allowance(atOnce: 3, perSecond: 2)
+        var guardian = FloodGuard(limits: limits)
+        let start = Duration.seconds(1_000_000)
+        for _ in 0..<3 { try guardian.spend(.pings, at: start) }
+        #expect(throws: HTTP2ConnectionError.limitExceeded(.pings, allowed: 3)) {
+            try guardian.spend(.pings, at: start)
+        }
+        guardian = FloodGuard(limits: limits)
+        for _ in 0..<3 { try guardian.spend(.pings, at: start) }
+        // Half a second for one more; a time that goes back gives nothing.
+        try guardian.spend(.pings, at: start + .milliseconds(500))
+        #expect(throws: HTTP2ConnectionError.limitExceeded(.pings, allowed: 3)) {
+            try guardian.spend(.pings, at: .zero)
+        }
+        guardian = FloodGuard(limits: limits)
+        for _ in 0..<3 { try guardian.spend(.pings, at: start) }
+        #expect(throws: HTTP2ConnectionError.self) {
+            try guardian.spend(.pings, at: start + .milliseconds(499))
+        }
+        // Nothing is saved up.
+        guardian = FloodGuard(limits: limits)
+        guardian.earn(.received)
+        for _ in 0..<3 { try guardian.spend(.pings, at: start + .seconds(3_600 * 24)) }
+        #expect(throws: HTTP2ConnectionError.self) {
+            try guardian.spend(.pings, at: start + .seconds(3_600 * 24))
+        }
+    }
+
+    @Test func allowancesOfAnySize() throws {
+        #expect(Allowance(atOnce: -1, perSecond: .min) == Allowance(atOnce: 0, perSecond: 0))
+        var limits = HTTP2Limits()
+        limits.pings = Allowance(atOnce: .max, perSecond: .max)
+        limits.settings = Allowance(atOnce: 1, perSecond: .max)
+        limits.resets = Allowance(atOnce: 0, perSecond: 0)
+        var guardian = FloodGuard(limits: limits)
+        for time in [Duration.seconds(Int64.max), .zero, .seconds(-5), .seconds(Int64.max)] {
+            for _ in 0..<100 { try guardian.spend(.pings, at: time) }
+        }
+        try guardian.spend(.settings, at: .seconds(Int64.max))
+        try guardian.spend(.paddingOctets, 0xFF_FFFF / 100, at: .seconds(Int64.max))
+        #expect(throws: HTTP2ConnectionError.limitExceeded(.resets, allowed: 0)) {
+            try guardian.spend(.resets, at: .zero)
+        }
+    }
+
+    // MARK: streams that are over
+
+    @Test("[H-5.7] a fixed number of streams is remembered") func closedStreams() {
+        var closed = ClosedStreams(.client, capacity: 2)
+        func remembered(_ stream: UInt32) -> String {
+            switch closed.memory(of: StreamID(stream)) {
+            case .known(let machine): "\(machine.state)"
+            case .forgotten: "forgotten"
+            case .skipped: "skipped"
+            }
+        }
+        let reset = { (stream: UInt32) in StreamMachine(.client, StreamID(stream), closed: .resetSent) }
+        for stream in [1, 3] as [UInt32] { closed.remember(StreamID(stream), reset(stream), room: 10) }
+        #expect(remembered(1) == "closed(LupineHTTP2.StreamMachine.Closure.resetSent)")
+        #expect(remembered(5) == "closed(LupineHTTP2.StreamMachine.Closure.ended)")
+        closed.remember(StreamID(7), reset(7), room: 10)
+        #expect(closed.count == 2)
+        #expect(remembered(1) == "forgotten")
+        #expect(remembered(3) == remembered(7))
+        let late = [(10, 7), (1, 7), (1_000, 1)].map { closed.takeLate($0.0, on: StreamID($0.1)) }
+        #expect(late == [.expected, .tooMuch, .doubtful])
+        closed.skip(StreamID(9)...StreamID(13))
+        #expect(["skipped", "skipped"] == [remembered(9), remembered(13)])
+        #expect(remembered(15) == remembered(5))
+        var none = ClosedStreams(.client, capacity: 0)
+        none.remember(StreamID(1), reset(1), room: 10)
+        #expect(none.count == 0)
+    }
+
+    @Test func identifiersComeToAnEnd() throws {
+        var table = StreamTable(.client, remembered: 2)
+        #expect(table.nextIdentifier == StreamID(1))
+        table.use(StreamID(0x7FFF_FFFD))
+        #expect(table.nextIdentifier == .last)
+        table.use(.last)
+        #expect(table.nextIdentifier == nil)
+    }
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+import LupineHTTP2
+import Testing
+
+/// A client's machine and a server's machine that talk to each other, in random steps that are the same in every run: whatever
+/// happens, what one end sends the other takes, and at the end every window has what was consumed.
+@Suite struct ConversationTests {
+    /// One end of the conversation.
+    struct End {
+        var machine: HTTP2Machine
+        var wire: [UInt8] = []
+        /// Octets of content that came and were not consumed, by stream; also of streams that are over.
+        var held: [StreamID: Int] = [:]
+        /// Octets of content by stream, to be held against what was sent.
+        var received: [StreamID: Int] = [:]
+        /// Octets of content that were sent, by stream.
+        var sent: [StreamID: Int] = [:]
+        var ended: Set<StreamID> = []
+        var over: Set<StreamID> = []
+
+        /// Takes octets of the other end in pieces of up to so many.
+        mutating func take(_ octets: [UInt8], piece: Int) throws(HTTP2ConnectionError) {
+            var start = 0
+            while start < octets.count {
+                let end = min(start + piece, octets.count)
+                var rest = octets[start..<end]
+                while true {
+                    let (event, consumed) = try machine.next(rest.span, at: .zero)
+                    note(event)
+                    rest = rest.dropFirst(consumed)
+                    if event == .needMore { break }
+                }
+                start = end
+            }
+        }
+
+        private mutating func note(_ event: HTTP2Event) {
+            switch event {
+            case .content(let stream, let range):
+                held[stream, default: 0] += range.count
+                received[stream, default: 0] += range.count
+            case .end(let stream, _): ended.insert(stream)
+            case .reset(let stream, _), .refused(let stream), .failed(let stream, _): over.insert(stream)
+            case .needMore, .request, .interim, .response, .windowOpened, .settings, .settingsAcknowledged,
+                .pong, .goAway, .priority:
+                return
+            }
+        }
+
+        // MARK: random steps
+
+        mutating func send(on streams: [StreamID], _ numbers: inout SeededNumbers) {
+            guard let stream = streams.randomElement(using: &numbers) else { return }
+            let wanted = [0, 1, 50, 5_000, 40_000].randomElement(using: &numbers) ?? 0
+            let ends = Int.random(in: 0..<4, using: &numbers) == 0
+            guard let count = try? machine.sendContent(wanted, on: stream, endsStream: ends, into: &wire)
+            else { return }
+            wire += [UInt8](repeating: 0x78, count: count)
+            sent[stream, default: 0] += count
+        }
+
+        mutating func consume(_ numbers: inout SeededNumbers) {
+            let all = held.sorted { $0.key < $1.key }
+            guard let (stream, count) = all.randomElement(using: &numbers) else { return }
+            let part = Int.random(in: 0...count, using: &numbers)
+            machine.consumed(part, on: stream)
+            held[stream] = count == part ? nil : count - part
+        }
+
+        mutating func cancel(_ numbers: inout SeededNumbers) {
+            guard let stream = machine.openStreams.randomElement(using: &numbers) else { return }
+            machine.reset(stream, .cancel)
+            over.insert(stream)
+        }
+
+        mutating func change(_ numbers: inout SeededNumbers) {
+            var settings = machine.settings
+            settings.initialWindowSize = [0, 1, 100, 65_535, 1 << 20].randomElement(using: &numbers) ?? 0
+            settings.headerTableSize = [0, 64, 4_096, 10_000].randomElement(using: &numbers) ?? 0
+            settings.maxFrameSize = [16_384, 20_000, 1 << 20].randomElement(using: &numbers) ?? 16_384
+            settings.maxConcurrentStreams = Int.random(in: 1...20, using: &numbers)
+            machine.change(settings, at: .zero)
+        }
+
+        /// Consumes everything and ends this side of all streams.
+        mutating func drain() {
+            for (stream, count) in held { machine.consumed(count, on: stream) }
+            held = [:]
+            for stream in machine.openStreams {
+                _ = try? machine.sendContent(0, on: stream, endsStream: true, into: &wire)
+            }
+        }
+    }
+
+    struct Conversation {
+        var client: End
+        var server: End
+        var numbers: SeededNumbers
+        var answered: Set<StreamID> = []
+        private(set) var opened = 0
+
+        init(seed: UInt64) {
+            var numbers = SeededNumbers(seed: seed)
+            func end(_ role: HTTP2Role) -> End {
+                var settings = HTTP2Machine.defaultSettings
+                settings.initialWindowSize = [0, 1, 100, 65_535, 1 << 20].randomElement(using: &numbers) ?? 0
+                settings.headerTableSize = [0, 64, 4_096, 10_000].randomElement(using: &numbers) ?? 0
+                settings.maxConcurrentStreams = Int.random(in: 1...20, using: &numbers)
+                return End(
+                    machine: HTTP2Machine(
+                        role, settings: settings, window: Int.random(in: 65_535...200_000, using: &numbers),
+                        limits: limits, at: .zero))
+            }
+            var limits = HTTP2Limits()
+            // The two mean well, and say much in little time.
+            limits.windowUpdates = Allowance(atOnce: .max, perSecond: 0)
+            limits.settings = Allowance(atOnce: .max, perSecond: 0)
+            limits.resets = Allowance(atOnce: .max, perSecond: 0)
+            limits.provokedResets = Allowance(atOnce: .max, perSecond: 0)
+            limits.lateFrames = Allowance(atOnce: .max, perSecond: 0)
+            client = end(.client)
+            server = end(.server)
+            self.numbers = numbers
+        }
+
+        /// Moves what one end has sent to the other.
+        mutating func exchange() throws {
+            client.machine.takeOutput(into: &client.wire)
+            server.machine.takeOutput(into: &server.wire)
+            let piece = [13, 1_000, 100_000].randomElement(using: &numbers) ?? 1
+            let (fromClient, fromServer) = (client.wire, server.wire)
+            (client.wire, server.wire) = ([], [])
+            try server.take(fromClient, piece: piece)
+            try client.take(fromServer, piece: piece)
+        }
+
+        mutating func step() throws {
+            switch Int.random(in: 0..<100, using: &numbers) {
+            case 0..<20: open()
+            case 20..<35: try answer()
+            case 35..<55: client.send(on: client.machine.openStreams, &numbers)
+            case 55..<75:
+                let streams = server.machine.openStreams.filter { answered.contains($0) }
+                server.send(on: streams, &numbers)
+            case 75..<85:
+                client.consume(&numbers)
+                server.consume(&numbers)
+            case 85..<87: client.cancel(&numbers)
+            case 87..<88: server.cancel(&numbers)
+            case 88..<90: client.change(&numbers)
+            case 90..<92: server.change(&numbers)
+            case 92: client.machine.sendPing(1)
+            default: try exchange()
+            }
+        }
+
+        private mutating func open() {
+            var list = HeaderList()
+            for (name, value) in [(":method", "POST"), (":scheme", "http"), (":authority", "a")] {
+                list.append(name, value)
+            }
+            list.append(":path", "/\(opened % 7)")
+            list.append("x-number", "\(opened % 50)")
+            guard (try? client.machine.open(list, method: .post, endsStream: false)) != nil else { return }
+            opened += 1
+        }
+
+        private mutating func answer() throws {
+            let waiting = server.machine.openStreams.filter { !answered.contains($0) }
+            guard let stream = waiting.first else { return }
+            answered.insert(stream)
+            var list = HeaderList()
+            list.append(":status", "200")
+            list.append("x-number", "\(stream.rawValue % 50)")
+            try server.machine.send(list, on: stream, endsStream: false)
+        }
+
+        /// Everything is consumed, answered and ended.
+        mutating func finish() throws {
+            for _ in 0..<2_000 {
+                try exchange()
+                for stream in server.machine.openStreams where !answered.contains(stream) { try answer() }
+                client.drain()
+                server.drain()
+                if client.machine.streamCount == 0, server.machine.streamCount == 0 { break }
+            }
+            // One exchange more, whose blocks tell of the sizes that the tables have come to.
+            open()
+            try exchange()
+            try answer()
+            for _ in 0..<4 {
+                try exchange()
+                client.drain()
+                server.drain()
+            }
+        }
+    }
+
+    @Test("[H-6.13] credit is what was consumed, and no stream is left", arguments: 0..<24 as Range<UInt64>)
+    func talk(_ seed: UInt64) throws {
+        var conversation = Conversation(seed: seed)
+        for _ in 0..<400 { try conversation.step() }
+        try conversation.finish()
+        let (client, server) = (conversation.client, conversation.server)
+        #expect(client.machine.streamCount == 0)
+        #expect(server.machine.streamCount == 0)
+        #expect(conversation.opened > 3)
+        for stream in server.ended.subtracting(server.over).subtracting(client.over) {
+            #expect(server.received[stream, default: 0] == client.sent[stream, default: 0])
+        }
+        for stream in client.ended.subtracting(client.over).subtracting(server.over) {
+            #expect(client.received[stream, default: 0] == server.sent[stream, default: 0])
+        }
+        // What has not been given back yet is less than half of a window, and nothing is lost.
+        for (sender, receiver) in [(client.machine, server.machine), (server.machine, client.machine)] {
+            #expect(sender.sendRoom == receiver.receiveRoom)
+            #expect(receiver.receiveRoom > receiver.windowTarget / 2)
+            #expect(receiver.owedOctets + receiver.receiveRoom == receiver.windowTarget)
+        }
+        #expect(client.machine.headerTableSizes.encoder == server.machine.headerTableSizes.decoder)
+        #expect(server.machine.headerTableSizes.encoder == client.machine.headerTableSizes.decoder)
+    }
+}

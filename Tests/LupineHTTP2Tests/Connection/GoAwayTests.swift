@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+import LupineHTTP2
+import Testing
+
+/// GOAWAY both ways, the opening of streams, and priorities: RFC 9113 §5.1.2 and §6.8, RFC 9218 §7.1.
+@Suite struct GoAwayTests {
+    typealias Wire = WireFrames
+
+    static let client = MachineSession.opened(.client, gets: 3)
+    static let server = MachineSession.opened(.server)
+
+    /// A server that has taken stream 1 and said that it takes no more.
+    static let leaving: MachineSession = {
+        var session = server
+        session.receive(Wire.post(1))
+        session.machine.leave()
+        _ = (session.takeLines(), session.sent())
+        return session
+    }()
+
+    static func prioritized(_ most: Int) -> MachineSession {
+        StreamRulesTests.server(maxConcurrentStreams: most)
+    }
+
+    static let rows: [MachineRow] = [
+        MachineRow(
+            "[H-6.18] streams above the last one were not worked on", client,
+            Wire.goAway(3, 0, "bye") + Wire.response(1, end: true) + Wire.response(3),
+            "goaway 3 NO_ERROR 'bye'", "refused 5", "response 1 200", "end 1", "response 3 200"),
+        MachineRow(
+            "[H-6.18] in two steps", client, Wire.goAway(0x7FFF_FFFF) + Wire.goAway(1, 11),
+            "goaway 2147483647 NO_ERROR ''", "goaway 1 ENHANCE_YOUR_CALM ''", "refused 3", "refused 5"),
+        MachineRow(
+            "a response on a stream that was refused", client, Wire.goAway(3) + Wire.response(5),
+            "goaway 3 NO_ERROR ''", "refused 5", "sent RST_STREAM 5 STREAM_CLOSED"),
+        MachineRow(
+            "[H-6.18] a GOAWAY that takes back more", client, Wire.goAway(1) + Wire.goAway(3),
+            "goaway 1 NO_ERROR ''", "refused 3", "refused 5",
+            error: .goAwayRaised(StreamID(3), after: StreamID(1))),
+        MachineRow(
+            "a client that goes", server, Wire.get(1) + Wire.goAway(0) + Wire.get(3), "request 1 GET /",
+            "end 1",
+            "goaway 0 NO_ERROR ''", "request 3 GET /", "end 3"),
+        MachineRow(
+            "[H-6.19] a server that goes ignores further streams", leaving,
+            Wire.get(3) + Wire.data(3, "late") + Wire.reset(3) + Wire.data(1, "ab", end: true),
+            "content 1 'ab'", "end 1"),
+        MachineRow(
+            "[H-9.1] the priority of an open stream", server, Wire.post(1) + Wire.priorityUpdate(1, "u=1"),
+            "request 1 POST /", "priority 1 'u=1'"),
+        MachineRow(
+            "[H-9.1] the priority of a stream that is opened later", server,
+            Wire.priorityUpdate(5, "u=1") + Wire.priorityUpdate(3, "u=2") + Wire.priorityUpdate(5, "u=3, i")
+                + Wire.get(5) + Wire.get(7), "priority 5 'u=3, i'", "request 5 GET /", "end 5",
+            "request 7 GET /", "end 7"),
+        MachineRow(
+            "the priority of a stream that is over", server,
+            Wire.get(1) + Wire.reset(1) + Wire.priorityUpdate(1, "u=1"), "request 1 GET /", "end 1",
+            "reset 1 CANCEL"),
+        MachineRow(
+            "[H-9.2] priorities of more streams than may be open", prioritized(2),
+            Wire.post(1) + Wire.priorityUpdate(3, "u=1") + Wire.priorityUpdate(5, "u=1"), "request 1 POST /",
+            error: .priorityOfUnknownStream(StreamID(5)), last: 1),
+        MachineRow(
+            "[H-9.2] the priority of a stream of the server's", server, Wire.priorityUpdate(2, "u=1"),
+            error: .priorityOfUnknownStream(StreamID(2))),
+        MachineRow(
+            "[H-9.2] PRIORITY_UPDATE to a client", client, Wire.priorityUpdate(1, "u=1"),
+            error: .frame(.priorityUpdateFromServer)),
+        MachineRow(
+            "[H-9.2] PRIORITY_UPDATE of stream 0", server, Wire.priorityUpdate(0, "u=1"),
+            error: .frame(.priorityUpdateOfConnection)),
+    ]
+
+    @Test(arguments: rows) func row(_ row: MachineRow) { row.check() }
+
+    @Test("[H-6.19] a server goes in two steps") func twoSteps() {
+        var session = Self.server
+        session.receive(Wire.post(1))
+        session.machine.announceLeave()
+        session.machine.announceLeave()
+        session.receive(Wire.post(3))
+        #expect(!session.machine.isDrained)
+        session.machine.leave()
+        session.machine.leave()
+        session.machine.announceLeave()
+        session.receive(Wire.post(5))
+        #expect(session.sent() == ["sent GOAWAY 2147483647 NO_ERROR", "sent GOAWAY 3 NO_ERROR"])
+        #expect(session.takeLines() == ["request 1 POST /", "request 3 POST /"])
+        session.receive(Wire.reset(1) + Wire.reset(3))
+        #expect(session.machine.isDrained)
+        // The last stream never rises again, not even with an error.
+        session.receive(Wire.settingsAck)
+        #expect(session.sent() == ["sent GOAWAY 3 PROTOCOL_ERROR"])
+    }
+
+    @Test func aClientThatGoes() throws {
+        var session = MachineSession.opened(.client, gets: 1)
+        session.machine.announceLeave()
+        #expect(session.sent() == ["sent GOAWAY 0 NO_ERROR"])
+        #expect(throws: HTTP2SendError.connectionLeaving) { try session.machine.requireRoomForStream() }
+        session.receive(Wire.response(1, end: true))
+        #expect(session.machine.isDrained)
+    }
+
+    @Test("[H-6.18] no stream is opened behind the peer's GOAWAY") func noStreamBehindGoAway() {
+        var session = MachineSession.opened(.client, gets: 1)
+        #expect(!session.machine.isDrained)
+        session.receive(Wire.goAway(1))
+        #expect(throws: HTTP2SendError.connectionLeaving) { try session.machine.requireRoomForStream() }
+        session.receive(Wire.response(1, end: true))
+        #expect(session.machine.isDrained)
+    }
+
+    @Test("[H-5.9] no more streams than the peer allows") func concurrency() throws {
+        var limits = HTTP2Limits()
+        limits.openStreams = 3
+        var session = MachineSession.opened(.client, limits: limits)
+        let list = session.list(Wire.requestFields)
+        func open() throws { _ = try session.machine.open(list, method: .get, endsStream: true) }
+        session.receive(Wire.settings((3, 2)))
+        try open()
+        try open()
+        #expect(throws: HTTP2SendError.tooManyStreams(allowed: 2)) { try open() }
+        session.receive(Wire.settings((3, 1)) + Wire.response(1, end: true))
+        #expect(throws: HTTP2SendError.tooManyStreams(allowed: 1)) { try open() }
+        session.receive(Wire.settings((3, 9)))
+        try open()
+        try open()
+        #expect(throws: HTTP2SendError.tooManyStreams(allowed: 3)) { try open() }
+        #expect(session.machine.openStreams == [3, 5, 7].map { StreamID($0) })
+        #expect(session.machine.streamCount == 3)
+    }
+
+    @Test("[H-5.9] a hundred streams before the peer's settings are known") func streamsAtFirst() {
+        var session = MachineSession(.client)
+        for _ in 0..<300 { session.openPost() }
+        #expect(session.machine.streamCount == 100)
+        session.receive(Wire.settings)
+        for _ in 0..<300 { session.openPost() }
+        #expect(session.machine.streamCount == 256)
+    }
+
+    @Test func aServerOpensNoStreams() {
+        var session = Self.server
+        #expect(throws: HTTP2SendError.connectionLeaving) {
+            try session.machine.open(HeaderList(), method: .get, endsStream: true)
+        }
+        session.machine.sendPriority("u=1".utf8.span, of: StreamID(1))
+        #expect(session.sent() == [])
+    }
+
+    @Test("[H-9.1] a client sends priorities") func ownPriority() {
+        var session = Self.client
+        session.machine.sendPriority("u=1, i".utf8.span, of: StreamID(1))
+        #expect(session.sent() == ["sent PRIORITY_UPDATE 1 'u=1, i'"])
+    }
+
+    @Test("[H-10.5] a list that the peer does not take is not sent") func headerListSize() throws {
+        var session = MachineSession.opened(.client)
+        session.receive(Wire.settings((6, 200)))
+        _ = session.sent()
+        var list = session.list(Wire.requestFields)
+        #expect(list.size == 32 * 4 + 7 + 3 + 7 + 4 + 10 + 1 + 5 + 1)
+        _ = try session.machine.open(list, method: .get, endsStream: false)
+        list.append("a", "b")
+        #expect(throws: HTTP2SendError.headerListTooLarge(200, allowed: 199)) {
+            session.receive(Wire.settings((6, 199)))
+            return try session.machine.open(list, method: .get, endsStream: true)
+        }
+        #expect(throws: HTTP2SendError.headerListTooLarge(200, allowed: 199)) {
+            try session.machine.send(list, on: StreamID(1), endsStream: true)
+        }
+        #expect(session.sent().filter { $0.contains("HEADERS") }.count == 1)
+    }
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+import LupineHTTP2
+
+/// A connection machine, and a log of what it says and sends.
+struct MachineSession {
+    var machine: HTTP2Machine
+    var now = Duration.zero
+    /// Whether content is consumed as it comes.
+    var consumes = false
+    /// A line for each event; content of one stream that comes in one run is one line.
+    private(set) var lines: [String] = []
+    private var content: (stream: StreamID, octets: [UInt8])?
+    private var reader: FrameReader
+    private var decoder = HPACKDecoder()
+
+    init(
+        _ role: HTTP2Role, settings: HTTP2Settings = HTTP2Machine.defaultSettings,
+        window: Int = FlowWindow.initial, limits: HTTP2Limits = HTTP2Limits()
+    ) {
+        machine = HTTP2Machine(role, settings: settings, window: window, limits: limits, at: .zero)
+        reader = FrameReader(role == .client ? .server : .client)
+        reader.maximumFrameSize = 1 << 20
+    }
+
+    /// A session whose opening is over: both ends have sent and acknowledged their settings. A client has then opened
+    /// streams: `gets` that it has ended its side of, and `posts` that it has not.
+    static func opened(
+        _ role: HTTP2Role, settings: HTTP2Settings = HTTP2Machine.defaultSettings,
+        window: Int = FlowWindow.initial, limits: HTTP2Limits = HTTP2Limits(), gets: Int = 0, posts: Int = 0
+    ) -> MachineSession {
+        var session = MachineSession(role, settings: settings, window: window, limits: limits)
+        session.receive(WireFrames.opening(to: role) + WireFrames.frame(4, 1))
+        for index in 0..<(gets + posts) {
+            let isGet = index < gets
+            _ = try? session.machine.open(
+                session.list([
+                    (":method", isGet ? "GET" : "POST"), (":scheme", "http"), (":authority", "a"),
+                    (":path", "/"),
+                ]), method: isGet ? .get : .post, endsStream: isGet)
+        }
+        _ = session.sent()
+        _ = session.takeLines()
+        return session
+    }
+
+    func list(_ fields: [(String, String)]) -> HeaderList {
+        var list = HeaderList()
+        for (name, value) in fields { list.append(name, value) }
+        return list
+    }
+
+    /// A client opens a stream whose content is to come.
+    mutating func openPost() {
+        _ = try? machine.open(list(WireFrames.postFields), method: .post, endsStream: false)
+    }
+
+    // MARK: what comes
+
+    /// Gives octets to the machine and logs what it says, the error among it.
+    mutating func receive(_ octets: [UInt8]) {
+        var rest = octets[...]
+        while true {
+            let event: HTTP2Event
+            let consumed: Int
+            do throws(HTTP2ConnectionError) { (event, consumed) = try machine.next(rest.span, at: now) } catch
+            {
+                endContent()
+                return lines.append("\(error.code): \(error)")
+            }
+            if case .content(let stream, let range) = event {
+                if content?.stream != stream { endContent() }
+                if content == nil { content = (stream, []) }
+                content?.octets += rest.dropFirst(range.lowerBound).prefix(range.count)
+                if consumes { machine.consumed(range.count, on: stream) }
+            }
+            rest = rest.dropFirst(consumed)
+            if event == .needMore {
+                return rest.isEmpty ? () : lines.append("\(rest.count) octets were left")
+            }
+            if let line = Self.shown(event) {
+                endContent()
+                lines.append(line)
+            }
+        }
+    }
+
+    mutating func takeLines() -> [String] {
+        endContent()
+        defer { lines = [] }
+        return lines
+    }
+
+    private mutating func endContent() {
+        guard let (stream, octets) = content else { return }
+        content = nil
+        lines.append("content \(stream) " + Self.shown(octets))
+    }
+
+    private static func shown(_ event: HTTP2Event) -> String? {
+        switch event {
+        case .needMore, .content: nil
+        case .request(let stream, let request):
+            "request \(stream) \(request.head.method) \(request.head.target)"
+        case .interim(let stream, let head): "interim \(stream) \(head.status.code)"
+        case .response(let stream, let head): "response \(stream) \(head.status.code)"
+        case .end(let stream, let trailers):
+            "end \(stream)" + (trailers.isEmpty ? "" : " \(trailers.count) trailers")
+        case .reset(let stream, let code): "reset \(stream) \(code)"
+        case .failed(let stream, let error): "failed \(stream) \(error.code): \(error)"
+        case .refused(let stream): "refused \(stream)"
+        case .windowOpened(let stream): "window \(stream) opened"
+        case .settings: "settings"
+        case .settingsAcknowledged: "settings acknowledged"
+        case .pong(let octets): "pong \(octets)"
+        case .goAway(let last, let code, let debug): "goaway \(last) \(code) \(shown(debug))"
+        case .priority(let stream, let value): "priority \(stream) \(shown(value))"
+        }
+    }
+
+    private static func shown(_ octets: [UInt8]) -> String {
+        octets.count > 40 ? "of \(octets.count)" : "'\(Octets.text(octets))'"
+    }
+
+    // MARK: what goes
+
+    /// The octets that wait, taken.
+    mutating func takeOutput() -> [UInt8] {
+        var octets: [UInt8] = []
+        machine.takeOutput(into: &octets)
+        return octets
+    }
+
+    /// The frames that wait, a line for each.
+    mutating func sent() -> [String] { shownFrames(takeOutput()) }
+
+    /// Sends content as far as there is room, and says which frames went out.
+    mutating func send(_ content: [UInt8], on stream: UInt32, endsStream: Bool = false) throws -> [String] {
+        var output: [UInt8] = []
+        let count = try machine.sendContent(
+            content.count, on: StreamID(stream), endsStream: endsStream, into: &output)
+        return shownFrames(output + content.prefix(count))
+    }
+
+    /// Frames that the machine has sent, a line for each.
+    mutating func shownFrames(_ octets: [UInt8]) -> [String] {
+        var lines: [String] = []
+        var rest = octets[...]
+        while true {
+            guard let (event, consumed) = try? reader.next(rest.span) else { return lines + ["not frames"] }
+            rest = rest.dropFirst(consumed)
+            switch event {
+            case .needMore: return lines
+            case .dataBegan(let stream, let count): lines.append("sent DATA \(stream) of \(count)")
+            case .content: continue
+            case .dataEnded(_, let endsStream): if endsStream { lines[lines.count - 1] += ", end" }
+            case .headers(let stream, let block, let endsStream):
+                lines.append("sent HEADERS \(stream) \(fields(block))" + (endsStream ? ", end" : ""))
+            case .reset(let stream, let code): lines.append("sent RST_STREAM \(stream) \(code)")
+            case .settings(let settings):
+                lines.append(
+                    "sent SETTINGS " + settings.map { "\($0.identifier)=\($0.value)" }.joined(separator: " "))
+            case .settingsAcknowledged: lines.append("sent SETTINGS ack")
+            case .ping(let octets): lines.append("sent PING \(octets)")
+            case .pingAcknowledged(let octets): lines.append("sent PING \(octets) ack")
+            case .goAway(let last, let code, _): lines.append("sent GOAWAY \(last) \(code)")
+            case .windowUpdate(let stream, let increment):
+                lines.append("sent WINDOW_UPDATE \(stream) +\(increment)")
+            case .priorityUpdate(let stream, let value):
+                lines.append("sent PRIORITY_UPDATE \(stream) \(Self.shown(value))")
+            case .pushPromise, .priority, .ignored, .streamError: lines.append("sent \(event)")
+            }
+        }
+    }
+
+    private mutating func fields(_ block: [UInt8]) -> String {
+        guard let list = try? decoder.decode(block.span) else { return "that cannot be decoded" }
+        return list.indices.map { position in
+            Octets.text(list.octets[list.nameRange(at: position)]) + "="
+                + Octets.text(list.octets[list.valueRange(at: position)])
+        }.joined(separator: " ")
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP2
+
+/// Frames as tests write them, right or wrong, and what a reader says of them.
+enum WireFrames {
+    /// A frame of any type, flags and payload; `length` is what its header says, if that is not true.
+    static func frame(
+        _ type: UInt8, _ flags: UInt8 = 0, on stream: UInt32 = 0, _ payload: [UInt8] = [], length: Int? = nil
+    ) -> [UInt8] {
+        let length = length ?? payload.count
+        return [UInt8(length >> 16), UInt8(length >> 8 & 0xFF), UInt8(length & 0xFF), type, flags]
+            + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: stream >> $0) } + payload
+    }
+
+    /// An empty SETTINGS frame.
+    static let settings = frame(4)
+
+    /// What a role's peer sends first.
+    static func opening(to role: HTTP2Role) -> [UInt8] {
+        (role == .server ? FrameReader.clientPreface : []) + settings
+    }
+
+    /// What a reader says of pieces of input: a line for each event, content of one frame in one line, and the error at
+    /// last, if there is one.
+    static func said(of pieces: [[UInt8]], by reader: FrameReader) -> [String] {
+        var reader = reader
+        var lines: [String] = []
+        var content: [UInt8] = []
+        for piece in pieces {
+            var rest = piece[...]
+            while true {
+                let event: FrameEvent
+                let consumed: Int
+                do throws(HTTP2Error) { (event, consumed) = try reader.next(rest.span) } catch {
+                    return lines + ["\(error.code): \(error)"]
+                }
+                if case .content(_, let range) = event {
+                    content += rest.dropFirst(range.lowerBound).prefix(range.count)
+                }
+                rest = rest.dropFirst(consumed)
+                if event == .needMore { break }
+                if case .dataEnded = event, !content.isEmpty {
+                    lines.append("content '\(Octets.text(content))'")
+                    content = []
+                }
+                if let line = shown(event) { lines.append(line) }
+            }
+            if !rest.isEmpty { lines.append("\(rest.count) octets were left") }
+        }
+        return lines
+    }
+
+    /// What is said of the input whole, in two pieces cut at each octet, and octet by octet: one list when it is the same.
+    static func saidAtEveryCut(of wire: [UInt8], by reader: FrameReader) -> Set<[String]> {
+        var all: Set<[String]> = [said(of: [wire], by: reader), said(of: wire.map { [$0] }, by: reader)]
+        // Long inputs are cut near both ends.
+        let cuts = wire.indices.filter { $0 < 200 || $0 > wire.count - 200 }
+        for cut in cuts {
+            all.insert(said(of: [Array(wire[..<cut]), Array(wire[cut...])], by: reader))
+        }
+        return all
+    }
+
+    private static func shown(_ event: FrameEvent) -> String? {
+        switch event {
+        case .needMore, .content: nil
+        case .dataBegan(let stream, let count): "DATA \(stream) of \(count)"
+        case .dataEnded(let stream, let endsStream):
+            "end of DATA \(stream)" + (endsStream ? ", of the stream" : "")
+        case .headers(let stream, let block, let endsStream):
+            "HEADERS \(stream) \(shown(block))" + (endsStream ? ", end of the stream" : "")
+        case .pushPromise(let stream, let promised, let block):
+            "PUSH_PROMISE \(stream) of \(promised) \(shown(block))"
+        case .priority(let stream): "PRIORITY \(stream)"
+        case .reset(let stream, let code): "RST_STREAM \(stream) \(code)"
+        case .settings(let settings):
+            "SETTINGS " + settings.map { "\($0.identifier)=\($0.value)" }.joined(separator: " ")
+        case .settingsAcknowledged: "SETTINGS acknowledged"
+        case .ping(let octets): "PING \(octets)"
+        case .pingAcknowledged(let octets): "PING \(octets) acknowledged"
+        case .goAway(let last, let code, let debug): "GOAWAY \(last) \(code) \(shown(debug))"
+        case .windowUpdate(let stream, let increment): "WINDOW_UPDATE \(stream) +\(increment)"
+        case .priorityUpdate(let stream, let value): "PRIORITY_UPDATE \(stream) \(shown(value))"
+        case .ignored(let type, let stream): "ignored \(type) on \(stream)"
+        case .streamError(let stream, let error): "stream \(stream): \(error.code): \(error)"
+        }
+    }
+
+    private static func shown(_ octets: [UInt8]) -> String {
+        octets.count > 40 ? "of \(octets.count)" : "'\(Octets.text(octets))'"
+    }
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+import LupineHTTP2
+import Testing
+
+/// Which header lists are heads and trailers, and which are malformed: RFC 9113 §8.2 and §8.3.
+@Suite struct MessageDecoderTests {
+    struct Row: CustomTestStringConvertible {
+        let shows: String
+        let fields: [(String, String)]
+        let expected: [String]
+        let error: MessageError?
+        var allowsProtocol = false
+        var testDescription: String { shows }
+
+        init(
+            _ shows: String, _ fields: [(String, String)], _ expected: String..., allowsProtocol: Bool = false
+        ) {
+            (self.shows, self.fields, self.expected, error) = (shows, fields, expected, nil)
+            self.allowsProtocol = allowsProtocol
+        }
+
+        init(_ shows: String, _ fields: [(String, String)], error: MessageError, allowsProtocol: Bool = false)
+        {
+            (self.shows, self.fields, expected, self.error) = (shows, fields, [], error)
+            self.allowsProtocol = allowsProtocol
+        }
+    }
+
+    static func list(_ fields: [(String, String)]) -> HeaderList {
+        var list = HeaderList()
+        for (name, value) in fields { list.append(name, value) }
+        return list
+    }
+
+    static func shown(_ fields: Fields) -> [String] {
+        (0..<fields.count).map { "\(fields.name(at: $0)): \(fields.value(at: $0))" }
+    }
+
+    private static func get(_ more: (String, String)...) -> [(String, String)] {
+        [(":method", "GET"), (":scheme", "https"), (":authority", "a.example"), (":path", "/")] + more
+    }
+
+    private static func get(without name: String) -> [(String, String)] { get().filter { $0.0 != name } }
+
+    private static func get(_ name: String, is value: String) -> [(String, String)] {
+        get().map { $0.0 == name ? (name, value) : $0 }
+    }
+
+    static let requests: [Row] = [
+        Row("a request", get(("accept", "*/*")), "GET https /", "Host: a.example", "accept: */*"),
+        Row("pseudo-fields in any order", Array(get().reversed()), "GET https /", "Host: a.example"),
+        Row("a path with a query", get(":path", is: "/a?b=c"), "GET https /a?b=c", "Host: a.example"),
+        Row(
+            "the asterisk of OPTIONS",
+            [(":method", "OPTIONS"), (":scheme", "http"), (":authority", "a:80"), (":path", "*")],
+            "OPTIONS http *", "Host: a:80"),
+        Row(
+            "a host in place of an authority", get(without: ":authority") + [("host", "b")], "GET https /",
+            "host: b"),
+        Row(
+            "a host that is the authority, in other letters", get(("a", "b"), ("host", "A.Example")),
+            "GET https /", "a: b", "host: A.Example"),
+        Row(
+            "[H-8.13] cookies become one field",
+            get(("cookie", "a=b"), ("x", "y"), ("cookie", "c=d")),
+            "GET https /", "Host: a.example", "x: y", "Cookie: a=b; c=d"),
+        Row("an empty value", get(("a", "")), "GET https /", "Host: a.example", "a: "),
+        Row(
+            "TE that says trailers", get(("te", "trailers")), "GET https /", "Host: a.example", "te: trailers"
+        ),
+        Row("another scheme", get(":scheme", is: "coap+tcp"), "GET coap+tcp /", "Host: a.example"),
+        Row(
+            "a tunnel", [(":method", "CONNECT"), (":authority", "a.example:443")], "CONNECT - a.example:443",
+            "Host: a.example:443"),
+        Row(
+            "[H-8.12] a protocol in a tunnel",
+            [
+                (":method", "CONNECT"), (":protocol", "websocket"), (":scheme", "https"), (":path", "/chat"),
+                (":authority", "a"),
+            ],
+            "CONNECT https /chat websocket", "Host: a", allowsProtocol: true),
+        Row(
+            "[H-8.12] a protocol that was not allowed",
+            [
+                (":method", "CONNECT"), (":protocol", "websocket"), (":scheme", "https"), (":path", "/chat"),
+                (":authority", "a"),
+            ],
+            error: .unexpectedPseudoField(Excerpt(":protocol"))),
+        Row(
+            "a protocol without a tunnel", get((":protocol", "x")),
+            error: .unexpectedPseudoField(Excerpt(":protocol")), allowsProtocol: true),
+        Row("[H-8.9] no method", get(without: ":method"), error: .missingPseudoField(":method")),
+        Row("[H-8.9] no scheme", get(without: ":scheme"), error: .missingPseudoField(":scheme")),
+        Row("[H-8.9] no path", get(without: ":path"), error: .missingPseudoField(":path")),
+        Row(
+            "neither an authority nor a host", get(without: ":authority"),
+            error: .missingPseudoField(":authority")),
+        Row(
+            "[H-8.7] two paths", get((":path", "/")), error: .repeatedPseudoField(Excerpt(":path"))),
+        Row(
+            "[H-8.7] a status in a request", get((":status", "200")),
+            error: .unexpectedPseudoField(Excerpt(":status"))),
+        Row(
+            "[H-8.7] an unknown pseudo-field", get((":x", "y")),
+            error: .unexpectedPseudoField(Excerpt(":x"))),
+        Row(
+            "a pseudo-field in capitals", get((":Method", "GET")),
+            error: .unexpectedPseudoField(Excerpt(":Method"))),
+        Row("a colon alone", get((":", "")), error: .unexpectedPseudoField(Excerpt(":"))),
+        Row(
+            "[H-8.8] a pseudo-field behind a field", [("a", "b")] + get(),
+            error: .misplacedPseudoField(Excerpt(":method"))),
+        Row("no field at all", [], error: .missingPseudoField(":method")),
+        Row(
+            "a method that is no token", get(":method", is: "G T"),
+            error: .invalidPseudoField(":method", Excerpt("G T"))),
+        Row("an empty method", get(":method", is: ""), error: .invalidPseudoField(":method", Excerpt(""))),
+        Row("an empty scheme", get(":scheme", is: ""), error: .invalidPseudoField(":scheme", Excerpt(""))),
+        Row(
+            "a scheme that is none", get(":scheme", is: "1http"),
+            error: .invalidPseudoField(":scheme", Excerpt("1http"))),
+        Row(
+            "[H-8.9] an empty path", get(":path", is: ""),
+            error: .invalidPseudoField(":path", Excerpt(""))),
+        Row(
+            "a path without a slash", get(":path", is: "a"), error: .invalidPseudoField(":path", Excerpt("a"))
+        ),
+        Row("an asterisk of GET", get(":path", is: "*"), error: .invalidPseudoField(":path", Excerpt("*"))),
+        Row(
+            "a whole URL for a path", get(":path", is: "http://a/"),
+            error: .invalidPseudoField(":path", Excerpt("http://a/"))),
+        Row("a fragment", get(":path", is: "/a#b"), error: .invalidPseudoField(":path", Excerpt("/a#b"))),
+        Row(
+            "a space in a path", get(":path", is: "/a b"),
+            error: .invalidPseudoField(":path", Excerpt("/a b"))),
+        Row("no ASCII in a path", get(":path", is: "/é"), error: .invalidPseudoField(":path", Excerpt("/é"))),
+        Row(
+            "a line end in a path", get(":path", is: "/\r\nx: y"),
+            error: .invalidValue(name: Excerpt(":path"))),
+        Row(
+            "an empty authority", get(":authority", is: ""),
+            error: .invalidPseudoField(":authority", Excerpt(""))),
+        Row(
+            "[H-8.10] a user in an authority", get(":authority", is: "u@a"),
+            error: .invalidPseudoField(":authority", Excerpt("u@a"))),
+        Row(
+            "[H-8.10] another host than the authority", get(("host", "b")),
+            error: .conflictingHost(Excerpt("a.example"), Excerpt("b"))),
+        Row(
+            "two hosts", get(without: ":authority") + [("host", "b"), ("host", "b")],
+            error: .invalidPseudoField("host", Excerpt("b"))),
+        Row(
+            "[H-8.11] a tunnel with a scheme",
+            [(":method", "CONNECT"), (":scheme", "https"), (":authority", "a:1")],
+            error: .unexpectedPseudoField(Excerpt(":scheme"))),
+        Row(
+            "[H-8.11] a tunnel with a path",
+            [(":method", "CONNECT"), (":path", "/"), (":authority", "a:1")],
+            error: .unexpectedPseudoField(Excerpt(":path"))),
+        Row("a tunnel to nowhere", [(":method", "CONNECT")], error: .missingPseudoField(":authority")),
+        Row(
+            "a tunnel without a port", [(":method", "CONNECT"), (":authority", "a")],
+            error: .invalidPseudoField(":authority", Excerpt("a"))),
+        Row(
+            "a content length that is none", get(("content-length", "+1")),
+            error: .invalidContentLength(Excerpt("+1"))),
+        Row(
+            "a content length that does not fit", get(("content-length", "9223372036854775808")),
+            error: .invalidContentLength(Excerpt("9223372036854775808"))),
+        Row(
+            "two content lengths", get(("content-length", "1"), ("content-length", "2")),
+            error: .invalidContentLength(Excerpt("2"))),
+    ]
+
+    /// Fields that no message may have.
+    static let fields: [Row] =
+        [
+            ("connection", "close"), ("keep-alive", "a"), ("proxy-connection", "a"),
+            ("transfer-encoding", "chunked"), ("upgrade", "h2c"),
+        ]
+        .map { Row("[H-8.6] \($0.0)", get($0), error: .connectionField(Excerpt($0.0))) }
+        + ["gzip", "trailers, gzip", "Trailers", ""].map {
+            Row("[H-8.6] TE that says '\($0)'", get(("te", $0)), error: .invalidTE(Excerpt($0)))
+        }
+        + ["Accept", "aB", "Z"].map {
+            Row("[H-8.5] the name \($0)", get(($0, "a")), error: .capitalInName(Excerpt($0)))
+        }
+        + ["", "a b", "a:b", "a\u{0}", "\u{7F}", "é", "a\r\n", "(x)"].map {
+            Row("[H-8.5] the name \(Excerpt($0))", get(($0, "a")), error: .invalidName(Excerpt($0)))
+        }
+        + ["a\u{0}b", "a\rb", "a\nb", " a", "a ", "\ta", "a\t", " ", "\u{7F}"].map {
+            Row(
+                "[H-8.5] the value \(Excerpt($0))", get(("x", $0)),
+                error: .invalidValue(name: Excerpt("x")))
+        }
+
+    @Test(arguments: requests + fields) func readsRequests(_ row: Row) throws {
+        let list = Self.list(row.fields)
+        if let error = row.error {
+            #expect(throws: error) { try MessageDecoder.request(list, allowsProtocol: row.allowsProtocol) }
+            #expect(error.code == .protocolError)
+            return
+        }
+        let request = try MessageDecoder.request(list, allowsProtocol: row.allowsProtocol)
+        let first = "\(request.head.method) \(request.scheme ?? "-") \(request.head.target)"
+        #expect(
+            [first + (request.protocol.map { " \($0)" } ?? "")] + Self.shown(request.head.fields)
+                == row.expected)
+    }
+
+    static let responses: [Row] =
+        [
+            Row("a response", [(":status", "200"), ("server", "x")], "200", "server: x"),
+            Row("an interim response", [(":status", "103")], "103"),
+            Row("a status of no class", [(":status", "999")], "999"),
+            Row("[H-8.14] no status", [("a", "b")], error: .missingPseudoField(":status")),
+            Row(
+                "two statuses", [(":status", "200"), (":status", "200")],
+                error: .repeatedPseudoField(Excerpt(":status"))),
+            Row(
+                "[H-8.7] a path in a response", [(":status", "200"), (":path", "/")],
+                error: .unexpectedPseudoField(Excerpt(":path"))),
+            Row(
+                "a status behind a field", [("a", "b"), (":status", "200")],
+                error: .misplacedPseudoField(Excerpt(":status"))),
+            Row(
+                "a field about the connection", [(":status", "200"), ("connection", "close")],
+                error: .connectionField(Excerpt("connection"))),
+        ]
+        + ["", "20", "2000", "099", "2x0", "+20", "20 "].map {
+            Row(
+                "the status '\($0)'", [(":status", $0)],
+                error: $0 == "20 "
+                    ? .invalidValue(name: Excerpt(":status")) : .invalidPseudoField(":status", Excerpt($0)))
+        }
+
+    @Test(arguments: responses) func readsResponses(_ row: Row) throws {
+        let list = Self.list(row.fields)
+        if let error = row.error {
+            #expect(throws: error) { try MessageDecoder.response(list) }
+            return
+        }
+        let head = try MessageDecoder.response(list)
+        #expect(["\(head.status)"] + Self.shown(head.fields) == row.expected)
+    }
+
+    static let trailers: [Row] = [
+        Row("trailers", [("a", "b"), ("c", "d")], "a: b", "c: d"),
+        Row("no trailers", []),
+        Row(
+            "[H-8.15] fields that may not stand there",
+            [("content-length", "1"), ("a", "b"), ("host", "x")], "a: b"),
+        Row(
+            "[H-8.15] a pseudo-field in trailers", [(":status", "200")],
+            error: .unexpectedPseudoField(Excerpt(":status"))),
+        Row(
+            "a pseudo-field behind a trailer", [("a", "b"), (":status", "200")],
+            error: .misplacedPseudoField(Excerpt(":status"))),
+        Row("a capital in trailers", [("A", "b")], error: .capitalInName(Excerpt("A"))),
+    ]
+
+    @Test(arguments: trailers) func readsTrailers(_ row: Row) throws {
+        let list = Self.list(row.fields)
+        if let error = row.error {
+            #expect(throws: error) { try MessageDecoder.trailers(list) }
+            return
+        }
+        #expect(try Self.shown(MessageDecoder.trailers(list)) == row.expected)
+    }
+}
