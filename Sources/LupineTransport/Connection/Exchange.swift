@@ -52,7 +52,7 @@ package final class Exchange: Sendable {
         /// Tied to a connection that is being opened and asks about its peer.
         case claimed(ConnectionPool, ConnectionID)
         /// On a connection. Once cancelled it stays so, should the connection break and give it back first.
-        case running(EventLoop, LoopBound<HTTP1Connection>, cancelled: TransportError?)
+        case running(EventLoop, LoopBound<Carrier>, cancelled: TransportError?)
         /// Nobody's for now: its owner has suspended it, or its content is being made ready to be sent again.
         case parked(ConnectionPool, ParkReason)
         /// Taken back before it ran; whoever holds it next ends it.
@@ -228,7 +228,7 @@ package final class Exchange: Sendable {
     /// A connection takes it. False: it is suspended and comes back for a connection later. Throws when it was cancelled
     /// before, and its end is then due.
     func begin(
-        on connection: LoopBound<HTTP1Connection>, loop: EventLoop, of pool: ConnectionPool
+        on connection: LoopBound<Carrier>, loop: EventLoop, of pool: ConnectionPool
     ) throws(TransportError) -> Bool {
         let (begins, cancelled) = life.withLock { life -> (Bool, TransportError?) in
             if case .cancelled(let error) = life { return (false, error) }

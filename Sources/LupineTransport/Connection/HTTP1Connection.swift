@@ -6,79 +6,22 @@ import LupineTLS
 /// One HTTP/1.1 connection: performs what `HTTP1Machine` decides, on the one loop it lives on.
 ///
 /// It moves bytes between the channel, the codec and the exchange at hand, keeps the time-outs, and gives itself back
-/// to the pool. Between exchanges it owns no buffer worth speaking of: reads go through the loop's. Nobody
-/// else touches it; other threads reach it through `LoopBound`.
-final class HTTP1Connection {
-    let loop: EventLoop
-    let id: ConnectionID
-    let pool: ConnectionPool
-    var channel: ByteChannel
-    var registration: Registration?
+/// to the pool. Between exchanges it owns no buffer worth speaking of: reads go through the loop's.
+final class HTTP1Connection: Carrier {
     var machine = HTTP1Machine()
     var codec: ClientCodec
-    let route: Route
-
-    /// What every exchange on this connection has in common. Made once and passed on by reference.
-    final class Route: Sendable {
-        let host: String
-        /// What errors name beside the host.
-        let port: UInt16
-        let localAddress: SocketAddress?
-        let remoteAddress: SocketAddress?
-        /// How the kernel is to probe it when it is silent; nil for not at all.
-        let probes: KeepAliveProbes?
-        let usesProxy: Bool
-        let dial: DialMetrics
-        /// What TLS with the origin has agreed on.
-        let tls: TLSDetails?
-        /// What its handshake has shown.
-        let evidence: PeerEvidence?
-        /// Where an HTTP proxy is asked in absolute form: what goes before the path.
-        let absolutePrefix: String?
-        /// Sent to such a proxy.
-        let proxyAuthorization: String?
-        /// Whether both ends have the same address. A file's pages, which cost the sender nothing there, cost the receiver
-        /// more than a copy costs both.
-        let staysOnMachine: Bool
-
-        init(
-            host: String, port: UInt16, localAddress: SocketAddress?, remoteAddress: SocketAddress?,
-            probes: KeepAliveProbes?, usesProxy: Bool, dial: DialMetrics, tls: TLSDetails?,
-            evidence: PeerEvidence?, absolutePrefix: String?,
-            proxyAuthorization: String?
-        ) {
-            self.host = host
-            self.port = port
-            self.localAddress = localAddress
-            self.remoteAddress = remoteAddress
-            self.probes = probes
-            self.usesProxy = usesProxy
-            self.dial = dial
-            self.tls = tls
-            self.evidence = evidence
-            self.absolutePrefix = absolutePrefix
-            self.proxyAuthorization = proxyAuthorization
-            // Neither is nil where content is sent.
-            staysOnMachine = localAddress?.with(port: 0) == remoteAddress?.with(port: 0)
-        }
-    }
 
     /// The exchange at hand.
     var current: Current?
     var feed = ContentFeed()
     /// Bytes that were read and not yet looked at, because the consumer paused.
     var unread: [UInt8] = []
-    /// The kernel may have more for us: edge-triggered readiness, remembered.
-    var mayRead = false
-    var mayWrite = true
     /// It has given way to others, and will write on in its next turn.
     var isWriteDue = false
     /// The same for reading.
     var isReadDue = false
-    var peerIsClosing = false
     /// What has broken so far; nil while nothing has, so that what is in order keeps no room for it.
     private var breakage: Breakage?
-    var wasUsed = false
     /// What may still be skipped of a body nobody wants.
     var drainBudget = 0
     var keepAliveHint = KeepAlive()
@@ -88,9 +31,6 @@ final class HTTP1Connection {
     var continueTimer: EventLoop.TimerToken?
     var paceTimer: EventLoop.TimerToken?
     var drainTimer: EventLoop.TimerToken?
-    /// From when on the kernel is to probe it, if nothing else has had it begin before; nil when it does so already. Those
-    /// that carry one short exchange and close never ask for it.
-    private var probesBegin: Instant?
     var splice: SpliceTransfer?
     /// What it is after HTTP; nil for the most part of connections, which never are anything else.
     var upgrade: Upgrade?
@@ -159,16 +99,9 @@ final class HTTP1Connection {
         _ channel: consuming ByteChannel, _ registration: Registration, _ id: ConnectionID, route: Route,
         mayRead: Bool, limits: ParserLimits, leniency: Leniency, pool: ConnectionPool, loop: EventLoop
     ) {
-        self.channel = consume channel
-        self.mayRead = mayRead
-        self.id = id
-        self.route = route
-        self.pool = pool
-        self.loop = loop
         codec = ClientCodec(limits: limits, leniency: leniency)
-        self.registration = registration
+        super.init(channel, registration, id, route: route, mayRead: mayRead, pool: pool, loop: loop)
         loop.hand(registration, to: self)
-        if let probes = route.probes { probesBegin = loop.now + probes.latestStart }
     }
 
     /// Whether it has been closed.
@@ -176,21 +109,16 @@ final class HTTP1Connection {
 
     // MARK: an exchange begins
 
+    override func opened() { if machine.state == .idle { beginProbes() } }
+
     /// Carries out an exchange; the pool has leased the connection to it.
-    func run(_ exchange: Exchange) {
+    override func run(_ exchange: Exchange) {
         loop.preconditionOnLoop()
         // What came meanwhile belongs to nothing, and is no answer to what has not been asked yet.
         if machine.state == .idle, mayRead { read() }
-        var metrics = ExchangeMetrics(fetchStart: exchange.began)
-        metrics.isReused = wasUsed
-        metrics.dial = wasUsed ? nil : route.dial
-        metrics.localAddress = route.localAddress
-        metrics.remoteAddress = route.remoteAddress
-        metrics.usedProxy = route.usesProxy
-        metrics.tls = route.tls
-        metrics.wasReplayed = exchange.wasReplayed
+        var metrics = metrics(ofBeginning: exchange)
         do throws(TransportError) {
-            guard try exchange.begin(on: LoopBound(self, on: loop), loop: loop, of: pool) else {
+            guard try exchange.begin(on: LoopBound<Carrier>(self, on: loop), loop: loop, of: pool) else {
                 return decline(exchange)
             }
         } catch { return refuse(exchange, error, metrics) }
@@ -296,7 +224,7 @@ final class HTTP1Connection {
     // MARK: the end of an exchange
 
     /// The owner of the exchange takes it back.
-    func cancel(_ exchange: Exchange, _ error: TransportError) {
+    override func cancel(_ exchange: Exchange, _ error: TransportError) {
         // One that has left this connection carries its cancellation with it.
         guard current?.exchange === exchange else { return }
         perform(machine.handle(.cancel), .failure(error))
@@ -304,7 +232,7 @@ final class HTTP1Connection {
 
     /// The owner of the exchange wants no more of the response than it has. A short rest is read all the same, so
     /// that the connection lives on.
-    func skip(_ exchange: Exchange) {
+    override func skip(_ exchange: Exchange) {
         guard current?.exchange === exchange else { return }
         _ = machine.handle(.resume)
         guard case .exchanging(_, .receiving) = machine.state else { return cancel(exchange, .cancelled) }
@@ -312,7 +240,7 @@ final class HTTP1Connection {
     }
 
     /// The consumer takes more again.
-    func resume(_ exchange: Exchange) {
+    override func resume(_ exchange: Exchange) {
         guard current?.exchange === exchange, case .exchanging(_, .paused) = machine.state else { return }
         _ = machine.handle(.resume)
         if let place = exchange.takePlace(), let framing = current?.bodyFraming {
@@ -330,7 +258,7 @@ final class HTTP1Connection {
     var isDraining: Bool { machine.state == .leaving || machine.state == .draining }
 
     /// The owner of the exchange wants it to stand still, or to go on.
-    func suspensionChanged(of exchange: Exchange) {
+    override func suspensionChanged(of exchange: Exchange) {
         guard let current, current.exchange === exchange, current.isSuspended != exchange.isSuspended,
             machine.state != .leaving
         else { return }
@@ -360,12 +288,12 @@ final class HTTP1Connection {
     }
 
     /// The pool wants it gone.
-    func close() {
+    override func close() {
         perform(machine.handle(.close), .failure(.shutDown))
     }
 
     /// Closes it, ending what is under way with `error`.
-    func abort(_ error: TransportError) {
+    override func abort(_ error: TransportError) {
         if machine.state == .upgraded { return endUpgrade(error) }
         perform(machine.handle(.close), .failure(error))
     }
@@ -477,13 +405,6 @@ final class HTTP1Connection {
         guard next < deadlineTimer?.at ?? .distantFuture else { return }
         if let timer = deadlineTimer { loop.cancel(timer.token) }
         deadlineTimer = (loop.schedule(at: next, self, tag: Tag.deadline.rawValue), next)
-    }
-
-    /// Has the kernel probe the peer: what is silent because the peer is gone is not kept for ever.
-    func beginProbes() {
-        guard probesBegin != nil, let probes = route.probes else { return }
-        probesBegin = nil
-        channel.probe(probes)
     }
 
     /// The end is held back no longer, or the rest is not waited for any longer.

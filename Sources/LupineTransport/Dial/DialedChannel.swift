@@ -4,7 +4,7 @@
 final class DialedChannel {
     private var channel: ByteChannel?
     let registration: Registration
-    let route: HTTP1Connection.Route
+    let route: Carrier.Route
     /// Whether something may have come, of which the loop has told already.
     let mayRead: Bool
     /// The key that it is to be lent under; nil for the one that it was opened for.
@@ -13,7 +13,7 @@ final class DialedChannel {
     var early: [UInt8] = []
 
     init(
-        _ channel: consuming ByteChannel, _ registration: Registration, _ route: HTTP1Connection.Route,
+        _ channel: consuming ByteChannel, _ registration: Registration, _ route: Carrier.Route,
         mayRead: Bool
     ) {
         self.channel = consume channel

@@ -460,7 +460,7 @@ final class Dialer {
         metrics.connectEnd = loop.now
         let isForwarded = origin.proxy.map(isForwarded(by:)) ?? false
         let details = origin.scheme == .https ? channel.details : nil
-        let route = HTTP1Connection.Route(
+        let route = Carrier.Route(
             host: origin.unixPath ?? origin.host, port: origin.port, localAddress: channel.localAddress,
             remoteAddress: established.address, probes: probes(to: established.address),
             usesProxy: origin.proxy != nil, dial: metrics,

@@ -61,7 +61,7 @@ package final class ConnectionPool: Sendable {
         /// The dial has been decided and has not begun.
         case reserved
         case dialing(EventLoop, LoopBound<Dialer>)
-        case open(EventLoop, LoopBound<HTTP1Connection>)
+        case open(EventLoop, LoopBound<Carrier>)
     }
 
     /// Indexes are given out again while what they named before is still closing; the whole name tells.
@@ -127,13 +127,13 @@ package final class ConnectionPool: Sendable {
 
     /// What is left to do when the lock has been given back.
     private enum Effect: Sendable {
-        case run(Exchange, EventLoop, LoopBound<HTTP1Connection>)
+        case run(Exchange, EventLoop, LoopBound<Carrier>)
         case wait(Exchange, WaiterID, submission: Int, priority: Float?)
         case dial(ConnectionID, DialProgress, loop: Int?)
         /// The same, once the descriptors closed before it are back.
         case redial(ConnectionID, DialProgress, loop: Int?)
         case abandon(EventLoop, LoopBound<Dialer>)
-        case close(EventLoop, LoopBound<HTTP1Connection>)
+        case close(EventLoop, LoopBound<Carrier>)
         case fail(Exchange, TransportError)
         case wake(Timer)
         case ended([@Sendable () -> Void])
@@ -279,16 +279,16 @@ package final class ConnectionPool: Sendable {
                 channel, dialed.registration, id, route: dialed.route, mayRead: dialed.mayRead,
                 limits: configuration.parserLimits,
                 leniency: configuration.leniency, pool: self, loop: loop)
-            let handle = Handle.open(loop, LoopBound(connection, on: loop))
+            let handle = Handle.open(loop, LoopBound<Carrier>(connection, on: loop))
             let isWanted = state.withLock { state -> Bool in
                 guard state.replace(id, with: handle) else { return false }
                 state.connectionsOpened += 1
                 return true
             }
             guard isWanted else { return connection.close() }
-            let home = dialed.home
-            self.handle { _ in .connected(id, capacity: 1, home: home, loop: loop.number) }
-            if connection.machine.state == .idle { connection.beginProbes() }
+            let (home, capacity) = (dialed.home, connection.capacity)
+            self.handle { _ in .connected(id, capacity: capacity, home: home, loop: loop.number) }
+            connection.opened()
         case .failure(let error):
             dialFailed(id, error)
         }
