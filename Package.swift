@@ -64,7 +64,7 @@ let package = Package(
         .target(name: "LupineTLS", dependencies: ["CLupineOpenSSL"], swiftSettings: houseRules),
         .target(
             name: "LupineTransport",
-            dependencies: ["CLupineLinux", "LupineHTTP", "LupineCoding", "LupineTLS"],
+            dependencies: ["CLupineLinux", "LupineHTTP", "LupineHTTP2", "LupineCoding", "LupineTLS"],
             swiftSettings: houseRules),
         .target(
             name: "LupineLoading",
@@ -74,7 +74,7 @@ let package = Package(
             name: "Lupine", dependencies: ["LupineLoading", "LupineCoding"], swiftSettings: pipelineRules),
         .target(
             name: "LupineOrigin",
-            dependencies: ["LupineTransport", "LupineHTTP", "LupineCoding", "LupineTLS"],
+            dependencies: ["LupineTransport", "LupineHTTP", "LupineHTTP2", "LupineCoding", "LupineTLS"],
             swiftSettings: houseRules),
 
         // For the tests of programs.
@@ -129,8 +129,8 @@ let package = Package(
         .testTarget(
             name: "LupineTransportTests",
             dependencies: [
-                "LupineTransport", "LupineOrigin", "LupineHTTP", "LupineCoding", "LupineTLS", "LupineTestKit",
-                "lupine-transport-probe",
+                "LupineTransport", "LupineOrigin", "LupineHTTP", "LupineHTTP2", "LupineCoding", "LupineTLS",
+                "LupineTestKit", "lupine-transport-probe",
             ],
             swiftSettings: houseRules),
         .testTarget(

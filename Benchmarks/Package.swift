@@ -24,6 +24,9 @@ let package = Package(
         .systemLibrary(name: "CLupineBrotli", path: "House/CLupineBrotli", pkgConfig: "libbrotlidec"),
         .target(name: "LupineHTTP", path: "House/LupineHTTP", swiftSettings: houseRules),
         .target(
+            name: "LupineHTTP2", dependencies: ["LupineHTTP"], path: "House/LupineHTTP2",
+            swiftSettings: houseRules),
+        .target(
             name: "LupineCoding", dependencies: ["CLupineZlib", "CLupineBrotli"],
             path: "House/LupineCoding", swiftSettings: houseRules),
 
@@ -34,7 +37,7 @@ let package = Package(
             swiftSettings: houseRules),
         .target(
             name: "LupineTransport",
-            dependencies: ["CLupineLinux", "LupineHTTP", "LupineCoding", "LupineTLS"],
+            dependencies: ["CLupineLinux", "LupineHTTP", "LupineHTTP2", "LupineCoding", "LupineTLS"],
             path: "House/LupineTransport", swiftSettings: houseRules),
         .target(
             name: "LupineLoading",

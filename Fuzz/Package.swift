@@ -44,7 +44,7 @@ let package = Package(
             swiftSettings: houseRules),
         .target(
             name: "LupineTransport",
-            dependencies: ["CLupineLinux", "LupineHTTP", "LupineCoding", "LupineTLS"],
+            dependencies: ["CLupineLinux", "LupineHTTP", "LupineHTTP2", "LupineCoding", "LupineTLS"],
             path: "House/LupineTransport", swiftSettings: houseRules),
         .target(
             name: "LupineLoading",
@@ -55,7 +55,7 @@ let package = Package(
             swiftSettings: pipelineRules),
         .target(
             name: "LupineOrigin",
-            dependencies: ["LupineTransport", "LupineHTTP", "LupineCoding", "LupineTLS"],
+            dependencies: ["LupineTransport", "LupineHTTP", "LupineHTTP2", "LupineCoding", "LupineTLS"],
             path: "House/LupineOrigin", swiftSettings: houseRules),
         .target(
             name: "LupineTesting",

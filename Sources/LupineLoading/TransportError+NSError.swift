@@ -31,7 +31,8 @@ extension TransportError: CustomNSError, LocalizedError {
             .proxyResolution(_, .resolverFailed(_, let error?)):
             error
         case .unreachable(_, _, let failures), .proxyUnreachable(_, let failures): failures.last?.error
-        case .url, .resolution, .proxyResolution, .tunnel, .socks, .tls, .http, .coding, .proxy, .content,
+        case .url, .resolution, .proxyResolution, .tunnel, .socks, .tls, .http, .http2, .coding, .proxy,
+            .content,
             .timedOut,
             .contentTooLong, .tooManyRedirects, .insecureRedirect, .redirect, .unsupported, .cancelled,
             .shutDown:

@@ -95,6 +95,7 @@ extension TransportError {
         case .tls(_, _, let error): error.code
         case .connectionLost(_, _, let error): error == .timedOut ? .timedOut : .networkConnectionLost
         case .http(_, _, let error): error.code
+        case .http2(_, _, let failure): failure.code
         case .coding(_, _, let error): error.code
         case .proxy: .cannotConnectToHost
         case .content: .requestBodyStreamExhausted
@@ -199,6 +200,16 @@ extension TLSError {
             .protocolNotOffered, .closedInHandshake, .renegotiation, .protocolViolation, .onlyControlMessages,
             .tooManyMessages, .answersNotRead:
             .secureConnectionFailed
+        }
+    }
+}
+
+extension HTTP2Failure {
+    fileprivate var code: URLError.Code {
+        switch self {
+        case .reset, .refused, .goAway: .networkConnectionLost
+        case .stream, .connection: .badServerResponse
+        case .requestTooLarge: .dataLengthExceedsMaximum
         }
     }
 }

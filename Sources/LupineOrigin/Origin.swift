@@ -3,7 +3,7 @@
 internal import LupineTLS
 package import LupineTransport
 
-/// A small HTTP/1.1 origin server: what the tests, the demo and `lupine serve` talk to.
+/// A small origin server for HTTP/1.1 and HTTP/2: what the tests, the demo and `lupine serve` talk to.
 ///
 /// It answers the endpoints that people know from httpbin (see `Router.standard`), whatever a test adds with
 /// `route`, and follows scripts byte by byte; over TLS if `OriginConfiguration.tls` says with which certificates. Loopback

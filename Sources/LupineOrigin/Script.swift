@@ -17,6 +17,8 @@ package struct Script: Sendable {
         case expectBytes(Int)
         /// Reads these bytes; when others come the connection ends with a reset.
         case expectExactly([UInt8])
+        /// Reads to the head of an HTTP/2 frame of this type on that stream; the first such step begins with the preface.
+        case expectFrame(type: UInt8, stream: UInt32)
         /// Reads until the client closes its half.
         case expectEnd
         /// Sends the bytes.

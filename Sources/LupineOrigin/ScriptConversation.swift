@@ -21,6 +21,7 @@ final class ScriptConversation: Conversation {
     private var state = State.running
     /// Progress inside the present step: bytes taken, bytes sent, or octets of the head's end seen.
     private var progress = 0
+    private var frames = FrameScan()
     private var pace: (bytes: Int, pause: Duration)?
     private var allowance = 0
 
@@ -30,7 +31,7 @@ final class ScriptConversation: Conversation {
     var wantsInput: Bool {
         guard case .running = state, position < script.steps.count else { return false }
         switch script.steps[position] {
-        case .expectHead, .expectBytes, .expectExactly, .expectEnd: return true
+        case .expectHead, .expectBytes, .expectExactly, .expectFrame, .expectEnd: return true
         case .send, .sendByteByByte, .pause, .waitForSignal, .waitForGate, .signal, .slowRead, .reset,
             .halfClose,
             .close, .stall, .speakHTTP, .startTLS, .closeWithoutNotify, .sendCloseNotify, .sendBeneathTLS,
@@ -70,6 +71,8 @@ final class ScriptConversation: Conversation {
                 return true
             }
             return moved
+        case .expectFrame(let type, let stream):
+            return expect(connection) { self.takeFrame($0, type, stream) }
         case .expectEnd: return expectEnd(connection)
         case .send(let bytes):
             guard connection.hasRoom else { return false }
@@ -116,7 +119,10 @@ final class ScriptConversation: Conversation {
         case .speakHTTP:
             guard connection.isFlushed else { return false }
             state = .over
-            connection.become(HTTPConversation(limits: connection.service.configuration.limits))
+            let configuration = connection.service.configuration
+            connection.become(
+                configuration.http2.map { ProtocolChoice($0) }
+                    ?? HTTPConversation(limits: configuration.limits))
         case .startTLS(let cut):
             guard connection.isFlushed else { return false }
             next()
@@ -202,6 +208,15 @@ final class ScriptConversation: Conversation {
         let start = progress - taken
         for index in 0..<taken where bytes[index] != all[start + index] { isOther = true }
         return (taken, isOver)
+    }
+
+    private func takeFrame(
+        _ bytes: Span<UInt8>, _ type: UInt8, _ stream: UInt32
+    ) -> (taken: Int, isOver: Bool) {
+        for index in 0..<bytes.count where frames.take(bytes[index], awaiting: type, on: stream) {
+            return (index + 1, true)
+        }
+        return (bytes.count, false)
     }
 
     private func expectEnd(_ connection: ServerConnection) -> Bool {

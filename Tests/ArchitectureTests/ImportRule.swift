@@ -27,7 +27,10 @@ struct ImportRule {
         Module(name: "LupineTLS", allowed: ["CLupineOpenSSL", "Glibc", "Synchronization"]),
         Module(
             name: "LupineTransport",
-            allowed: ["LupineHTTP", "LupineCoding", "LupineTLS", "CLupineLinux", "Glibc", "Synchronization"],
+            allowed: [
+                "LupineHTTP", "LupineHTTP2", "LupineCoding", "LupineTLS", "CLupineLinux", "Glibc",
+                "Synchronization",
+            ],
             onlyIn: ["LupineCoding": "Client"]),
         Module(
             name: "LupineLoading",
@@ -42,7 +45,8 @@ struct ImportRule {
         Module(
             name: "LupineOrigin",
             allowed: [
-                "LupineTransport", "LupineHTTP", "LupineCoding", "LupineTLS", "CLupineLinux", "Foundation",
+                "LupineTransport", "LupineHTTP", "LupineHTTP2", "LupineCoding", "LupineTLS", "CLupineLinux",
+                "Foundation",
                 "Glibc",
                 "Synchronization",
             ]),

@@ -7,9 +7,19 @@ import Testing
 
 @testable import LupineTransport
 
+/// What is spoken in a whole-stack test that holds whatever is spoken: the parameter of such tests.
+enum Spoken: String, CaseIterable, CustomTestStringConvertible {
+    case http1, http2
+
+    var testDescription: String { self == .http1 ? "HTTP/1.1" : "HTTP/2" }
+
+    /// What a client is allowed to speak for it, without TLS.
+    var versions: HTTPVersions { self == .http1 ? .http11 : .http2 }
+}
+
 /// What most whole-stack tests begin with: an origin, and a client with a loop of its own, both ended afterwards.
 func withStack<Result>(
-    _ plan: ScriptPlan? = nil, buffers: Int32? = nil,
+    _ plan: ScriptPlan? = nil, over spoken: Spoken = .http1, buffers: Int32? = nil,
     settings: HTTPClient.Configuration = .with { _ in },
     _ body: (HTTPClient, OriginServer) async throws -> Result
 ) async throws -> Result {
@@ -17,7 +27,10 @@ func withStack<Result>(
     serving.script = plan
     serving.recordedBytes = 1 << 20
     serving.socketBuffers = buffers
+    if spoken == .http2 { serving.http2 = HTTP2Behaviour() }
     let origin = try OriginServer.start(configuration: serving)
+    var settings = settings
+    settings.versions = spoken.versions
     let client = HTTPClient(configuration: settings)
     do {
         let result = try await body(client, origin)
@@ -33,16 +46,18 @@ func withStack<Result>(
 
 /// The same one floor lower: a pool, for what the client's face does not show.
 func withPool<Result>(
-    _ plan: ScriptPlan? = nil, buffers: Int32? = nil, limits: PoolLimits = PoolLimits(), loops: Int = 1,
+    _ plan: ScriptPlan? = nil, over spoken: Spoken = .http1, http2: HTTP2Behaviour = HTTP2Behaviour(),
+    buffers: Int32? = nil, limits: PoolLimits = PoolLimits(), loops: Int = 1,
     clock: any TransportClock = MonotonicClock(), _ body: (PoolStage) async throws -> Result
 ) async throws -> Result {
     var serving = OriginConfiguration()
     serving.script = plan
     serving.recordedBytes = 1 << 20
     serving.socketBuffers = buffers
+    if spoken == .http2 { serving.http2 = http2 }
     let origin = try OriginServer.start(configuration: serving)
     let group = try EventLoopGroup(count: loops, name: "stage", clock: clock)
-    let stage = PoolStage(origin, group, limits)
+    let stage = PoolStage(origin, group, limits, spoken)
     func end() async {
         await withCheckedContinuation { continuation in stage.pool.shutDown { continuation.resume() } }
         await group.shutdown()
@@ -65,11 +80,14 @@ struct PoolStage {
     let group: EventLoopGroup
     let pool: ConnectionPool
 
-    init(_ origin: OriginServer, _ group: EventLoopGroup, _ limits: PoolLimits) {
+    init(
+        _ origin: OriginServer, _ group: EventLoopGroup, _ limits: PoolLimits, _ spoken: Spoken = .http1
+    ) {
         self.origin = origin
         self.group = group
         var configuration = ConnectionPool.Configuration()
         configuration.limits = limits
+        configuration.dial.versions = spoken.versions
         var resolution = Resolver.Configuration()
         resolution.overrides[Resolver.Endpoint(host: "*", port: origin.port)] = [origin.address]
         pool = ConnectionPool(

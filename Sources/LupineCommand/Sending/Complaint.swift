@@ -105,6 +105,10 @@ enum Complaint {
             (.lost, "The content is not complete. Try again\(goingOn("; ", invocation)).")
         case .http(_, _, .limitExceeded): (.tooLarge, "")
         case .http: (.notHTTP, "Check the port and the scheme: what answers there does not speak HTTP/1.1.")
+        case .http2(_, _, .reset), .http2(_, _, .refused), .http2(_, _, .goAway):
+            (.lost, "Try again; --retry N does that\(goingOn(", and ", invocation)).")
+        case .http2(_, _, .requestTooLarge): (.tooLarge, "")
+        case .http2: (.notHTTP, "Check the port: what answers there does not speak HTTP/2 as it should.")
         case .coding: (.coding, "--raw-encoding takes the content as it comes.")
         case .content, .file: (.read, "")
         case .timedOut(_, _, let timeout, _):

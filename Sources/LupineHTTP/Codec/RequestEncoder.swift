@@ -37,7 +37,7 @@ enum RequestEncoder {
         let method = head.method.rawValue.utf8.span
         let target = targetText.utf8.span
         let end: InlineArray<11, UInt8> = [
-            0x20, 0x48, 0x54, 0x54, 0x50, 0x2F, 0x31, 0x2E, head.version == .http11 ? 0x31 : 0x30,
+            0x20, 0x48, 0x54, 0x54, 0x50, 0x2F, 0x31, 0x2E, head.version == .http10 ? 0x30 : 0x31,
             Octet.carriageReturn, Octet.lineFeed,
         ]
         output.append(addingCapacity: method.count + target.count + 12) { line in
@@ -55,7 +55,7 @@ enum RequestEncoder {
         case .known(let length):
             guard length >= 0 else { throw .bodyLengthMismatch(announced: length, given: 0) }
         case .unknown:
-            guard version == .http11 else { throw .unknownLengthInHTTP10 }
+            guard version != .http10 else { throw .unknownLengthInHTTP10 }
         }
     }
 

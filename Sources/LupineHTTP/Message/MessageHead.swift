@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: MIT
 
-/// The minor version of HTTP/1 that a message was written in.
+/// The version of HTTP that a message was written in.
 public enum HTTPVersion: Hashable, Sendable, CustomStringConvertible {
     /// HTTP/1.0.
     case http10
     /// HTTP/1.1, and any higher minor version, which is to be read as 1.1 (RFC 9110 §2.5).
     case http11
+    /// HTTP/2.
+    case http2
 
-    public var description: String { self == .http10 ? "HTTP/1.0" : "HTTP/1.1" }
+    public var description: String {
+        switch self {
+        case .http10: "HTTP/1.0"
+        case .http11: "HTTP/1.1"
+        case .http2: "HTTP/2"
+        }
+    }
 }
 
 /// The head of a response.

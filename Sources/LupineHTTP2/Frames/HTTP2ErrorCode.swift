@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: MIT
 
 /// A code that says why a stream or connection ends: RFC 9113 §7. Unknown codes are kept as they came.
-package struct HTTP2ErrorCode: Hashable, Sendable, CustomStringConvertible {
+public struct HTTP2ErrorCode: Hashable, Sendable, CustomStringConvertible {
     /// The number on the wire.
-    package let rawValue: UInt32
+    public let rawValue: UInt32
 
     /// A code of any number.
-    package init(rawValue: UInt32) { self.rawValue = rawValue }
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
 
     /// Nothing is wrong.
-    package static let noError = HTTP2ErrorCode(rawValue: 0x00)
+    public static let noError = HTTP2ErrorCode(rawValue: 0x00)
     /// The peer broke the protocol in some way.
-    package static let protocolError = HTTP2ErrorCode(rawValue: 0x01)
+    public static let protocolError = HTTP2ErrorCode(rawValue: 0x01)
     /// Something unexpected happened here.
-    package static let internalError = HTTP2ErrorCode(rawValue: 0x02)
+    public static let internalError = HTTP2ErrorCode(rawValue: 0x02)
     /// The peer broke flow control.
-    package static let flowControlError = HTTP2ErrorCode(rawValue: 0x03)
+    public static let flowControlError = HTTP2ErrorCode(rawValue: 0x03)
     /// Settings were not acknowledged in time.
-    package static let settingsTimeout = HTTP2ErrorCode(rawValue: 0x04)
+    public static let settingsTimeout = HTTP2ErrorCode(rawValue: 0x04)
     /// A frame came on a stream that was closed.
-    package static let streamClosed = HTTP2ErrorCode(rawValue: 0x05)
+    public static let streamClosed = HTTP2ErrorCode(rawValue: 0x05)
     /// A frame has a wrong size.
-    package static let frameSizeError = HTTP2ErrorCode(rawValue: 0x06)
+    public static let frameSizeError = HTTP2ErrorCode(rawValue: 0x06)
     /// The stream was not worked on: its request may be sent again.
-    package static let refusedStream = HTTP2ErrorCode(rawValue: 0x07)
+    public static let refusedStream = HTTP2ErrorCode(rawValue: 0x07)
     /// The stream is not needed any more.
-    package static let cancel = HTTP2ErrorCode(rawValue: 0x08)
+    public static let cancel = HTTP2ErrorCode(rawValue: 0x08)
     /// The header compression state was lost.
-    package static let compressionError = HTTP2ErrorCode(rawValue: 0x09)
+    public static let compressionError = HTTP2ErrorCode(rawValue: 0x09)
     /// The connection behind a tunnel was lost.
-    package static let connectError = HTTP2ErrorCode(rawValue: 0x0A)
+    public static let connectError = HTTP2ErrorCode(rawValue: 0x0A)
     /// The peer causes too much load.
-    package static let enhanceYourCalm = HTTP2ErrorCode(rawValue: 0x0B)
+    public static let enhanceYourCalm = HTTP2ErrorCode(rawValue: 0x0B)
     /// The transport is not secure enough.
-    package static let inadequateSecurity = HTTP2ErrorCode(rawValue: 0x0C)
+    public static let inadequateSecurity = HTTP2ErrorCode(rawValue: 0x0C)
     /// The request is to be sent in HTTP/1.1.
-    package static let http11Required = HTTP2ErrorCode(rawValue: 0x0D)
+    public static let http11Required = HTTP2ErrorCode(rawValue: 0x0D)
 
     private static let names = [
         "NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT",
@@ -44,7 +44,7 @@ package struct HTTP2ErrorCode: Hashable, Sendable, CustomStringConvertible {
     ]
 
     /// The registered name, or the number.
-    package var description: String {
+    public var description: String {
         rawValue < UInt32(Self.names.count) ? Self.names[Int(rawValue)] : "error code \(rawValue)"
     }
 }

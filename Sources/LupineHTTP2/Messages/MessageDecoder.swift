@@ -30,7 +30,7 @@ package enum MessageDecoder {
         guard (100...999).contains(code) else {
             throw .invalidPseudoField(":status", Excerpt(digits))
         }
-        return ResponseHead(status: Status(code), fields: fields)
+        return ResponseHead(version: .http2, status: Status(code), fields: fields)
     }
 
     /// The trailers of a message. Fields that may not stand there are left out (RFC 9110 §6.5.1).
@@ -49,7 +49,7 @@ package enum MessageDecoder {
         guard let methodRange = pseudo[.method] else { throw .missingPseudoField(":method") }
         let method = try method(octets.extracting(methodRange))
         var request = ReceivedRequest(
-            head: RequestHead(method: method, target: .asterisk, fields: fields),
+            head: RequestHead(method: method, target: .asterisk, version: .http2, fields: fields),
             contentLength: try FieldRule.contentLength(fields))
         if pseudo[.protocol] != nil {
             guard allowsProtocol, method == .connect else {

@@ -109,6 +109,8 @@ final class Listener: LoopChannel {
         let conversation: any Conversation =
             if let script {
                 ScriptConversation(script)
+            } else if let http2 = service.configuration.http2 {
+                ProtocolChoice(http2)
             } else {
                 HTTPConversation(limits: service.configuration.limits)
             }

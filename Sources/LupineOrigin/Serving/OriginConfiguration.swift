@@ -17,6 +17,8 @@ package struct OriginConfiguration: Sendable {
     package var tls: TLSServerConfiguration?
     /// Further ones that connections take turns with, the first connection with `tls`: a server whose certificate changes.
     package var furtherTLS: [TLSServerConfiguration] = []
+    /// How it speaks HTTP/2 with clients that begin in it, or choose it where `tls` offers it; nil speaks HTTP/1.1 alone.
+    package var http2: HTTP2Behaviour?
     /// Silence after which a connection is closed.
     package var idleTimeout = Duration.seconds(60)
     /// Bytes of each connection's content that are recorded.

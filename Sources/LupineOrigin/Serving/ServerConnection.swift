@@ -165,6 +165,30 @@ final class ServerConnection: LoopChannel, TimerTarget {
         }
     }
 
+    /// Runs `body` after `delay` and goes on, if the connection is open then.
+    func call(after delay: Duration, _ body: @escaping () -> Void) {
+        _ = loop.schedule(after: delay) { [weak self] reason in
+            if reason == .due { self?.called(body) }
+        }
+    }
+
+    /// Runs `body` when the gate opens and goes on, if the connection is open then.
+    func call(when gate: Gate, _ body: @escaping () -> Void) {
+        let loop = loop
+        let bound = LoopBound((connection: WeakConnection(self), body: body), on: loop)
+        gate.whenOpen {
+            // A loop that is gone has closed its connections.
+            _ = loop.execute { bound.value.connection.connection?.called(bound.value.body) }
+        }
+    }
+
+    private func called(_ body: () -> Void) {
+        guard case .open = phase else { return }
+        lastActivity = loop.now
+        body()
+        pump()
+    }
+
     private func waited(_ number: Int) {
         guard number == waitNumber, case .open = phase else { return }
         waitTimer = nil

@@ -23,6 +23,9 @@ final class Engine: Sendable {
     private let reporter: TransferReporter?
 
     init(_ configuration: HTTPClient.Configuration) throws(TransportError) {
+        guard !configuration.versions.isEmpty else {
+            throw .unsupported("a client that speaks no version of HTTP")
+        }
         proxies = try Self.proxies(configuration.proxy)
         reporter = TransferReporter(configuration.transferObservers)
         do throws(Errno) {
@@ -46,6 +49,7 @@ final class Engine: Sendable {
         pooling.dial.timeout = configuration.connectTimeout.map { Interval($0) }
         pooling.dial.tlsHandshakeTimeout = configuration.tlsHandshakeTimeout.map { Interval($0) }
         pooling.dial.tunnelsEverything = configuration.tunnelsThroughProxy
+        pooling.dial.versions = configuration.versions
         pooling.parserLimits = configuration.parserLimits
         pooling.leniency = configuration.leniency
         parserLimits = configuration.parserLimits
@@ -54,12 +58,16 @@ final class Engine: Sendable {
         revocation = RevocationClient(group: group, resolver: resolver, proxies: proxies)
         profiles = TLSProfiles(
             revocation: RevocationSupport(fetcher: revocation, cache: RevocationMemory()))
-        tls = configuration.tls
+        var tls = configuration.tls
+        tls.applicationProtocols = configuration.versions.offered(besides: tls.applicationProtocols)
+        self.tls = tls
         originProfile = profiles.profile(tls, trust: configuration.trust)
         var anonymousTLS = tls
         anonymousTLS.identity = nil
         self.anonymousTLS = anonymousTLS
-        proxyProfile = profiles.profile(anonymousTLS, trust: configuration.proxyTrust)
+        var proxyTLS = configuration.tls
+        proxyTLS.identity = nil
+        proxyProfile = profiles.profile(proxyTLS, trust: configuration.proxyTrust)
     }
 
     private static func proxies(_ proxy: HTTPClient.Proxy) throws(TransportError) -> ProxyRule {

@@ -3,9 +3,10 @@
 // One import gives an embedder everything that the client shows: methods, fields, heads and errors.
 @_exported public import LupineCoding
 @_exported public import LupineHTTP
+@_exported public import LupineHTTP2
 @_exported public import LupineTLS
 
-/// A complete HTTP/1.1 client without Foundation: what an embedder imports this module for.
+/// A complete HTTP client without Foundation: what an embedder imports this module for.
 ///
 /// It keeps connections for reuse and is meant to be made once and shared; all of it may be used from any task or
 /// thread. Cancelling the task that waits cancels the request. `shutdown()` ends everything; a client that is dropped
@@ -80,6 +81,8 @@ extension HTTPClient {
     public struct Configuration: Sendable {
         /// Connections to one host at the same time.
         public var connectionsPerHost = 6
+        /// Which versions of HTTP are spoken.
+        public var versions: HTTPVersions = .http11
         /// Connections in all at the same time.
         public var totalConnections = 512
         /// How long a connection is kept without use.

@@ -35,6 +35,8 @@ public enum TransportError: Error, Hashable, Sendable {
     case connectionLost(host: String, port: UInt16, Errno)
     /// What was sent or received is no HTTP/1.1, or was cut short.
     case http(host: String, port: UInt16, HTTPError)
+    /// What was said over HTTP/2 is not valid, or the server has ended the request's stream or the connection.
+    case http2(host: String, port: UInt16, HTTP2Failure)
     /// The content's coding is broken, not known, or expands beyond its limit.
     case coding(host: String, port: UInt16, CodingError)
     /// The text that names a proxy is none that can be used.
@@ -101,6 +103,7 @@ extension TransportError: CustomStringConvertible {
         case .connectionLost(let host, let port, let error):
             "the connection to \(Self.peer(host, port)) was lost: \(error)"
         case .http(let host, let port, let error): "HTTP with \(Self.peer(host, port)): \(error)"
+        case .http2(let host, let port, let error): "HTTP/2 with \(Self.peer(host, port)): \(error)"
         case .coding(let host, let port, let error):
             "the content from \(Self.peer(host, port)) cannot be decoded: \(error)"
         case .proxy(let error): "cannot use this proxy: \(error)"

@@ -26,7 +26,10 @@ package final class Exchange: Sendable {
     let began: Instant
 
     private let life: Lock<Life>
-    private let replayed = Atomic<Bool>(false)
+    /// How often it has been given back to be sent again.
+    private let replayCount = Atomic<Int>(0)
+    /// Whether the next time goes over a connection that has carried nothing.
+    private let wantsFresh = Atomic<Bool>(false)
     /// The bits of `priority`.
     private let urgency = Atomic<UInt32>(Exchange.defaultPriority.bitPattern)
     private let suspended = Atomic<Bool>(false)
@@ -213,8 +216,7 @@ package final class Exchange: Sendable {
         }
     }
 
-    /// Gives it to the pool once more, if it is still parked. Once replayed, it always wants a connection that has
-    /// carried nothing.
+    /// Gives it to the pool once more, if it is still parked.
     func submitAgain(to pool: ConnectionPool) {
         let isParked = life.withLock { life -> Bool in
             guard case .parked = life else { return false }
@@ -222,7 +224,7 @@ package final class Exchange: Sendable {
             life = .new
             return true
         }
-        if isParked { pool.submit(self, needsFresh: wasReplayed) }
+        if isParked { pool.submit(self, needsFresh: wantsFresh.load(ordering: .relaxed)) }
     }
 
     /// A connection takes it. False: it is suspended and comes back for a connection later. Throws when it was cancelled
@@ -244,12 +246,13 @@ package final class Exchange: Sendable {
     }
 
     /// The connection gives it back to be sent again, once its content is ready for that. False when nobody wants that
-    /// any more.
-    func park(in pool: ConnectionPool) -> Bool {
+    /// any more. If it `needsFresh`, it goes over a connection that has carried nothing, then and ever after.
+    func park(in pool: ConnectionPool, needsFresh: Bool) -> Bool {
         life.withLock { life in
             switch life {
             case .running(_, _, cancelled: nil), .waiting, .claimed, .new:
-                replayed.store(true, ordering: .relaxed)
+                replayCount.add(1, ordering: .relaxed)
+                if needsFresh { wantsFresh.store(true, ordering: .relaxed) }
                 life = .parked(pool, .rewinding)
                 return true
             case .running(_, _, cancelled: _?), .cancelled, .parked, .over: return false
@@ -257,8 +260,11 @@ package final class Exchange: Sendable {
         }
     }
 
-    /// Whether it is being sent for the second time.
-    var wasReplayed: Bool { replayed.load(ordering: .relaxed) }
+    /// How often it has been given back to be sent again.
+    var replays: Int { replayCount.load(ordering: .relaxed) }
+
+    /// Whether it is not being sent for the first time.
+    var wasReplayed: Bool { replays > 0 }
 
     /// The error it was cancelled with, as far as nobody has acted on it.
     var cancellation: TransportError? {

@@ -23,10 +23,19 @@ package struct DialConfiguration: Sendable {
     /// speak something which the proxy would not pass on.
     package var tunnelsEverything = false
 
+    /// What is spoken once the connection stands.
+    package var versions = HTTPVersions.http11
+
     /// What the origin says first, behind a proxy's answer, is kept for whoever reads (`DialedChannel.early`). With HTTP it
     /// would be an answer to nothing.
     var originMaySpeakFirst = false
 
     /// The defaults.
     package init() {}
+
+    /// Whether an HTTP proxy is asked for a tunnel to an `http` origin: it would not pass HTTP/2 on.
+    var tunnelsToPlainOrigins: Bool { tunnelsEverything || versions.haveHTTP2WithoutTLS }
+
+    /// Whether what an `http` origin says first is kept: in HTTP/2 both sides begin.
+    var keepsFirstWords: Bool { originMaySpeakFirst || versions.haveHTTP2WithoutTLS }
 }

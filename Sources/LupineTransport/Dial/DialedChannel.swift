@@ -9,6 +9,8 @@ final class DialedChannel {
     let mayRead: Bool
     /// The key that it is to be lent under; nil for the one that it was opened for.
     var home: Origin?
+    /// Whether HTTP/2 is spoken.
+    var speaksHTTP2 = false
     /// What came behind a proxy's answer.
     var early: [UInt8] = []
 

@@ -205,7 +205,7 @@ final class Dialer {
         stage = .connecting(nil)
         do throws(Errno) {
             let attempt = try ConnectAttempt(
-                address, binding: origin.localBinding, speaksFirst: !configuration.originMaySpeakFirst,
+                address, binding: origin.localBinding, speaksFirst: !configuration.keepsFirstWords,
                 on: loop
             ) { error in
                 self.connectEnded(error)
@@ -251,7 +251,7 @@ final class Dialer {
         case .connect(let id, let address):
             do throws(Errno) {
                 let attempt = try ConnectAttempt(
-                    address, binding: origin.localBinding, speaksFirst: !configuration.originMaySpeakFirst,
+                    address, binding: origin.localBinding, speaksFirst: !configuration.keepsFirstWords,
                     on: loop
                 ) { error in
                     self.advance(error.map { .failed(id, $0) } ?? .connected(id))
@@ -345,7 +345,7 @@ final class Dialer {
             let conversation = ProxyConversation(
                 machine, over: channel, established.registration, mayRead: mayRead,
                 proxy: proxy,
-                originMaySpeakFirst: configuration.originMaySpeakFirst && origin.scheme == .http, on: loop
+                originMaySpeakFirst: configuration.keepsFirstWords && origin.scheme == .http, on: loop
             ) { result in self.conversed(result) }
             stage = .conversing(conversation, established)
             conversation.start()
@@ -381,7 +381,7 @@ final class Dialer {
 
     /// Whether the proxy reads the requests, rather than passing bytes on.
     private func isForwarded(by proxy: ProxyServer) -> Bool {
-        proxy.kind != .socks5 && origin.scheme == .http && !configuration.tunnelsEverything
+        proxy.kind != .socks5 && origin.scheme == .http && !configuration.tunnelsToPlainOrigins
     }
 
     private func conversed(_ result: Result<Void, TransportError>) {
@@ -407,7 +407,7 @@ final class Dialer {
         else { return end(.failure(.shutDown)) }
         let peer = TLSHandshake.Peer(
             profile: profile, context: context, host: origin.host, port: origin.port, proxy: origin.proxy,
-            progress: progress)
+            progress: progress, allowsHTTP2: configuration.versions.contains(.http2))
         let handshake = TLSHandshake(with: peer, over: wire, established.registration, on: loop) { result in
             self.secured(result)
         }
@@ -427,8 +427,23 @@ final class Dialer {
         case .failure(let error): end(.failure(error))
         case .success(let channel):
             metrics.secureEnd = loop.now
+            if let refusal = refusal(of: channel.details) {
+                loop.deregister(established.registration)
+                channel.close()
+                return end(.failure(.tls(host: origin.host, port: origin.port, refusal)))
+            }
             finish(ByteChannel(secure: channel), established, mayRead: !channel.isDrained)
         }
+    }
+
+    /// Why what was agreed on is none of what is spoken here.
+    private func refusal(of details: TLSDetails) -> TLSError? {
+        guard configuration.versions.contains(.http2) else { return nil }
+        guard details.applicationProtocol == "h2" else {
+            return configuration.versions.contains(.http11)
+                ? nil : .protocolNotOffered(details.applicationProtocol ?? "none")
+        }
+        return details.isEnoughForHTTP2 ? nil : .cipherNotShared
     }
 
     /// The time that connecting may take stands still meanwhile: a handshake has its own.
@@ -468,6 +483,8 @@ final class Dialer {
             absolutePrefix: isForwarded ? "http://" + authority : nil,
             proxyAuthorization: isForwarded ? origin.proxy?.credentials?.basicAuthorization : nil)
         let dialed = DialedChannel(channel, established.registration, route, mayRead: mayRead)
+        dialed.speaksHTTP2 =
+            details.map { $0.applicationProtocol == "h2" } ?? configuration.versions.haveHTTP2WithoutTLS
         dialed.early = early
         if let profile = details?.profile, profile != origin.tls { dialed.home = origin.under(profile) }
         end(.success(dialed))

@@ -113,7 +113,7 @@ public struct TransferLease: Sendable {
     /// The other end: the origin's address, or the proxy's.
     public let remoteAddress: SocketAddress?
     /// The head of the request as it goes out over this connection: the request line, the header fields in their order and the
-    /// empty line, with the credentials that are in them.
+    /// empty line, with the credentials that are in them. Over HTTP/2, the pseudo-fields take the place of the request line.
     public let requestHead: [UInt8]
 }
 

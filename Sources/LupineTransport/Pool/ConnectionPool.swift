@@ -208,13 +208,16 @@ package final class ConnectionPool: Sendable {
     /// A connection broke under an exchange: it is sent again where that is safe, and fails otherwise.
     func replayOrFail(
         _ exchange: Exchange, _ metrics: ExchangeMetrics, _ error: TransportError, requestBegan: Bool,
-        connectionWasReused: Bool
+        connectionWasReused: Bool, isUntouched: Bool = false
     ) {
         let evidence = ReplayRule.Evidence(
             connectionWasReused: connectionWasReused, responseBegan: metrics.responseStart != nil,
             requestBegan: requestBegan, method: exchange.head.method,
-            bodyIsReplayable: exchange.content.isReplayable, wasReplayed: exchange.wasReplayed)
-        guard ReplayRule.mayReplay(evidence), exchange.park(in: self) else {
+            bodyIsReplayable: exchange.content.isReplayable, isUntouched: isUntouched,
+            replays: exchange.replays)
+        // Where the peer was willing but full, the same connection may serve soon.
+        let needsFresh = !isUntouched || exchange.replays + 1 == ReplayRule.mostReplays
+        guard ReplayRule.mayReplay(evidence), exchange.park(in: self, needsFresh: needsFresh) else {
             return exchange.end(.failure(exchange.cancellation ?? error), metrics)
         }
         exchange.observation?.lostConnection(at: metrics.responseEnd ?? group.clock.now())
@@ -260,6 +263,14 @@ package final class ConnectionPool: Sendable {
         handle(at: now) { _ in .finished(connection, reuse) }
     }
 
+    /// The connection takes no further exchange; those it carries go on.
+    func drains(_ connection: ConnectionID) { handle { _ in .retire(connection) } }
+
+    /// The connection carries so many exchanges at once from here on.
+    func capacityChanged(_ connection: ConnectionID, to capacity: Int) {
+        handle { _ in .capacity(connection, capacity) }
+    }
+
     /// The connection has been closed. Called once for each.
     func lost(_ connection: ConnectionID) {
         handle { state in
@@ -275,11 +286,8 @@ package final class ConnectionPool: Sendable {
         switch outcome {
         case .success(let dialed):
             guard let channel = dialed.takeChannel() else { return dialFailed(id, .shutDown) }
-            let connection = HTTP1Connection(
-                channel, dialed.registration, id, route: dialed.route, mayRead: dialed.mayRead,
-                limits: configuration.parserLimits,
-                leniency: configuration.leniency, pool: self, loop: loop)
-            let handle = Handle.open(loop, LoopBound<Carrier>(connection, on: loop))
+            let connection = carrier(over: channel, dialed, id, on: loop)
+            let handle = Handle.open(loop, LoopBound(connection, on: loop))
             let isWanted = state.withLock { state -> Bool in
                 guard state.replace(id, with: handle) else { return false }
                 state.connectionsOpened += 1
@@ -292,6 +300,18 @@ package final class ConnectionPool: Sendable {
         case .failure(let error):
             dialFailed(id, error)
         }
+    }
+
+    private func carrier(
+        over channel: consuming ByteChannel, _ dialed: DialedChannel, _ id: ConnectionID, on loop: EventLoop
+    ) -> Carrier {
+        if dialed.speaksHTTP2 {
+            return HTTP2Connection(
+                channel, dialed, id, limits: configuration.parserLimits, pool: self, loop: loop)
+        }
+        return HTTP1Connection(
+            channel, dialed.registration, id, route: dialed.route, mayRead: dialed.mayRead,
+            limits: configuration.parserLimits, leniency: configuration.leniency, pool: self, loop: loop)
     }
 
     /// A dial has ended without a connection. Called once for each.

@@ -42,6 +42,7 @@ struct ConnectionSlot {
         case retryDial
         case claim(ExchangeID)
         case connected(capacity: Int32, loop: Int? = nil)
+        case capacity(Int32)
         case lease
         case finished(PoolEvent.Reuse)
         case retire
@@ -127,6 +128,10 @@ struct ConnectionSlot {
             if let age = limits.maximumAge { retiresAt = now + age }
             state = .idle(until: min(now + limits.idleTimeout, retiresAt))
             return .lends
+        case (.idle, .capacity(let capacity)), (.busy, .capacity(let capacity)),
+            (.retiring, .capacity(let capacity)):
+            self.capacity = max(1, capacity)
+            return lends ? .lends : .none
         case (.idle, .lease):
             return lease(after: 0)
         case (.busy(let exchanges), .lease):
@@ -157,6 +162,7 @@ struct ConnectionSlot {
         case (.idle, .retire), (.dialing, .gone), (.idle, .gone), (.busy, .gone), (.retiring, .gone):
             return vacate()
         case (.vacant, .claim), (.idle, .claim), (.busy, .claim), (.retiring, .claim),
+            (.vacant, .capacity), (.dialing, .capacity),
             (.vacant, .retryDial), (.vacant, .connected), (.vacant, .lease), (.vacant, .finished),
             (.vacant, .retire), (.vacant, .gone), (.dialing, .dial), (.dialing, .lease),
             (.dialing, .finished),

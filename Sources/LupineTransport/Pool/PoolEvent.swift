@@ -50,6 +50,8 @@ package enum PoolEvent: Sendable {
     case finished(ConnectionID, Reuse)
     /// The connection takes no further exchange; those it carries go on.
     case retire(ConnectionID)
+    /// The connection carries so many exchanges at once from here on; those that are more go on.
+    case capacity(ConnectionID, Int)
     /// The connection is gone with all it carried: RDHUP, an error, stray bytes. Its descriptor is the driver's to
     /// close; no `close` follows.
     case lost(ConnectionID)

@@ -25,6 +25,8 @@ package struct PoolMachine: ~Copyable {
         /// Connections that can carry another exchange; the last is lent first.
         var available = LinkList()
         var queue = WaitQueue()
+        /// How many exchanges the peer has last said that it takes at once on a connection; nil where it has said nothing.
+        var allowed: Int32?
         /// Which loop the waiter that came last had best run on: there the next dial is made.
         var loop: Int?
     }
@@ -112,6 +114,8 @@ package struct PoolMachine: ~Copyable {
         case .retire(let connection):
             guard let index = index(of: connection) else { return }
             retire(index, .notReusable, at: now, into: &actions)
+        case .capacity(let connection, let capacity):
+            capacityChanged(connection, Int32(clamping: capacity), at: now, into: &actions)
         case .lost(let connection):
             guard let index = index(of: connection) else { return }
             let key = slots[Int(index)].key
@@ -200,6 +204,23 @@ package struct PoolMachine: ~Copyable {
         settle(key, at: now, into: &actions)
     }
 
+    private mutating func capacityChanged(
+        _ connection: ConnectionID, _ capacity: Int32, at now: Instant, into actions: inout [PoolAction]
+    ) {
+        guard let index = index(of: connection) else { return }
+        let key = slots[Int(index)].key
+        // The next connection begins with what is known of this one.
+        keys[Int(key)].allowed = capacity
+        let effect = slots[Int(index)].handle(.capacity(capacity), at: now, limits: limits)
+        if slots[Int(index)].isIdle { return }
+        if effect == .lends {
+            serve(index, of: key, from: .exchange, at: now, into: &actions)
+        } else if slotLinks.isLinked(index) {
+            slotLinks.remove(index, from: &keys[Int(key)].available)
+        }
+        settle(key, at: now, into: &actions)
+    }
+
     /// Where a connection that can be lent comes from.
     private enum Source { case dial, exchange }
 
@@ -273,6 +294,7 @@ package struct PoolMachine: ~Copyable {
         }
         let key = slots[Int(index)].key
         let claimant = slots[Int(index)].claimant
+        let capacity = min(capacity, keys[Int(key)].allowed ?? capacity)
         _ = slots[Int(index)].handle(.connected(capacity: capacity, loop: loop), at: now, limits: limits)
         if let claimant {
             lend(index, of: key, to: claimant, at: now, into: &actions)

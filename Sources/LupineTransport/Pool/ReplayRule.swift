@@ -5,7 +5,8 @@ package import LupineHTTP
 /// Whether an exchange whose connection died may be sent again without asking anyone (RFC 9110 §9.2.2,
 /// RFC 9112 §9.3.1).
 ///
-/// A server may close an idle connection at the moment a request is put on it; that race is the transport's to hide.
+/// A server may close an idle connection at the moment a request is put on it; that race is the transport's to hide. A
+/// server that says it has done nothing about a request may be sent it again, whatever the method (RFC 9113 §8.7).
 /// A pure function of what is known when the connection dies. Every other retry belongs to the caller.
 package enum ReplayRule {
     /// The state of one exchange when its connection died.
@@ -20,28 +21,36 @@ package enum ReplayRule {
         package var method: Method
         /// The body is absent or can be produced again from its start.
         package var bodyIsReplayable: Bool
-        /// The exchange has been replayed before.
-        package var wasReplayed: Bool
+        /// The peer has done nothing about the request, and says so, or has not got any of it.
+        package var isUntouched: Bool
+        /// How often the exchange has been sent again before.
+        package var replays: Int
 
         /// The evidence, complete: nothing has a default that could be forgotten.
         package init(
             connectionWasReused: Bool, responseBegan: Bool, requestBegan: Bool, method: Method,
-            bodyIsReplayable: Bool, wasReplayed: Bool
+            bodyIsReplayable: Bool, isUntouched: Bool, replays: Int
         ) {
             self.connectionWasReused = connectionWasReused
             self.responseBegan = responseBegan
             self.requestBegan = requestBegan
             self.method = method
             self.bodyIsReplayable = bodyIsReplayable
-            self.wasReplayed = wasReplayed
+            self.isUntouched = isUntouched
+            self.replays = replays
         }
     }
 
-    /// True when the exchange goes out once more, on a fresh connection.
+    /// How often an exchange is sent again that the peer has done nothing about. The last time goes over a fresh connection.
+    package static let mostReplays = 3
+
+    /// True when the exchange goes out once more.
     package static func mayReplay(_ evidence: Evidence) -> Bool {
-        guard evidence.connectionWasReused, !evidence.responseBegan, !evidence.wasReplayed else {
-            return false
+        if evidence.responseBegan { return false }
+        if evidence.isUntouched {
+            return evidence.replays < mostReplays && (!evidence.requestBegan || evidence.bodyIsReplayable)
         }
+        guard evidence.connectionWasReused, evidence.replays == 0 else { return false }
         if !evidence.requestBegan { return true }
         return evidence.method.isIdempotent && evidence.bodyIsReplayable
     }

@@ -16,10 +16,12 @@ final class TLSHandshake: LoopChannel {
         let proxy: ProxyServer?
         /// Told of each step.
         let progress: DialProgress
+        /// Whether HTTP/2 is spoken there, if the peer chooses it.
+        let allowsHTTP2: Bool
 
         init(
             profile: TLSProfile, context: TLSClientContext, host: String, port: UInt16, proxy: ProxyServer?,
-            progress: DialProgress
+            progress: DialProgress, allowsHTTP2: Bool = false
         ) {
             self.profile = profile
             self.context = context
@@ -27,6 +29,7 @@ final class TLSHandshake: LoopChannel {
             self.port = port
             self.proxy = proxy
             self.progress = progress
+            self.allowsHTTP2 = allowsHTTP2
         }
     }
 
@@ -261,7 +264,9 @@ final class TLSHandshake: LoopChannel {
 
     private func succeed(_ engine: TLSEngine) throws(TLSError) {
         // Nothing else is spoken here, whatever was offered.
-        if let name = engine.applicationProtocol, name != "http/1.1" { throw .protocolNotOffered(name) }
+        if let name = engine.applicationProtocol, name != "http/1.1", name != "h2" || !peer.allowsHTTP2 {
+            throw .protocolNotOffered(name)
+        }
         // No handshake ends without a verdict.
         guard let evidence = evidence(engine) else {
             throw .untrusted(.refused("the handshake ended without a verdict"))

@@ -10,8 +10,8 @@ import Testing
 
 /// A cancelled task gets `.cancelled` wherever its request stands, and the origin sees the connection end.
 @Suite struct CancellationTests {
-    @Test func beforeItIsSubmitted() async throws {
-        try await withStack { client, origin in
+    @Test(arguments: Spoken.allCases) func beforeItIsSubmitted(over spoken: Spoken) async throws {
+        try await withStack(over: spoken) { client, origin in
             let go = Gate()
             let task = Task {
                 await go.wait()
@@ -133,8 +133,8 @@ import Testing
     }
 
     /// At any moment, from another thread, a thousand times: each exchange ends once, and nothing is left.
-    @Test func aThousandTimesAtAnyMoment() async throws {
-        try await withPool(limits: PoolLimits(perHost: 4), loops: 2) { stage in
+    @Test(arguments: Spoken.allCases) func aThousandTimesAtAnyMoment(over spoken: Spoken) async throws {
+        try await withPool(over: spoken, limits: PoolLimits(perHost: 4), loops: 2) { stage in
             var random = SeededRandom(seed: 5)
             for _ in 0..<20 {
                 var sinks: [RecordingSink] = []

@@ -57,8 +57,10 @@ import Testing
         }
     }
 
-    @Test func whatIsMeantForAProxyIsNotSentToAnOrigin() async throws {
-        try await withStack { client, origin in
+    @Test(arguments: Spoken.allCases) func whatIsMeantForAProxyIsNotSentToAnOrigin(over spoken: Spoken)
+        async throws
+    {
+        try await withStack(over: spoken) { client, origin in
             var request = try HTTPRequest(url: origin.url + "/headers")
             try request.fields.append(.proxyAuthorization, "Basic c2VjcmV0")
             try request.fields.append(.accept, "text/plain")
@@ -67,8 +69,10 @@ import Testing
         }
     }
 
-    @Test func metricsTellWhatHappenedAndWhatMoved() async throws {
-        try await withStack(settings: .with { $0.decodesContent = true }) { client, origin in
+    @Test(arguments: Spoken.allCases) func metricsTellWhatHappenedAndWhatMoved(over spoken: Spoken)
+        async throws
+    {
+        try await withStack(over: spoken, settings: .with { $0.decodesContent = true }) { client, origin in
             for isReused in [false, true] {
                 let response = try await client.get(origin.url + "/gzip")
                 let text = try await response.body.text()
@@ -100,8 +104,10 @@ import Testing
         }
     }
 
-    @Test func aHeadRequestHasNoBodyWhateverTheFieldsSay() async throws {
-        try await withStack { client, origin in
+    @Test(arguments: Spoken.allCases) func aHeadRequestHasNoBodyWhateverTheFieldsSay(over spoken: Spoken)
+        async throws
+    {
+        try await withStack(over: spoken) { client, origin in
             let response = try await client.send(HTTPRequest(method: .head, url: origin.url + "/bytes/1000"))
             #expect(response.fields[.contentLength] == "1000")
             #expect(try await response.body.collect() == [])
@@ -110,8 +116,10 @@ import Testing
         }
     }
 
-    @Test(arguments: [0, 1, 70_000, 3_000_000]) func contentUp(_ count: Int) async throws {
-        try await withStack { client, origin in
+    @Test(arguments: [0, 1, 70_000, 3_000_000], Spoken.allCases) func contentUp(
+        _ count: Int, over spoken: Spoken
+    ) async throws {
+        try await withStack(over: spoken) { client, origin in
             origin.route("POST", "/mirror") { request throws(Refusal) in
                 OriginResponse(body: .bytes(request.body))
             }
@@ -122,8 +130,10 @@ import Testing
         }
     }
 
-    @Test(arguments: [nil, Int64(300_000)]) func contentFromAStream(_ length: Int64?) async throws {
-        try await withStack { client, origin in
+    @Test(arguments: [nil, Int64(300_000)], Spoken.allCases) func contentFromAStream(
+        _ length: Int64?, over spoken: Spoken
+    ) async throws {
+        try await withStack(over: spoken) { client, origin in
             origin.route("PUT", "/mirror") { request throws(Refusal) in
                 var response = OriginResponse(body: .bytes(request.body))
                 try response.add(
@@ -139,7 +149,8 @@ import Testing
             }
             let response = try await client.send(
                 HTTPRequest(method: .put, url: origin.url + "/mirror", body: body))
-            #expect(response.fields[try FieldName("X-Framing")] == (length.map { "\($0)" } ?? "chunked"))
+            let chunked = spoken == .http1 ? "chunked" : ""
+            #expect(response.fields[try FieldName("X-Framing")] == (length.map { "\($0)" } ?? chunked))
             let expected = (1...30).flatMap { [UInt8](repeating: UInt8($0), count: 10_000) }
             #expect(try await response.body.collect() == expected)
         }
@@ -199,11 +210,15 @@ import Testing
 
     /// The origin has 127.0.0.1: from there a file goes through memory, from another address the kernel sends it.
     private static let homes = ["127.0.0.1", "127.0.0.2"]
+    /// In frames it always goes through memory.
+    private static let ways = homes.map { ($0, Spoken.http1) } + [("127.0.0.1", .http2)]
 
-    @Test(arguments: [0, 10, 5_000_000], homes) func aFile(_ count: Int, from home: String) async throws {
+    @Test(arguments: [0, 10, 5_000_000], ways)
+    func aFile(_ count: Int, by way: (home: String, spoken: Spoken)) async throws {
         let path = try temporaryFile((0..<count).map { UInt8(truncatingIfNeeded: $0 / 7) })
         defer { _ = unsafe unlink(path) }
-        try await withStack(settings: .with { $0.localBinding = home }) { client, origin in
+        try await withStack(over: way.spoken, settings: .with { $0.localBinding = way.home }) {
+            client, origin in
             origin.route("PUT", "/mirror") { request throws(Refusal) in
                 OriginResponse(body: .bytes(request.body))
             }
@@ -215,21 +230,22 @@ import Testing
         }
     }
 
-    @Test(arguments: homes) func aFileThatIsNone(from home: String) async throws {
-        try await withStack(settings: .with { $0.localBinding = home }) { client, origin in
+    @Test(arguments: ways) func aFileThatIsNone(by way: (home: String, spoken: Spoken)) async throws {
+        try await withStack(over: way.spoken, settings: .with { $0.localBinding = way.home }) {
+            client, origin in
             for path in ["/nonexistent/file", "/tmp"] {
                 let error = await failure { () throws(TransportError) in
                     try await client.send(
                         HTTPRequest(method: .put, url: origin.url + "/put", body: .file(path: path)))
                 }
-                let unreadable: Errno = home == "127.0.0.1" ? .isDirectory : .invalidArgument
+                let unreadable: Errno = way.home == "127.0.0.1" ? .isDirectory : .invalidArgument
                 #expect(error == .file(path == "/tmp" ? unreadable : .noSuchFile))
             }
         }
     }
 
-    @Test func collectingStopsAtItsLimit() async throws {
-        try await withStack { client, origin in
+    @Test(arguments: Spoken.allCases) func collectingStopsAtItsLimit(over spoken: Spoken) async throws {
+        try await withStack(over: spoken) { client, origin in
             let fits = try await client.get(origin.url + "/bytes/1000")
             #expect(try await fits.body.collect(upTo: 1_000).count == 1_000)
             let long = try await client.get(origin.url + "/bytes/1001")
@@ -241,8 +257,8 @@ import Testing
     }
 
     /// The consumer reads nothing: what the origin could send is bounded by buffers, whatever the body's size.
-    @Test func aSlowConsumerStopsTheSocket() async throws {
-        try await withStack(buffers: 16_384) { client, origin in
+    @Test(arguments: Spoken.allCases) func aSlowConsumerStopsTheSocket(over spoken: Spoken) async throws {
+        try await withStack(over: spoken, buffers: 16_384) { client, origin in
             let length = 200 << 20
             let response = try await client.get(origin.url + "/bytes/\(length)")
             var iterator = response.body.makeAsyncIterator()
@@ -321,8 +337,10 @@ import Testing
         await origin.shutdown()
     }
 
-    @Test func headersThatCannotBeSentHurtNobodyElse() async throws {
-        try await withStack { client, origin in
+    @Test(arguments: Spoken.allCases) func headersThatCannotBeSentHurtNobodyElse(over spoken: Spoken)
+        async throws
+    {
+        try await withStack(over: spoken) { client, origin in
             _ = try await client.get(origin.url + "/get").body.collect()
             var fields = Fields()
             try fields.append(.contentLength, "3")

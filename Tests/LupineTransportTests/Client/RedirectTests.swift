@@ -74,8 +74,8 @@ import Testing
         await other.shutdown()
     }
 
-    @Test func theLimit() async throws {
-        try await withStack(settings: .with { $0.redirectLimit = 3 }) { client, origin in
+    @Test(arguments: Spoken.allCases) func theLimit(over spoken: Spoken) async throws {
+        try await withStack(over: spoken, settings: .with { $0.redirectLimit = 3 }) { client, origin in
             let last = try await client.get(origin.url + "/redirect/3")
             #expect(last.status.code == 200)
             let error = await failure { () throws(TransportError) in
@@ -85,8 +85,10 @@ import Testing
         }
     }
 
-    @Test func withoutTheOptionTheRedirectIsTheAnswer() async throws {
-        try await withStack { client, origin in
+    @Test(arguments: Spoken.allCases) func withoutTheOptionTheRedirectIsTheAnswer(over spoken: Spoken)
+        async throws
+    {
+        try await withStack(over: spoken) { client, origin in
             let response = try await client.get(origin.url + "/redirect/1")
             #expect(response.status.code == 302 && response.fields[.location] != nil)
         }

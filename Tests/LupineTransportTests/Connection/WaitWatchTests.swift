@@ -24,7 +24,7 @@ import Testing
                 let look = first.now + .milliseconds(10)
                 _ = first.schedule(at: look) { _ in
                     // From here on only the whole counts, which is far away.
-                    #expect(exchange.park(in: stage.pool))
+                    #expect(exchange.park(in: stage.pool, needsFresh: true))
                     let taken = DispatchSemaphore(value: 0)
                     #expect(
                         second.execute {

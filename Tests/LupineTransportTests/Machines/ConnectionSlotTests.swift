@@ -51,6 +51,23 @@ struct ConnectionSlotTests {
         Row(
             testDescription: "busy, lease", events: openForTwo + [.lease, .lease], state: .busy(exchanges: 2),
             effect: .none),
+        Row(
+            testDescription: "idle, for two from now on", events: open + [.capacity(2)],
+            state: .idle(until: minute), effect: .lends),
+        Row(
+            testDescription: "busy, with room from now on", events: open + [.lease, .capacity(2)],
+            state: .busy(exchanges: 1), effect: .lends),
+        Row(
+            testDescription: "busy, with room no more", events: openForTwo + [.lease, .capacity(1)],
+            state: .busy(exchanges: 1), effect: .none),
+        Row(
+            testDescription: "busy, for none from now on, which counts as one",
+            events: openForTwo + [.lease, .lease, again, again, .capacity(0), .lease],
+            state: .busy(exchanges: 1), effect: .none),
+        Row(
+            testDescription: "retiring, for more from now on",
+            events: open + [.lease, .retire, .capacity(9)],
+            state: .retiring(exchanges: 1), effect: .none),
         Row(testDescription: "idle, retire", events: open + [.retire], state: .vacant, effect: .close),
         Row(testDescription: "idle, gone", events: open + [.gone], state: .vacant, effect: .close),
         Row(

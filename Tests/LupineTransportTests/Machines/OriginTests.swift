@@ -89,13 +89,34 @@ struct ReplayRuleTests {
     func onlyTheRaceIsReplayedAndOnlyOnce(_ name: String) throws {
         let method = try Method(name)
         let isIdempotent = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(name)
-        for bits in 0..<32 {
-            let evidence = ReplayRule.Evidence(
-                connectionWasReused: bits & 1 != 0, responseBegan: bits & 2 != 0, requestBegan: bits & 4 != 0,
-                method: method, bodyIsReplayable: bits & 8 != 0, wasReplayed: bits & 16 != 0)
-            let isRace = bits & 1 != 0 && bits & 2 == 0 && bits & 16 == 0
-            let isSafe = bits & 4 == 0 || isIdempotent && bits & 8 != 0
-            #expect(ReplayRule.mayReplay(evidence) == (isRace && isSafe), "\(evidence)")
+        for bits in 0..<16 {
+            for replays in 0..<3 {
+                let evidence = Self.evidence(bits, method, isUntouched: false, replays)
+                let isRace = bits & 1 != 0 && bits & 2 == 0 && replays == 0
+                let isSafe = bits & 4 == 0 || isIdempotent && bits & 8 != 0
+                #expect(ReplayRule.mayReplay(evidence) == (isRace && isSafe), "\(evidence)")
+            }
         }
+    }
+
+    @Test(arguments: [Method.get, .post])
+    func whatThePeerHasNotTouchedIsSentAgainWhateverTheMethodAndThreeTimes(_ method: Method) {
+        for bits in 0..<16 {
+            for replays in 0..<5 {
+                let evidence = Self.evidence(bits, method, isUntouched: true, replays)
+                let canBeHadAgain = bits & 4 == 0 || bits & 8 != 0
+                #expect(
+                    ReplayRule.mayReplay(evidence) == (bits & 2 == 0 && canBeHadAgain && replays < 3),
+                    "\(evidence)")
+            }
+        }
+    }
+
+    private static func evidence(
+        _ bits: Int, _ method: Method, isUntouched: Bool, _ replays: Int
+    ) -> ReplayRule.Evidence {
+        ReplayRule.Evidence(
+            connectionWasReused: bits & 1 != 0, responseBegan: bits & 2 != 0, requestBegan: bits & 4 != 0,
+            method: method, bodyIsReplayable: bits & 8 != 0, isUntouched: isUntouched, replays: replays)
     }
 }

@@ -456,6 +456,26 @@ struct PoolMachineTests {
         #expect(model.dialing.count == 1, "the last waiter gets a new one")
     }
 
+    @Test func aConnectionCarriesAsManyAsItsPeerSaysLast() {
+        var model = PoolModel(PoolLimits(perHost: 1, total: 1))
+        let exchanges = (0..<6).map { _ in model.submit(a) }
+        let connection = model.dialing[0]
+        model.connect(connection, capacity: 2)
+        model.changeCapacity(of: connection, to: 4)
+        #expect(model.lastActions == (2..<4).map { .run(exchanges[$0], on: connection, reused: true) })
+        model.changeCapacity(of: connection, to: 1)
+        for index in 0..<3 { model.finish(exchanges[index], on: connection, .reusable(KeepAlive())) }
+        #expect(model.lastActions.isEmpty, "three of four are over, and one may go on")
+        model.finish(exchanges[3], on: connection, .reusable(KeepAlive()))
+        #expect(model.lastActions == [.run(exchanges[4], on: connection, reused: true)])
+        model.lose(connection)
+        let next = model.dialing[0]
+        let late = model.submit(a)
+        model.connect(next, capacity: 100)
+        #expect(model.lastActions == [.run(exchanges[5], on: next, reused: false)], "what was said is known")
+        #expect(model.answers[late] == nil)
+    }
+
     @Test func shutDownAnswersEveryone() {
         var model = PoolModel(PoolLimits(perHost: 2, total: 3))
         model.submit(a)

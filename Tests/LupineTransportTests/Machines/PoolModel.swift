@@ -63,6 +63,8 @@ struct PoolModel: ~Copyable {
     private var retried: Set<ConnectionID> = []
     /// Which loop the newest waiter of an origin asked for.
     private var wishes: [Origin: Int] = [:]
+    /// How many exchanges at once an origin has last said that it takes, as long as anything is known of it.
+    private var allowed: [Origin: Int] = [:]
     /// Exchanges that ran on a connection of the loop that they had asked for.
     private(set) var ranAtHome = 0
     private var clock = 0
@@ -103,7 +105,8 @@ struct PoolModel: ~Copyable {
         // A dial that was to be made on a loop is made there.
         let loop = connections[connection]?.loop ?? loop
         connections[connection]?.loop = loop
-        connections[connection]?.capacity = capacity
+        let known = connections[connection].flatMap { allowed[$0.origin] }
+        connections[connection]?.capacity = min(capacity, known ?? capacity)
         connections[connection]?.retiresAt = limits.maximumAge.map { now + $0 } ?? .distantFuture
         becomeAvailable(connection)
         handle(.connected(connection, capacity: capacity, home: home, loop: loop))
@@ -164,6 +167,13 @@ struct PoolModel: ~Copyable {
     mutating func retire(_ connection: ConnectionID) {
         connections[connection]?.isRetiring = true
         handle(.retire(connection))
+    }
+
+    /// The peer allows another number of exchanges at once.
+    mutating func changeCapacity(of connection: ConnectionID, to capacity: Int) {
+        if let origin = connections[connection]?.origin { allowed[origin] = capacity }
+        connections[connection]?.capacity = capacity
+        handle(.capacity(connection, capacity))
     }
 
     mutating func cancel(_ waiter: WaiterID) { handle(.cancel(waiter)) }
@@ -366,7 +376,7 @@ struct PoolModel: ~Copyable {
 
     // MARK: Promises
 
-    private func check() {
+    private mutating func check() {
         #expect(machine.openCount == connections.count)
         #expect(connections.count <= limits.total, "the total limit")
         let idle = connections.values.filter { $0.idleUntil != nil }
@@ -378,6 +388,7 @@ struct PoolModel: ~Copyable {
             #expect(wake.map { $0 <= latest } == true, "an idle connection nobody will sweep")
         }
         let origins = Set(connections.values.map(\.origin)).union(waiting.values.map(\.origin))
+        allowed = allowed.filter { origins.contains($0.key) }
         #expect(machine.keyCount == origins.count, "keys leak")
         for origin in origins {
             let mine = connections.values.filter { $0.origin == origin }

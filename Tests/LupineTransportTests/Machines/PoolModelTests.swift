@@ -81,7 +81,13 @@ struct PoolModelTests {
                 home: Int.random(in: 0..<3, using: &random) == 0
                     ? origins.randomElement(using: &random) : nil,
                 loop: Int.random(in: 0..<Self.loops, using: &random))
-        case 50..<80:
+        case 50..<52:
+            // Of one that carries several, as one does that is told so.
+            if largestCapacity > 1, let connection = (model.idle + model.busy).randomElement(using: &random) {
+                model.changeCapacity(
+                    of: connection, to: Int.random(in: 1...largestCapacity, using: &random))
+            }
+        case 52..<80:
             guard let connection = model.busy.randomElement(using: &random),
                 let exchange = model.connections[connection]?.exchanges
                     .min(by: { $0.rawValue < $1.rawValue })

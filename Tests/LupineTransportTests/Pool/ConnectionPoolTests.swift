@@ -10,8 +10,8 @@ import Testing
 @Suite struct ConnectionPoolTests {
     // MARK: reuse
 
-    @Test func oneAfterAnotherShareAConnection() async throws {
-        try await withPool { stage in
+    @Test(arguments: Spoken.allCases) func oneAfterAnotherShareAConnection(over spoken: Spoken) async throws {
+        try await withPool(over: spoken) { stage in
             for number in 0..<20 {
                 let sink = try await stage.send(.get, "/bytes/\(number)")
                 #expect(sink.failure == nil && sink.log.value.body.count == number)
@@ -125,8 +125,10 @@ import Testing
     }
 
     /// Two hosts share one place: each connection makes room for the other's, on whatever loop it lives.
-    @Test(arguments: [1, 3]) func theLimitOfAllIsSharedFairly(_ loops: Int) async throws {
-        try await withPool(limits: PoolLimits(perHost: 1, total: 1), loops: loops) { stage in
+    @Test(arguments: [1, 3], Spoken.allCases) func theLimitOfAllIsSharedFairly(
+        _ loops: Int, over spoken: Spoken
+    ) async throws {
+        try await withPool(over: spoken, limits: PoolLimits(perHost: 1, total: 1), loops: loops) { stage in
             var sinks: [RecordingSink] = []
             for number in 0..<60 {
                 let made = try stage.exchange(.get, "/bytes/\(number)", host: "host\(number % 3).test")
@@ -141,8 +143,8 @@ import Testing
         }
     }
 
-    @Test func manyAtOnceThroughFew() async throws {
-        try await withPool(limits: PoolLimits(perHost: 8), loops: 3) { stage in
+    @Test(arguments: Spoken.allCases) func manyAtOnceThroughFew(over spoken: Spoken) async throws {
+        try await withPool(over: spoken, limits: PoolLimits(perHost: 8), loops: 3) { stage in
             var sinks: [RecordingSink] = []
             for number in 0..<500 {
                 let made = try stage.exchange(.get, "/bytes/\(number * 7)")

@@ -16,6 +16,12 @@ import Testing
         }
     }
 
+    @Test func versions() {
+        var configuration = HTTPClient.Configuration()
+        configuration.versions = [.http11, .http2]
+        #expect(configuration.versions.contains(.http2))  // not on the page
+    }
+
     @Test func aPost() async throws {
         try await API.serve { api in
             var count = 0

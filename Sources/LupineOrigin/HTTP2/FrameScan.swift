@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+
+/// Finds the frames in what a client sends, for scripts: their heads and nothing more.
+///
+/// It judges nothing; whatever comes first is taken for the preface.
+struct FrameScan {
+    /// How long the preface is (RFC 9113 §3.4).
+    private static let prefaceCount = 24
+    private static let headCount = 9
+
+    /// Octets that are passed over: of the preface, or of a payload.
+    private var passed = Self.prefaceCount
+    private var head: [UInt8] = []
+
+    /// Takes the next octet. True when a frame of that type on that stream begins with the head that it ends.
+    mutating func take(_ octet: UInt8, awaiting type: UInt8, on stream: UInt32) -> Bool {
+        if passed > 0 {
+            passed -= 1
+            return false
+        }
+        head.append(octet)
+        guard head.count == Self.headCount else { return false }
+        passed = Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])
+        let number = head[5...].reduce(UInt32(0)) { $0 << 8 | UInt32($1) } & 0x7FFF_FFFF
+        let isAwaited = head[3] == type && number == stream
+        head.removeAll(keepingCapacity: true)
+        return isAwaited
+    }
+}

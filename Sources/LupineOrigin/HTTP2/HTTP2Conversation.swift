@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: MIT
+
+internal import LupineHTTP
+internal import LupineHTTP2
+internal import LupineTransport
+
+/// Speaks HTTP/2 on one connection: many requests at once, a piece of each response in turn.
+///
+/// On its loop. The endpoints are those of HTTP/1.1 and do not know the difference, but for web sockets, which need it.
+/// An endpoint that follows a script takes the whole connection with it. Nothing is produced while the client does not take
+/// what it was sent.
+final class HTTP2Conversation: Conversation {
+    private static let pieceBytes = 16 << 10
+
+    private var machine: HTTP2Machine
+    private let behaviour: HTTP2Behaviour
+    private var streams: [StreamID: OriginStream] = [:]
+    /// Streams with content to send, in turn.
+    private var senders: [OriginStream] = []
+    private var requests = 0
+    private var isOver = false
+    private var piece: [UInt8] = []
+    private var date = HTTPDate.Cached()
+
+    /// A conversation from the client's preface on.
+    init(_ behaviour: HTTP2Behaviour, limits: ParserLimits, at now: Instant) {
+        self.behaviour = behaviour
+        var settings = HTTP2Settings()
+        settings.maxConcurrentStreams = behaviour.streams
+        settings.initialWindowSize = behaviour.streamWindow
+        settings.headerTableSize = behaviour.headerTable
+        var bounds = HTTP2Limits()
+        bounds.lists.listOctets = limits.headBytes
+        bounds.lists.fieldCount = limits.fieldCount
+        machine = HTTP2Machine(
+            .server, settings: settings, window: behaviour.connectionWindow, limits: bounds,
+            at: .nanoseconds(now.nanoseconds))
+    }
+
+    var wantsInput: Bool { !isOver }
+
+    var awaitsClient: Bool { !streams.values.contains(where: \.isWaiting) }
+
+    func resume(_ connection: ServerConnection) {}
+
+    func advance(_ connection: ServerConnection) -> Bool {
+        var progress = false
+        while !isOver, connection.hasRoom, machine.waitingCount < Self.pieceBytes, understand(connection) {
+            progress = true
+        }
+        while !isOver, connection.hasRoom, sendNext(connection) { progress = true }
+        if connection.hasRoom, machine.waitingCount > 0 {
+            machine.takeOutput(into: &connection.output)
+            progress = true
+        }
+        if !isOver, machine.isDrained, machine.waitingCount == 0 {
+            end(connection, lingering: false)
+            return true
+        }
+        return progress
+    }
+
+    // MARK: in
+
+    /// Takes one event from the input; false when there is none.
+    private func understand(_ connection: ServerConnection) -> Bool {
+        do throws(HTTP2ConnectionError) {
+            let now = Duration.nanoseconds(connection.loop.now.nanoseconds)
+            let (event, consumed) = try connection.withInput { input throws(HTTP2ConnectionError) in
+                try machine.next(input, at: now)
+            }
+            if case .content(let id, let range) = event { take(range, on: id, connection) }
+            connection.consume(consumed)
+            switch event {
+            case .needMore:
+                if connection.peerEnded, connection.inputCount == 0 {
+                    end(connection, lingering: false)
+                    return true
+                }
+                return consumed > 0
+            case .request(let id, let request): begin(id, request, connection)
+            case .end(let id, let trailers): requestEnded(id, trailers, connection)
+            case .reset(let id, _), .failed(let id, _): streams[id] = nil
+            case .windowOpened, .settings: senders = streams.values.sorted { $0.id < $1.id }
+            case .pong: machine.leave()
+            case .content, .settingsAcknowledged, .goAway, .priority, .interim, .response, .refused:
+                break
+            }
+            return true
+        } catch {
+            machine.takeOutput(into: &connection.output)
+            end(connection, lingering: true)
+            return true
+        }
+    }
+
+    private func take(_ range: Range<Int>, on id: StreamID, _ connection: ServerConnection) {
+        if let stream = streams[id], case .body(let sink) = stream.intake {
+            answer(stream, connection) { () throws(Refusal) in
+                try connection.withInput { input throws(Refusal) in try sink.receive(input.extracting(range))
+                }
+                return nil
+            }
+        }
+        machine.consumed(range.count, on: id)
+    }
+
+    private func requestEnded(_ id: StreamID, _ trailers: Fields, _ connection: ServerConnection) {
+        guard let stream = streams[id] else { return }
+        let before = stream.intake
+        stream.intake = .ended
+        if case .body(let sink) = before {
+            answer(stream, connection) { () throws(Refusal) in try sink.finish(trailers: trailers) }
+        }
+        forgetIfOver(stream)
+    }
+
+    private func begin(_ id: StreamID, _ received: ReceivedRequest, _ connection: ServerConnection) {
+        connection.service.counts.begun()
+        requests += 1
+        if requests == behaviour.requestsPerConnection {
+            machine.announceLeave()
+            // What the client sends behind its answer, it sends knowing that.
+            machine.sendPing(0)
+        }
+        let stream = OriginStream(id, received.head.method)
+        streams[id] = stream
+        var request = OriginRequest(
+            received.head, peer: connection.peer, connection: connection.number, tls: connection.tls)
+        switch connection.service.match(received.head.method.rawValue, request.path) {
+        case .endpoint(let endpoint, let parameters):
+            request.parameters = parameters
+            meet(endpoint, request, received.contentLength, stream, connection)
+        case .otherMethods(let methods):
+            answer(stream, connection) { () throws(Refusal) in
+                var response = try OriginResponse(
+                    405, json: .object([("error", .string("method not allowed"))]))
+                try response.add(.allow, methods.joined(separator: ", "))
+                return response
+            }
+        case .nothing:
+            answer(stream, connection) { () throws(Refusal) in throw Refusal(404, "nothing is here") }
+        }
+    }
+
+    private func meet(
+        _ endpoint: Endpoint, _ request: OriginRequest, _ length: Int64?, _ stream: OriginStream,
+        _ connection: ServerConnection
+    ) {
+        switch endpoint {
+        case .immediate(let handler):
+            answer(stream, connection) { () throws(Refusal) in try handler(request) }
+        case .collected(let handler):
+            let limit = connection.service.configuration.collectedBytes
+            if let length, length > Int64(limit) {
+                let refusal = Refusal(413, "this path takes bodies of at most \(limit) bytes")
+                return answer(stream, connection) { () throws(Refusal) in throw refusal }
+            }
+            take(CollectingSink(request, limit: limit, handler), request, stream)
+        case .streamed(let maker):
+            answer(stream, connection) { () throws(Refusal) in
+                take(try maker(request), request, stream)
+                return nil
+            }
+        case .webSocket:
+            answer(stream, connection) { () throws(Refusal) in
+                throw Refusal(400, "web sockets are spoken over HTTP/1.1 here")
+            }
+        case .script(let plan): follow(plan, connection)
+        case .chosen(let choose):
+            answer(stream, connection) { () throws(Refusal) in
+                switch try choose(request) {
+                case .respond(let response): return response
+                case .follow(let script):
+                    follow(script, connection)
+                    return nil
+                }
+            }
+        }
+    }
+
+    private func take(_ sink: any BodySink, _ request: OriginRequest, _ stream: OriginStream) {
+        stream.intake = .body(sink)
+        let expects = request.head.fields.withFirstValue(of: .expect) {
+            $0.equals(lowercased: "100-continue", in: $0.indices)
+        }
+        if expects == true { send(ResponseHead(status: Status(100)), on: stream) }
+    }
+
+    private func follow(_ plan: ScriptPlan, _ connection: ServerConnection) {
+        switch plan.next() {
+        case .follow(let script): follow(script, connection)
+        case .refuse, .stopListening: end(connection, lingering: false)
+        }
+    }
+
+    private func follow(_ script: Script, _ connection: ServerConnection) {
+        machine.takeOutput(into: &connection.output)
+        isOver = true
+        connection.become(ScriptConversation(script))
+    }
+
+    private func end(_ connection: ServerConnection, lingering: Bool) {
+        isOver = true
+        streams = [:]
+        senders = []
+        connection.finish(lingering: lingering)
+    }
+
+    // MARK: out
+
+    /// Sends what `body` answers, if that is anything, or its refusal; the rest of a refused body is dropped.
+    private func answer(
+        _ stream: OriginStream, _ connection: ServerConnection,
+        _ body: () throws(Refusal) -> OriginResponse?
+    ) {
+        let response: OriginResponse?
+        do throws(Refusal) {
+            response = try body()
+        } catch {
+            if case .body = stream.intake { stream.intake = .discarding }
+            let refusal = try? OriginResponse(
+                error.status, json: .object([("error", .string(error.message))]))
+            response = refusal ?? OriginResponse(error.status)
+        }
+        guard let response, case .none = stream.reply else { return }
+        if let gate = response.gate {
+            stream.reply = .held(response)
+            connection.call(when: gate) { [weak self] in self?.goOn(stream, connection) }
+        } else if let delay = response.delay {
+            stream.reply = .held(response)
+            connection.call(after: delay) { [weak self] in self?.goOn(stream, connection) }
+        } else {
+            send(response, on: stream, connection)
+        }
+    }
+
+    /// What it waited for has come.
+    private func goOn(_ stream: OriginStream, _ connection: ServerConnection) {
+        guard streams[stream.id] === stream else { return }
+        switch stream.reply {
+        case .held(let response):
+            stream.reply = .none
+            guard let choice = response.choice else { return send(response, on: stream, connection) }
+            answer(stream, connection) { () throws(Refusal) in
+                switch try choice() {
+                case .respond(let response): return response
+                case .follow(let script):
+                    follow(script, connection)
+                    return nil
+                }
+            }
+        case .resting(let producer):
+            stream.reply = .streaming(producer)
+            senders.append(stream)
+        case .none, .streaming, .sent: break
+        }
+    }
+
+    private func send(_ head: ResponseHead, on stream: OriginStream) {
+        guard let list = try? MessageEncoder.response(head, body: .none) else { return }
+        // A stream that is over needs no interim head.
+        try? machine.send(list, on: stream.id, endsStream: false)
+    }
+
+    private func send(_ response: OriginResponse, on stream: OriginStream, _ connection: ServerConnection) {
+        for head in response.interim { send(head, on: stream) }
+        do throws(HTTPError) {
+            var fields = response.fields
+            if !fields.contains(.date) { try fields.append(.date, date.text().span) }
+            let head = ResponseHead(status: response.status, fields: fields)
+            try send(head, response.body, on: stream)
+        } catch {
+            // The endpoint made something that cannot be sent.
+            machine.reset(stream.id, .internalError)
+            streams[stream.id] = nil
+        }
+        if response.closes { machine.leave() }
+    }
+
+    private func send(
+        _ head: ResponseHead, _ body: OriginResponse.Body, on stream: OriginStream
+    ) throws(HTTPError) {
+        let isMute = stream.method == .head || head.status.code == 204 || head.status.code == 304
+        let announcement: OutgoingBody
+        switch body {
+        case .none: announcement = head.status.code == 204 || head.status.code == 304 ? .none : .known(0)
+        case .bytes(let bytes):
+            announcement = .known(Int64(bytes.count))
+            stream.content = bytes
+            stream.trailers = Fields()
+        case .stream(let length, _): announcement = length.map { .known($0) } ?? .unknown
+        }
+        let isEmpty: Bool
+        if case .stream = body { isEmpty = isMute } else { isEmpty = isMute || stream.content.isEmpty }
+        let list = try MessageEncoder.response(head, body: announcement)
+        do throws(HTTP2SendError) { try machine.send(list, on: stream.id, endsStream: isEmpty) } catch {
+            streams[stream.id] = nil
+            return
+        }
+        if isEmpty {
+            stream.reply = .sent
+            return forgetIfOver(stream)
+        }
+        if case .stream(_, let producer) = body {
+            stream.reply = .streaming(producer)
+        } else {
+            stream.reply = .streaming(nil)
+        }
+        senders.append(stream)
+    }
+
+    /// Sends a piece of the stream whose turn it is; false when no stream can send.
+    private func sendNext(_ connection: ServerConnection) -> Bool {
+        while !senders.isEmpty {
+            let stream = senders.removeFirst()
+            guard streams[stream.id] === stream else { continue }
+            if case .streaming(let producer?) = stream.reply, stream.content.isEmpty, stream.trailers == nil {
+                produce(producer, for: stream, connection)
+            }
+            if sendContent(of: stream, connection) { return true }
+        }
+        return false
+    }
+
+    private func produce(
+        _ producer: @escaping OriginStream.Producer, for stream: OriginStream, _ connection: ServerConnection
+    ) {
+        piece.removeAll(keepingCapacity: true)
+        let continuation = producer(&piece, Self.pieceBytes)
+        stream.content = piece
+        stream.contentStart = 0
+        switch continuation {
+        case .more: break
+        case .pause(let delay):
+            stream.reply = .resting(producer)
+            connection.call(after: delay) { [weak self] in self?.goOn(stream, connection) }
+        case .wait(let gate):
+            stream.reply = .resting(producer)
+            connection.call(when: gate) { [weak self] in self?.goOn(stream, connection) }
+        case .end(let trailers): stream.trailers = trailers
+        }
+    }
+
+    /// Sends a piece of what is at hand; false when there is nothing, or no room in the windows.
+    private func sendContent(of stream: OriginStream, _ connection: ServerConnection) -> Bool {
+        let rest = stream.content.count - stream.contentStart
+        let count = min(rest, Self.pieceBytes)
+        let endsStream = stream.trailers?.isEmpty == true && count == rest
+        guard count > 0 || stream.trailers != nil else { return false }
+        do throws(HTTP2SendError) {
+            if count == 0, let trailers = stream.trailers, !trailers.isEmpty {
+                return try end(stream, trailers)
+            }
+            let taken = try machine.sendContent(
+                count, on: stream.id, endsStream: endsStream, into: &connection.output)
+            guard taken > 0 || count == 0 else { return false }
+            connection.output += stream.content[stream.contentStart..<stream.contentStart + taken]
+            stream.contentStart += taken
+            if endsStream, taken == count {
+                stream.reply = .sent
+                forgetIfOver(stream)
+                return true
+            }
+            if stream.contentStart == stream.content.count {
+                stream.content = []
+                stream.contentStart = 0
+            }
+            senders.append(stream)
+            return true
+        } catch {
+            streams[stream.id] = nil
+            return true
+        }
+    }
+
+    private func end(_ stream: OriginStream, _ trailers: Fields) throws(HTTP2SendError) -> Bool {
+        guard let list = try? MessageEncoder.trailers(trailers) else {
+            machine.reset(stream.id, .internalError)
+            streams[stream.id] = nil
+            return true
+        }
+        try machine.send(list, on: stream.id, endsStream: true)
+        stream.reply = .sent
+        forgetIfOver(stream)
+        return true
+    }
+
+    private func forgetIfOver(_ stream: OriginStream) {
+        if case .sent = stream.reply, case .ended = stream.intake { streams[stream.id] = nil }
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+
+internal import LupineHTTP2
+internal import LupineTLS
+internal import LupineTransport
+
+/// Waits until it is known what a client speaks, and leaves the connection to HTTP/2 or HTTP/1.1.
+///
+/// Over TLS that is what ALPN chose; without it, HTTP/2's preface says so (RFC 9113 §3.3). On the loop.
+final class ProtocolChoice: Conversation {
+    private let behaviour: HTTP2Behaviour
+
+    init(_ behaviour: HTTP2Behaviour) { self.behaviour = behaviour }
+
+    var wantsInput: Bool { true }
+
+    var awaitsClient: Bool { true }
+
+    func resume(_ connection: ServerConnection) {}
+
+    func advance(_ connection: ServerConnection) -> Bool {
+        guard let isHTTP2 = isHTTP2(connection) else { return false }
+        let configuration = connection.service.configuration
+        if isHTTP2 {
+            connection.become(
+                HTTP2Conversation(behaviour, limits: configuration.limits, at: connection.loop.now))
+        } else {
+            connection.become(HTTPConversation(limits: configuration.limits))
+        }
+        return true
+    }
+
+    /// Nil while it cannot be told.
+    private func isHTTP2(_ connection: ServerConnection) -> Bool? {
+        if let handshake = connection.tls { return handshake.info?.applicationProtocol == "h2" }
+        let preface = FrameReader.clientPreface
+        let matching = connection.withInput { input in
+            var count = 0
+            while count < min(input.count, preface.count), input[count] == preface[count] { count += 1 }
+            return count
+        }
+        if matching == preface.count { return true }
+        return matching < connection.inputCount || connection.peerEnded ? false : nil
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+
+/// Which versions of HTTP a client speaks.
+///
+/// With both of them an https origin chooses (ALPN, RFC 7301), and an http origin is spoken to in HTTP/1.1. With HTTP/2
+/// alone, an http origin is spoken to in HTTP/2 without being asked (prior knowledge, RFC 9113 §3.3), through a proxy's tunnel
+/// where there is a proxy; an https origin that does not choose HTTP/2 is refused.
+public struct HTTPVersions: OptionSet, Hashable, Sendable {
+    /// A bit for each version.
+    public let rawValue: UInt8
+
+    /// The versions whose bits are set.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// HTTP/1.1, and HTTP/1.0 where a server answers in it.
+    public static let http11 = HTTPVersions(rawValue: 1)
+    /// HTTP/2.
+    public static let http2 = HTTPVersions(rawValue: 2)
+
+    /// Whether an origin that is spoken to without TLS is spoken to in HTTP/2.
+    var haveHTTP2WithoutTLS: Bool { contains(.http2) && !contains(.http11) }
+
+    /// What is offered to https origins, where `others` are what a configuration has besides.
+    func offered(besides others: [String]) -> [String] {
+        guard contains(.http2) else { return others }
+        return ["h2"] + others.filter { $0 != "h2" && (contains(.http11) || $0 != "http/1.1") }
+    }
+}

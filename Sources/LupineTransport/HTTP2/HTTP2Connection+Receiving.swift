@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+import LupineHTTP2
+
+/// The way in: bytes from the channel through the machine to the sinks, each as fast as its own takes them.
+extension HTTP2Connection {
+    /// Reads and handles all that has come.
+    func read() {
+        guard mayRead, life == .open, !isReading else { return }
+        isReading = true
+        var buffer = loop.borrowReadBuffer()
+        var turns = 0
+        while mayRead, life == .open {
+            turns += 1
+            // What a peer sends decides how long it takes.
+            if turns > Self.turns || turns > 1 && loop.isLate {
+                yieldReading()
+                break
+            }
+            readOnce(into: &buffer)
+        }
+        loop.giveBack(readBuffer: buffer)
+        isReading = false
+        caughtUp()
+        if life == .open { writeSoon() }
+    }
+
+    private func readOnce(into buffer: inout [UInt8]) {
+        let outcome: ReadOutcome
+        let room = buffer.count
+        do throws(ChannelFailure) {
+            var space = buffer.mutableSpan
+            outcome = try channel.receive(into: &space)
+        } catch {
+            mayRead = false
+            return end(farewellError ?? error.transportError(host: route.host, port: route.port))
+        }
+        switch outcome {
+        case .wouldBlock:
+            mayRead = false
+        case .end:
+            mayRead = false
+            peerClosed()
+        case .bytes(let count):
+            // A closing peer's end is still to be seen.
+            if !peerIsClosing, !channel.mayHoldMore(after: count, of: room) { mayRead = false }
+            take(buffer.span.extracting(first: count))
+        }
+    }
+
+    /// Lets the loop's other connections have their turn; this one goes on in the next.
+    private func yieldReading() {
+        guard !isReadDue else { return }
+        isReadDue = true
+        let bound = LoopBound(self, on: loop)
+        loop.executeOnLoop {
+            bound.value.isReadDue = false
+            bound.value.read()
+        }
+    }
+
+    /// The peer sends no more: nothing that is not here will come.
+    private func peerClosed() {
+        end(
+            farewellError ?? writeFailure
+                ?? .http(host: route.host, port: route.port, .truncated(.beforeHead)))
+    }
+
+    /// What the peer's GOAWAY says of the end that follows it, if it says that something was wrong.
+    private var farewellError: TransportError? {
+        guard let farewell, farewell != .noError else { return nil }
+        return http2(.goAway(farewell))
+    }
+
+    // MARK: events
+
+    /// Feeds the machine and passes on what it says, until it needs more.
+    func take(_ bytes: Span<UInt8>) {
+        var start = 0
+        while life == .open {
+            let rest = bytes.extracting(droppingFirst: start)
+            let event: HTTP2Event
+            let consumed: Int
+            do throws(HTTP2ConnectionError) {
+                (event, consumed) = try machine.next(rest, at: time)
+            } catch {
+                tellPendingHead(before: nil)
+                return end(http2(HTTP2Failure(error)))
+            }
+            start += consumed
+            headOctets += consumed
+            tellPendingHead(before: event)
+            if case .needMore = event { return }
+            handle(event, of: rest)
+            headOctets = 0
+        }
+    }
+
+    private func handle(_ event: HTTP2Event, of bytes: Span<UInt8>) {
+        switch event {
+        case .needMore, .settingsAcknowledged, .settings, .windowOpened, .goAway, .pong:
+            handleConnection(event)
+        case .interim(let id, let head):
+            guard let stream = answered(id) else { return }
+            stream.metrics.responseHeadBytes += headOctets
+            stream.exchange.sink.receivedInterim(head)
+            if head.status.code == 100 { release(stream) }
+        case .response(let id, let head):
+            guard let stream = answered(id) else { return }
+            stream.metrics.responseHeadBytes += headOctets
+            pendingHead = (stream, head)
+        case .content(let id, let range):
+            guard let stream = answered(id) else { return machine.consumed(range.count, on: id) }
+            receivedContent(bytes.extracting(range), of: stream)
+        case .end(let id, let trailers):
+            guard let stream = streams[id] else { return }
+            if stream.machine.state == .leaving || stream.takesContent && stream.held.isEmpty {
+                responseEnded(stream, trailers)
+            } else {
+                stream.heldEnd = trailers
+            }
+        case .reset(let id, let code): wasReset(id, code)
+        case .failed(let id, let error):
+            guard let stream = streams[id] else { return }
+            perform(stream.machine.handle(.broken), on: stream, .failure(http2(HTTP2Failure(error))))
+        case .refused(let id):
+            if let stream = streams[id] { sendAgain(stream, http2(.refused)) }
+        case .request, .priority:
+            preconditionFailure("what only a server can be told was told to a client")
+        }
+    }
+
+    private func handleConnection(_ event: HTTP2Event) {
+        switch event {
+        case .settings(let settings):
+            capacityChanged(settings.maxConcurrentStreams)
+            enqueueAll()
+        case .settingsAcknowledged: settingsAcknowledged()
+        case .windowOpened(let id):
+            if id.isConnection { enqueueAll() } else if let stream = streams[id] { enqueue(stream) }
+        case .goAway(_, let code, _):
+            farewell = code
+            pool.drains(id)
+        case .needMore, .pong, .interim, .response, .content, .end, .reset, .failed, .refused, .request,
+            .priority:
+            break
+        }
+    }
+
+    /// The stream that something of a response has come on.
+    private func answered(_ id: StreamID) -> HTTP2Stream? {
+        guard let stream = streams[id] else { return nil }
+        wasAnswered = true
+        if stream.metrics.responseStart == nil { stream.metrics.responseStart = loop.now }
+        note(.received, of: stream)
+        return stream
+    }
+
+    private func wasReset(_ id: StreamID, _ code: HTTP2ErrorCode) {
+        guard let stream = streams[id] else { return }
+        if stream.isWhole {
+            // The answer is here, and the peer does not want the rest of the request.
+            stream.isAnswered = true
+            return
+        }
+        if code == .refusedStream, stream.metrics.responseStart == nil {
+            return sendAgain(stream, http2(.refused))
+        }
+        perform(stream.machine.handle(.broken), on: stream, .failure(http2(.reset(code))))
+    }
+
+    // MARK: the head
+
+    /// A head waits for the event behind it, which says whether the stream ends with the head.
+    private func tellPendingHead(before next: HTTP2Event?) {
+        guard let (stream, head) = pendingHead.take(), isCarrying(stream) else { return }
+        var endsStream = false
+        if case .end(stream.id, _) = next { endsStream = true }
+        receivedHead(head, framing(of: head, on: stream, endsStream: endsStream), of: stream)
+    }
+
+    /// The framing that the same response would have in HTTP/1.1.
+    private func framing(of head: ResponseHead, on stream: HTTP2Stream, endsStream: Bool) -> BodyFraming {
+        let code = head.status.code
+        if endsStream || stream.exchange.head.method == .head || code == 204 || code == 304 { return .none }
+        guard let length = head.fields[.contentLength].flatMap({ Int64($0) }) else { return .chunked }
+        return length == 0 ? .none : .length(length)
+    }
+
+    private func receivedHead(_ head: ResponseHead, _ framing: BodyFraming, of stream: HTTP2Stream) {
+        let exchange = stream.exchange
+        stream.metrics.version = head.version
+        if case .length(let length) = framing { stream.expectedLength = length }
+        exchange.observation?.received(head, stream.metrics, at: loop.now)
+        if let timer = stream.continueTimer.take() { loop.cancel(timer) }
+        _ = stream.machine.handle(.headReceived)
+        touch(stream)
+        if case .exchanging(.sending, _) = stream.machine.state, exchange.options.stopsSendingWhenAnswered {
+            stream.isAnswered = true
+            note(.sourceDry, of: stream)
+        }
+        let plan = exchange.sink.receivedHead(head, framing: framing)
+        guard isCarrying(stream) else { return }
+        switch plan {
+        case .deliver: break
+        case .pause: pause(stream)
+        case .skip: enough(stream)
+        case .splice(let target): stream.splice = SpliceTransfer(target, usesPipe: false)
+        }
+    }
+
+    // MARK: content
+
+    private func receivedContent(_ bytes: Span<UInt8>, of stream: HTTP2Stream) {
+        stream.metrics.responseContentBytes += Int64(bytes.count)
+        if stream.machine.state == .leaving { return machine.consumed(bytes.count, on: stream.id) }
+        touch(stream)
+        guard stream.takesContent, stream.held.isEmpty else {
+            return stream.held.append(bytes, bytes.indices)
+        }
+        passOn(bytes, of: stream)
+    }
+
+    /// Passes on as much as the rate and the consumer take; the rest is held.
+    private func passOn(_ bytes: Span<UInt8>, of stream: HTTP2Stream) {
+        var count = bytes.count
+        if var rate = stream.receiveRate {
+            count = min(count, rate.allowance(at: loop.now))
+            rate.spend(count, at: loop.now)
+            if count < bytes.count {
+                let ready = rate.ready(for: min(bytes.count - count, rate.burst), at: loop.now)
+                stream.held.append(bytes, count..<bytes.count)
+                if stream.receivePaceTimer == nil {
+                    stream.receivePaceTimer = schedule(.receivePace, of: stream, at: ready)
+                }
+            }
+            stream.receiveRate = rate
+        }
+        guard count > 0 else { return }
+        let demand: Demand
+        do throws(TransportError) {
+            demand = try give(bytes.extracting(first: count), to: stream)
+        } catch {
+            machine.consumed(count, on: stream.id)
+            return fail(stream, error)
+        }
+        guard isCarrying(stream) else { return machine.consumed(count, on: stream.id) }
+        if case .pause = demand { stream.owed += count } else { machine.consumed(count, on: stream.id) }
+        obey(demand, of: stream)
+    }
+
+    private func give(_ bytes: Span<UInt8>, to stream: HTTP2Stream) throws(TransportError) -> Demand {
+        guard let splice = stream.splice else { return stream.exchange.sink.receivedContent(bytes) }
+        guard let written = try splice.take(bytes, isLast: false) else { return .more }
+        return stream.exchange.sink.spliced(written)
+    }
+
+    private func obey(_ demand: Demand, of stream: HTTP2Stream) {
+        switch demand {
+        case .more: break
+        case .pause: pause(stream)
+        case .enough: enough(stream)
+        }
+    }
+
+    private func pause(_ stream: HTTP2Stream) {
+        guard case .exchanging(_, .receiving) = stream.machine.state else { return }
+        _ = stream.machine.handle(.pause)
+        note(.readingPaused, of: stream)
+    }
+
+    /// The consumer wants no more. What is at hand of the rest is looked at before the stream is reset: most short ones are
+    /// whole by then.
+    func enough(_ stream: HTTP2Stream) {
+        guard case .exchanging(_, .receiving) = stream.machine.state else { return }
+        _ = stream.machine.handle(.enough)
+        machine.consumed(stream.unconsumed, on: stream.id)
+        stream.held = []
+        stream.owed = 0
+        stream.splice = nil
+        if stream.isWhole { return responseEnded(stream, Fields()) }
+        leavers.append(stream)
+        writeSoon()
+    }
+
+    /// Passes on what was held, as far as the consumer takes it.
+    func passOnHeld(of stream: HTTP2Stream) {
+        guard stream.takesContent, stream.receivePaceTimer == nil else { return }
+        if !stream.held.isEmpty {
+            var held: [UInt8] = []
+            swap(&held, &stream.held)
+            touch(stream)
+            passOn(held.span, of: stream)
+        }
+        if isCarrying(stream), stream.takesContent, stream.held.isEmpty, let trailers = stream.heldEnd.take()
+        {
+            responseEnded(stream, trailers)
+        }
+        // Inside of reading, whoever reads says so.
+        if !isReading { caughtUp() }
+        writeSoon()
+    }
+
+    /// Everything has been passed on.
+    private func responseEnded(_ stream: HTTP2Stream, _ trailers: Fields) {
+        do throws(TransportError) { try writeGathered(of: stream) } catch { return fail(stream, error) }
+        guard isCarrying(stream) else { return }
+        switch stream.machine.state {
+        case .exchanging(_, .receiving), .leaving:
+            perform(stream.machine.handle(.responseEnded), on: stream, .success(trailers))
+        case .exchanging(_, .paused): stream.heldEnd = trailers
+        case .exchanging(_, .awaitingHead), .over: break
+        }
+    }
+
+    private func writeGathered(of stream: HTTP2Stream) throws(TransportError) {
+        guard let splice = stream.splice, let written = try splice.writeGathered() else { return }
+        obey(stream.exchange.sink.spliced(written), of: stream)
+    }
+
+    private func touch(_ stream: HTTP2Stream) {
+        guard !stream.isTouched else { return }
+        stream.isTouched = true
+        touched.append(stream)
+    }
+
+    /// Nothing more is at hand: sinks may pass on what they have gathered.
+    func caughtUp() {
+        while let stream = touched.popLast() {
+            stream.isTouched = false
+            guard isCarrying(stream), stream.takesContent else { continue }
+            do throws(TransportError) { try writeGathered(of: stream) } catch {
+                fail(stream, error)
+                continue
+            }
+            guard isCarrying(stream), stream.takesContent else { continue }
+            obey(stream.exchange.sink.caughtUp(), of: stream)
+        }
+    }
+}

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+import LupineHTTP2
+
+/// The way out: frames of all streams together into the channel, a frame of each in turn, as fast as the kernel, the windows,
+/// the rates and the contents' sources allow.
+extension HTTP2Connection {
+    /// So much is put together before it is written.
+    private static let outputRoom = 64 * 1024
+    /// The most content of one stream that goes before the next has its turn: a frame that every peer takes.
+    private static let piece = 16 * 1024
+
+    private static let nothing: [UInt8] = []
+
+    // MARK: a request's content
+
+    func beginContent(of stream: HTTP2Stream) {
+        switch stream.exchange.content {
+        case .none: stream.feed.state = .done
+        case .bytes(let bytes): stream.feed.state = .bytes(bytes, from: 0)
+        case .region(let region): stream.feed.state = .region(region, from: 0)
+        case .file(let file): stream.feed.state = .file(file, offset: file.offset, remaining: file.count)
+        case .stream(let source, _): stream.feed.state = .stream(source)
+        }
+        enqueue(stream)
+    }
+
+    /// The peer asked for the content, or did not say anything for long enough.
+    func release(_ stream: HTTP2Stream) {
+        guard isCarrying(stream), stream.machine.handle(.release).releasesContent else { return }
+        if let timer = stream.continueTimer.take() { loop.cancel(timer) }
+        note(.sending, of: stream)
+        beginContent(of: stream)
+    }
+
+    /// It may have something to send: it gets its turn.
+    func enqueue(_ stream: HTTP2Stream) {
+        guard stream.isSending, !stream.isQueued, stream.sendPaceTimer == nil else { return }
+        stream.isQueued = true
+        senders.append(stream)
+        writeSoon()
+    }
+
+    func enqueueAll() {
+        for stream in streams.values.sorted(by: { $0.id < $1.id }) { enqueue(stream) }
+    }
+
+    private func nextSender() -> HTTP2Stream? {
+        while !senders.isEmpty {
+            let stream = senders.removeFirst()
+            stream.isQueued = false
+            if isCarrying(stream), stream.isSending { return stream }
+        }
+        return nil
+    }
+
+    // MARK: writing
+
+    /// Sends as much as there is and the kernel takes.
+    func write() {
+        guard life == .open, writeFailure == nil, flushChannel() else { return }
+        var turns = 0
+        while mayWrite, life == .open, writeFailure == nil {
+            if outputStart == output.count { fill() }
+            guard life == .open, outputStart < output.count else { break }
+            turns += 1
+            if turns > Self.turns { return yieldWriting() }
+            let outcome: WriteOutcome
+            do throws(ChannelFailure) {
+                outcome = try channel.send(output, from: outputStart, Self.nothing.span)
+            } catch { return failWriting(error.transportError(host: route.host, port: route.port)) }
+            guard case .bytes(let count) = outcome else {
+                mayWrite = false
+                break
+            }
+            advance(count)
+        }
+    }
+
+    private func advance(_ count: Int) {
+        for stream in batch { stream.requestBegan = true }
+        outputStart += count
+        guard outputStart == output.count else { return }
+        output.removeAll(keepingCapacity: output.capacity <= 2 * Self.outputRoom)
+        outputStart = 0
+        if !channel.hasPendingOutput { wrote() }
+    }
+
+    /// Puts together what goes next: what the machine has to say, and content of all that have some, in turn.
+    private func fill() {
+        output.removeAll(keepingCapacity: true)
+        outputStart = 0
+        batch += beginners
+        beginners.removeAll(keepingCapacity: true)
+        machine.takeOutput(into: &output)
+        while output.count < Self.outputRoom, life == .open, let stream = nextSender() {
+            do throws(TransportError) {
+                if try produce(stream), isCarrying(stream) { enqueue(stream) }
+            } catch { fail(stream, error) }
+        }
+        // Trailers, and what failures have led to.
+        if life == .open { machine.takeOutput(into: &output) }
+    }
+
+    /// Lets the loop's other connections have their turn; this one goes on in the next.
+    private func yieldWriting() {
+        guard !isWriteDue else { return }
+        isWriteDue = true
+        let bound = LoopBound(self, on: loop)
+        loop.executeOnLoop {
+            bound.value.isWriteDue = false
+            bound.value.write()
+        }
+    }
+
+    /// Sends first what the channel has taken before; false while that does not go.
+    private func flushChannel() -> Bool {
+        guard channel.hasPendingOutput else { return true }
+        guard mayWrite else { return false }
+        do throws(ChannelFailure) { try channel.flush() } catch {
+            failWriting(error.transportError(host: route.host, port: route.port))
+            return false
+        }
+        guard !channel.hasPendingOutput else {
+            mayWrite = false
+            return false
+        }
+        if outputStart == output.count { wrote() }
+        return life == .open
+    }
+
+    /// A failed write does not hide what came before it: nothing more is sent, and the connection ends with what the peer
+    /// said last.
+    private func failWriting(_ error: TransportError) {
+        writeFailure = error
+        mayRead = true
+        // In a turn of its own: bytes may be in the middle of being looked at.
+        let bound = LoopBound(self, on: loop)
+        loop.executeOnLoop {
+            let connection = bound.value
+            connection.read()
+            if !connection.mayRead { connection.end(error) }
+        }
+    }
+
+    /// Everything has been handed to the kernel.
+    private func wrote() {
+        var written: [HTTP2Stream] = []
+        swap(&written, &batch)
+        for stream in written where isCarrying(stream) {
+            note(.wrote, of: stream)
+            if stream.feed.sent > stream.metrics.requestContentBytes {
+                stream.metrics.requestContentBytes = stream.feed.sent
+                stream.exchange.sink.sentContent(stream.feed.sent)
+            }
+            guard isCarrying(stream), case .exchanging(let outward, _) = stream.machine.state else {
+                continue
+            }
+            switch outward {
+            case .holding:
+                // Content that waits for the peer's word is not what the peer is slow to take.
+                note(.sourceDry, of: stream)
+            case .sending where stream.isEndWritten:
+                stream.metrics.requestEnd = loop.now
+                note(.sent, of: stream)
+                _ = stream.machine.handle(.requestSent)
+            case .sending:
+                if case .awaiting = stream.feed.state { note(.sourceDry, of: stream) }
+            case .sent: break
+            }
+        }
+    }
+
+    /// What the machine has to say before the socket closes, if the kernel takes it at once.
+    func sayLastWords() {
+        guard life == .open, writeFailure == nil, mayWrite, !channel.hasPendingOutput else { return }
+        machine.takeOutput(into: &output)
+        // Nobody is left to hear that it failed.
+        if outputStart < output.count { _ = try? channel.send(output, from: outputStart, Self.nothing.span) }
+    }
+
+    // MARK: content
+
+    /// Puts a frame of a stream's content behind what waits. False when it has nothing now, or may not send it.
+    private func produce(_ stream: HTTP2Stream) throws(TransportError) -> Bool {
+        switch stream.feed.state {
+        case .done:
+            try end(stream)
+            return false
+        case .bytes(let bytes, let from):
+            return try send(bytes.span, from: from, isLast: true, of: stream)
+        case .region(let region, let from):
+            return try region.withOctets { bytes throws(TransportError) in
+                try send(bytes, from: from, isLast: true, of: stream)
+            }
+        case .piece(let bytes, let from, _):
+            let isLast = stream.announcedLength == stream.feed.sent + Int64(bytes.count - from)
+            return try send(bytes.span, from: from, isLast: isLast, of: stream)
+        case .file(let file, let offset, let remaining):
+            return try send(file, offset: offset, remaining: remaining, of: stream)
+        case .stream(let source):
+            stream.feed.state = .awaiting(source)
+            note(.sourceDry, of: stream)
+            ask(source, for: stream)
+            return false
+        case .awaiting:
+            return false
+        }
+    }
+
+    /// How much of `count` octets the rate lets go now; none when it has to wait.
+    private func allowance(_ count: Int, of stream: HTTP2Stream) -> Int {
+        guard var rate = stream.sendRate else { return count }
+        let allowance = rate.allowance(at: loop.now)
+        if allowance == 0 {
+            let ready = rate.ready(for: min(count, rate.burst), at: loop.now)
+            stream.sendPaceTimer = schedule(.sendPace, of: stream, at: ready)
+        }
+        stream.sendRate = rate
+        return min(count, allowance)
+    }
+
+    private func send(
+        _ bytes: Span<UInt8>, from: Int, isLast: Bool, of stream: HTTP2Stream
+    ) throws(TransportError) -> Bool {
+        let rest = bytes.count - from
+        let count = allowance(min(rest, Self.piece), of: stream)
+        guard count > 0 else { return false }
+        let taken = try begin(count, endsStream: isLast && count == rest, of: stream)
+        guard taken > 0 else { return false }
+        output.append(bytes, from..<from + taken)
+        stream.feed.advance(taken)
+        if stream.isEndWritten { stream.feed.state = .done }
+        return true
+    }
+
+    private func send(
+        _ file: FileSource, offset: Int64, remaining: Int64, of stream: HTTP2Stream
+    ) throws(TransportError) -> Bool {
+        let room = min(Int(clamping: remaining), Self.piece, machine.sendRoom(of: stream.id))
+        guard room > 0 else { return false }
+        let count = allowance(room, of: stream)
+        guard count > 0 else { return false }
+        var buffer = loop.borrowFileBuffer()
+        defer { loop.giveBack(fileBuffer: buffer) }
+        let filled: ReadOutcome
+        do throws(Errno) {
+            var whole = buffer.mutableSpan
+            var space = whole._mutatingExtracting(first: count)
+            filled = try file.descriptor.read(into: &space, at: offset)
+        } catch { throw .file(error) }
+        guard case .bytes(let ready) = filled else {
+            throw .content("the file is shorter than the \(file.count) bytes that were announced")
+        }
+        let taken = try begin(ready, endsStream: Int64(ready) == remaining, of: stream)
+        output.append(buffer.span, 0..<taken)
+        stream.feed.sent += Int64(taken)
+        let left = remaining - Int64(taken)
+        stream.feed.state =
+            left == 0 ? .done : .file(file, offset: offset + Int64(taken), remaining: left)
+        return taken > 0
+    }
+
+    /// Writes the header of a frame; how much content goes behind it.
+    private func begin(
+        _ count: Int, endsStream: Bool, of stream: HTTP2Stream
+    ) throws(TransportError) -> Int {
+        do throws(HTTP2SendError) {
+            let taken = try machine.sendContent(count, on: stream.id, endsStream: endsStream, into: &output)
+            guard taken > 0 || endsStream && count == 0 else { return 0 }
+            stream.sendRate?.spend(taken, at: loop.now)
+            if endsStream, taken == count { stream.isEndWritten = true }
+            batch.append(stream)
+            return taken
+        } catch { throw http2(.refused) }
+    }
+
+    /// Ends our half, with trailers if there are some.
+    private func end(_ stream: HTTP2Stream) throws(TransportError) {
+        guard !stream.isEndWritten else { return }
+        guard !stream.trailers.isEmpty else {
+            _ = try begin(0, endsStream: true, of: stream)
+            return
+        }
+        let list: HeaderList
+        do throws(HTTPError) { list = try MessageEncoder.trailers(stream.trailers) } catch {
+            throw .http(host: route.host, port: route.port, error)
+        }
+        do throws(HTTP2SendError) { try machine.send(list, on: stream.id, endsStream: true) } catch {
+            throw http2(.refused)
+        }
+        stream.isEndWritten = true
+        batch.append(stream)
+    }
+
+    // MARK: content that is made as it goes
+
+    private func ask(_ source: any ContentSource, for stream: HTTP2Stream) {
+        let bound = LoopBound((self, stream), on: loop)
+        source.next { [loop] piece in
+            // Never at once: a source that always has something would otherwise grow the stack.
+            _ = loop.execute {
+                let (connection, stream) = bound.value
+                connection.supplied(piece, for: stream)
+            }
+        }
+    }
+
+    private func supplied(_ piece: ContentPiece, for stream: HTTP2Stream) {
+        guard isCarrying(stream), case .awaiting(let source) = stream.feed.state else { return }
+        switch piece {
+        case .bytes(let bytes):
+            guard !bytes.isEmpty else { return ask(source, for: stream) }
+            let total = stream.feed.sent + Int64(bytes.count)
+            if let announced = stream.announcedLength, total > announced {
+                return mismatch(stream, announced, given: total)
+            }
+            stream.feed.state = .piece(bytes, from: 0, source)
+        case .end(let trailers):
+            if let announced = stream.announcedLength, stream.feed.sent != announced {
+                return mismatch(stream, announced, given: stream.feed.sent)
+            }
+            stream.trailers = trailers
+            stream.feed.state = .done
+        case .failed(let reason):
+            return fail(stream, .content(reason))
+        }
+        note(.sending, of: stream)
+        enqueue(stream)
+    }
+
+    private func mismatch(_ stream: HTTP2Stream, _ announced: Int64, given: Int64) {
+        fail(
+            stream,
+            .http(
+                host: route.host, port: route.port, .bodyLengthMismatch(announced: announced, given: given)))
+    }
+}

@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+import LupineHTTP2
+
+/// One HTTP/2 connection, which carries many exchanges at once: performs what `HTTP2Machine` decides, on its one loop.
+///
+/// It moves bytes between the channel, the machine and the exchanges, keeps each exchange's time-outs, and tells the pool how
+/// many it carries at once and when it takes no more. What goes wrong with one exchange ends its stream; what goes wrong with
+/// the connection ends all, and those that the peer has not worked on are sent again.
+///
+/// The connection is always read from: a consumer that takes no more stops the window of its stream (`HTTP2Stream.held`). The
+/// windows bound what all streams together can leave here (`connectionWindow`).
+final class HTTP2Connection: Carrier {
+    enum Life: Hashable {
+        case open  // → outliving, closed
+        /// The socket is gone. Responses that are whole are still passed on to consumers that pause.
+        case outliving  // → closed
+        case closed
+    }
+
+    private(set) var life = Life.open
+    var machine: HTTP2Machine
+    private(set) var streams: [StreamID: HTTP2Stream] = [:]
+    private var identifiers: [ObjectIdentifier: StreamID] = [:]
+
+    // MARK: out
+
+    /// Frames of any streams, on their way out.
+    var output: [UInt8] = []
+    var outputStart = 0
+    /// Streams that have something to send, in turn.
+    var senders: [HTTP2Stream] = []
+    /// Streams whose head waits in the machine.
+    var beginners: [HTTP2Stream] = []
+    /// Streams of which there is something in `output`.
+    var batch: [HTTP2Stream] = []
+    /// Why nothing more can be sent; what the peer has sent is still read.
+    var writeFailure: TransportError?
+    var isWriteDue = false
+    private var isTurnEndDue = false
+
+    // MARK: in
+
+    /// What the server has said behind a proxy's answer, until it is looked at.
+    private var early: [UInt8]
+    var isReading = false
+    var isReadDue = false
+    /// The final head of a response, until it is known whether its stream ends with it.
+    var pendingHead: (stream: HTTP2Stream, head: ResponseHead)?
+    /// Octets since the last event: of a head, when it is one.
+    var headOctets = 0
+    var touched: [HTTP2Stream] = []
+    /// Streams whose consumers have all that they want.
+    var leavers: [HTTP2Stream] = []
+    /// With what the peer has said that it goes.
+    var farewell: HTTP2ErrorCode?
+    /// A response has come.
+    var wasAnswered = false
+
+    private var settingsTimer: EventLoop.TimerToken?
+    /// How many ends of exchanges are being told of, one inside the other.
+    private var endings = 0
+    private var isCloseDue = false
+    private var toldCapacity: Int
+    /// How many streams are open at once, where the peer allows more.
+    private let mostStreams: Int
+    /// What ended it, for an exchange that comes too late.
+    private var failure: TransportError?
+
+    enum Tag: Int { case deadline, continueWait, sendPace, receivePace }
+
+    /// What a stream's content may be ahead of its consumer.
+    static let streamWindow = 512 * 1024
+    /// The same for all streams together: the most content that a connection keeps, whatever the peer does.
+    static let connectionWindow = 16 * 1024 * 1024
+    /// How long the peer may take to acknowledge our settings; one that speaks something else never does.
+    static let settingsTime = Interval.seconds(60)
+    /// How often it reads, or writes, before other connections of the loop get their turn.
+    static let turns = 16
+
+    init(
+        _ channel: consuming ByteChannel, _ dialed: DialedChannel, _ id: ConnectionID, limits: ParserLimits,
+        pool: ConnectionPool, loop: EventLoop
+    ) {
+        var settings = HTTP2Machine.defaultSettings
+        settings.initialWindowSize = Self.streamWindow
+        let limits = Self.limits(limits)
+        mostStreams = limits.openStreams
+        machine = HTTP2Machine(
+            .client, settings: settings, window: Self.connectionWindow, limits: limits,
+            at: .nanoseconds(loop.now.nanoseconds))
+        toldCapacity = dialed.route.tls?.isPersonal == true ? 1 : limits.openStreamsAtFirst
+        early = dialed.early
+        super.init(
+            channel, dialed.registration, id, route: dialed.route, mayRead: dialed.mayRead, pool: pool,
+            loop: loop)
+        loop.hand(dialed.registration, to: self)
+    }
+
+    /// The limits of heads are those of HTTP/1.1.
+    private static func limits(_ parser: ParserLimits) -> HTTP2Limits {
+        var limits = HTTP2Limits()
+        limits.lists.listOctets = parser.headBytes
+        limits.lists.fieldCount = parser.fieldCount
+        limits.lists.stringOctets = parser.lineBytes
+        limits.frames.headerBlockOctets = parser.headBytes
+        limits.interimHeads = parser.interimHeads
+        return limits
+    }
+
+    /// The present moment, as the machine counts.
+    var time: Duration { .nanoseconds(loop.now.nanoseconds) }
+
+    override var capacity: Int { toldCapacity }
+
+    /// Whether an exchange was asked who we are: the connection serves nobody else (U-11.20).
+    private var isPersonal: Bool { route.tls?.isPersonal == true }
+
+    override func opened() {
+        guard life == .open else { return }
+        if streams.isEmpty { beginProbes() }
+        settingsTimer = loop.schedule(at: loop.now + Self.settingsTime) { [weak self] reason in
+            guard let self, reason == .due else { return }
+            settingsTimer = nil
+            settingsAreLate()
+        }
+        writeSoon()
+        var bytes: [UInt8] = []
+        swap(&bytes, &early)
+        take(bytes.span)
+        read()
+    }
+
+    // MARK: an exchange begins
+
+    override func run(_ exchange: Exchange) {
+        loop.preconditionOnLoop()
+        var metrics = metrics(ofBeginning: exchange)
+        do throws(TransportError) {
+            guard try exchange.begin(on: LoopBound<Carrier>(self, on: loop), loop: loop, of: pool) else {
+                return decline(exchange)
+            }
+        } catch { return refuse(exchange, error, metrics) }
+        guard life == .open else { return passOn(exchange, metrics) }
+        let announcement = exchange.content.announcement
+        let isEmpty = announcement == .none || announcement == .known(0)
+        let holds = exchange.options.continueTimeout != nil && !isEmpty
+        let list: HeaderList
+        do throws(TransportError) {
+            list = try self.list(of: exchange, announcement, expectContinue: holds)
+        } catch {
+            return refuse(exchange, error, metrics)
+        }
+        let waiting = machine.waitingCount
+        let id: StreamID
+        do throws(HTTP2SendError) {
+            id = try machine.open(list, method: exchange.head.method, endsStream: isEmpty)
+        } catch {
+            guard case .headerListTooLarge(let size, let allowed) = error else {
+                return passOn(exchange, metrics)
+            }
+            return refuse(exchange, http2(.requestTooLarge(size, allowed: allowed)), metrics)
+        }
+        metrics.requestStart = loop.now
+        metrics.requestHeadBytes = machine.waitingCount - waiting
+        let stream = HTTP2Stream(id, exchange, metrics, onUsedConnection: wasAnswered, at: loop.now)
+        wasUsed = true
+        stream.isEndWritten = isEmpty
+        if holds { _ = stream.machine.handle(.hold) }
+        streams[id] = stream
+        identifiers[ObjectIdentifier(exchange)] = id
+        beginners.append(stream)
+        note(.sending, of: stream)
+        exchange.observation?.leased(metrics, to: exchange.origin, sending: list.lines, at: loop.now)
+        exchange.sink.begins(on: loop, over: route.evidence)
+        // The sink may have taken it back.
+        guard isCarrying(stream) else { return }
+        if holds, let timeout = exchange.options.continueTimeout {
+            stream.continueTimer = schedule(.continueWait, of: stream, at: loop.now + timeout)
+        } else if !isEmpty {
+            beginContent(of: stream)
+        }
+        writeSoon()
+    }
+
+    private func list(
+        of exchange: Exchange, _ announcement: OutgoingBody, expectContinue: Bool
+    ) throws(TransportError) -> HeaderList {
+        guard exchange.head.method != .connect else { throw .unsupported("CONNECT over HTTP/2") }
+        var head = exchange.head
+        do throws(HTTPError) {
+            if expectContinue { try head.fields.set(.expect, "100-continue") }
+            return try MessageEncoder.request(
+                head, scheme: exchange.origin.scheme == .https ? "https" : "http", body: announcement)
+        } catch { throw .http(host: route.host, port: route.port, error) }
+    }
+
+    /// Ends an exchange of which nothing has gone. In a step of its own, as in HTTP/1.1.
+    private func refuse(_ exchange: Exchange, _ error: TransportError, _ metrics: ExchangeMetrics) {
+        loop.executeOnLoop {
+            self.giveBack()
+            exchange.end(.failure(error), metrics)
+        }
+    }
+
+    /// Goes back without a byte sent, because the exchange is suspended.
+    private func decline(_ exchange: Exchange) {
+        if exchange.needsWatch { exchange.watchWaiting(on: loop) }
+        loop.executeOnLoop { self.giveBack() }
+    }
+
+    /// The connection has ended, or the peer allows fewer streams, since it was lent: the exchange goes to another one.
+    private func passOn(_ exchange: Exchange, _ metrics: ExchangeMetrics) {
+        let error = failure ?? http2(.refused)
+        loop.executeOnLoop {
+            self.giveBack()
+            self.pool.replayOrFail(
+                exchange, metrics, error, requestBegan: false, connectionWasReused: metrics.isReused,
+                isUntouched: true)
+        }
+    }
+
+    // MARK: what an exchange asks for
+
+    private func stream(of exchange: Exchange) -> HTTP2Stream? {
+        identifiers[ObjectIdentifier(exchange)].flatMap { streams[$0] }
+    }
+
+    /// Whether the stream has not ended.
+    func isCarrying(_ stream: HTTP2Stream) -> Bool { streams[stream.id] === stream }
+
+    override func cancel(_ exchange: Exchange, _ error: TransportError) {
+        if let stream = stream(of: exchange) { fail(stream, error) }
+    }
+
+    override func skip(_ exchange: Exchange) {
+        guard let stream = stream(of: exchange) else { return }
+        _ = stream.machine.handle(.resume)
+        guard case .exchanging(_, .receiving) = stream.machine.state else { return fail(stream, .cancelled) }
+        enough(stream)
+    }
+
+    override func resume(_ exchange: Exchange) {
+        guard let stream = stream(of: exchange), case .exchanging(_, .paused) = stream.machine.state else {
+            return
+        }
+        _ = stream.machine.handle(.resume)
+        if let place = exchange.takePlace() { stream.splice = SpliceTransfer(place, usesPipe: false) }
+        note(.readingResumed, of: stream)
+        machine.consumed(stream.owed, on: stream.id)
+        stream.owed = 0
+        writeSoon()
+        passOnHeld(of: stream)
+    }
+
+    override func suspensionChanged(of exchange: Exchange) {
+        guard let stream = stream(of: exchange), stream.isSuspended != exchange.isSuspended,
+            stream.machine.state != .leaving
+        else { return }
+        stream.isSuspended.toggle()
+        note(stream.isSuspended ? .suspended : .unsuspended, of: stream)
+        guard !stream.isSuspended else { return }
+        // In a turn of its own: the consumer may be in the middle of a call.
+        let bound = LoopBound((self, stream), on: loop)
+        loop.executeOnLoop {
+            let (connection, stream) = bound.value
+            guard connection.isCarrying(stream), !stream.isSuspended else { return }
+            connection.enqueue(stream)
+            connection.passOnHeld(of: stream)
+        }
+    }
+
+    // MARK: the end of an exchange
+
+    /// Something went wrong on our side, or the owner takes it back: the stream ends, and the connection goes on.
+    func fail(_ stream: HTTP2Stream, _ error: TransportError) {
+        perform(stream.machine.handle(.cancel), on: stream, .failure(error))
+    }
+
+    /// `result` is what the exchange ends with; one that has all it wanted does so without what went wrong later.
+    func perform(
+        _ actions: StreamExchangeMachine.Actions, on stream: HTTP2Stream,
+        _ result: Result<Fields, TransportError>
+    ) {
+        guard actions.exchange != .keep, isCarrying(stream) else { return }
+        let result = actions.exchange == .succeed ? result.flatMapError { _ in .success(Fields()) } : result
+        remove(stream)
+        // Nothing is sent where both sides have ended.
+        machine.reset(stream.id, .cancel)
+        writeSoon()
+        endings += 1
+        // First: whoever hears of the end and asks for more finds it at hand.
+        giveBack()
+        stream.exchange.end(result, stream.metrics)
+        endings -= 1
+        closeIfDue()
+    }
+
+    /// The peer has not worked on the stream: its exchange is sent again, if that can be done.
+    func sendAgain(_ stream: HTTP2Stream, _ error: TransportError) {
+        guard stream.machine.handle(.broken).exchange == .fail else {
+            return perform(.init(exchange: .succeed), on: stream, .failure(error))
+        }
+        remove(stream)
+        endings += 1
+        giveBack()
+        pool.replayOrFail(
+            stream.exchange, stream.metrics, error, requestBegan: stream.requestBegan,
+            connectionWasReused: stream.metrics.isReused, isUntouched: true)
+        endings -= 1
+        closeIfDue()
+    }
+
+    /// Forgets a stream: its timers, its place, and what the windows have not got back.
+    private func remove(_ stream: HTTP2Stream) {
+        stream.metrics.responseEnd = loop.now
+        streams[stream.id] = nil
+        identifiers[ObjectIdentifier(stream.exchange)] = nil
+        for timer in [
+            stream.deadlineTimer?.token, stream.continueTimer, stream.sendPaceTimer, stream.receivePaceTimer,
+        ] {
+            if let timer { loop.cancel(timer) }
+        }
+        machine.consumed(stream.unconsumed, on: stream.id)
+        stream.held = []
+        stream.owed = 0
+    }
+
+    private func giveBack() {
+        guard life == .open else { return }
+        pool.finished(id, isPersonal ? .notReusable : .reusable(KeepAlive()), at: loop.now)
+        if life == .open, streams.isEmpty { beginProbes() }
+    }
+
+    // MARK: the end of the connection
+
+    override func close() {
+        guard life == .open else { return }
+        // Whoever is told of its exchange's end is told before the pool hears that the connection is gone.
+        if endings > 0 {
+            isCloseDue = true
+            return
+        }
+        machine.leave()
+        end(.shutDown)
+    }
+
+    override func abort(_ error: TransportError) {
+        guard life != .closed else { return }
+        machine.leave()
+        let broken = orderedStreams
+        shut(outliving: false)
+        for stream in broken where isCarrying(stream) {
+            remove(stream)
+            stream.exchange.end(.failure(error), stream.metrics)
+        }
+        pool.lost(id)
+    }
+
+    private func closeIfDue() {
+        guard endings == 0 else { return }
+        if life == .outliving, streams.isEmpty {
+            life = .closed
+            pool.lost(id)
+        } else if isCloseDue {
+            isCloseDue = false
+            close()
+        }
+    }
+
+    /// The connection has ended. What is whole is still passed on; what may be sent again is sent again, everything else
+    /// fails.
+    func end(_ error: TransportError) {
+        guard life == .open else { return }
+        failure = error
+        let broken = orderedStreams.filter { !$0.isWhole }
+        shut(outliving: broken.count < streams.count)
+        endings += 1
+        for stream in broken where isCarrying(stream) {
+            guard stream.machine.handle(.broken).exchange == .fail else {
+                remove(stream)
+                stream.exchange.end(.success(Fields()), stream.metrics)
+                continue
+            }
+            remove(stream)
+            pool.replayOrFail(
+                stream.exchange, stream.metrics, truncated(stream, error), requestBegan: stream.requestBegan,
+                connectionWasReused: stream.isOnUsedConnection)
+        }
+        endings -= 1
+        // Last: the pool's end is announced when the last connection is lost.
+        if life == .closed { return pool.lost(id) }
+        pool.drains(id)
+        closeIfDue()
+    }
+
+    /// A close without a word cuts each response where it stands.
+    private func truncated(_ stream: HTTP2Stream, _ error: TransportError) -> TransportError {
+        guard case .http(let host, let port, .truncated(.beforeHead)) = error, stream.metrics.version != nil
+        else { return error }
+        let received = stream.metrics.responseContentBytes
+        let place: HTTPError.Truncation =
+            stream.expectedLength.map { .insideBody(received: received, expected: $0) }
+            ?? .insideChunk(received: received)
+        return .http(host: host, port: port, .truncated(place))
+    }
+
+    private var orderedStreams: [HTTP2Stream] { streams.values.sorted { $0.id < $1.id } }
+
+    /// Says the last words, if that goes at once, and closes the socket.
+    private func shut(outliving: Bool) {
+        sayLastWords()
+        life = outliving ? .outliving : .closed
+        if let settingsTimer { loop.cancel(settingsTimer) }
+        settingsTimer = nil
+        if let registration { loop.deregister(registration) }
+        registration = nil
+        channel.close()
+        mayRead = false
+        output = []
+        outputStart = 0
+        senders = []
+        beginners = []
+        batch = []
+    }
+
+    // MARK: what the peer says of the connection
+
+    /// The peer allows so many streams.
+    func capacityChanged(_ streams: Int?) {
+        let capacity = isPersonal ? 1 : min(streams ?? .max, mostStreams)
+        guard capacity != toldCapacity else { return }
+        toldCapacity = capacity
+        pool.capacityChanged(id, to: capacity)
+    }
+
+    func settingsAcknowledged() {
+        guard machine.settingsWaitSince == nil, let timer = settingsTimer.take() else { return }
+        loop.cancel(timer)
+    }
+
+    private func settingsAreLate() {
+        guard life == .open, machine.settingsWaitSince != nil else { return }
+        machine.fail(.settingsTimeout)
+        end(http2(HTTP2Failure(.settingsTimeout)))
+    }
+
+    func http2(_ failure: HTTP2Failure) -> TransportError {
+        .http2(host: route.host, port: route.port, failure)
+    }
+
+    // MARK: time
+
+    /// Tells the deadlines of a stream, and sees to it that a timer ends no later than the next of them.
+    func note(_ event: TransferDeadlines.Event, of stream: HTTP2Stream) {
+        stream.deadlines.handle(event, at: loop.now)
+        let next = stream.deadlines.next?.instant ?? .distantFuture
+        guard next < stream.deadlineTimer?.at ?? .distantFuture else { return }
+        if let timer = stream.deadlineTimer { loop.cancel(timer.token) }
+        stream.deadlineTimer = (schedule(.deadline, of: stream, at: next), next)
+    }
+
+    func schedule(_ tag: Tag, of stream: HTTP2Stream, at instant: Instant) -> EventLoop.TimerToken {
+        loop.schedule(at: instant, self, tag: Int(stream.id.rawValue) << 2 | tag.rawValue)
+    }
+
+    private func deadlineCame(_ stream: HTTP2Stream) {
+        stream.deadlineTimer = nil
+        guard let timeout = stream.deadlines.expired(at: loop.now) else {
+            guard let next = stream.deadlines.next?.instant else { return }
+            stream.deadlineTimer = (schedule(.deadline, of: stream, at: next), next)
+            return
+        }
+        fail(
+            stream,
+            TransportError(
+                host: route.host, port: route.port, timeout, after: stream.exchange.options.timeouts[timeout])
+        )
+    }
+
+    /// Writes at the end of this turn, when all that it brings is there to be written.
+    func writeSoon() {
+        guard !isTurnEndDue else { return }
+        isTurnEndDue = true
+        loop.atTurnEnd(self)
+    }
+}
+
+extension HTTP2Connection: TurnEndListener {
+    func turnEnded() {
+        isTurnEndDue = false
+        var leaving: [HTTP2Stream] = []
+        swap(&leaving, &leavers)
+        for stream in leaving { perform(stream.machine.handle(.turnEnded), on: stream, .success(Fields())) }
+        write()
+    }
+}
+
+extension HTTP2Connection: TimerTarget {
+    func timerEnded(tag: Int, reason: TimerReason) {
+        guard let stream = streams[StreamID(UInt32(truncatingIfNeeded: tag >> 2))], reason == .due else {
+            return
+        }
+        switch Tag(rawValue: tag & 3) {
+        case .deadline: deadlineCame(stream)
+        case .continueWait:
+            stream.continueTimer = nil
+            release(stream)
+        case .sendPace:
+            stream.sendPaceTimer = nil
+            enqueue(stream)
+        case .receivePace:
+            stream.receivePaceTimer = nil
+            passOnHeld(of: stream)
+        case nil: break
+        }
+    }
+}
+
+extension HTTP2Connection: LoopChannel {
+    func channelReady(_ readiness: Readiness) {
+        if !readiness.isDisjoint(with: .closed) { peerIsClosing = true }
+        let isReadable = !readiness.isDisjoint(with: [.readable, .closed])
+        if isReadable { channel.becameReadable(isClosing: peerIsClosing) }
+        if readiness.contains(.writable), !mayWrite || channel.hasPendingOutput {
+            mayWrite = true
+            write()
+        }
+        if isReadable, life == .open {
+            mayRead = true
+            read()
+        }
+    }
+
+    func loopWillClose() { abort(.shutDown) }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+import LupineHTTP2
+
+/// One exchange on a stream: all that its connection keeps of it until it is over.
+///
+/// It belongs to the connection and does nothing by itself. What the consumer does not take now waits in `held`: at most as
+/// much as the stream's window, since the peer is given more only for what was taken.
+final class HTTP2Stream {
+    let id: StreamID
+    let exchange: Exchange
+    var machine = StreamExchangeMachine()
+    var metrics: ExchangeMetrics
+    var deadlines: TransferDeadlines
+    var receiveRate: RateLimit?
+    var sendRate: RateLimit?
+    /// Whether the connection had been answered on before: only then may it have been dying when this exchange came.
+    let isOnUsedConnection: Bool
+
+    // MARK: our half
+
+    var feed = ContentFeed()
+    /// What goes behind the content.
+    var trailers = Fields()
+    /// It stands in the queue of those that have something to send.
+    var isQueued = false
+    /// Some of it has been handed to the kernel.
+    var requestBegan = false
+    /// The end of our half has been put behind everything else.
+    var isEndWritten = false
+    /// The answer has come first: what is left of the content is not sent.
+    var isAnswered = false
+
+    // MARK: the peer's half
+
+    /// How much content the head has announced.
+    var expectedLength: Int64?
+    /// Content that nobody has taken yet.
+    var held: [UInt8] = []
+    /// The trailers of a response that has ended behind what is held.
+    var heldEnd: Fields?
+    /// Octets that the consumer has got and paused over: the window is given them back when it goes on.
+    var owed = 0
+    /// Something has come of which the consumer is to hear that there is no more for now.
+    var isTouched = false
+    /// It stands still at its owner's wish.
+    var isSuspended = false
+    var splice: SpliceTransfer?
+
+    var deadlineTimer: (token: EventLoop.TimerToken, at: Instant)?
+    var continueTimer: EventLoop.TimerToken?
+    var sendPaceTimer: EventLoop.TimerToken?
+    var receivePaceTimer: EventLoop.TimerToken?
+
+    init(
+        _ id: StreamID, _ exchange: Exchange, _ metrics: consuming ExchangeMetrics, onUsedConnection: Bool,
+        at now: Instant
+    ) {
+        self.id = id
+        self.exchange = exchange
+        self.metrics = metrics
+        isOnUsedConnection = onUsedConnection
+        deadlines = TransferDeadlines(exchange.options.timeouts, at: exchange.began)
+        if let rate = exchange.options.receiveRate { receiveRate = RateLimit(rate: rate, at: now) }
+        if let rate = exchange.options.sendRate { sendRate = RateLimit(rate: rate, at: now) }
+    }
+
+    /// Whether content may be passed on now.
+    var takesContent: Bool {
+        guard case .exchanging(_, .receiving) = machine.state else { return false }
+        return !isSuspended
+    }
+
+    /// Whether content may go out now.
+    var isSending: Bool {
+        guard case .exchanging(.sending, _) = machine.state else { return false }
+        return !isSuspended && !isAnswered && !isEndWritten
+    }
+
+    /// Whether the whole response is here, and only its consumer is waited for.
+    var isWhole: Bool { heldEnd != nil }
+
+    /// How many octets came of which the windows have not got back any.
+    var unconsumed: Int { held.count + owed }
+
+    /// Whether its content is announced to be of that length.
+    var announcedLength: Int64? {
+        switch exchange.content.announcement {
+        case .none: 0
+        case .known(let length): length
+        case .unknown: nil
+        }
+    }
+}

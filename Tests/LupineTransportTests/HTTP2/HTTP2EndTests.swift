@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+import LupineHTTP2
+import LupineOrigin
+import LupineTestKit
+import Testing
+
+@testable import LupineTransport
+
+/// How streams and connections end: what is sent again, and never twice what may have been done.
+@Suite struct HTTP2EndTests {
+    @Test(arguments: [Method.get, .post]) func aRefusedStreamIsSentAgain(_ method: Method) async throws {
+        let plan = ScriptPlan(
+            .expectRequest(1), .send(ServerFrames().reset(1, .refusedStream)), .expectRequest(3),
+            .send(ServerFrames.bare.reply(3)), .stall)
+        try await withPool(plan, over: .http2) { stage in
+            let sink = try await stage.send(method, content: .bytes([1, 2, 3]))
+            #expect(sink.failure == nil && sink.text == "ok")
+            #expect(sink.metrics?.wasReplayed == true && stage.pool.connectionsOpened == 1)
+        }
+    }
+
+    @Test func aStreamThatIsRefusedEachTimeFails() async throws {
+        let refusal = ServerFrames.bare.reset(1, .refusedStream)
+        let again = ServerFrames.bare.reset(3, .refusedStream)
+        let third = ServerFrames.bare.reset(5, .refusedStream)
+        let plan = ScriptPlan([
+            Script([
+                .expectRequest(1), .send(ServerFrames()), .send(refusal), .expectRequest(3), .send(again),
+                .expectRequest(5), .send(third), .stall,
+            ]),
+            Script([.expectRequest(1), .send(ServerFrames()), .send(refusal), .stall]),
+        ])
+        try await withPool(plan, over: .http2) { stage in
+            let sink = try await stage.send(.post)
+            #expect(sink.failure == .http2(host: "origin.test", port: stage.origin.port, .refused))
+            // The last time went over another connection.
+            #expect(stage.pool.connectionsOpened == 2)
+        }
+    }
+
+    @Test func whatIsAboveTheLastStreamOfGoAwayIsSentAgain() async throws {
+        let plan = ScriptPlan([
+            Script([
+                .expectRequest(1), .send(ServerFrames()), .expectRequest(3),
+                .send(ServerFrames.bare.goAway(last: 1)), .signal("gone"), .waitForSignal("answer"),
+                .send(ServerFrames.bare.reply(1, "first")), .expectEnd, .signal("closed"),
+            ]),
+            Script([.expectRequest(1), .send(ServerFrames().reply(1, "second")), .stall]),
+        ])
+        try await withPool(plan, over: .http2, limits: PoolLimits(perHost: 2)) { stage in
+            let first = try stage.exchange(.post)
+            let second = try stage.exchange(.post)
+            stage.pool.submit(first.exchange)
+            while stage.pool.connectionsOpened == 0 { await Task.yield() }
+            stage.pool.submit(second.exchange)
+            await second.sink.ended.wait()
+            #expect(second.sink.failure == nil && second.sink.text == "second")
+            #expect(second.sink.metrics?.wasReplayed == true)
+            #expect(first.sink.log.value.ends == 0)
+            stage.origin.gate("answer").open()
+            await first.sink.ended.wait()
+            #expect(first.sink.failure == nil && first.sink.text == "first")
+            #expect(first.sink.metrics?.wasReplayed == false)
+            await stage.origin.gate("closed").wait()
+            #expect(stage.pool.connectionsOpened == 2)
+        }
+    }
+
+    /// A server that sends its clients away after every few requests loses none of them, and is asked nothing twice.
+    @Test func aServerThatGoesAwayAgainAndAgain() async throws {
+        var behaviour = HTTP2Behaviour()
+        behaviour.requestsPerConnection = 7
+        try await withPool(over: .http2, http2: behaviour, limits: PoolLimits(perHost: 3), loops: 2) {
+            stage in
+            let answered = Box(0)
+            stage.origin.route("POST", "/once") { _ throws(Refusal) in
+                answered.update { $0 += 1 }
+                return OriginResponse(body: .bytes([1]))
+            }
+            let made = try (0..<200).map { _ in try stage.exchange(.post, "/once", content: .bytes([1])) }
+            for one in made { stage.pool.submit(one.exchange) }
+            for one in made {
+                await one.sink.ended.wait()
+                #expect(one.sink.failure == nil, "\(String(describing: one.sink.failure))")
+            }
+            #expect(answered.value == 200)
+        }
+    }
+
+    @Test func goAwayWithAnErrorSaysWhichOne() async throws {
+        let plan = ScriptPlan(
+            .expectRequest(1), .send(ServerFrames().goAway(last: 1, .enhanceYourCalm)), .close)
+        try await withPool(plan, over: .http2) { stage in
+            let sink = try await stage.send(.post)
+            #expect(
+                sink.failure
+                    == .http2(host: "origin.test", port: stage.origin.port, .goAway(.enhanceYourCalm)))
+        }
+    }
+
+    @Test func aResetSaysWhichCode() async throws {
+        let plan = ScriptPlan(
+            .expectRequest(1), .send(ServerFrames().reset(1, .internalError)), .expectRequest(3),
+            .send(ServerFrames.bare.reply(3)), .stall)
+        try await withPool(plan, over: .http2) { stage in
+            let sink = try await stage.send()
+            #expect(
+                sink.failure == .http2(host: "origin.test", port: stage.origin.port, .reset(.internalError)))
+            #expect(try await stage.send().text == "ok")
+            #expect(stage.pool.connectionsOpened == 1)
+        }
+    }
+
+    @Test(arguments: [Method.get, .post]) func aConnectionThatDiesUnderAnExchange(_ method: Method)
+        async throws
+    {
+        let plan = ScriptPlan([
+            Script([
+                .expectRequest(1), .send(ServerFrames().reply()), .expectRequest(3), .close,
+            ]),
+            Script([.expectRequest(1), .send(ServerFrames().reply(1, "second")), .stall]),
+        ])
+        try await withPool(plan, over: .http2) { stage in
+            try await stage.send()
+            let sink = try await stage.send(method)
+            if method == .get {
+                #expect(sink.text == "second" && sink.metrics?.wasReplayed == true)
+            } else {
+                #expect(
+                    sink.failure
+                        == .http(host: "origin.test", port: stage.origin.port, .truncated(.beforeHead)))
+            }
+        }
+    }
+
+    @Test(arguments: [true, false]) func aBodyThatIsCutShort(_ hasLength: Bool) async throws {
+        let head = ServerFrames().head(1, "200", hasLength ? [("content-length", "9")] : [])
+        let plan = ScriptPlan(.expectRequest(1), .send(head.data(1, "abc")), .close)
+        try await withPool(plan, over: .http2) { stage in
+            let sink = try await stage.send()
+            let place: HTTPError.Truncation =
+                hasLength ? .insideBody(received: 3, expected: 9) : .insideChunk(received: 3)
+            #expect(
+                sink.failure == .http(host: "origin.test", port: stage.origin.port, .truncated(place)))
+            #expect(sink.text == "abc")
+        }
+    }
+
+    /// The answer is whole before the request is: what is left of it is not sent, and the connection lives on.
+    @Test func anEarlyAnswerCostsTheStreamOnly() async throws {
+        try await withPool(over: .http2) { stage in
+            stage.origin.route("POST", "/early", .immediate { _ in OriginResponse(403) })
+            let gate = Gate()
+            let sink = try await stage.send(
+                .post, "/early", content: .stream(WaitingSource(gate), length: 1_000))
+            #expect(sink.failure == nil && sink.log.value.head?.status.code == 403)
+            #expect(try await stage.send(target: "/get").failure == nil)
+            #expect(stage.pool.connectionsOpened == 1)
+            gate.open()
+        }
+    }
+
+    @Test func enoughEndsTheStreamAndKeepsTheConnection() async throws {
+        try await withPool(over: .http2) { stage in
+            let sink = try await stage.send(
+                .get, "/bytes/50000000", sink: RecordingSink(demand: { _ in .enough }))
+            #expect(sink.failure == nil && !sink.log.value.body.isEmpty)
+            #expect(try await stage.send(target: "/get").failure == nil)
+            #expect(stage.pool.connectionsOpened == 1)
+        }
+    }
+
+    @Test func shutDownEndsAll() async throws {
+        try await withPool(over: .http2, limits: PoolLimits(perHost: 1)) { stage in
+            stage.origin.route("GET", "/held") { _ throws(Refusal) in
+                var response = OriginResponse(200)
+                response.gate = Gate()
+                return response
+            }
+            let made = try (0..<5).map { _ in try stage.exchange(target: "/held") }
+            for one in made { stage.pool.submit(one.exchange) }
+            while stage.origin.counts.requests < 5 { await Task.yield() }
+            await withCheckedContinuation { continuation in stage.pool.shutDown { continuation.resume() } }
+            for one in made { #expect(one.sink.failure == .shutDown && one.sink.log.value.ends == 1) }
+        }
+    }
+}
+
+/// A source that has nothing until a gate opens, and ends then.
+private final class WaitingSource: ContentSource {
+    private let gate: Gate
+
+    init(_ gate: Gate) { self.gate = gate }
+
+    var isReplayable: Bool { false }
+    func rewind() -> Bool { false }
+    func abandon() {}
+
+    func next(_ reply: @escaping @Sendable (ContentPiece) -> Void) {
+        gate.whenOpen { reply(.end(trailers: Fields())) }
+    }
+}

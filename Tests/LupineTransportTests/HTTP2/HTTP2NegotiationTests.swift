@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+import LupineOrigin
+import LupineTLS
+import Testing
+
+@testable import LupineTransport
+
+/// Which version is spoken: by what ALPN chooses over TLS, by prior knowledge without it.
+@Suite struct HTTP2NegotiationTests {
+    struct Row: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let client: HTTPVersions
+        let server: [String]
+        /// Nil where nothing may be spoken.
+        let spoken: HTTPVersion?
+    }
+
+    static let rows = [
+        Row(
+            testDescription: "both know both", client: [.http11, .http2], server: ["h2", "http/1.1"],
+            spoken: .http2),
+        Row(
+            testDescription: "the server has HTTP/1.1 alone", client: [.http11, .http2],
+            server: ["http/1.1"], spoken: .http11),
+        Row(
+            testDescription: "the server does not know ALPN", client: [.http11, .http2], server: [],
+            spoken: .http11),
+        Row(
+            testDescription: "the server has HTTP/2 alone", client: [.http11, .http2], server: ["h2"],
+            spoken: .http2),
+        Row(
+            testDescription: "the client has HTTP/1.1 alone", client: .http11, server: ["h2", "http/1.1"],
+            spoken: .http11),
+        Row(
+            testDescription: "the client wants HTTP/2", client: .http2, server: ["http/1.1", "h2"],
+            spoken: .http2),
+        Row(
+            testDescription: "the client wants HTTP/2 and does not get it", client: .http2, server: [],
+            spoken: nil),
+    ]
+
+    @Test(arguments: rows) func whatIsChosenIsSpoken(_ row: Row) async throws {
+        var serving = try SecureStage.serving { $0.applicationProtocols = row.server }
+        serving.http2 = HTTP2Behaviour()
+        try await withSecureStack(serving, settings: .with { $0.versions = row.client }) { client, origin in
+            for isReused in [false, true] {
+                do throws(TransportError) {
+                    let response = try await client.get(SecureStage.url(origin, "/get"))
+                    #expect(try await response.body.text().contains("good.test"))
+                    let metrics = response.body.metrics
+                    #expect(metrics?.version == row.spoken)
+                    #expect(metrics?.isReusedConnection == isReused)
+                    if row.spoken == .http2 { #expect(metrics?.applicationProtocol == "h2") }
+                } catch {
+                    #expect(row.spoken == nil)
+                    #expect(
+                        error
+                            == .tls(host: "good.test", port: origin.port, .protocolNotOffered("none")))
+                }
+            }
+        }
+    }
+
+    /// RFC 9113 §9.2.2 forbids what has no ephemeral keys.
+    @Test func aCipherThatIsNotEnough() async throws {
+        var serving = try SecureStage.serving { tls in
+            tls.applicationProtocols = ["h2"]
+            tls.maximumVersion = .v1_2
+            tls.cipherList = "AES128-GCM-SHA256"
+        }
+        serving.http2 = HTTP2Behaviour()
+        let settings = SettingsChange.with {
+            $0.versions = [.http11, .http2]
+            $0.tls.cipherList = "AES128-GCM-SHA256"
+        }
+        try await withSecureStack(serving, settings: settings) { client, origin in
+            let error = await failure { () throws(TransportError) in
+                try await client.get(SecureStage.url(origin, "/get"))
+            }
+            #expect(error == .tls(host: "good.test", port: origin.port, .cipherNotShared))
+        }
+    }
+
+    @Test func contentBothWaysInsideTLS() async throws {
+        var serving = try SecureStage.serving { $0.applicationProtocols = ["h2"] }
+        serving.http2 = HTTP2Behaviour()
+        try await withSecureStack(serving, settings: .with { $0.versions = .http2 }) { client, origin in
+            origin.route("POST", "/mirror") { request throws(Refusal) in
+                OriginResponse(body: .bytes(request.body))
+            }
+            let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+            let response = try await client.send(
+                HTTPRequest(method: .post, url: SecureStage.url(origin, "/mirror"), body: .bytes(bytes)))
+            #expect(try await response.body.collect() == bytes)
+        }
+    }
+
+    /// The server speaks first: its settings come behind the proxy's answer, in the same octets.
+    @Test func throughATunnel() async throws {
+        var serving = OriginConfiguration()
+        let opening = Array("HTTP/1.1 200 OK\r\n\r\n".utf8) + ServerFrames(acknowledges: false).octets
+        serving.script = ScriptPlan(
+            .expectHead, .send(opening), .expectRequest(1), .send(ServerFrames.bare.reply(1, "tunnelled")),
+            .stall)
+        let origin = try OriginServer.start(configuration: serving)
+        let client = HTTPClient(
+            configuration: .with {
+                $0.versions = .http2
+                $0.proxy = .url(origin.url)
+            })
+        let response = try await client.get("http://far.test/")
+        #expect(try await response.body.text() == "tunnelled")
+        #expect(response.body.metrics?.isProxyConnection == true)
+        await client.shutdown()
+        await origin.shutdown()
+    }
+
+    @Test func noVersionAtAll() async throws {
+        let client = HTTPClient(configuration: .with { $0.versions = [] })
+        let error = await failure { () throws(TransportError) in try await client.get("http://127.0.0.1:1/") }
+        #expect(error == .unsupported("a client that speaks no version of HTTP"))
+        await client.shutdown()
+    }
+}

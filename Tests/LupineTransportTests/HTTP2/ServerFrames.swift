@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+import LupineHTTP2
+import LupineOrigin
+
+@testable import LupineTransport
+
+/// What a server says in HTTP/2, octet by octet: for scripts, which may say what no server should.
+struct ServerFrames {
+    private(set) var octets: [UInt8] = []
+    private var encoder = HPACKEncoder()
+
+    /// What a server begins with that has got its client's settings; one that has not does not acknowledge them.
+    init(_ settings: [Setting] = [], acknowledges: Bool = true) {
+        FrameWriter.settings(settings, into: &octets)
+        if acknowledges { FrameWriter.settingsAcknowledgement(into: &octets) }
+    }
+
+    /// Frames without the settings that a server begins with.
+    static var bare: ServerFrames {
+        var frames = ServerFrames()
+        frames.octets = []
+        return frames
+    }
+
+    /// A head: a status, and fields with names in small letters.
+    func head(
+        _ stream: UInt32 = 1, _ status: String = "200", _ fields: [(String, String)] = [], ends: Bool = false
+    ) -> ServerFrames {
+        headers(stream, [(":status", status)] + fields, ends: ends)
+    }
+
+    /// HEADERS with any list.
+    func headers(_ stream: UInt32, _ fields: [(String, String)], ends: Bool = false) -> ServerFrames {
+        adding { frames in
+            var list = HeaderList()
+            for (name, value) in fields { list.append(name, value) }
+            var block: [UInt8] = []
+            frames.encoder.encode(list, into: &block)
+            FrameWriter.headers(
+                StreamID(stream), block: block.span, endsStream: ends, maximumFrameSize: 16_384,
+                into: &frames.octets)
+        }
+    }
+
+    /// DATA.
+    func data(_ stream: UInt32 = 1, _ text: String, ends: Bool = false) -> ServerFrames {
+        data(stream, Array(text.utf8), ends: ends)
+    }
+
+    /// DATA.
+    func data(_ stream: UInt32 = 1, _ content: [UInt8], ends: Bool = false) -> ServerFrames {
+        adding { frames in
+            FrameWriter.data(
+                StreamID(stream), length: content.count, endsStream: ends, into: &frames.octets)
+            frames.octets += content
+        }
+    }
+
+    /// A whole response.
+    func reply(_ stream: UInt32 = 1, _ body: String = "ok") -> ServerFrames {
+        head(stream, "200", [("content-length", "\(body.utf8.count)")]).data(stream, body, ends: true)
+    }
+
+    func reset(_ stream: UInt32 = 1, _ code: HTTP2ErrorCode) -> ServerFrames {
+        adding { FrameWriter.reset(StreamID(stream), code, into: &$0.octets) }
+    }
+
+    func goAway(last: UInt32, _ code: HTTP2ErrorCode = .noError) -> ServerFrames {
+        adding { FrameWriter.goAway(last: StreamID(last), code, into: &$0.octets) }
+    }
+
+    func settings(_ settings: [Setting] = []) -> ServerFrames {
+        adding { FrameWriter.settings(settings, into: &$0.octets) }
+    }
+
+    func ping() -> ServerFrames {
+        adding { FrameWriter.ping(7, isAcknowledgement: false, into: &$0.octets) }
+    }
+
+    /// Any frame, whether or not there is one like it.
+    func frame(_ type: UInt8, flags: UInt8 = 0, _ stream: UInt32 = 0, _ payload: [UInt8] = []) -> ServerFrames
+    {
+        adding { frames in
+            let count = payload.count
+            frames.octets += [
+                UInt8(count >> 16 & 255), UInt8(count >> 8 & 255), UInt8(count & 255), type, flags,
+                UInt8(stream >> 24), UInt8(stream >> 16 & 255), UInt8(stream >> 8 & 255), UInt8(stream & 255),
+            ]
+            frames.octets += payload
+        }
+    }
+
+    /// Octets that are no frame.
+    func raw(_ more: [UInt8]) -> ServerFrames { adding { $0.octets += more } }
+
+    /// What `part` adds, so many times. It has no header block: those depend on what was before.
+    func times(_ count: Int, _ part: (ServerFrames) -> ServerFrames) -> ServerFrames {
+        let one = part(.bare).octets
+        return adding { frames in
+            for _ in 0..<count { frames.octets += one }
+        }
+    }
+
+    private func adding(_ change: (inout ServerFrames) -> Void) -> ServerFrames {
+        var frames = self
+        change(&frames)
+        return frames
+    }
+}
+
+extension Script.Step {
+    /// Waits for a request on that stream.
+    static func expectRequest(_ stream: UInt32) -> Script.Step { .expectFrame(type: 1, stream: stream) }
+
+    /// Sends frames.
+    static func send(_ frames: ServerFrames) -> Script.Step { .send(frames.octets) }
+}
