@@ -3,8 +3,8 @@
 /// How many octets of DATA the peer may still send, on a stream or on the connection, and when it is told of more.
 ///
 /// Octets leave the window when they come, and are owed to the peer when they have been consumed or dropped. What is owed
-/// is given back in one WINDOW_UPDATE as soon as it is half of the target: a consumer that stops stops its peer, and one that
-/// reads on costs few frames. The window, what is owed and what has not been consumed are the target together.
+/// is given back in one WINDOW_UPDATE as soon as it is half of the target, or as much as the peer may still send: a consumer
+/// that stops stops its peer and nobody else's, and one that reads on costs few frames. The window, what is owed and what has not been consumed are the target together.
 struct ReceiveWindow: Hashable, Sendable {
     /// The largest target that can be asked for: there must be room left for a setting that adds to it.
     static let largestTarget = 1 << 30
@@ -30,7 +30,7 @@ struct ReceiveWindow: Hashable, Sendable {
     /// Octets were consumed or dropped. How much a WINDOW_UPDATE has to give, 0 when none is due yet.
     mutating func giveBack(_ count: Int) -> Int {
         owed &+= count
-        return owed > 0 && owed >= target / 2 ? open(by: owed) : 0
+        return owed > 0 && owed >= min(target / 2, window.available) ? open(by: owed) : 0
     }
 
     /// The window becomes larger. How much a WINDOW_UPDATE has to give, 0 when it is as large already.

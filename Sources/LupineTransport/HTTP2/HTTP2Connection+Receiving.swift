@@ -23,6 +23,8 @@ extension HTTP2Connection {
         loop.giveBack(readBuffer: buffer)
         isReading = false
         caughtUp()
+        // Nothing that the peer has said before is left.
+        if let writeFailure, !mayRead, life == .open { return end(writeFailure) }
         if life == .open { writeSoon() }
     }
 
@@ -43,6 +45,7 @@ extension HTTP2Connection {
             mayRead = false
             peerClosed()
         case .bytes(let count):
+            lastReceived = loop.now
             // A closing peer's end is still to be seen.
             if !peerIsClosing, !channel.mayHoldMore(after: count, of: room) { mayRead = false }
             take(buffer.span.extracting(first: count))
@@ -104,7 +107,11 @@ extension HTTP2Connection {
         case .interim(let id, let head):
             guard let stream = answered(id) else { return }
             stream.metrics.responseHeadBytes += headOctets
-            stream.exchange.sink.receivedInterim(head)
+            if stream.isSuspended {
+                stream.heldInterim.append(head)
+            } else {
+                stream.exchange.sink.receivedInterim(head)
+            }
             if head.status.code == 100 { release(stream) }
         case .response(let id, let head):
             guard let stream = answered(id) else { return }
@@ -126,8 +133,7 @@ extension HTTP2Connection {
             perform(stream.machine.handle(.broken), on: stream, .failure(http2(HTTP2Failure(error))))
         case .refused(let id):
             if let stream = streams[id] { sendAgain(stream, http2(.refused)) }
-        case .request, .priority:
-            preconditionFailure("what only a server can be told was told to a client")
+        case .request, .priority: break  // for servers
         }
     }
 
@@ -162,6 +168,7 @@ extension HTTP2Connection {
         if stream.isWhole {
             // The answer is here, and the peer does not want the rest of the request.
             stream.isAnswered = true
+            note(.sourceDry, of: stream)
             return
         }
         if code == .refusedStream, stream.metrics.responseStart == nil {
@@ -177,7 +184,21 @@ extension HTTP2Connection {
         guard let (stream, head) = pendingHead.take(), isCarrying(stream) else { return }
         var endsStream = false
         if case .end(stream.id, _) = next { endsStream = true }
-        receivedHead(head, framing(of: head, on: stream, endsStream: endsStream), of: stream)
+        let framing = framing(of: head, on: stream, endsStream: endsStream)
+        if stream.isSuspended {
+            stream.heldHead = (head, framing)
+        } else {
+            receivedHead(head, framing, of: stream)
+        }
+    }
+
+    /// Tells of the heads that came while the exchange stood still.
+    func tellHeldHeads(of stream: HTTP2Stream) {
+        var interim: [ResponseHead] = []
+        swap(&interim, &stream.heldInterim)
+        for head in interim where isCarrying(stream) { stream.exchange.sink.receivedInterim(head) }
+        guard isCarrying(stream), let (head, framing) = stream.heldHead.take() else { return }
+        receivedHead(head, framing, of: stream)
     }
 
     /// The framing that the same response would have in HTTP/1.1.
@@ -216,38 +237,50 @@ extension HTTP2Connection {
         stream.metrics.responseContentBytes += Int64(bytes.count)
         if stream.machine.state == .leaving { return machine.consumed(bytes.count, on: stream.id) }
         touch(stream)
-        guard stream.takesContent, stream.held.isEmpty else {
-            return stream.held.append(bytes, bytes.indices)
+        var taken = 0
+        if stream.takesContent, stream.held.isEmpty {
+            taken = passOn(bytes, of: stream)
+            guard isCarrying(stream) else { return machine.consumed(bytes.count - taken, on: stream.id) }
+            if stream.machine.state == .leaving {
+                return machine.consumed(bytes.count - taken, on: stream.id)
+            }
         }
-        passOn(bytes, of: stream)
+        stream.held.append(bytes.extracting(droppingFirst: taken))
     }
 
-    /// Passes on as much as the rate and the consumer take; the rest is held.
-    private func passOn(_ bytes: Span<UInt8>, of stream: HTTP2Stream) {
-        var count = bytes.count
-        if var rate = stream.receiveRate {
-            count = min(count, rate.allowance(at: loop.now))
-            rate.spend(count, at: loop.now)
-            if count < bytes.count {
-                let ready = rate.ready(for: min(bytes.count - count, rate.burst), at: loop.now)
-                stream.held.append(bytes, count..<bytes.count)
-                if stream.receivePaceTimer == nil {
-                    stream.receivePaceTimer = schedule(.receivePace, of: stream, at: ready)
-                }
-            }
-            stream.receiveRate = rate
-        }
-        guard count > 0 else { return }
+    /// Passes on as much as the rate and the consumer take now. How much that is: the rest is to be held, unless the stream
+    /// has ended.
+    private func passOn(_ bytes: Span<UInt8>, of stream: HTTP2Stream) -> Int {
+        let count = allowance(bytes.count, of: stream)
+        guard count > 0 else { return 0 }
         let demand: Demand
         do throws(TransportError) {
             demand = try give(bytes.extracting(first: count), to: stream)
         } catch {
             machine.consumed(count, on: stream.id)
-            return fail(stream, error)
+            fail(stream, error)
+            return count
         }
-        guard isCarrying(stream) else { return machine.consumed(count, on: stream.id) }
-        if case .pause = demand { stream.owed += count } else { machine.consumed(count, on: stream.id) }
+        guard isCarrying(stream) else {
+            machine.consumed(count, on: stream.id)
+            return count
+        }
+        if case .pause = demand { stream.owed += count } else { giveBack(count, of: stream) }
         obey(demand, of: stream)
+        return count
+    }
+
+    /// How much of `count` octets the rate lets through now; a timer sees to the rest.
+    private func allowance(_ count: Int, of stream: HTTP2Stream) -> Int {
+        guard var rate = stream.receiveRate else { return count }
+        let allowed = min(count, rate.allowance(at: loop.now))
+        rate.spend(allowed, at: loop.now)
+        if allowed < count, stream.receivePaceTimer == nil {
+            let ready = rate.ready(for: min(count - allowed, rate.burst), at: loop.now)
+            stream.receivePaceTimer = schedule(.receivePace, of: stream, at: ready)
+        }
+        stream.receiveRate = rate
+        return allowed
     }
 
     private func give(_ bytes: Span<UInt8>, to stream: HTTP2Stream) throws(TransportError) -> Demand {
@@ -267,6 +300,7 @@ extension HTTP2Connection {
     private func pause(_ stream: HTTP2Stream) {
         guard case .exchanging(_, .receiving) = stream.machine.state else { return }
         _ = stream.machine.handle(.pause)
+        stream.taken = 0
         note(.readingPaused, of: stream)
     }
 
@@ -275,9 +309,7 @@ extension HTTP2Connection {
     func enough(_ stream: HTTP2Stream) {
         guard case .exchanging(_, .receiving) = stream.machine.state else { return }
         _ = stream.machine.handle(.enough)
-        machine.consumed(stream.unconsumed, on: stream.id)
-        stream.held = []
-        stream.owed = 0
+        drop(stream)
         stream.splice = nil
         if stream.isWhole { return responseEnded(stream, Fields()) }
         leavers.append(stream)
@@ -288,10 +320,18 @@ extension HTTP2Connection {
     func passOnHeld(of stream: HTTP2Stream) {
         guard stream.takesContent, stream.receivePaceTimer == nil else { return }
         if !stream.held.isEmpty {
-            var held: [UInt8] = []
-            swap(&held, &stream.held)
             touch(stream)
-            passOn(held.span, of: stream)
+            // The peer is not the one that is slow.
+            note(.received, of: stream)
+            var held = HeldContent()
+            swap(&held, &stream.held)
+            let taken = passOn(held.octets.span.extracting(droppingFirst: held.start), of: stream)
+            if isCarrying(stream), stream.machine.state != .leaving {
+                held.dropFirst(taken)
+                stream.held = held
+            } else {
+                machine.consumed(held.count - taken, on: stream.id)
+            }
         }
         if isCarrying(stream), stream.takesContent, stream.held.isEmpty, let trailers = stream.heldEnd.take()
         {
@@ -317,6 +357,15 @@ extension HTTP2Connection {
     private func writeGathered(of stream: HTTP2Stream) throws(TransportError) {
         guard let splice = stream.splice, let written = try splice.writeGathered() else { return }
         obey(stream.exchange.sink.spliced(written), of: stream)
+    }
+
+    /// What was gathered for a file is written also where nothing more will come.
+    func keepGathered(of stream: HTTP2Stream) {
+        guard let splice = stream.splice else { return }
+        stream.splice = nil
+        // The stream has failed already, with an error that says more.
+        guard let written = try? splice.writeGathered() else { return }
+        _ = stream.exchange.sink.spliced(written)
     }
 
     private func touch(_ stream: HTTP2Stream) {

@@ -79,7 +79,10 @@ extension HTTP2Connection {
     }
 
     private func advance(_ count: Int) {
-        for stream in batch { stream.requestBegan = true }
+        for stream in batch {
+            stream.requestBegan = true
+            if isCarrying(stream) { note(.wrote, of: stream) }
+        }
         outputStart += count
         guard outputStart == output.count else { return }
         output.removeAll(keepingCapacity: output.capacity <= 2 * Self.outputRoom)
@@ -91,16 +94,21 @@ extension HTTP2Connection {
     private func fill() {
         output.removeAll(keepingCapacity: true)
         outputStart = 0
-        batch += beginners
-        beginners.removeAll(keepingCapacity: true)
-        machine.takeOutput(into: &output)
+        takeOutput()
         while output.count < Self.outputRoom, life == .open, let stream = nextSender() {
             do throws(TransportError) {
                 if try produce(stream), isCarrying(stream) { enqueue(stream) }
             } catch { fail(stream, error) }
         }
-        // Trailers, and what failures have led to.
-        if life == .open { machine.takeOutput(into: &output) }
+        // Trailers, and what failures have led to: others may have begun in the place of those that failed.
+        if life == .open { takeOutput() }
+    }
+
+    /// Takes what the machine has to say, and notes whose heads are in it.
+    private func takeOutput() {
+        batch += beginners
+        beginners.removeAll(keepingCapacity: true)
+        machine.takeOutput(into: &output)
     }
 
     /// Lets the loop's other connections have their turn; this one goes on in the next.
@@ -140,7 +148,6 @@ extension HTTP2Connection {
         loop.executeOnLoop {
             let connection = bound.value
             connection.read()
-            if !connection.mayRead { connection.end(error) }
         }
     }
 
@@ -149,7 +156,6 @@ extension HTTP2Connection {
         var written: [HTTP2Stream] = []
         swap(&written, &batch)
         for stream in written where isCarrying(stream) {
-            note(.wrote, of: stream)
             if stream.feed.sent > stream.metrics.requestContentBytes {
                 stream.metrics.requestContentBytes = stream.feed.sent
                 stream.exchange.sink.sentContent(stream.feed.sent)
@@ -172,12 +178,17 @@ extension HTTP2Connection {
         }
     }
 
-    /// What the machine has to say before the socket closes, if the kernel takes it at once.
+    /// What the machine has to say before the socket closes, if the kernel takes it at once and no request would go with it:
+    /// that one can still be sent elsewhere.
     func sayLastWords() {
-        guard life == .open, writeFailure == nil, mayWrite, !channel.hasPendingOutput else { return }
+        guard life == .open, writeFailure == nil, mayWrite, !channel.hasPendingOutput,
+            beginners.isEmpty, outputStart == output.count
+        else { return }
+        output.removeAll(keepingCapacity: true)
+        outputStart = 0
         machine.takeOutput(into: &output)
         // Nobody is left to hear that it failed.
-        if outputStart < output.count { _ = try? channel.send(output, from: outputStart, Self.nothing.span) }
+        if !output.isEmpty { _ = try? channel.send(output, from: 0, Self.nothing.span) }
     }
 
     // MARK: content

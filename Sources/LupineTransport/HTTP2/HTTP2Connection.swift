@@ -30,7 +30,7 @@ final class HTTP2Connection: Carrier {
     var output: [UInt8] = []
     var outputStart = 0
     /// Streams that have something to send, in turn.
-    var senders: [HTTP2Stream] = []
+    var senders = SenderQueue()
     /// Streams whose head waits in the machine.
     var beginners: [HTTP2Stream] = []
     /// Streams of which there is something in `output`.
@@ -59,23 +59,34 @@ final class HTTP2Connection: Carrier {
     var wasAnswered = false
 
     private var settingsTimer: EventLoop.TimerToken?
+    /// A sink is being told that its exchange begins.
+    private var isBeginning = false
     /// How many ends of exchanges are being told of, one inside the other.
     private var endings = 0
     private var isCloseDue = false
     private var toldCapacity: Int
     /// How many streams are open at once, where the peer allows more.
     private let mostStreams: Int
+    /// What a stream's window begins with: small enough that all of them together leave room in the connection's.
+    private let streamWindow: Int
+    /// By how much the windows of streams have grown.
+    private var grown = 0
+    /// When something has last come.
+    var lastReceived: Instant?
     /// What ended it, for an exchange that comes too late.
     private var failure: TransportError?
 
     enum Tag: Int { case deadline, continueWait, sendPace, receivePace }
 
-    /// What a stream's content may be ahead of its consumer.
-    static let streamWindow = 512 * 1024
-    /// The same for all streams together: the most content that a connection keeps, whatever the peer does.
-    static let connectionWindow = 16 * 1024 * 1024
+    /// The most content that a connection keeps for consumers that pause, whatever the peer does: half of it is what the
+    /// windows of all streams begin with, the other half is what some of them may grow by.
+    static let connectionWindow = 32 * 1024 * 1024
+    /// The most that one stream's content may be ahead of its consumer.
+    static let largestStreamWindow = 8 * 1024 * 1024
     /// How long the peer may take to acknowledge our settings; one that speaks something else never does.
     static let settingsTime = Interval.seconds(60)
+    /// So much may wait for a kernel that takes nothing; then the connection begins no further stream.
+    static let mostWaiting = 256 * 1024
     /// How often it reads, or writes, before other connections of the loop get their turn.
     static let turns = 16
 
@@ -84,9 +95,11 @@ final class HTTP2Connection: Carrier {
         pool: ConnectionPool, loop: EventLoop
     ) {
         var settings = HTTP2Machine.defaultSettings
-        settings.initialWindowSize = Self.streamWindow
         let limits = Self.limits(limits)
         mostStreams = limits.openStreams
+        let streamWindow = min(FlowWindow.initial, Self.connectionWindow / 2 / limits.openStreams)
+        settings.initialWindowSize = streamWindow
+        self.streamWindow = streamWindow
         machine = HTTP2Machine(
             .client, settings: settings, window: Self.connectionWindow, limits: limits,
             at: .nanoseconds(loop.now.nanoseconds))
@@ -104,7 +117,8 @@ final class HTTP2Connection: Carrier {
         limits.lists.listOctets = parser.headBytes
         limits.lists.fieldCount = parser.fieldCount
         limits.lists.stringOctets = parser.lineBytes
-        limits.frames.headerBlockOctets = parser.headBytes
+        // A head over its limit costs its stream; only one that is far over it costs the connection.
+        limits.frames.headerBlockOctets = max(limits.frames.headerBlockOctets, 2 * parser.headBytes)
         limits.interimHeads = parser.interimHeads
         return limits
     }
@@ -119,7 +133,7 @@ final class HTTP2Connection: Carrier {
 
     override func opened() {
         guard life == .open else { return }
-        if streams.isEmpty { beginProbes() }
+        beginProbes()
         settingsTimer = loop.schedule(at: loop.now + Self.settingsTime) { [weak self] reason in
             guard let self, reason == .due else { return }
             settingsTimer = nil
@@ -157,14 +171,18 @@ final class HTTP2Connection: Carrier {
         do throws(HTTP2SendError) {
             id = try machine.open(list, method: exchange.head.method, endsStream: isEmpty)
         } catch {
-            guard case .headerListTooLarge(let size, let allowed) = error else {
-                return passOn(exchange, metrics)
+            switch error {
+            case .headerListTooLarge(let size, let allowed):
+                return refuse(exchange, http2(.requestTooLarge(size, allowed: allowed)), metrics)
+            case .connectionLeaving: pool.drains(self.id)
+            case .tooManyStreams, .connectionOver, .streamOver: break
             }
-            return refuse(exchange, http2(.requestTooLarge(size, allowed: allowed)), metrics)
+            return passOn(exchange, metrics)
         }
         metrics.requestStart = loop.now
         metrics.requestHeadBytes = machine.waitingCount - waiting
-        let stream = HTTP2Stream(id, exchange, metrics, onUsedConnection: wasAnswered, at: loop.now)
+        let stream = HTTP2Stream(
+            id, exchange, metrics, window: streamWindow, onUsedConnection: wasAnswered, at: loop.now)
         wasUsed = true
         stream.isEndWritten = isEmpty
         if holds { _ = stream.machine.handle(.hold) }
@@ -173,9 +191,10 @@ final class HTTP2Connection: Carrier {
         beginners.append(stream)
         note(.sending, of: stream)
         exchange.observation?.leased(metrics, to: exchange.origin, sending: list.lines, at: loop.now)
+        isBeginning = true
         exchange.sink.begins(on: loop, over: route.evidence)
-        // The sink may have taken it back.
-        guard isCarrying(stream) else { return }
+        isBeginning = false
+        guard isCarrying(stream), !stream.isTakenBack else { return }
         if holds, let timeout = exchange.options.continueTimeout {
             stream.continueTimer = schedule(.continueWait, of: stream, at: loop.now + timeout)
         } else if !isEmpty {
@@ -231,14 +250,27 @@ final class HTTP2Connection: Carrier {
     func isCarrying(_ stream: HTTP2Stream) -> Bool { streams[stream.id] === stream }
 
     override func cancel(_ exchange: Exchange, _ error: TransportError) {
-        if let stream = stream(of: exchange) { fail(stream, error) }
+        if let stream = stream(of: exchange) { takeBack(stream, error) }
     }
 
     override func skip(_ exchange: Exchange) {
         guard let stream = stream(of: exchange) else { return }
         _ = stream.machine.handle(.resume)
-        guard case .exchanging(_, .receiving) = stream.machine.state else { return fail(stream, .cancelled) }
+        guard case .exchanging(_, .receiving) = stream.machine.state else {
+            return takeBack(stream, .cancelled)
+        }
         enough(stream)
+    }
+
+    private func takeBack(_ stream: HTTP2Stream, _ error: TransportError) {
+        guard isBeginning else { return fail(stream, error) }
+        // In a turn of its own: another exchange begins in its place, and may be taken back as well.
+        stream.isTakenBack = true
+        let bound = LoopBound((self, stream), on: loop)
+        loop.executeOnLoop {
+            let (connection, stream) = bound.value
+            connection.fail(stream, error)
+        }
     }
 
     override func resume(_ exchange: Exchange) {
@@ -248,7 +280,7 @@ final class HTTP2Connection: Carrier {
         _ = stream.machine.handle(.resume)
         if let place = exchange.takePlace() { stream.splice = SpliceTransfer(place, usesPipe: false) }
         note(.readingResumed, of: stream)
-        machine.consumed(stream.owed, on: stream.id)
+        giveBack(stream.owed, of: stream)
         stream.owed = 0
         writeSoon()
         passOnHeld(of: stream)
@@ -267,6 +299,7 @@ final class HTTP2Connection: Carrier {
             let (connection, stream) = bound.value
             guard connection.isCarrying(stream), !stream.isSuspended else { return }
             connection.enqueue(stream)
+            connection.tellHeldHeads(of: stream)
             connection.passOnHeld(of: stream)
         }
     }
@@ -284,6 +317,7 @@ final class HTTP2Connection: Carrier {
         _ result: Result<Fields, TransportError>
     ) {
         guard actions.exchange != .keep, isCarrying(stream) else { return }
+        if case .failure = result { keepGathered(of: stream) }
         let result = actions.exchange == .succeed ? result.flatMapError { _ in .success(Fields()) } : result
         remove(stream)
         // Nothing is sent where both sides have ended.
@@ -322,9 +356,33 @@ final class HTTP2Connection: Carrier {
         ] {
             if let timer { loop.cancel(timer) }
         }
+        drop(stream)
+        grown -= stream.window - streamWindow
+        if !mayWrite, machine.waitingCount > Self.mostWaiting { pool.drains(id) }
+    }
+
+    /// Nobody takes what is held of a stream any more.
+    func drop(_ stream: HTTP2Stream) {
         machine.consumed(stream.unconsumed, on: stream.id)
-        stream.held = []
+        stream.held = HeldContent()
         stream.owed = 0
+    }
+
+    /// The consumer has taken so much of a stream. The window of one whose consumer keeps up grows, up to what all streams
+    /// together may have: then the peer need not wait for word of it on a long way.
+    func giveBack(_ count: Int, of stream: HTTP2Stream) {
+        stream.taken += count
+        if stream.taken >= stream.window, stream.held.isEmpty, stream.heldEnd == nil {
+            let growth = min(
+                stream.window, Self.largestStreamWindow - stream.window, Self.connectionWindow / 2 - grown)
+            stream.taken = 0
+            if growth > 0 {
+                stream.window += growth
+                grown += growth
+                machine.raiseWindow(of: stream.id, to: stream.window)
+            }
+        }
+        machine.consumed(count, on: stream.id)
     }
 
     private func giveBack() {
@@ -352,6 +410,8 @@ final class HTTP2Connection: Carrier {
         let broken = orderedStreams
         shut(outliving: false)
         for stream in broken where isCarrying(stream) {
+            keepGathered(of: stream)
+            guard isCarrying(stream) else { continue }
             remove(stream)
             stream.exchange.end(.failure(error), stream.metrics)
         }
@@ -378,6 +438,8 @@ final class HTTP2Connection: Carrier {
         shut(outliving: broken.count < streams.count)
         endings += 1
         for stream in broken where isCarrying(stream) {
+            keepGathered(of: stream)
+            guard isCarrying(stream) else { continue }
             guard stream.machine.handle(.broken).exchange == .fail else {
                 remove(stream)
                 stream.exchange.end(.success(Fields()), stream.metrics)
@@ -420,7 +482,7 @@ final class HTTP2Connection: Carrier {
         mayRead = false
         output = []
         outputStart = 0
-        senders = []
+        senders = SenderQueue()
         beginners = []
         batch = []
     }
@@ -472,6 +534,9 @@ final class HTTP2Connection: Carrier {
             stream.deadlineTimer = (schedule(.deadline, of: stream, at: next), next)
             return
         }
+        // Where nothing at all has come since the request went out, the peer may be gone without a word: no other request is to
+        // find that out.
+        if let began = stream.metrics.requestStart, lastReceived.map({ $0 <= began }) ?? true { pool.drains(id) }
         fail(
             stream,
             TransportError(

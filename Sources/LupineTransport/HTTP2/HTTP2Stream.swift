@@ -29,6 +29,8 @@ final class HTTP2Stream {
     var requestBegan = false
     /// The end of our half has been put behind everything else.
     var isEndWritten = false
+    /// Its owner has taken it back while it began; it ends in the next turn.
+    var isTakenBack = false
     /// The answer has come first: what is left of the content is not sent.
     var isAnswered = false
 
@@ -36,12 +38,19 @@ final class HTTP2Stream {
 
     /// How much content the head has announced.
     var expectedLength: Int64?
+    /// Heads that came while it stood still.
+    var heldInterim: [ResponseHead] = []
+    var heldHead: (ResponseHead, BodyFraming)?
     /// Content that nobody has taken yet.
-    var held: [UInt8] = []
+    var held = HeldContent()
     /// The trailers of a response that has ended behind what is held.
     var heldEnd: Fields?
     /// Octets that the consumer has got and paused over: the window is given them back when it goes on.
     var owed = 0
+    /// How large its window is when everything has been taken.
+    var window: Int
+    /// What was taken since the window grew.
+    var taken = 0
     /// Something has come of which the consumer is to hear that there is no more for now.
     var isTouched = false
     /// It stands still at its owner's wish.
@@ -54,12 +63,13 @@ final class HTTP2Stream {
     var receivePaceTimer: EventLoop.TimerToken?
 
     init(
-        _ id: StreamID, _ exchange: Exchange, _ metrics: consuming ExchangeMetrics, onUsedConnection: Bool,
-        at now: Instant
+        _ id: StreamID, _ exchange: Exchange, _ metrics: consuming ExchangeMetrics, window: Int,
+        onUsedConnection: Bool, at now: Instant
     ) {
         self.id = id
         self.exchange = exchange
         self.metrics = metrics
+        self.window = window
         isOnUsedConnection = onUsedConnection
         deadlines = TransferDeadlines(exchange.options.timeouts, at: exchange.began)
         if let rate = exchange.options.receiveRate { receiveRate = RateLimit(rate: rate, at: now) }
@@ -75,7 +85,7 @@ final class HTTP2Stream {
     /// Whether content may go out now.
     var isSending: Bool {
         guard case .exchanging(.sending, _) = machine.state else { return false }
-        return !isSuspended && !isAnswered && !isEndWritten
+        return !isSuspended && !isTakenBack && !isAnswered && !isEndWritten
     }
 
     /// Whether the whole response is here, and only its consumer is waited for.

@@ -24,8 +24,11 @@ import Testing
 
     static let rows: [Row] = [
         Row(
-            shows: "nothing is told below half", size: 100, steps: [.take(60), .give(49, said: 0)],
-            available: 40, target: 100),
+            shows: "nothing is told below half", size: 100, steps: [.take(40), .give(39, said: 0)],
+            available: 60, target: 100),
+        Row(
+            shows: "as much as is left is told, though most is held", size: 100,
+            steps: [.take(90), .give(9, said: 0), .give(1, said: 10)], available: 20, target: 100),
         Row(
             shows: "half is told", size: 100, steps: [.take(60), .give(20, said: 0), .give(30, said: 50)],
             available: 90, target: 100),

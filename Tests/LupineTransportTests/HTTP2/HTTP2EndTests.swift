@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Glibc
 import LupineHTTP
 import LupineHTTP2
 import LupineOrigin
@@ -91,7 +92,8 @@ import Testing
 
     @Test func goAwayWithAnErrorSaysWhichOne() async throws {
         let plan = ScriptPlan(
-            .expectRequest(1), .send(ServerFrames().goAway(last: 1, .enhanceYourCalm)), .close)
+            .expectRequest(1), .send(ServerFrames().goAway(last: 1, .enhanceYourCalm)),
+            .expectAcknowledgement, .close)
         try await withPool(plan, over: .http2) { stage in
             let sink = try await stage.send(.post)
             #expect(
@@ -137,7 +139,8 @@ import Testing
 
     @Test(arguments: [true, false]) func aBodyThatIsCutShort(_ hasLength: Bool) async throws {
         let head = ServerFrames().head(1, "200", hasLength ? [("content-length", "9")] : [])
-        let plan = ScriptPlan(.expectRequest(1), .send(head.data(1, "abc")), .close)
+        let plan = ScriptPlan(
+            .expectRequest(1), .send(head.data(1, "abc")), .expectAcknowledgement, .close)
         try await withPool(plan, over: .http2) { stage in
             let sink = try await stage.send()
             let place: HTTPError.Truncation =
@@ -145,6 +148,111 @@ import Testing
             #expect(
                 sink.failure == .http(host: "origin.test", port: stage.origin.port, .truncated(place)))
             #expect(sink.text == "abc")
+        }
+    }
+
+    /// A request whose head has not gone out when the connection breaks is sent elsewhere, once.
+    @Test func aPostThatHadNotGoneOutIsSentOnce() async throws {
+        let one = ServerFrames([Setting(.maxConcurrentStreams, 1)])
+        let broken = ServerFrames.bare.reply(3, "first").frame(0, 0, [0])
+        let plan = ScriptPlan([
+            Script([
+                .expectRequest(1), .send(one.reply()), .expectRequest(3), .waitForSignal("waits"),
+                .send(broken), .stall,
+            ]),
+            Script([
+                .expectRequest(1), .send(ServerFrames().reply(1, "second")), .signal("second"), .stall,
+            ]),
+        ])
+        try await withPool(plan, over: .http2, limits: PoolLimits(perHost: 1)) { stage in
+            try await stage.send()
+            let first = try stage.exchange(.post)
+            let second = try stage.exchange(.post)
+            stage.pool.submit(first.exchange)
+            stage.pool.submit(second.exchange)
+            await stage.settle()
+            stage.origin.gate("waits").open()
+            await first.sink.ended.wait()
+            await second.sink.ended.wait()
+            #expect(first.sink.failure == nil && first.sink.text == "first")
+            #expect(second.sink.failure == nil && second.sink.text == "second")
+            #expect(stage.pool.connectionsOpened == 2)
+        }
+    }
+
+    /// A server that says nothing at all gets no further request on that connection once one has waited for too long.
+    @Test func aSilentConnectionTakesNoFurtherRequest() async throws {
+        let clock = ManualClock()
+        let plan = ScriptPlan([
+            Script([
+                .expectRequest(1), .send(ServerFrames().reply()), .expectRequest(3), .signal("silent"), .stall,
+            ]),
+            Script([.expectRequest(1), .send(ServerFrames().reply(1, "second")), .stall]),
+        ])
+        try await withPool(plan, over: .http2, limits: PoolLimits(perHost: 2), clock: clock) { stage in
+            try await stage.send()
+            clock.advance(by: .seconds(1))
+            var options = ExchangeOptions()
+            options.timeouts.firstByte = .seconds(1)
+            let late = try stage.exchange(target: "/", options: options)
+            stage.pool.submit(late.exchange)
+            await stage.origin.gate("silent").wait()
+            await stage.settle()
+            clock.advance(by: .seconds(2))
+            stage.group.loops[0].wake()
+            await late.sink.ended.wait()
+            #expect(late.sink.failure?.isTimeOut(of: "origin.test", .firstByte) == true)
+            #expect(try await stage.send().text == "second")
+            #expect(stage.pool.connectionsOpened == 2)
+        }
+    }
+
+    /// What came before a stream was reset is in the file, and the consumer knows.
+    @Test func aFileHasWhatCameBeforeTheReset() async throws {
+        let path = try temporaryFile()
+        defer { _ = unsafe unlink(path) }
+        let frames = ServerFrames().head().data(1, "abc").reset(1, .internalError)
+        let plan = ScriptPlan(.expectRequest(1), .send(frames), .stall)
+        try await withPool(plan, over: .http2) { stage in
+            let target = FileTarget(try Descriptor.writing(path: path))
+            let sink = try await stage.send(sink: RecordingSink(plan: { .splice(into: target) }))
+            #expect(
+                sink.failure == .http2(host: "origin.test", port: stage.origin.port, .reset(.internalError)))
+            #expect(sink.log.value.spliced == 3)
+            #expect(try contents(of: path) == Array("abc".utf8))
+        }
+    }
+
+    /// Each is taken back as it begins, and the next begins in its place: no call inside the one before. The origin may
+    /// well end a connection on which so many streams are reset.
+    @Test func thousandsThatAreTakenBackAsTheyBegin() async throws {
+        var behaviour = HTTP2Behaviour()
+        behaviour.streams = 1
+        try await withPool(over: .http2, http2: behaviour, limits: PoolLimits(perHost: 1)) { stage in
+            try await stage.send(.get, "/get")
+            let gate = Gate()
+            stage.origin.route("GET", "/held") { _ throws(Refusal) in
+                var response = OriginResponse(200)
+                response.gate = gate
+                return response
+            }
+            let held = try stage.exchange(target: "/held")
+            stage.pool.submit(held.exchange)
+            while stage.origin.counts.requests < 2 { await Task.yield() }
+            let made = try (0..<5_000).map { _ in
+                let running = Box<Exchange?>(nil)
+                let sink = RecordingSink(onBegin: { running.value?.cancel() })
+                let one = try stage.exchange(sink: sink)
+                running.update { $0 = one.exchange }
+                stage.pool.submit(one.exchange)
+                return (running, sink)
+            }
+            gate.open()
+            for (running, sink) in made {
+                await sink.ended.wait()
+                #expect(sink.failure == .cancelled && sink.log.value.ends == 1)
+                running.update { $0 = nil }
+            }
         }
     }
 

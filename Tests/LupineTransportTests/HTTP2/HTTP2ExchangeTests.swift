@@ -122,7 +122,7 @@ import Testing
                 await one.sink.ended.wait()
                 #expect(one.sink.failure == nil && one.sink.log.value.body.count == 2_000)
             }
-            #expect(stage.origin.counts.bytesSent < 2 * HTTP2Connection.streamWindow + 99 * 4_000)
+            #expect(stage.origin.counts.bytesSent < 2 * FlowWindow.initial + 99 * 4_000)
             #expect(stage.pool.connectionsOpened == 1)
             slow.exchange.cancel()
             await slow.sink.ended.wait()
@@ -158,7 +158,8 @@ import Testing
     /// The response is whole, its consumer pauses, and the server goes: what it has said is still told.
     @Test func whatIsWholeOutlivesTheConnection() async throws {
         let plan = ScriptPlan(
-            .expectRequest(1), .send(ServerFrames().reply(1, "all of it")), .signal("sent"), .close)
+            .expectRequest(1), .send(ServerFrames().reply(1, "all of it")), .expectAcknowledgement,
+            .signal("sent"), .close)
         try await withPool(plan, over: .http2) { stage in
             let made = try stage.exchange(sink: RecordingSink(plan: { .pause }))
             stage.pool.submit(made.exchange)

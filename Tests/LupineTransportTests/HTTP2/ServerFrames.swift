@@ -114,6 +114,10 @@ extension Script.Step {
     /// Waits for a request on that stream.
     static func expectRequest(_ stream: UInt32) -> Script.Step { .expectFrame(type: 1, stream: stream) }
 
+    /// Waits until the client has acknowledged settings that came behind its request. A socket that is closed with octets unread
+    /// takes what the client has not read yet along.
+    static var expectAcknowledgement: Script.Step { .expectFrame(type: 4, stream: 0) }
+
     /// Sends frames.
     static func send(_ frames: ServerFrames) -> Script.Step { .send(frames.octets) }
 }
