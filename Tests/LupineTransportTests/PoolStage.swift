@@ -8,16 +8,6 @@ import Testing
 
 @testable import LupineTransport
 
-/// What is spoken in a whole-stack test that holds whatever is spoken: the parameter of such tests.
-enum Spoken: String, CaseIterable, CustomTestStringConvertible {
-    case http1, http2
-
-    var testDescription: String { self == .http1 ? "HTTP/1.1" : "HTTP/2" }
-
-    /// What a client is allowed to speak for it, without TLS.
-    var versions: HTTPVersions { self == .http1 ? .http11 : .http2 }
-}
-
 /// What most whole-stack tests begin with: an origin, and a client with a loop of its own, both ended afterwards.
 func withStack<Result>(
     _ plan: ScriptPlan? = nil, over spoken: Spoken = .http1, buffers: Int32? = nil,

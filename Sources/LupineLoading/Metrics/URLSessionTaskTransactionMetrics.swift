@@ -40,7 +40,7 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     /// The last byte of the response came.
     public let responseEndDate: Date?
 
-    /// `http/1.1` or `http/1.0`; nil where no network was involved.
+    /// `h2`, `http/1.1` or `http/1.0`; nil where no network was involved.
     public let networkProtocolName: String?
     /// Whether the connection went to or through a proxy.
     public let isProxyConnection: Bool
@@ -121,7 +121,7 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
         requestEndDate = milestones.requestEnd
         responseStartDate = milestones.responseStart
         responseEndDate = milestones.responseEnd
-        networkProtocolName = exchange?.version?.description.lowercased()
+        networkProtocolName = exchange?.version.map { $0 == .http2 ? "h2" : $0.description.lowercased() }
         isProxyConnection = exchange?.usedProxy ?? false
         isReusedConnection = exchange?.isReused ?? false
         countOfRequestHeaderBytesSent = Int64(exchange?.requestHeadBytes ?? 0)

@@ -34,6 +34,12 @@ extension URLSessionConfiguration {
         /// later, forms that are too long for memory. Nil is the system's folder for temporary files.
         public var temporaryDirectory: URL?
 
+        // MARK: what is spoken
+
+        /// Which versions of HTTP are spoken. With `[.http11, .http2]` an https origin chooses; with `.http2` alone, http origins
+        /// are spoken to in HTTP/2 as well, without being asked. Web sockets go over HTTP/1.1.
+        public var httpVersions: HTTPVersions = .http11
+
         // MARK: how long, how many
 
         /// Look-up, connecting and a proxy's tunnel together, without TLS; nil leaves it to the time-outs of the request

@@ -8,6 +8,6 @@ extension SessionEngine {
     /// where the address cannot be sent to.
     func authenticationProxy(for url: URL, isWebSocket: Bool) -> AuthenticationProxy? {
         guard let proxy = proxy(for: url, isWebSocket: isWebSocket) else { return nil }
-        return AuthenticationProxy(proxy, for: url, tunnelsEverything: isWebSocket)
+        return AuthenticationProxy(proxy, for: url, tunnelsEverything: isWebSocket || tunnelsEverything)
     }
 }

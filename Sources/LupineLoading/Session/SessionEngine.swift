@@ -54,6 +54,8 @@ final class SessionEngine: Sendable {
         let unixSocketPath: String?
         let localBinding: String?
         let identityOrigins: Set<HTTPClient.HostAndPort>?
+        /// Whether http origins are reached by a tunnel, too: a proxy does not hand on what HTTP/2 says.
+        let tunnelsEverything: Bool
         /// Whether any request may have a proxy.
         let hasProxy: Bool
         /// The servers that requests have gone to.
@@ -81,6 +83,7 @@ final class SessionEngine: Sendable {
             unixSocketPath = options.unixSocketPath
             localBinding = options.localBinding
             identityOrigins = options.tls.identityOrigins
+            tunnelsEverything = options.httpVersions.haveHTTP2WithoutTLS
         }
 
         /// Lets what runs come to its end, then releases everything.
@@ -147,6 +150,9 @@ final class SessionEngine: Sendable {
         _ settings: SessionSettings, trust: TrustEvaluator, proxyTrust: TrustEvaluator
     ) throws(TransportError) -> Parts {
         let options = settings.lupine
+        guard !options.httpVersions.isEmpty else {
+            throw .unsupported("a session that speaks no version of HTTP")
+        }
         let proxies: ProxyRule
         do throws(ProxyURLError) {
             proxies = try ProxyRule(
@@ -170,7 +176,9 @@ final class SessionEngine: Sendable {
         pooling.dial.tlsHandshakeTimeout = options.tls.handshakeTimeout.map { Interval($0) }
         pooling.parserLimits = options.parserLimits
         pooling.leniency = options.leniency
+        pooling.dial.versions = options.httpVersions
         var tunnelling = pooling
+        tunnelling.dial.versions = .http11
         tunnelling.limits.perHost = Int(Int32.max)
         tunnelling.limits.total = Int(Int32.max)
         tunnelling.dial.tunnelsEverything = true
@@ -242,9 +250,14 @@ final class SessionEngine: Sendable {
         if known == nil { parts.routes.keep(kept) }
         return Route(
             origin: origin, target: place.target, hostField: server.hostField, proxy: proxy,
-            isTunnelled: proxy.map { $0.kind == .socks5 || server.scheme == .https || isWebSocket } ?? false,
+            isTunnelled: proxy.map {
+                $0.kind == .socks5 || server.scheme == .https || isWebSocket || parts.tunnelsEverything
+            } ?? false,
             ownFields: kept.ownFields)
     }
+
+    /// Whether proxies are asked for a tunnel also to http origins.
+    var tunnelsEverything: Bool { (try? parts.get())?.tunnelsEverything ?? false }
 
     /// Whether any request may have a proxy.
     var hasProxy: Bool { (try? parts.get())?.hasProxy ?? false }

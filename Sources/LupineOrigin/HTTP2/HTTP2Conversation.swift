@@ -81,7 +81,8 @@ final class HTTP2Conversation: Conversation {
             case .request(let id, let request): begin(id, request, connection)
             case .end(let id, let trailers): requestEnded(id, trailers, connection)
             case .reset(let id, _), .failed(let id, _): streams[id] = nil
-            case .windowOpened, .settings: senders = streams.values.sorted { $0.id < $1.id }
+            case .windowOpened, .settings:
+                for stream in streams.values.sorted(by: { $0.id < $1.id }) { enqueue(stream) }
             case .pong: machine.leave()
             case .content, .settingsAcknowledged, .goAway, .priority, .interim, .response, .refused:
                 break
@@ -226,12 +227,19 @@ final class HTTP2Conversation: Conversation {
         guard let response, case .none = stream.reply else { return }
         if let gate = response.gate {
             stream.reply = .held(response)
-            connection.call(when: gate) { [weak self] in self?.goOn(stream, connection) }
+            connection.call(when: gate, goingOn(stream, connection))
         } else if let delay = response.delay {
             stream.reply = .held(response)
-            connection.call(after: delay) { [weak self] in self?.goOn(stream, connection) }
+            connection.call(after: delay, goingOn(stream, connection))
         } else {
             send(response, on: stream, connection)
+        }
+    }
+
+    /// What is done when a wait is over. Whoever keeps it keeps nothing else.
+    private func goingOn(_ stream: OriginStream, _ connection: ServerConnection) -> () -> Void {
+        { [weak self, weak stream, weak connection] in
+            if let self, let stream, let connection { goOn(stream, connection) }
         }
     }
 
@@ -252,7 +260,7 @@ final class HTTP2Conversation: Conversation {
             }
         case .resting(let producer):
             stream.reply = .streaming(producer)
-            senders.append(stream)
+            enqueue(stream)
         case .none, .streaming, .sent: break
         }
     }
@@ -307,6 +315,12 @@ final class HTTP2Conversation: Conversation {
         } else {
             stream.reply = .streaming(nil)
         }
+        enqueue(stream)
+    }
+
+    private func enqueue(_ stream: OriginStream) {
+        guard !stream.isQueued else { return }
+        stream.isQueued = true
         senders.append(stream)
     }
 
@@ -314,9 +328,15 @@ final class HTTP2Conversation: Conversation {
     private func sendNext(_ connection: ServerConnection) -> Bool {
         while !senders.isEmpty {
             let stream = senders.removeFirst()
+            stream.isQueued = false
             guard streams[stream.id] === stream else { continue }
             if case .streaming(let producer?) = stream.reply, stream.content.isEmpty, stream.trailers == nil {
                 produce(producer, for: stream, connection)
+                if case .streaming = stream.reply, stream.content.isEmpty, stream.trailers == nil {
+                    // It made nothing this time.
+                    enqueue(stream)
+                    return true
+                }
             }
             if sendContent(of: stream, connection) { return true }
         }
@@ -334,10 +354,10 @@ final class HTTP2Conversation: Conversation {
         case .more: break
         case .pause(let delay):
             stream.reply = .resting(producer)
-            connection.call(after: delay) { [weak self] in self?.goOn(stream, connection) }
+            connection.call(after: delay, goingOn(stream, connection))
         case .wait(let gate):
             stream.reply = .resting(producer)
-            connection.call(when: gate) { [weak self] in self?.goOn(stream, connection) }
+            connection.call(when: gate, goingOn(stream, connection))
         case .end(let trailers): stream.trailers = trailers
         }
     }
@@ -366,7 +386,7 @@ final class HTTP2Conversation: Conversation {
                 stream.content = []
                 stream.contentStart = 0
             }
-            senders.append(stream)
+            enqueue(stream)
             return true
         } catch {
             streams[stream.id] = nil

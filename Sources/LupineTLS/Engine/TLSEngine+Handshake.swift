@@ -53,7 +53,7 @@ extension TLSEngine {
         case .server:
             peerCertificates = presentedChain(isServer: true)
             releaseBuffers()
-        case .client(let context, _):
+        case .client:
             if gate.state == .noChain {
                 guard unsafe SSL_session_reused(connection) == 1 else {
                     throw fail(.untrusted(.noCertificate))
@@ -65,9 +65,7 @@ extension TLSEngine {
             guard gate.state == .accepted else {
                 throw fail(.untrusted(.refused("the handshake ended without a verdict")))
             }
-            if let chosen = applicationProtocol,
-                !context.configuration.applicationProtocols.contains(chosen)
-            {
+            if let chosen = applicationProtocol, !offeredProtocols.contains(chosen) {
                 throw fail(.protocolNotOffered(chosen))
             }
         }

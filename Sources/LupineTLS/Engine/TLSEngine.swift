@@ -48,6 +48,8 @@ internal import CLupineOpenSSL
     package var asksForIdentity = false
 
     let role: Role
+    /// The application protocols that a client offers.
+    let offeredProtocols: [String]
     let wire: any TLSWire
     let connection: OpaquePointer
     var phase = Phase.handshaking
@@ -84,18 +86,21 @@ internal import CLupineOpenSSL
     var stapledResponse: [UInt8]?
 
     /// A connection to a server. `host` is a name, which the server is told, or an IP literal, which it is not
-    /// (RFC 6066 §3).
+    /// (RFC 6066 §3). `protocols` are offered in place of those of the configuration (RFC 7301).
     package init(
-        client context: TLSClientContext, host: String, resuming session: TLSSession?, over wire: any TLSWire
+        client context: TLSClientContext, host: String, offering protocols: [String]? = nil,
+        resuming session: TLSSession?, over wire: any TLSWire
     ) throws(TLSError) {
         let name = try ServerName(host)
         OpenSSLErrors.clear()
         guard let connection = unsafe SSL_new(context.handle.pointer) else { throw OpenSSLContext.refused() }
         role = .client(context, host: name.host)
+        offeredProtocols = protocols ?? context.configuration.applicationProtocols
         self.wire = wire
         unsafe self.connection = connection
         try attach()
         unsafe SSL_set_connect_state(connection)
+        if let protocols { try offer(protocols) }
         if let asked = name.indication {
             guard unsafe lupine_SSL_set_tlsext_host_name(connection, asked) == 1 else {
                 throw .configuration(.host(host))
@@ -113,10 +118,21 @@ internal import CLupineOpenSSL
         OpenSSLErrors.clear()
         guard let connection = unsafe SSL_new(context.first.pointer) else { throw OpenSSLContext.refused() }
         role = .server(context)
+        offeredProtocols = []
         self.wire = wire
         unsafe self.connection = connection
         try attach()
         unsafe SSL_set_accept_state(connection)
+    }
+
+    private func offer(_ protocols: [String]) throws(TLSError) {
+        let encoded = try OpenSSLContext.encoded(protocols: protocols)
+        OpenSSLErrors.clear()
+        // Of all its functions this one returns 0 when it has worked.
+        let status = unsafe encoded.withUnsafeBufferPointer { bytes in
+            unsafe SSL_set_alpn_protos(connection, bytes.baseAddress, UInt32(bytes.count))
+        }
+        guard status == 0 else { throw OpenSSLContext.refused() }
     }
 
     private func attach() throws(TLSError) {

@@ -18,10 +18,10 @@ public struct HTTPVersions: OptionSet, Hashable, Sendable {
     public static let http2 = HTTPVersions(rawValue: 2)
 
     /// Whether an origin that is spoken to without TLS is spoken to in HTTP/2.
-    var haveHTTP2WithoutTLS: Bool { contains(.http2) && !contains(.http11) }
+    package var haveHTTP2WithoutTLS: Bool { contains(.http2) && !contains(.http11) }
 
     /// What is offered to https origins, where `others` are what a configuration has besides.
-    func offered(besides others: [String]) -> [String] {
+    package func offered(besides others: [String]) -> [String] {
         guard contains(.http2) else { return others }
         return ["h2"] + others.filter { $0 != "h2" && (contains(.http11) || $0 != "http/1.1") }
     }

@@ -536,7 +536,9 @@ final class HTTP2Connection: Carrier {
         }
         // Where nothing at all has come since the request went out, the peer may be gone without a word: no other request is to
         // find that out.
-        if let began = stream.metrics.requestStart, lastReceived.map({ $0 <= began }) ?? true { pool.drains(id) }
+        if let began = stream.metrics.requestStart, lastReceived.map({ $0 <= began }) ?? true {
+            pool.drains(id)
+        }
         fail(
             stream,
             TransportError(

@@ -31,6 +31,15 @@ final class TLSHandshake: LoopChannel {
             self.progress = progress
             self.allowsHTTP2 = allowsHTTP2
         }
+
+        /// What is offered in place of the profile's protocols where it has HTTP/2 and nobody speaks that here, as for web
+        /// sockets; nil for what the profile says.
+        var offeredProtocols: [String]? {
+            let configured = profile.configuration.applicationProtocols
+            guard !allowsHTTP2, configured.contains("h2") else { return nil }
+            let others = configured.filter { $0 != "h2" }
+            return others.isEmpty ? ["http/1.1"] : others
+        }
     }
 
     private enum Stage {
@@ -86,7 +95,8 @@ final class TLSHandshake: LoopChannel {
         offered = peer.profile.takeSession(for: sessionPeer)
         do throws(TLSError) {
             let engine = try TLSEngine(
-                client: peer.context, host: peer.host, resuming: offered, over: wire)
+                client: peer.context, host: peer.host, offering: peer.offeredProtocols, resuming: offered,
+                over: wire)
             engine.asksForIdentity =
                 peer.profile.identitySource != nil || peer.profile.questions == .trustAndIdentity
             stage = .shaking(engine)

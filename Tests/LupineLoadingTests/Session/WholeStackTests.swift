@@ -13,12 +13,15 @@ import Testing
 struct WholeStackTests {
     /// An origin, and a session that finds it under every name.
     private func withSession(
-        _ delegate: (any URLSessionDelegate)? = nil,
+        over spoken: Spoken, _ delegate: (any URLSessionDelegate)? = nil,
         _ configuration: URLSessionConfiguration = .ephemeral,
         _ body: (URLSession, LupineOrigin.Origin) async throws -> Void
     ) async throws {
-        let origin = try LupineOrigin.Origin.start()
+        var serving = OriginConfiguration()
+        if spoken == .http2 { serving.http2 = HTTP2Behaviour() }
+        let origin = try LupineOrigin.Origin.start(configuration: serving)
         configuration.connectionProxyDictionary = [:]
+        configuration.lupine.httpVersions = spoken.versions
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
         let result: Result<Void, any Error>
         do { result = .success(try await body(session, origin)) } catch { result = .failure(error) }
@@ -31,30 +34,31 @@ struct WholeStackTests {
         try #require(URL(string: origin.url + path))
     }
 
-    @Test("[U-4.7] a body comes back with its response")
-    func data() async throws {
-        try await withSession { session, origin in
+    @Test("[U-4.7] a body comes back with its response", arguments: Spoken.allCases)
+    func data(_ spoken: Spoken) async throws {
+        try await withSession(over: spoken) { session, origin in
             let (data, response) = try await session.data(from: url(origin, "/bytes/1000?seed=1"))
             #expect(data.count == 1000)
             #expect((response as? HTTPURLResponse)?.statusCode == 200)
             #expect(response.expectedContentLength == 1000)
             let (again, _) = try await session.data(from: url(origin, "/bytes/1000?seed=1"))
             #expect(again == data)
-            #expect(origin.counts.connectionsAccepted == 1, "the second request goes on the first connection")
+            #expect(
+                origin.counts.connectionsAccepted == 1, "the second request goes on the first connection")
         }
     }
 
-    @Test("[U-4.5] a body of many pieces comes whole")
-    func manyPieces() async throws {
-        try await withSession { session, origin in
+    @Test("[U-4.5] a body of many pieces comes whole", arguments: Spoken.allCases)
+    func manyPieces(_ spoken: Spoken) async throws {
+        try await withSession(over: spoken) { session, origin in
             let (data, _) = try await session.data(from: url(origin, "/stream-bytes/3000000?seed=2"))
             #expect(data.count == 3_000_000)
         }
     }
 
-    @Test("[U-7.3, U-7.4] data goes up and comes back")
-    func upload() async throws {
-        try await withSession { session, origin in
+    @Test("[U-7.3, U-7.4] data goes up and comes back", arguments: Spoken.allCases)
+    func upload(_ spoken: Spoken) async throws {
+        try await withSession(over: spoken) { session, origin in
             var request = URLRequest(url: try url(origin, "/post"))
             request.httpMethod = "POST"
             request.setValue("text/plain", forHTTPHeaderField: "Content-Type")
@@ -64,10 +68,11 @@ struct WholeStackTests {
         }
     }
 
-    @Test("[U-5.1, U-5.7, T-7] a redirected load, as a delegate hears of it")
-    func delegate() async throws {
+    @Test(
+        "[U-5.1, U-5.7, T-7] a redirected load, as a delegate hears of it", arguments: Spoken.allCases)
+    func delegate(_ spoken: Spoken) async throws {
         let delegate = NotingDelegate()
-        try await withSession(delegate) { session, origin in
+        try await withSession(over: spoken, delegate) { session, origin in
             let task = session.dataTask(with: try url(origin, "/redirect/1"))
             task.resume()
             await delegate.log.has("complete")
@@ -81,8 +86,10 @@ struct WholeStackTests {
         }
     }
 
-    @Test("[T-12] a redirect that is not followed is the response, with its own body")
-    func redirectNotFollowed() async throws {
+    @Test(
+        "[T-12] a redirect that is not followed is the response, with its own body",
+        arguments: Spoken.allCases)
+    func redirectNotFollowed(_ spoken: Spoken) async throws {
         final class Stay: NSObject, URLSessionTaskDelegate {
             func urlSession(
                 _ session: URLSession, task: URLSessionTask,
@@ -90,7 +97,7 @@ struct WholeStackTests {
                 newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
             ) { completionHandler(nil) }
         }
-        try await withSession { session, origin in
+        try await withSession(over: spoken) { session, origin in
             let (data, response) = try await session.data(
                 from: url(origin, "/redirect/1"), delegate: Stay())
             #expect((response as? HTTPURLResponse)?.statusCode == 302)
@@ -104,26 +111,31 @@ struct WholeStackTests {
         let code: URLError.Code
     }
 
-    @Test(arguments: [
-        Failure(testDescription: "[T-4, U-16.3] no scheme", url: "invalid", code: .unsupportedURL),
-        Failure(
-            testDescription: "[T-4] an unknown scheme", url: "gopher://localhost/", code: .unsupportedURL),
-        Failure(
-            testDescription: "[T-4] nobody listens", url: "http://127.0.0.1:1/", code: .cannotConnectToHost),
-    ])
-    func failures(_ row: Failure) async throws {
+    @Test(
+        arguments: [
+            Failure(testDescription: "[T-4, U-16.3] no scheme", url: "invalid", code: .unsupportedURL),
+            Failure(
+                testDescription: "[T-4] an unknown scheme", url: "gopher://localhost/",
+                code: .unsupportedURL),
+            Failure(
+                testDescription: "[T-4] nobody listens", url: "http://127.0.0.1:1/",
+                code: .cannotConnectToHost),
+        ], Spoken.allCases)
+    func failures(_ row: Failure, _ spoken: Spoken) async throws {
         let delegate = NotingDelegate()
-        try await withSession(delegate) { session, _ in
+        try await withSession(over: spoken, delegate) { session, _ in
             session.dataTask(with: try #require(URL(string: row.url))).resume()
             await delegate.log.has("complete")
             #expect(delegate.log.entries == ["created 1", "metrics", "complete \(row.code.rawValue)"])
         }
     }
 
-    @Test("[U-6.6] an error names the address, and says that it is a cancellation")
-    func cancelled() async throws {
+    @Test(
+        "[U-6.6] an error names the address, and says that it is a cancellation",
+        arguments: Spoken.allCases)
+    func cancelled(_ spoken: Spoken) async throws {
         let delegate = NotingDelegate()
-        try await withSession(delegate) { session, origin in
+        try await withSession(over: spoken, delegate) { session, origin in
             let task = session.dataTask(with: try url(origin, "/infinite"))
             task.resume()
             await delegate.log.has("data")
@@ -137,10 +149,10 @@ struct WholeStackTests {
         }
     }
 
-    @Test("[U-6.4] a task that is suspended stands still and goes on")
-    func suspended() async throws {
+    @Test("[U-6.4] a task that is suspended stands still and goes on", arguments: Spoken.allCases)
+    func suspended(_ spoken: Spoken) async throws {
         let delegate = NotingDelegate()
-        try await withSession(delegate) { session, origin in
+        try await withSession(over: spoken, delegate) { session, origin in
             let task = session.dataTask(with: try url(origin, "/infinite"))
             task.resume()
             await delegate.log.has("data")
@@ -154,9 +166,11 @@ struct WholeStackTests {
         }
     }
 
-    @Test("[U-4.7] lines are read while the body still comes; who stops reading holds the server")
-    func bytes() async throws {
-        try await withSession { session, origin in
+    @Test(
+        "[U-4.7] lines are read while the body still comes; who stops reading holds the server",
+        arguments: Spoken.allCases)
+    func bytes(_ spoken: Spoken) async throws {
+        try await withSession(over: spoken) { session, origin in
             let (bytes, _) = try await session.bytes(from: url(origin, "/stream/50"))
             var count = 0
             for try await line in bytes.lines {
@@ -174,10 +188,12 @@ struct WholeStackTests {
         }
     }
 
-    @Test("[U-4.3] invalidation in the middle of loads tells of each of them, then of itself")
-    func invalidation() async throws {
+    @Test(
+        "[U-4.3] invalidation in the middle of loads tells of each of them, then of itself",
+        arguments: Spoken.allCases)
+    func invalidation(_ spoken: Spoken) async throws {
         let delegate = NotingDelegate()
-        try await withSession(delegate) { session, origin in
+        try await withSession(over: spoken, delegate) { session, origin in
             for _ in 0..<10 { session.dataTask(with: try url(origin, "/infinite")).resume() }
             await delegate.log.has("data", count: 10)
             session.invalidateAndCancel()
@@ -188,9 +204,9 @@ struct WholeStackTests {
         }
     }
 
-    @Test("many tasks at once each have their own answer")
-    func manyTasks() async throws {
-        try await withSession { session, origin in
+    @Test("many tasks at once each have their own answer", arguments: Spoken.allCases)
+    func manyTasks(_ spoken: Spoken) async throws {
+        try await withSession(over: spoken) { session, origin in
             try await withThrowingTaskGroup(of: (Int, Int).self) { group in
                 for count in 1...200 {
                     let url = try url(origin, "/bytes/\(count)")
@@ -252,7 +268,8 @@ struct WholeStackTests {
         await origin.shutdown()
     }
 
-    @Test("[U-4.3] the connections of a session that became invalid go, however long somebody holds it")
+    @Test(
+        "[U-4.3] the connections of a session that became invalid go, however long somebody holds it")
     func invalidSessionHoldsNothing() async throws {
         let origin = try LupineOrigin.Origin.start()
         let configuration = URLSessionConfiguration.ephemeral
@@ -275,8 +292,10 @@ struct WholeStackTests {
         await origin.shutdown()
     }
 
-    @Test("[U-7.15] a data task that becomes a download has its content in a file")
-    func becomesDownload() async throws {
+    @Test(
+        "[U-7.15] a data task that becomes a download has its content in a file",
+        arguments: Spoken.allCases)
+    func becomesDownload(_ spoken: Spoken) async throws {
         final class Saving: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate {
             let log = CallLog()
             func urlSession(
@@ -305,7 +324,7 @@ struct WholeStackTests {
             ) { log.add("complete \(task is URLSessionDownloadTask) \(error == nil)") }
         }
         let delegate = Saving()
-        try await withSession(delegate) { session, origin in
+        try await withSession(over: spoken, delegate) { session, origin in
             session.dataTask(with: try url(origin, "/bytes/100000")).resume()
             await delegate.log.has("complete")
             #expect(

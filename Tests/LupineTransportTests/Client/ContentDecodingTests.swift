@@ -3,6 +3,7 @@
 import LupineCoding
 import LupineHTTP
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import LupineTransport

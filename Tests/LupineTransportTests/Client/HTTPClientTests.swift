@@ -3,6 +3,7 @@
 import Glibc
 import LupineHTTP
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import LupineTransport

@@ -2,6 +2,7 @@
 
 import LupineHTTP
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import LupineTransport

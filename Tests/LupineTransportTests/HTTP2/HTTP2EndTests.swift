@@ -185,7 +185,8 @@ import Testing
         let clock = ManualClock()
         let plan = ScriptPlan([
             Script([
-                .expectRequest(1), .send(ServerFrames().reply()), .expectRequest(3), .signal("silent"), .stall,
+                .expectRequest(1), .send(ServerFrames().reply()), .expectRequest(3), .signal("silent"),
+                .stall,
             ]),
             Script([.expectRequest(1), .send(ServerFrames().reply(1, "second")), .stall]),
         ])

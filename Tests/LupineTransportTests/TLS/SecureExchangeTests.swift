@@ -3,6 +3,7 @@
 import LupineHTTP
 import LupineOrigin
 import LupineTLS
+import LupineTestKit
 import Testing
 
 @testable import LupineTransport

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineHTTP
+import LupineOrigin
+import LupineTLS
+import LupineTestKit
+import LupineTransport
+import Testing
+
+@testable import LupineLoading
+
+/// What sessions say of HTTP/2, and what they keep to themselves of it.
+struct HTTP2SessionTests {
+    /// An origin that speaks TLS, and a session that trusts it.
+    private func withSession(
+        _ versions: HTTPVersions, serving offered: [String] = ["h2", "http/1.1"],
+        _ body: (URLSession, LupineOrigin.Origin, String) async throws -> Void
+    ) async throws {
+        var serving = OriginConfiguration()
+        serving.http2 = HTTP2Behaviour()
+        var tls = TLSServerConfiguration(
+            identities: [
+                TLSServerIdentity(
+                    try TLSIdentity(pemChain: PKI.text("good-chain.pem"), pemKey: PKI.text("good.key")))
+            ])
+        tls.applicationProtocols = offered
+        serving.tls = tls
+        let origin = try LupineOrigin.Origin.start(configuration: serving)
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.connectionProxyDictionary = [:]
+        configuration.timeoutIntervalForRequest = 3_600
+        configuration.lupine.httpVersions = versions
+        configuration.lupine.addressOverrides = [.init(host: "*", port: origin.port): [origin.address]]
+        configuration.lupine.tls.roots = .certificates(try Certificate.pem(PKI.text("root.pem")))
+        let session = URLSession(configuration: configuration)
+        let result: Result<Void, any Error>
+        do {
+            result = .success(try await body(session, origin, "origin.test:\(origin.port)"))
+        } catch { result = .failure(error) }
+        session.invalidateAndCancel()
+        await origin.shutdown()
+        try result.get()
+    }
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let versions: HTTPVersions
+        let offered: [String]
+        let name: String
+    }
+
+    @Test(
+        "[U-9.18] an https origin chooses, and the metrics say what",
+        arguments: [
+            Row(
+                testDescription: "both know both", versions: [.http11, .http2],
+                offered: ["h2", "http/1.1"], name: "h2"),
+            Row(
+                testDescription: "the server has HTTP/1.1 alone", versions: [.http11, .http2],
+                offered: ["http/1.1"], name: "http/1.1"),
+            Row(
+                testDescription: "the session has HTTP/1.1 alone", versions: .http11,
+                offered: ["h2", "http/1.1"], name: "http/1.1"),
+            Row(
+                testDescription: "the session has HTTP/2 alone", versions: .http2, offered: ["h2"],
+                name: "h2"),
+        ])
+    func chosen(_ row: Row) async throws {
+        try await withSession(row.versions, serving: row.offered) { session, origin, host in
+            let noting = MetricsNote()
+            for isReused in [false, true] {
+                let (data, response) = try await session.data(
+                    from: try #require(URL(string: "https://\(host)/bytes/100")), delegate: noting)
+                #expect(data.count == 100)
+                let metrics = try #require(noting.metrics?.transactionMetrics.first)
+                #expect(metrics.networkProtocolName == row.name)
+                #expect(metrics.isReusedConnection == isReused)
+                let version = (response as? HTTPURLResponse)?.lupine.version
+                #expect(version == (row.name == "h2" ? "HTTP/2" : "HTTP/1.1"))
+            }
+            #expect(origin.counts.connectionsAccepted == 1)
+        }
+    }
+
+    @Test("[U-9.18] an origin that has no HTTP/2 is refused where nothing else is spoken")
+    func nothingInCommon() async throws {
+        try await withSession(.http2, serving: ["http/1.1"]) { session, _, host in
+            let url = try #require(URL(string: "https://\(host)/get"))
+            let result = await Task { try await session.data(from: url) }.result
+            let error = #expect(throws: URLError.self) { _ = try result.get() }
+            #expect(error?.code == .secureConnectionFailed)
+        }
+    }
+
+    @Test("[U-9.18] a session that speaks nothing says so")
+    func nothingSpoken() async throws {
+        try await withSession([]) { session, _, host in
+            let url = try #require(URL(string: "https://\(host)/get"))
+            let result = await Task { try await session.data(from: url) }.result
+            let error = #expect(throws: URLError.self) { _ = try result.get() }
+            #expect("\(error?.userInfo[NSUnderlyingErrorKey] ?? "")".contains("no version of HTTP"))
+        }
+    }
+
+    @Test(
+        "[U-9.18] a web socket goes over HTTP/1.1 beside requests over HTTP/2",
+        arguments: [HTTPVersions.http2, [.http11, .http2]])
+    func webSocket(_ versions: HTTPVersions) async throws {
+        try await withSession(versions) { session, origin, host in
+            let noting = MetricsNote()
+            _ = try await session.data(
+                from: try #require(URL(string: "https://\(host)/get")), delegate: noting)
+            #expect(noting.metrics?.transactionMetrics.first?.networkProtocolName == "h2")
+            let socket = session.webSocketTask(with: try #require(URL(string: "wss://\(host)/ws/echo")))
+            socket.resume()
+            try await socket.send(.string("hello"))
+            guard case .string("hello") = try await socket.receive() else {
+                Issue.record("the echo says something else")
+                return
+            }
+            #expect(origin.counts.connectionsAccepted == 2)
+            socket.cancel()
+        }
+    }
+
+    @Test("one connection carries a hundred tasks at once")
+    func many() async throws {
+        try await withSession([.http11, .http2]) { session, origin, host in
+            _ = try await session.data(from: try #require(URL(string: "https://\(host)/get")))
+            try await withThrowingTaskGroup(of: (Int, Int).self) { group in
+                for count in 1...100 {
+                    let url = try #require(URL(string: "https://\(host)/bytes/\(count * 100)"))
+                    group.addTask { (count * 100, try await session.data(from: url).0.count) }
+                }
+                for try await (wanted, count) in group { #expect(wanted == count) }
+            }
+            #expect(origin.counts.connectionsAccepted == 1)
+        }
+    }
+
+    private final class MetricsNote: NSObject, URLSessionTaskDelegate {
+        private let noted = Lock<URLSessionTaskMetrics?>(nil)
+        var metrics: URLSessionTaskMetrics? { noted.withLock { $0 } }
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask,
+            didFinishCollecting metrics: URLSessionTaskMetrics
+        ) { noted.withLock { $0 = metrics } }
+    }
+}
