@@ -24,6 +24,36 @@ import Testing
         }
     }
 
+    /// The first one allows a single request; the second as many as are assumed of a peer that has said nothing.
+    @Test("[H-12.1] each connection tells what its own peer allows", arguments: [100, 256])
+    func whatThePeerAllowsIsAlwaysTold(_ streams: Int) async throws {
+        let one = ServerFrames([Setting(.maxConcurrentStreams, 1)])
+        let many = ServerFrames([Setting(.maxConcurrentStreams, UInt32(streams))])
+        let plan = ScriptPlan([
+            Script([
+                .expectRequest(1), .send(one.reply(1)), .expectRequest(3), .signal("asked"),
+                .waitForSignal("go"), .send(ServerFrames.bare.reply(3).goAway(last: 3)), .expectEnd,
+            ]),
+            Script([
+                .expectRequest(1), .send(many), .expectRequest(3),
+                .send(ServerFrames.bare.reply(1).reply(3)), .stall,
+            ]),
+        ])
+        try await withPool(plan, over: .http2, limits: PoolLimits(perHost: 1)) { stage in
+            try await stage.send()
+            let made = try (0..<3).map { _ in try stage.exchange() }
+            for one in made { stage.pool.submit(one.exchange) }
+            await stage.origin.gate("asked").wait()
+            #expect(stage.pool.connectionsOpened == 1)
+            stage.origin.gate("go").open()
+            for one in made {
+                await one.sink.ended.wait()
+                #expect(one.sink.failure == nil, "\(String(describing: one.sink.failure))")
+            }
+            #expect(stage.pool.connectionsOpened == 2)
+        }
+    }
+
     @Test("[H-12.1] requests wait until a peer takes them")
     func aPeerThatTakesNoneForAWhile() async throws {
         let none = ServerFrames([Setting(.maxConcurrentStreams, 0)])
