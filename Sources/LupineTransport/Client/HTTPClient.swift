@@ -79,7 +79,8 @@ public final class HTTPClient: Sendable {
 extension HTTPClient {
     /// How a client behaves.
     public struct Configuration: Sendable {
-        /// Connections to one host at the same time.
+        /// Connections to one host at the same time. An HTTP/2 connection that the server has sent away, and that still
+        /// receives responses, is not counted.
         public var connectionsPerHost = 6
         /// Which versions of HTTP are spoken.
         public var versions: HTTPVersions = .http11

@@ -20,6 +20,11 @@ public struct HTTPVersions: OptionSet, Hashable, Sendable {
     /// Whether an origin that is spoken to without TLS is spoken to in HTTP/2.
     package var haveHTTP2WithoutTLS: Bool { contains(.http2) && !contains(.http11) }
 
+    /// Whether an origin may turn out to speak HTTP/2 to whoever speaks these.
+    func mayTurnOutHTTP2(with origin: Origin) -> Bool {
+        origin.scheme == .https ? contains(.http2) : haveHTTP2WithoutTLS
+    }
+
     /// What is offered to https origins, where `others` are what a configuration has besides.
     package func offered(besides others: [String]) -> [String] {
         guard contains(.http2) else { return others }

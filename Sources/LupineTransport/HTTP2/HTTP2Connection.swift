@@ -64,7 +64,9 @@ final class HTTP2Connection: Carrier {
     /// How many ends of exchanges are being told of, one inside the other.
     private var endings = 0
     private var isCloseDue = false
-    private var toldCapacity: Int
+    /// What the pool has been told of how many streams the peer allows; nil until the peer has said it.
+    private var toldCapacity: Int?
+    private let firstCapacity: Int
     /// How many streams are open at once, where the peer allows more.
     private let mostStreams: Int
     /// What a stream's window begins with: small enough that all of them together leave room in the connection's.
@@ -103,7 +105,7 @@ final class HTTP2Connection: Carrier {
         machine = HTTP2Machine(
             .client, settings: settings, window: Self.connectionWindow, limits: limits,
             at: .nanoseconds(loop.now.nanoseconds))
-        toldCapacity = dialed.route.tls?.isPersonal == true ? 1 : limits.openStreamsAtFirst
+        firstCapacity = dialed.route.tls?.isPersonal == true ? 1 : limits.openStreamsAtFirst
         early = dialed.early
         super.init(
             channel, dialed.registration, id, route: dialed.route, mayRead: dialed.mayRead, pool: pool,
@@ -126,7 +128,7 @@ final class HTTP2Connection: Carrier {
     /// The present moment, as the machine counts.
     var time: Duration { .nanoseconds(loop.now.nanoseconds) }
 
-    override var capacity: Int { toldCapacity }
+    override var capacity: Int { firstCapacity }
 
     /// Whether an exchange was asked who we are: the connection serves nobody else (U-11.20).
     private var isPersonal: Bool { route.tls?.isPersonal == true }
@@ -491,7 +493,9 @@ final class HTTP2Connection: Carrier {
 
     /// The peer allows so many streams.
     func capacityChanged(_ streams: Int?) {
-        let capacity = isPersonal ? 1 : min(streams ?? .max, mostStreams)
+        // One that serves one exchange says nothing about others.
+        guard !isPersonal else { return }
+        let capacity = min(streams ?? .max, mostStreams)
         guard capacity != toldCapacity else { return }
         toldCapacity = capacity
         pool.capacityChanged(id, to: capacity)

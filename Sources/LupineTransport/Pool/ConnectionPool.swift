@@ -144,7 +144,8 @@ package final class ConnectionPool: Sendable {
         self.configuration = configuration
         self.group = group
         self.resolver = resolver
-        state = Lock(State(machine: PoolMachine(limits: configuration.limits)))
+        state = Lock(
+            State(machine: PoolMachine(limits: configuration.limits, versions: configuration.dial.versions)))
         alarm = group.loops.first.map { LoopBound(sending: Alarm(), to: $0) }
     }
 

@@ -41,7 +41,8 @@ struct ConnectionSlot {
         case dial(lastWaiter: UInt64)
         case retryDial
         case claim(ExchangeID)
-        case connected(capacity: Int32, loop: Int? = nil)
+        /// `allowed` is what the peer has last said of connections that carry several exchanges, if anything.
+        case connected(capacity: Int32, allowed: Int32? = nil, loop: Int? = nil)
         case capacity(Int32)
         case lease
         case finished(PoolEvent.Reuse)
@@ -66,8 +67,10 @@ struct ConnectionSlot {
     private(set) var loop: Int?
     /// The instant from which the connection is too old to be lent.
     private var retiresAt = Instant.distantFuture
-    /// How many exchanges it carries at once.
+    /// How many exchanges it carries at once. None where the peer takes no requests for now.
     private var capacity: Int32 = 1
+    /// It carries several exchanges at once (HTTP/2), however many its peer allows at present.
+    private(set) var isMultiplexed = false
     /// How many more exchanges the server accepts.
     private var remaining = Int.max
     /// It has carried an exchange.
@@ -83,7 +86,7 @@ struct ConnectionSlot {
     /// True when a lease would be granted, the connection's age aside.
     var lends: Bool {
         switch state {
-        case .idle: true
+        case .idle: capacity > 0
         case .busy(let exchanges): exchanges < capacity && remaining > 0
         case .vacant, .dialing, .retiring: false
         }
@@ -99,6 +102,7 @@ struct ConnectionSlot {
         self.key = key
         loop = nil
         capacity = 1
+        isMultiplexed = false
         remaining = .max
         wasUsed = false
         retiresAt = .distantFuture
@@ -122,17 +126,19 @@ struct ConnectionSlot {
             dial.claimant = exchange
             state = .dialing(dial)
             return .none
-        case (.dialing, .connected(let capacity, let loop)):
-            self.capacity = max(1, capacity)
+        case (.dialing, .connected(let capacity, let allowed, let loop)):
+            isMultiplexed = capacity > 1
+            self.capacity = max(0, isMultiplexed ? min(capacity, allowed ?? capacity) : capacity)
             self.loop = loop
             if let age = limits.maximumAge { retiresAt = now + age }
             state = .idle(until: min(now + limits.idleTimeout, retiresAt))
-            return .lends
+            return lends ? .lends : .none
         case (.idle, .capacity(let capacity)), (.busy, .capacity(let capacity)),
             (.retiring, .capacity(let capacity)):
-            self.capacity = max(1, capacity)
+            self.capacity = max(0, capacity)
             return lends ? .lends : .none
         case (.idle, .lease):
+            precondition(lends, "a connection that takes nothing was lent")
             return lease(after: 0)
         case (.busy(let exchanges), .lease):
             precondition(lends, "a full connection was lent")
@@ -142,13 +148,13 @@ struct ConnectionSlot {
             let isSpent = remaining == 0 || retiresAt <= now
             if exchanges > 1 {
                 state = isSpent ? .retiring(exchanges: exchanges - 1) : .busy(exchanges: exchanges - 1)
-                return isSpent ? .none : .lends
+                return lends ? .lends : .none
             }
             if isSpent { return vacate() }
             let timeout = min(limits.idleTimeout, hint.safeTimeout ?? limits.idleTimeout)
             guard timeout > .zero else { return vacate() }
             state = .idle(until: min(now + timeout, retiresAt))
-            return .lends
+            return lends ? .lends : .none
         case (.busy(let exchanges), .finished(.notReusable)),
             (.retiring(let exchanges), .finished):
             if exchanges <= 1 { return vacate() }

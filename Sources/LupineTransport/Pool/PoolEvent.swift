@@ -2,7 +2,8 @@
 
 /// How many connections a pool keeps, and how long.
 package struct PoolLimits: Hashable, Sendable {
-    /// Connections of one key, dials under way included. Browsers and URLSession settled on 6.
+    /// Connections of one key, dials under way included. Browsers and URLSession settled on 6. Connections that carry several
+    /// exchanges and are lent no more are left out, up to as many again.
     package var perHost: Int
     /// Connections of all keys together, dials under way included.
     package var total: Int
@@ -33,7 +34,8 @@ package enum PoolEvent: Sendable {
     case reprioritise(WaiterID, Float)
     /// A waiting exchange was cancelled. Means nothing once the waiter has been answered.
     case cancel(WaiterID)
-    /// A dial has its connection, which carries `capacity` exchanges at once (HTTP/1.1: one). With a `home` it has turned
+    /// A dial has its connection, which carries `capacity` exchanges at once: HTTP/1.1, and what serves one exchange alone,
+    /// carries one; HTTP/2 several, of which the pool lends as many as the peer has allowed last. With a `home` it has turned
     /// out to be another key's: it carries the exchange that it is tied to and belongs there from then on. It lives on that
     /// loop.
     case connected(ConnectionID, capacity: Int, home: Origin? = nil, loop: Int? = nil)
@@ -50,7 +52,8 @@ package enum PoolEvent: Sendable {
     case finished(ConnectionID, Reuse)
     /// The connection takes no further exchange; those it carries go on.
     case retire(ConnectionID)
-    /// The connection carries so many exchanges at once from here on; those that are more go on.
+    /// The connection carries so many exchanges at once from here on, perhaps none; those that are more go on. Told of
+    /// connections that carry several only.
     case capacity(ConnectionID, Int)
     /// The connection is gone with all it carried: RDHUP, an error, stray bytes. Its descriptor is the driver's to
     /// close; no `close` follows.

@@ -32,9 +32,17 @@ struct ConnectionSlotTests {
             state: .dialing(.init(lastWaiter: 7, claimant: ExchangeID(rawValue: 3))), effect: .none),
         Row(testDescription: "dialing, connected", events: open, state: .idle(until: minute), effect: .lends),
         Row(
-            testDescription: "a capacity of none counts as one",
-            events: [.dial(lastWaiter: 1), .connected(capacity: 0), .lease], state: .busy(exchanges: 1),
+            testDescription: "dialing, connected, for none",
+            events: [.dial(lastWaiter: 1), .connected(capacity: 0)], state: .idle(until: minute),
             effect: .none),
+        Row(
+            testDescription: "dialing, connected, for fewer than it could carry",
+            events: [.dial(lastWaiter: 1), .connected(capacity: 9, allowed: 2), .lease, .lease],
+            state: .busy(exchanges: 2), effect: .none),
+        Row(
+            testDescription: "dialing, connected, for one, whatever others were allowed",
+            events: [.dial(lastWaiter: 1), .connected(capacity: 1, allowed: 0)], state: .idle(until: minute),
+            effect: .lends),
         Row(
             testDescription: "an age shorter than the idle time-out bounds it", events: open,
             state: .idle(until: Instant.zero + .seconds(3)), effect: .lends,
@@ -61,9 +69,11 @@ struct ConnectionSlotTests {
             testDescription: "busy, with room no more", events: openForTwo + [.lease, .capacity(1)],
             state: .busy(exchanges: 1), effect: .none),
         Row(
-            testDescription: "busy, for none from now on, which counts as one",
-            events: openForTwo + [.lease, .lease, again, again, .capacity(0), .lease],
-            state: .busy(exchanges: 1), effect: .none),
+            testDescription: "busy, for none from now on",
+            events: openForTwo + [.lease, .capacity(0), again], state: .idle(until: minute), effect: .none),
+        Row(
+            testDescription: "idle, for none and for one again",
+            events: openForTwo + [.capacity(0), .capacity(1)], state: .idle(until: minute), effect: .lends),
         Row(
             testDescription: "retiring, for more from now on",
             events: open + [.lease, .retire, .capacity(9)],

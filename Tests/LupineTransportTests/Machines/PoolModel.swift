@@ -15,6 +15,8 @@ struct PoolModel: ~Copyable {
         /// Where it lives, once it has been opened.
         var loop: Int?
         var capacity = 1
+        /// It can carry several, whatever it is allowed now.
+        var isMultiplexed = false
         var exchanges: Set<ExchangeID> = []
         var wasUsed = false
         var remaining = Int.max
@@ -47,6 +49,7 @@ struct PoolModel: ~Copyable {
     }
 
     let limits: PoolLimits
+    private let versions: HTTPVersions
     var machine: PoolMachine
     var now = Instant.zero
     private var actions: [PoolAction] = []
@@ -65,6 +68,15 @@ struct PoolModel: ~Copyable {
     private var wishes: [Origin: Int] = [:]
     /// How many exchanges at once an origin has last said that it takes, as long as anything is known of it.
     private var allowed: [Origin: Int] = [:]
+    /// Where each exchange needs a connection of its own, as far as the model knows: not where a dial took too
+    /// long.
+    private var unshared: Set<Origin> = []
+    /// Since when somebody waits for another's dial.
+    private var sharingSince: [Origin: Instant] = [:]
+    /// A connection that had carried nothing when its peer took exchanges.
+    private var awakened: ConnectionID?
+    /// Connections that stopped being lent without being told to.
+    private(set) var gaveWay = 0
     /// Exchanges that ran on a connection of the loop that they had asked for.
     private(set) var ranAtHome = 0
     private var clock = 0
@@ -73,9 +85,10 @@ struct PoolModel: ~Copyable {
     private var failedClaimant: ExchangeID?
     private var isShutDown = false
 
-    init(_ limits: PoolLimits) {
+    init(_ limits: PoolLimits, versions: HTTPVersions = .http11) {
         self.limits = limits
-        machine = PoolMachine(limits: limits)
+        self.versions = versions
+        machine = PoolMachine(limits: limits, versions: versions)
     }
 
     // MARK: Events
@@ -105,8 +118,19 @@ struct PoolModel: ~Copyable {
         // A dial that was to be made on a loop is made there.
         let loop = connections[connection]?.loop ?? loop
         connections[connection]?.loop = loop
+        let isClaimed = connections[connection]?.claimant != nil
         let known = connections[connection].flatMap { allowed[$0.origin] }
-        connections[connection]?.capacity = min(capacity, known ?? capacity)
+            .map { isClaimed ? max(1, $0) : $0 }
+        connections[connection]?.isMultiplexed = capacity > 1
+        connections[connection]?.capacity = capacity > 1 ? min(capacity, known ?? capacity) : capacity
+        if let origin = home ?? connections[connection]?.origin {
+            if capacity > 1 {
+                unshared.remove(origin)
+                sharingSince[origin] = nil
+            } else if !isClaimed {
+                unshared.insert(origin)
+            }
+        }
         connections[connection]?.retiresAt = limits.maximumAge.map { now + $0 } ?? .distantFuture
         becomeAvailable(connection)
         handle(.connected(connection, capacity: capacity, home: home, loop: loop))
@@ -139,6 +163,7 @@ struct PoolModel: ~Copyable {
         if let next, connections[connection]?.claimant == nil {
             connections[connection]?.claimant = next.value.exchange
             waiting[next.key] = nil
+            if let origin = connections[connection]?.origin { unshared.insert(origin) }
         }
         let claimant = connections[connection]?.claimant
         handle(.claim(connection))
@@ -153,6 +178,7 @@ struct PoolModel: ~Copyable {
 
     mutating func failDial(_ connection: ConnectionID) {
         failedClaimant = connections[connection]?.claimant
+        if failedClaimant == nil, let origin = connections[connection]?.origin { unshared.insert(origin) }
         connections[connection] = nil
         handle(.dialFailed(connection))
     }
@@ -160,7 +186,10 @@ struct PoolModel: ~Copyable {
     mutating func exhaustDescriptors(_ connection: ConnectionID) {
         let hadIdle = connections.values.contains { $0.idleUntil != nil }
         failedClaimant = connections[connection]?.claimant
-        if !hadIdle || retried.contains(connection) || failedClaimant != nil { connections[connection] = nil }
+        if !hadIdle || retried.contains(connection) || failedClaimant != nil {
+            if failedClaimant == nil, let origin = connections[connection]?.origin { unshared.insert(origin) }
+            connections[connection] = nil
+        }
         handle(.descriptorsExhausted(connection))
     }
 
@@ -173,7 +202,9 @@ struct PoolModel: ~Copyable {
     mutating func changeCapacity(of connection: ConnectionID, to capacity: Int) {
         if let origin = connections[connection]?.origin { allowed[origin] = capacity }
         connections[connection]?.capacity = capacity
+        awakened = connections[connection]?.wasUsed == true ? nil : connection
         handle(.capacity(connection, capacity))
+        awakened = nil
     }
 
     mutating func cancel(_ waiter: WaiterID) { handle(.cancel(waiter)) }
@@ -215,7 +246,22 @@ struct PoolModel: ~Copyable {
         actions.removeAll(keepingCapacity: true)
         machine.handle(event, at: now, into: &actions)
         for action in actions { perform(action, of: event) }
+        noteThoseThatGaveWay()
         check()
+    }
+
+    /// Connections that the machine lends no more, because of their age or because somebody waits for room.
+    private mutating func noteThoseThatGaveWay() {
+        for (name, connection) in connections where !connection.isRetiring {
+            guard machine.slots[Int(name.index)].isRetiring else { continue }
+            connections[name]?.isRetiring = true
+            if connection.retiresAt <= now { continue }
+            gaveWay += 1
+            #expect(connection.isMultiplexed, "it would have come back")
+            #expect(
+                waiting.values.contains { $0.origin != connection.origin || $0.isFresh },
+                "it gave way to nobody")
+        }
     }
 
     var lastActions: [PoolAction] { actions }
@@ -224,6 +270,19 @@ struct PoolModel: ~Copyable {
     var busy: [ConnectionID] { sorted { !$0.exchanges.isEmpty } }
 
     func open(_ origin: Origin) -> Int { connections.values.count { $0.origin == origin } }
+
+    /// Connections that count for the limit of an origin.
+    private func taken(by origin: Origin) -> Int { open(origin) - min(limits.perHost, draining(of: origin)) }
+
+    private func draining(of origin: Origin) -> Int {
+        connections.values.count { $0.origin == origin && $0.isMultiplexed && $0.isRetiring }
+    }
+
+    /// How many waiters one dial is expected to serve, at most.
+    private func share(of origin: Origin) -> Int {
+        let maySpeakHTTP2 = origin.scheme == .https ? versions.contains(.http2) : versions == .http2
+        return maySpeakHTTP2 && !unshared.contains(origin) ? max(1, allowed[origin] ?? 100) : 1
+    }
 
     private func sorted(_ isWanted: (Connection) -> Bool) -> [ConnectionID] {
         connections.filter { isWanted($0.value) }.keys.sorted { $0.rawValue < $1.rawValue }
@@ -255,10 +314,9 @@ struct PoolModel: ~Copyable {
                 #expect(lane.allSatisfy { entry.value.isDue(noLaterThan: $0) }, "\(action): out of turn")
                 #expect(connection.origin == entry.value.origin)
                 if entry.value.isFresh {
-                    guard case .connected(let new, _, _, _) = event, new == name else {
-                        Issue.record("\(action): a replay must run on a new connection")
-                        return
-                    }
+                    var isNew = awakened == name
+                    if case .connected(name, _, _, _) = event { isNew = true }
+                    #expect(isNew, "\(action): a replay must run on a new connection")
                 }
                 waiting[entry.key] = nil
             } else if connection.claimant == exchange {
@@ -269,7 +327,7 @@ struct PoolModel: ~Copyable {
                 connections[name]?.claimant = nil
                 // It goes where it belongs, or serves nobody else.
                 if let home, home != connection.origin {
-                    let hasRoom = open(home) < limits.perHost
+                    let hasRoom = taken(by: home) < limits.perHost
                     if hasRoom {
                         connections[name]?.origin = home
                     } else {
@@ -290,9 +348,9 @@ struct PoolModel: ~Copyable {
                 let isNear = loop != nil && connection.loop == loop
                 if isNear { ranAtHome += 1 }
                 #expect(isNear || near.isEmpty, "\(action): not on the loop that it asks for")
-                if connection.capacity == 1 {
+                if !connection.isMultiplexed {
                     let others = (isNear ? near : Array(connections.values)).filter {
-                        $0.origin == origin && $0.hasRoom && $0.capacity == 1
+                        $0.origin == origin && $0.hasRoom && !$0.isMultiplexed
                     }
                     #expect(
                         others.allSatisfy { $0.availableSince <= connection.availableSince },
@@ -388,25 +446,51 @@ struct PoolModel: ~Copyable {
             #expect(wake.map { $0 <= latest } == true, "an idle connection nobody will sweep")
         }
         let origins = Set(connections.values.map(\.origin)).union(waiting.values.map(\.origin))
+        let awaited = Set(waiting.values.map(\.origin))
         allowed = allowed.filter { origins.contains($0.key) }
+        unshared.formIntersection(origins)
+        sharingSince = sharingSince.filter { origins.contains($0.key) }
         #expect(machine.keyCount == origins.count, "keys leak")
         for origin in origins {
             let mine = connections.values.filter { $0.origin == origin }
             let dials = mine.count { $0.isDialing && $0.claimant == nil }
             let queue = waiting.values.filter { $0.origin == origin }
-            #expect(mine.count <= limits.perHost, "the host's limit")
+            let taken = taken(by: origin)
+            #expect(taken <= limits.perHost, "the host's limit")
             if queue.contains(where: { !$0.isFresh }) {
                 #expect(
                     !mine.contains { $0.hasRoom && ($0.idleUntil != nil || $0.retiresAt > now) },
                     "someone waits beside a connection that could serve")
             }
-            if queue.count > dials, mine.count < limits.perHost {
+            let served = dials * share(of: origin)
+            let isDrainingEnough = draining(of: origin) > limits.perHost
+            if queue.count > served, taken < limits.perHost {
                 #expect(connections.count == limits.total, "someone waits, there is room, and nobody dials")
-                #expect(idle.isEmpty, "someone waits for room that an idle connection takes")
+                // One that takes nothing is spared while somebody waits for it.
+                let mayMakeRoom = idle.contains { $0.capacity > 0 || !awaited.contains($0.origin) }
+                #expect(!mayMakeRoom, "someone waits for room that an idle connection takes")
             }
-            if queue.count(where: \.isFresh) > dials, mine.count >= limits.perHost {
-                #expect(!mine.contains { $0.idleUntil != nil }, "a replay waits beside an idle connection")
+            checkSharing(of: origin, mayDial: queue.count > dials && taken < limits.perHost)
+            if queue.count(where: \.isFresh) > served, taken >= limits.perHost {
+                #expect(
+                    !mine.contains { $0.idleUntil != nil && $0.hasRoom },
+                    "a replay waits beside an idle connection")
+                #expect(
+                    !mine.contains(where: \.hasRoom) || isDrainingEnough,
+                    "a replay waits beside a connection that could give way")
             }
         }
+    }
+
+    /// Nobody waits for another's dial for too long.
+    private mutating func checkSharing(of origin: Origin, mayDial: Bool) {
+        guard mayDial, connections.count < limits.total else {
+            sharingSince[origin] = nil
+            return
+        }
+        let since = sharingSince[origin] ?? now
+        sharingSince[origin] = since
+        #expect(now < since + PoolMachine.sharingTime, "someone waits for another's dial for ever")
+        #expect(wake.map { $0 <= since + PoolMachine.sharingTime } == true, "nobody would end that")
     }
 }

@@ -12,6 +12,7 @@ struct PoolModelTests {
         var limits: PoolLimits
         var origins: Int
         var largestCapacity = 1
+        var versions = HTTPVersions.http11
         /// Events that the machine is told.
         var events = 20_000
     }
@@ -39,6 +40,15 @@ struct PoolModelTests {
             limits: PoolLimits(perHost: 2, total: 5, maximumAge: .seconds(20)), origins: 4, largestCapacity: 4
         ),
         Walk(
+            testDescription: "HTTP/2 on a single connection each", seed: 8,
+            limits: PoolLimits(perHost: 1, total: 4), origins: 3, largestCapacity: 6, versions: .http2),
+        Walk(
+            testDescription: "HTTP/2 that fights for the total", seed: 9,
+            limits: PoolLimits(perHost: 3, total: 3), origins: 4, largestCapacity: 3, versions: .http2),
+        Walk(
+            testDescription: "HTTP/2 with room", seed: 10, limits: PoolLimits(perHost: 4, total: 40),
+            origins: 2, largestCapacity: 2, versions: .http2),
+        Walk(
             testDescription: "plenty of room", seed: 7, limits: PoolLimits(perHost: 6, total: 512),
             origins: 12),
     ]
@@ -47,7 +57,7 @@ struct PoolModelTests {
     func everyPromiseHoldsAfterEveryEvent(_ walk: Walk) {
         var random = SeededRandom(seed: walk.seed)
         let origins = (0..<walk.origins).map { Origin(scheme: .http, host: "h\($0).test", port: 80) }
-        var model = PoolModel(walk.limits)
+        var model = PoolModel(walk.limits, versions: walk.versions)
         var gone: [ConnectionID] = []
         while model.eventsHandled < walk.events {
             step(&model, &random, origins, walk.largestCapacity, &gone)
@@ -60,6 +70,7 @@ struct PoolModelTests {
         }
         #expect(model.machine.openCount == 0)
         #expect(model.machine.keyCount == 0)
+        if walk.versions == .http2 { #expect(model.gaveWay > 0 || walk.limits.total > 9, "nobody gave way") }
         if walk.limits.perHost > 2 { #expect(model.ranAtHome > 0, "nobody ran where it wanted to") }
         #expect(model.answers.count == Int(model.submitted), "every exchange was answered")
     }
@@ -82,10 +93,12 @@ struct PoolModelTests {
                     ? origins.randomElement(using: &random) : nil,
                 loop: Int.random(in: 0..<Self.loops, using: &random))
         case 50..<52:
-            // Of one that carries several, as one does that is told so.
-            if largestCapacity > 1, let connection = (model.idle + model.busy).randomElement(using: &random) {
+            let multiplexed = (model.idle + model.busy).filter {
+                model.connections[$0]?.isMultiplexed == true
+            }
+            if let connection = multiplexed.randomElement(using: &random) {
                 model.changeCapacity(
-                    of: connection, to: Int.random(in: 1...largestCapacity, using: &random))
+                    of: connection, to: Int.random(in: 0...largestCapacity, using: &random))
             }
         case 52..<80:
             guard let connection = model.busy.randomElement(using: &random),

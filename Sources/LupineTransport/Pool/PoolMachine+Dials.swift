@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+
+/// How dials begin and what comes of them.
+extension PoolMachine {
+    mutating func startDial(for key: Int32, at now: Instant, into actions: inout [PoolAction]) {
+        guard let origin = keys[Int(key)].origin else { return }
+        let index: Int32
+        if let vacant = slotLinks.popFirst(of: &vacantSlots) {
+            index = vacant
+        } else {
+            index = Int32(slots.count)
+            slots.append(ConnectionSlot())
+            slotLinks.grow()
+            idleLinks.grow()
+        }
+        slots[Int(index)].assign(to: key)
+        _ = slots[Int(index)].handle(.dial(lastWaiter: waiters.lastSequence), at: now, limits: limits)
+        if keys[Int(key)].dials == 0 { keys[Int(key)].dialsBegan = now }
+        keys[Int(key)].open += 1
+        keys[Int(key)].dials += 1
+        open += 1
+        actions.append(.dial(name(of: index), to: origin, loop: keys[Int(key)].loop))
+    }
+
+    mutating func connected(
+        _ connection: ConnectionID, _ capacity: Int32, _ home: Origin?, _ loop: Int?, at now: Instant,
+        into actions: inout [PoolAction]
+    ) {
+        guard let index = index(of: connection) else {
+            actions.append(.close(connection, .unwanted))
+            return
+        }
+        let key = slots[Int(index)].key
+        let claimant = slots[Int(index)].claimant
+        // The one that it is tied to runs on it, whatever was said before.
+        let allowed = keys[Int(key)].allowed.map { claimant == nil ? $0 : max(1, $0) }
+        _ = slots[Int(index)]
+            .handle(.connected(capacity: capacity, allowed: allowed, loop: loop), at: now, limits: limits)
+        if let claimant {
+            lend(index, of: key, to: claimant, at: now, into: &actions)
+        } else {
+            keys[Int(key)].dials -= 1
+        }
+        if let home, home != keys[Int(key)].origin {
+            return move(index, from: key, to: home, at: now, into: &actions)
+        }
+        learn(from: index, of: key, wasClaimed: claimant != nil, at: now)
+        serve(index, of: key, from: .dial, at: now, into: &actions)
+        settle(key, at: now, into: &actions)
+    }
+
+    /// Gives a connection that has just been opened to another key. Where that has no room for one more, it serves nobody
+    /// after the exchange that it carries: whoever waits under its first key has no right to it.
+    private mutating func move(
+        _ index: Int32, from key: Int32, to home: Origin, at now: Instant, into actions: inout [PoolAction]
+    ) {
+        let other = keyIndex(for: home)
+        learn(from: index, of: other, wasClaimed: true, at: now)
+        if taken(by: other) < limits.perHost {
+            keys[Int(key)].open -= 1
+            keys[Int(other)].open += 1
+            slots[Int(index)].move(to: other)
+            serve(index, of: other, from: .dial, at: now, into: &actions)
+        } else {
+            retire(index, .notReusable, settling: false, at: now, into: &actions)
+        }
+        settle(key, at: now, into: &actions)
+        settle(other, at: now, into: &actions)
+    }
+
+    /// A failed dial answers the waiter that is due first, if more wait than the dials that remain may serve. Where the key has
+    /// not one connection, the origin is taken to be down, and the failure answers likewise those that were waiting
+    /// when the dial began: a thousand waiters on a dead host fail after two rounds of dials, not after a thousand.
+    mutating func dialFailed(
+        _ connection: ConnectionID, _ failure: PoolFailure, at now: Instant, into actions: inout [PoolAction]
+    ) {
+        guard let index = index(of: connection), case .dialing(let dial) = slots[Int(index)].state else {
+            return
+        }
+        let key = slots[Int(index)].key
+        _ = slots[Int(index)].handle(.gone, at: now, limits: limits)
+        if dial.claimant == nil { keys[Int(key)].dials -= 1 }
+        forget(index, of: key)
+        if let claimant = dial.claimant {
+            // What its own answers came to says nothing about the others'.
+            actions.append(.fail(claimant, failure))
+            settle(key, at: now, into: &actions)
+            return
+        }
+        let served = served(of: key)
+        keys[Int(key)].outlook = .one
+        var mayFailMore = true
+        while mayFailMore, Int(keys[Int(key)].queue.count) > served,
+            let exchange = waiters.popForemost(of: &keys[Int(key)].queue)
+        {
+            actions.append(.fail(exchange, failure))
+            let record = keys[Int(key)]
+            let oldest = min(
+                waiters.sequence(ofFirst: .fresh, of: record.queue),
+                waiters.sequence(ofFirst: .any, of: record.queue))
+            mayFailMore = record.open == record.dials && oldest <= dial.lastWaiter
+        }
+        settle(key, at: now, into: &actions)
+    }
+
+    /// Ties a dial to the waiter that it would serve. It no longer counts for the others, who do not wait for it either:
+    /// whoever is asked may think for long.
+    mutating func claim(
+        _ connection: ConnectionID, at now: Instant, into actions: inout [PoolAction]
+    ) {
+        guard let index = index(of: connection), case .dialing(let dial) = slots[Int(index)].state,
+            dial.claimant == nil
+        else { return }
+        let key = slots[Int(index)].key
+        let waiter =
+            waiters.popFirst(.fresh, of: &keys[Int(key)].queue)
+            ?? waiters.popFirst(.any, of: &keys[Int(key)].queue)
+        guard let waiter else { return abandonDial(index, at: now, into: &actions) }
+        _ = slots[Int(index)].handle(.claim(waiter), at: now, limits: limits)
+        keys[Int(key)].dials -= 1
+        keys[Int(key)].outlook = .one
+        settle(key, at: now, into: &actions)
+    }
+
+    /// The exchange that a dial is tied to.
+    package func claimant(of connection: ConnectionID) -> ExchangeID? {
+        index(of: connection).flatMap { slots[Int($0)].claimant }
+    }
+
+    mutating func abandonDial(_ index: Int32, at now: Instant, into actions: inout [PoolAction]) {
+        let key = slots[Int(index)].key
+        actions.append(.abandonDial(name(of: index)))
+        if slots[Int(index)].claimant == nil { keys[Int(key)].dials -= 1 }
+        _ = slots[Int(index)].handle(.gone, at: now, limits: limits)
+        forget(index, of: key)
+        settle(key, at: now, into: &actions)
+    }
+
+    /// The idle connections of every key close and the dial is tried once more; where nothing lies idle, or the
+    /// second try meets the same end, the dial has failed.
+    mutating func descriptorsExhausted(
+        _ connection: ConnectionID, at now: Instant, into actions: inout [PoolAction]
+    ) {
+        guard let index = index(of: connection), case .dialing(let dial) = slots[Int(index)].state else {
+            return
+        }
+        guard !idle.isEmpty, !dial.isSecondTry, dial.claimant == nil,
+            case let key = keys[Int(slots[Int(index)].key)], let origin = key.origin
+        else {
+            dialFailed(connection, .descriptorsExhausted, at: now, into: &actions)
+            return
+        }
+        closeAllIdle(.descriptorsExhausted, at: now, into: &actions)
+        _ = slots[Int(index)].handle(.retryDial, at: now, limits: limits)
+        actions.append(.dial(connection, to: origin, loop: key.loop))
+    }
+}

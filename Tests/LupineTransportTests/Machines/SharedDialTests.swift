@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+import Testing
+
+@testable import LupineTransport
+
+/// How many dials there are for exchanges that may all run on one connection.
+struct SharedDialTests {
+    let a = Origin(scheme: .http, host: "a.test", port: 80)
+    let b = Origin(scheme: .https, host: "b.test", port: 443)
+    let limits = PoolLimits(perHost: 6, total: 99)
+
+    @Test("[H-12.3] exchanges that may share a connection wait for the first dial")
+    func oneDialForAll() {
+        var model = PoolModel(limits, versions: .http2)
+        let exchanges = (0..<64).map { _ in model.submit(a) }
+        #expect(model.dialCount == 1)
+        model.connect(model.dialing[0], capacity: 100)
+        #expect(exchanges.allSatisfy { model.answers[$0] == .ran } && model.dialCount == 1)
+    }
+
+    @Test func whatEachOriginMaySpeakDecides() {
+        var model = PoolModel(limits, versions: [.http11, .http2])
+        for _ in 0..<3 {
+            model.submit(a)
+            model.submit(b)
+        }
+        #expect(model.open(a) == 3 && model.open(b) == 1)
+    }
+
+    @Test("[H-12.3] one exchange, and a client of HTTP/1.1, wait for no dial but their own")
+    func nobodyWaitsWithoutNeed() {
+        var model = PoolModel(limits, versions: .http2)
+        model.submit(a)
+        #expect(model.wake == nil, "no timer for one exchange")
+        var plain = PoolModel(limits)
+        for _ in 0..<64 { plain.submit(b) }
+        #expect(plain.dialCount == 6 && plain.wake == nil)
+    }
+
+    @Test("[H-12.3] after 300 ms each exchange has a dial of its own")
+    func theFirstDialIsWaitedForSoLong() {
+        var model = PoolModel(limits, versions: .http2)
+        model.submit(a)
+        model.advance(by: .milliseconds(100))
+        for _ in 0..<3 { model.submit(a) }
+        #expect(model.wake == .zero + .milliseconds(300))
+        model.advance(by: .milliseconds(199))
+        #expect(model.dialCount == 1)
+        model.advance(by: .milliseconds(1))
+        #expect(model.dialCount == 4)
+        model.submit(a)
+        #expect(model.dialCount == 5, "it is not waited for again")
+        model.connect(model.dialing[0], capacity: 100)
+        #expect(model.waiting.isEmpty)
+    }
+
+    @Test func whoComesLaterThanThatDialsAtOnce() {
+        var model = PoolModel(limits, versions: .http2)
+        model.submit(a)
+        model.advance(by: .milliseconds(300))
+        model.submit(a)
+        #expect(model.dialCount == 2 && model.wake == nil)
+    }
+
+    @Test("[H-12.3] where the first dial fails, each exchange that is left has one of its own")
+    func theFirstDialFails() {
+        var model = PoolModel(limits, versions: .http2)
+        let exchanges = (0..<64).map { _ in model.submit(a) }
+        model.failDial(model.dialing[0])
+        #expect(model.answers == [exchanges[0]: .failed(.dialFailed)])
+        #expect(model.dialing.count == 6)
+        while let dial = model.dialing.first { model.failDial(dial) }
+        #expect(model.answers.count == 64 && model.dialCount <= 13, "\(model.dialCount)")
+    }
+
+    @Test func aDialThatFailsBesideAnotherFailsThoseThatTheOtherHasNoRoomFor() {
+        var model = PoolModel(limits, versions: .http2)
+        for _ in 0..<150 { model.submit(a) }
+        #expect(model.dialing.count == 2)
+        model.failDial(model.dialing[1])
+        #expect(model.answers.count == 50 && model.waiting.count == 100)
+    }
+
+    @Test("[H-12.3] an origin that has spoken HTTP/1.1 is dialed for each exchange")
+    func theOriginSpeaksHTTP1() {
+        var model = PoolModel(limits, versions: .http2)
+        for _ in 0..<4 { model.submit(a) }
+        model.connect(model.dialing[0])
+        #expect(model.dialing.count == 3)
+        for dial in model.dialing { model.connect(dial) }
+        for _ in 0..<2 { model.submit(a) }
+        #expect(model.dialing.count == 2, "it is known now")
+    }
+
+    @Test func anOriginThatSpeaksHTTP2AgainIsSharedAgain() {
+        var model = PoolModel(limits, versions: .http2)
+        for _ in 0..<2 { model.submit(a) }
+        model.connect(model.dialing[0])
+        model.connect(model.dialing[0], capacity: 2)
+        for _ in 0..<6 { model.submit(a) }
+        #expect(model.dialing.count == 1)
+    }
+
+    @Test func asManyDialsAsTheWaitersNeed() {
+        var model = PoolModel(limits, versions: .http2)
+        model.submit(a)
+        let first = model.dialing[0]
+        model.connect(first, capacity: 100)
+        model.changeCapacity(of: first, to: 10)
+        for _ in 0..<9 { model.submit(a) }
+        #expect(model.waiting.isEmpty)
+        for _ in 0..<25 { model.submit(a) }
+        #expect(model.dialing.count == 3)
+        for dial in model.dialing { model.connect(dial, capacity: 100) }
+        #expect(model.waiting.isEmpty && model.dialCount == 4)
+        for _ in 0..<500 { model.submit(a) }
+        #expect(model.open(a) == 6)
+    }
+
+    @Test("[H-12.3] a dial that asks for somebody's word keeps nobody else waiting")
+    func aDialThatAsksIsWaitedForByOne() {
+        var model = PoolModel(limits, versions: .http2)
+        let exchanges = (0..<4).map { _ in model.submit(a) }
+        let dial = model.dialing[0]
+        model.claim(dial)
+        #expect(model.dialing.count == 4)
+        model.connect(dial, capacity: 1)
+        #expect(model.answers == [exchanges[0]: .ran])
+    }
+
+    @Test func aDialThatAskedAndMayBeSharedServesAll() {
+        var model = PoolModel(limits, versions: .http2)
+        let exchanges = (0..<4).map { _ in model.submit(a) }
+        let dial = model.dialing[0]
+        model.claim(dial)
+        model.connect(dial, capacity: 100)
+        #expect(exchanges.allSatisfy { model.answers[$0] == .ran })
+    }
+
+    /// The times that count while connecting count for all of them.
+    @Test func theSharedDialIsForEachThatItMayServe() {
+        var model = PoolModel(limits, versions: .http2)
+        for _ in 0..<4 { model.submit(a) }
+        #expect(model.waiting.keys.allSatisfy { model.machine.isDialed(for: $0) })
+    }
+
+    @Test func roomThatComesLateIsSharedToo() {
+        var model = PoolModel(PoolLimits(perHost: 2, total: 1), versions: .http2)
+        model.submit(b)
+        model.connect(model.dialing[0], capacity: 1)
+        for _ in 0..<4 { model.submit(a) }
+        model.advance(by: .milliseconds(500))
+        if let exchange = model.connections[model.busy[0]]?.exchanges.first {
+            model.finish(exchange, on: model.busy[0], .reusable(KeepAlive()))
+        }
+        #expect(model.open(a) == 1 && model.wake == model.now + .milliseconds(300))
+    }
+
+    @Test func aFirstDialThatIsSlowBesideNobodyCostsNoTimer() {
+        var model = PoolModel(limits, versions: .http2)
+        for _ in 0..<3 { model.submit(a) }
+        #expect(model.wake != nil)
+        for waiter in model.waiting.keys { model.cancel(waiter) }
+        model.advance(by: .milliseconds(300))
+        model.submit(a)
+        model.connect(model.dialing[0], capacity: 100)
+        #expect(model.dialCount == 1 && model.waiting.isEmpty)
+    }
+}
