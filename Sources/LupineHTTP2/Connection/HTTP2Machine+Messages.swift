@@ -67,7 +67,7 @@ extension HTTP2Machine {
     /// What is kept of a stream that either end opens.
     func entry(_ stream: StreamID, _ kind: MessageReader.Kind) -> StreamEntry {
         StreamEntry(
-            machine: StreamMachine(role, stream),
+            machine: HTTP2StreamMachine(role, stream),
             reader: MessageReader(
                 kind, allowsProtocol: exchange.own.enableConnectProtocol, interimLimit: limits.interimHeads),
             sendWindow: FlowWindow(exchange.peer.initialWindowSize),
@@ -99,7 +99,7 @@ extension HTTP2Machine {
     }
 
     /// The peer's side of a stream is over.
-    private mutating func ended(_ stream: StreamID, by frame: StreamMachine.Frame, trailers: Fields) {
+    private mutating func ended(_ stream: StreamID, by frame: HTTP2StreamMachine.Frame, trailers: Fields) {
         _ = streams.receive(frame, on: stream)
         tell(.end(stream, trailers: trailers))
         if streams.removeIfEnded(stream) { floods.earn(.streamEnded) }

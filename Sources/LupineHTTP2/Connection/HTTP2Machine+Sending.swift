@@ -93,7 +93,8 @@ extension HTTP2Machine {
         }
     }
 
-    private mutating func move(_ frame: StreamMachine.Frame, on stream: StreamID) throws(HTTP2SendError) {
+    private mutating func move(_ frame: HTTP2StreamMachine.Frame, on stream: StreamID) throws(HTTP2SendError)
+    {
         let verdict = streams.with(stream) { $0.machine.handle(.send(frame)) }
         guard verdict == .proceed else { throw .streamOver(stream) }
     }

@@ -9,7 +9,7 @@ struct ClosedStreams: Sendable {
     /// What is known of a stream that is over.
     enum Memory: Sendable {
         /// A machine in its last state.
-        case known(StreamMachine)
+        case known(HTTP2StreamMachine)
         /// Both ends have ended it, or it was reset so long ago that nobody remembers.
         case forgotten
         /// The peer has passed over its identifier: it was never opened.
@@ -17,7 +17,7 @@ struct ClosedStreams: Sendable {
     }
 
     private struct Entry: Sendable {
-        var machine: StreamMachine
+        var machine: HTTP2StreamMachine
         /// How many octets of DATA the peer may still have sent before it knew.
         var room: Int
         /// How many frames that carry little may have been on their way.
@@ -62,12 +62,12 @@ struct ClosedStreams: Sendable {
         if let entry = entries[stream] { return .known(entry.machine) }
         if skips.contains(where: { $0.contains(stream) }) { return .skipped }
         guard stream > highestForgotten else { return .forgotten }
-        return .known(StreamMachine(role, stream, closed: .ended))
+        return .known(HTTP2StreamMachine(role, stream, closed: .ended))
     }
 
     /// A stream was reset; the peer may have sent up to `room` octets of DATA before it knew. One that is remembered
     /// already keeps its room.
-    mutating func remember(_ stream: StreamID, _ machine: StreamMachine, room: Int) {
+    mutating func remember(_ stream: StreamID, _ machine: HTTP2StreamMachine, room: Int) {
         if entries[stream] != nil {
             entries[stream]?.machine = machine
             return

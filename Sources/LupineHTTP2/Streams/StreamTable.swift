@@ -2,7 +2,7 @@
 
 /// One stream that is open or half closed.
 struct StreamEntry: Sendable {
-    var machine: StreamMachine
+    var machine: HTTP2StreamMachine
     /// What the peer's message may go on with.
     var reader: MessageReader
     /// How much DATA this end may send.
@@ -34,7 +34,7 @@ struct StreamTable: Sendable {
         case idle
         case open
         /// It is over, and its machine says what may still come.
-        case closed(StreamMachine)
+        case closed(HTTP2StreamMachine)
         /// It is over, and nobody knows how it ended.
         case forgotten
         /// It was never opened, and cannot be any more.
@@ -89,7 +89,7 @@ struct StreamTable: Sendable {
     /// A stream is refused without having been open: what comes on it is late.
     mutating func refuse(_ stream: StreamID, room: Int) {
         use(stream)
-        closed.remember(stream, StreamMachine(role, stream, closed: .resetSent), room: room)
+        closed.remember(stream, HTTP2StreamMachine(role, stream, closed: .resetSent), room: room)
     }
 
     /// Lends an open stream; nil when there is none.
@@ -105,10 +105,12 @@ struct StreamTable: Sendable {
     }
 
     /// What a received frame means to its stream; moves the stream's machine.
-    mutating func receive(_ frame: StreamMachine.Frame, on stream: StreamID) -> StreamMachine.Verdict {
+    mutating func receive(_ frame: HTTP2StreamMachine.Frame, on stream: StreamID)
+        -> HTTP2StreamMachine.Verdict
+    {
         switch place(of: stream) {
         case .idle:
-            var machine = StreamMachine(role, stream)
+            var machine = HTTP2StreamMachine(role, stream)
             return machine.handle(.receive(frame))
         case .open:
             return with(stream) { $0.machine.handle(.receive(frame)) } ?? .ignore
@@ -138,7 +140,7 @@ struct StreamTable: Sendable {
     }
 
     /// An end resets a stream, which may be over already. Whether this end is to send RST_STREAM, when it is its own wish.
-    mutating func reset(_ stream: StreamID, by event: StreamMachine.Event) -> Bool {
+    mutating func reset(_ stream: StreamID, by event: HTTP2StreamMachine.Event) -> Bool {
         switch place(of: stream) {
         case .idle, .forgotten, .skipped:
             return false

@@ -25,6 +25,9 @@ package struct DialConfiguration: Sendable {
 
     /// What is spoken once the connection stands.
     package var versions = HTTPVersions.http11
+    /// What origins are offered in place of the application protocols of their TLS profile: for a pool that speaks less than
+    /// the others of its session.
+    package var offeredProtocols: [String]?
 
     /// What the origin says first, behind a proxy's answer, is kept for whoever reads (`DialedChannel.early`). With HTTP it
     /// would be an answer to nothing.

@@ -407,7 +407,8 @@ final class Dialer {
         else { return end(.failure(.shutDown)) }
         let peer = TLSHandshake.Peer(
             profile: profile, context: context, host: origin.host, port: origin.port, proxy: origin.proxy,
-            progress: progress, allowsHTTP2: configuration.versions.contains(.http2))
+            progress: progress, allowsHTTP2: configuration.versions.contains(.http2),
+            offering: configuration.offeredProtocols)
         let handshake = TLSHandshake(with: peer, over: wire, established.registration, on: loop) { result in
             self.secured(result)
         }

@@ -78,8 +78,6 @@ final class HTTP2Connection: Carrier {
     /// What ended it, for an exchange that comes too late.
     private var failure: TransportError?
 
-    enum Tag: Int { case deadline, continueWait, sendPace, receivePace }
-
     /// The most content that a connection keeps for consumers that pause, whatever the peer does: half of it is what the
     /// windows of all streams begin with, the other half is what some of them may grow by.
     static let connectionWindow = 32 * 1024 * 1024
@@ -196,7 +194,7 @@ final class HTTP2Connection: Carrier {
         isBeginning = true
         exchange.sink.begins(on: loop, over: route.evidence)
         isBeginning = false
-        guard isCarrying(stream), !stream.isTakenBack else { return }
+        guard isCarrying(stream), stream.takenBack == nil else { return }
         if holds, let timeout = exchange.options.continueTimeout {
             stream.continueTimer = schedule(.continueWait, of: stream, at: loop.now + timeout)
         } else if !isEmpty {
@@ -267,7 +265,7 @@ final class HTTP2Connection: Carrier {
     private func takeBack(_ stream: HTTP2Stream, _ error: TransportError) {
         guard isBeginning else { return fail(stream, error) }
         // In a turn of its own: another exchange begins in its place, and may be taken back as well.
-        stream.isTakenBack = true
+        stream.takenBack = error
         let bound = LoopBound((self, stream), on: loop)
         loop.executeOnLoop {
             let (connection, stream) = bound.value
@@ -320,7 +318,8 @@ final class HTTP2Connection: Carrier {
     ) {
         guard actions.exchange != .keep, isCarrying(stream) else { return }
         if case .failure = result { keepGathered(of: stream) }
-        let result = actions.exchange == .succeed ? result.flatMapError { _ in .success(Fields()) } : result
+        var result = actions.exchange == .succeed ? result.flatMapError { _ in .success(Fields()) } : result
+        if let error = stream.takenBack { result = .failure(error) }
         remove(stream)
         // Nothing is sent where both sides have ended.
         machine.reset(stream.id, .cancel)
@@ -335,6 +334,7 @@ final class HTTP2Connection: Carrier {
 
     /// The peer has not worked on the stream: its exchange is sent again, if that can be done.
     func sendAgain(_ stream: HTTP2Stream, _ error: TransportError) {
+        if let error = stream.takenBack { return fail(stream, error) }
         guard stream.machine.handle(.broken).exchange == .fail else {
             return perform(.init(exchange: .succeed), on: stream, .failure(error))
         }
@@ -440,6 +440,10 @@ final class HTTP2Connection: Carrier {
         shut(outliving: broken.count < streams.count)
         endings += 1
         for stream in broken where isCarrying(stream) {
+            if let error = stream.takenBack {
+                fail(stream, error)
+                continue
+            }
             keepGathered(of: stream)
             guard isCarrying(stream) else { continue }
             guard stream.machine.handle(.broken).exchange == .fail else {
@@ -516,40 +520,6 @@ final class HTTP2Connection: Carrier {
         .http2(host: route.host, port: route.port, failure)
     }
 
-    // MARK: time
-
-    /// Tells the deadlines of a stream, and sees to it that a timer ends no later than the next of them.
-    func note(_ event: TransferDeadlines.Event, of stream: HTTP2Stream) {
-        stream.deadlines.handle(event, at: loop.now)
-        let next = stream.deadlines.next?.instant ?? .distantFuture
-        guard next < stream.deadlineTimer?.at ?? .distantFuture else { return }
-        if let timer = stream.deadlineTimer { loop.cancel(timer.token) }
-        stream.deadlineTimer = (schedule(.deadline, of: stream, at: next), next)
-    }
-
-    func schedule(_ tag: Tag, of stream: HTTP2Stream, at instant: Instant) -> EventLoop.TimerToken {
-        loop.schedule(at: instant, self, tag: Int(stream.id.rawValue) << 2 | tag.rawValue)
-    }
-
-    private func deadlineCame(_ stream: HTTP2Stream) {
-        stream.deadlineTimer = nil
-        guard let timeout = stream.deadlines.expired(at: loop.now) else {
-            guard let next = stream.deadlines.next?.instant else { return }
-            stream.deadlineTimer = (schedule(.deadline, of: stream, at: next), next)
-            return
-        }
-        // Where nothing at all has come since the request went out, the peer may be gone without a word: no other request is to
-        // find that out.
-        if let began = stream.metrics.requestStart, lastReceived.map({ $0 <= began }) ?? true {
-            pool.drains(id)
-        }
-        fail(
-            stream,
-            TransportError(
-                host: route.host, port: route.port, timeout, after: stream.exchange.options.timeouts[timeout])
-        )
-    }
-
     /// Writes at the end of this turn, when all that it brings is there to be written.
     func writeSoon() {
         guard !isTurnEndDue else { return }
@@ -565,27 +535,6 @@ extension HTTP2Connection: TurnEndListener {
         swap(&leaving, &leavers)
         for stream in leaving { perform(stream.machine.handle(.turnEnded), on: stream, .success(Fields())) }
         write()
-    }
-}
-
-extension HTTP2Connection: TimerTarget {
-    func timerEnded(tag: Int, reason: TimerReason) {
-        guard let stream = streams[StreamID(UInt32(truncatingIfNeeded: tag >> 2))], reason == .due else {
-            return
-        }
-        switch Tag(rawValue: tag & 3) {
-        case .deadline: deadlineCame(stream)
-        case .continueWait:
-            stream.continueTimer = nil
-            release(stream)
-        case .sendPace:
-            stream.sendPaceTimer = nil
-            enqueue(stream)
-        case .receivePace:
-            stream.receivePaceTimer = nil
-            passOnHeld(of: stream)
-        case nil: break
-        }
     }
 }
 

@@ -29,8 +29,8 @@ final class HTTP2Stream {
     var requestBegan = false
     /// The end of our half has been put behind everything else.
     var isEndWritten = false
-    /// Its owner has taken it back while it began; it ends in the next turn.
-    var isTakenBack = false
+    /// With what its owner has taken it back while it began: it ends so in the next turn.
+    var takenBack: TransportError?
     /// The answer has come first: what is left of the content is not sent.
     var isAnswered = false
 
@@ -85,7 +85,7 @@ final class HTTP2Stream {
     /// Whether content may go out now.
     var isSending: Bool {
         guard case .exchanging(.sending, _) = machine.state else { return false }
-        return !isSuspended && !isTakenBack && !isAnswered && !isEndWritten
+        return !isSuspended && takenBack == nil && !isAnswered && !isEndWritten
     }
 
     /// Whether the whole response is here, and only its consumer is waited for.

@@ -18,10 +18,12 @@ final class TLSHandshake: LoopChannel {
         let progress: DialProgress
         /// Whether HTTP/2 is spoken there, if the peer chooses it.
         let allowsHTTP2: Bool
+        /// What is offered in place of the profile's application protocols, if anything is.
+        let offeredProtocols: [String]?
 
         init(
             profile: TLSProfile, context: TLSClientContext, host: String, port: UInt16, proxy: ProxyServer?,
-            progress: DialProgress, allowsHTTP2: Bool = false
+            progress: DialProgress, allowsHTTP2: Bool = false, offering protocols: [String]? = nil
         ) {
             self.profile = profile
             self.context = context
@@ -30,15 +32,7 @@ final class TLSHandshake: LoopChannel {
             self.proxy = proxy
             self.progress = progress
             self.allowsHTTP2 = allowsHTTP2
-        }
-
-        /// What is offered in place of the profile's protocols where it has HTTP/2 and nobody speaks that here, as for web
-        /// sockets; nil for what the profile says.
-        var offeredProtocols: [String]? {
-            let configured = profile.configuration.applicationProtocols
-            guard !allowsHTTP2, configured.contains("h2") else { return nil }
-            let others = configured.filter { $0 != "h2" }
-            return others.isEmpty ? ["http/1.1"] : others
+            offeredProtocols = protocols
         }
     }
 

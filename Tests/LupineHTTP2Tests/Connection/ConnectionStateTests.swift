@@ -154,10 +154,10 @@ import Testing
             case .skipped: "skipped"
             }
         }
-        let reset = { (stream: UInt32) in StreamMachine(.client, StreamID(stream), closed: .resetSent) }
+        let reset = { (stream: UInt32) in HTTP2StreamMachine(.client, StreamID(stream), closed: .resetSent) }
         for stream in [1, 3] as [UInt32] { closed.remember(StreamID(stream), reset(stream), room: 10) }
-        #expect(remembered(1) == "closed(LupineHTTP2.StreamMachine.Closure.resetSent)")
-        #expect(remembered(5) == "closed(LupineHTTP2.StreamMachine.Closure.ended)")
+        #expect(remembered(1) == "closed(LupineHTTP2.HTTP2StreamMachine.Closure.resetSent)")
+        #expect(remembered(5) == "closed(LupineHTTP2.HTTP2StreamMachine.Closure.ended)")
         closed.remember(StreamID(7), reset(7), room: 10)
         #expect(closed.count == 2)
         #expect(remembered(1) == "forgotten")

@@ -4,7 +4,7 @@
 ///
 /// Pure: it says whether a frame may be sent or taken, and moves. It answers every event in every state. What the frames
 /// of a message may be, and in which order, is `MessageReader`'s to say.
-package struct StreamMachine: Hashable, Sendable {
+package struct HTTP2StreamMachine: Hashable, Sendable {
     /// Where the stream stands, as this end sees it.
     package enum State: Hashable, Sendable {
         /// Nothing has been sent or received. → reservedLocal, reservedRemote, open, halfClosedLocal, halfClosedRemote

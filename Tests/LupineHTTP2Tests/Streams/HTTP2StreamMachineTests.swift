@@ -4,8 +4,8 @@ import LupineHTTP2
 import Testing
 
 /// RFC 9113 §5.1 as a table: every event in every state, for both roles.
-@Suite struct StreamMachineTests {
-    typealias Machine = StreamMachine
+@Suite struct HTTP2StreamMachineTests {
+    typealias Machine = HTTP2StreamMachine
 
     /// The states, by the names of the table's columns, each with a way to it for a client's and for a server's machine.
     ///
@@ -74,7 +74,7 @@ import Testing
         let column: Int
         let row: String
         let code: String
-        var testDescription: String { "\(role) \(StreamMachineTests.ways[column].name): \(row)" }
+        var testDescription: String { "\(role) \(HTTP2StreamMachineTests.ways[column].name): \(row)" }
     }
 
     static let cells: [Cell] = {
