@@ -10,6 +10,8 @@ struct NginxServer: ServerRecipe {
     var site: [(name: String, text: String)] = []
     /// Whether it speaks TLS, with the fixtures' good certificate.
     var isSecure = false
+    /// Whether it speaks HTTP/2: with TLS where a client chooses it, without TLS nothing else.
+    var speaksHTTP2 = false
 
     let programs = ["nginx"]
 
@@ -30,7 +32,7 @@ struct NginxServer: ServerRecipe {
                 uwsgi_temp_path uwsgi;
                 scgi_temp_path scgi;
                 server {
-                    listen 127.0.0.1:\(place.port)\(isSecure ? " ssl" : "");
+                    listen 127.0.0.1:\(place.port)\(isSecure ? " ssl" : "")\(speaksHTTP2 ? " http2" : "");
                     \(isSecure ? certificate : "")
                     root \(place.folder);
                     \(locations)

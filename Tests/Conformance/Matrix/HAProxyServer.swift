@@ -5,6 +5,8 @@
 struct HAProxyServer: ServerRecipe {
     /// The origin's port on 127.0.0.1.
     let origin: UInt16
+    /// Whether its clients speak HTTP/2 with it, and nothing else.
+    var speaksHTTP2 = false
 
     let programs = ["haproxy"]
 
@@ -20,7 +22,7 @@ struct HAProxyServer: ServerRecipe {
                 timeout server 60s
                 option forwardfor
             frontend in
-                bind 127.0.0.1:\(place.port)
+                bind 127.0.0.1:\(place.port)\(speaksHTTP2 ? " proto h2" : "")
                 default_backend origin
             backend origin
                 server only 127.0.0.1:\(origin)

@@ -6,6 +6,7 @@ import LupineLoading
 import LupineOrigin
 import LupineTLS
 import LupineTestKit
+import LupineTransport
 import Testing
 
 /// One column of the matrix: a server, or a proxy with an origin behind it.
@@ -24,6 +25,8 @@ struct MatrixServer: Sendable, CustomTestStringConvertible {
     /// How URLs begin when the session goes through it; nil when it is asked itself.
     var proxyScheme: String?
     var isSecure = false
+    /// What sessions speak with it.
+    var versions: HTTPVersions = .http11
 
     private static let dynamic: Set<Offer> = [
         .keepsAlive, .chunks, .echo, .basic, .cookies, .redirects, .manyFields,
@@ -40,8 +43,18 @@ struct MatrixServer: Sendable, CustomTestStringConvertible {
             testDescription: "nginx, TLS", offers: nginxOffers, recipe: { nginx($0, isSecure: true) },
             isSecure: true),
         MatrixServer(
+            testDescription: "nginx, HTTP/2", offers: nginxOffers,
+            recipe: { nginx($0, isSecure: false, speaksHTTP2: true) }, versions: .http2),
+        MatrixServer(
+            testDescription: "nginx, TLS, HTTP/2", offers: nginxOffers,
+            recipe: { nginx($0, isSecure: true, speaksHTTP2: true) }, isSecure: true,
+            versions: [.http11, .http2]),
+        MatrixServer(
             testDescription: "haproxy", offers: dynamic.union([.ranges]),
             recipe: { HAProxyServer(origin: $0) }),
+        MatrixServer(
+            testDescription: "haproxy, HTTP/2", offers: dynamic.union([.ranges]),
+            recipe: { HAProxyServer(origin: $0, speaksHTTP2: true) }, versions: .http2),
         MatrixServer(
             testDescription: "squid", offers: dynamic.union([.ranges]), recipe: { _ in SquidServer() },
             proxyScheme: "http://"),
@@ -66,7 +79,9 @@ struct MatrixServer: Sendable, CustomTestStringConvertible {
             testDescription: "waitress", offers: dynamic, recipe: { _ in PythonApplication(kind: .wsgi) }),
     ]
 
-    private static func nginx(_ origin: UInt16, isSecure: Bool) -> NginxServer {
+    private static func nginx(
+        _ origin: UInt16, isSecure: Bool, speaksHTTP2: Bool = false
+    ) -> NginxServer {
         let locations = """
             default_type text/plain;
             gzip_types text/plain; gzip_min_length 1; brotli_types text/plain; brotli_min_length 1;
@@ -94,7 +109,7 @@ struct MatrixServer: Sendable, CustomTestStringConvertible {
             site: [
                 ("page", MatrixContent.page), ("large", MatrixContent.large), ("empty", ""), ("in", "in"),
                 ("users", "user:{PLAIN}pass\n"),
-            ], isSecure: isSecure)
+            ], isSecure: isSecure, speaksHTTP2: speaksHTTP2)
     }
 
     /// Runs `body` with the server.
@@ -143,6 +158,7 @@ struct MatrixStage {
         configuration.connectionProxyDictionary = [:]
         configuration.timeoutIntervalForRequest = 60
         configuration.urlCache = nil
+        configuration.lupine.httpVersions = server.versions
         if let scheme = server.proxyScheme {
             let proxy = "\(scheme)127.0.0.1:\(process.place.port)"
             configuration.lupine.proxies = ["http_proxy": proxy, "all_proxy": proxy]

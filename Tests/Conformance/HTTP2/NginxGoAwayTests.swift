@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Lupine
+import LupineLoading
+import LupineOrigin
+import LupineTransport
+import Testing
+
+/// nginx that sends its HTTP/2 clients away again and again (GOAWAY), in the middle of many requests.
+@Suite struct NginxGoAwayTests {
+    @Test("no request is lost, and none is made twice", .timeLimit(.minutes(5)))
+    func nothingLostNothingTwice() async throws {
+        let origin = try LupineOrigin.Origin.start()
+        let served = Lock<[String: Int]>([:])
+        origin.route("POST", "/once/{name}") { request throws(Refusal) in
+            served.withLock { $0[request.parameters[0], default: 0] += 1 }
+            return OriginResponse(body: .bytes(Array(request.parameters[0].utf8)))
+        }
+        let locations = """
+            keepalive_requests 7;
+            location / {
+                proxy_pass http://127.0.0.1:\(origin.port);
+                proxy_http_version 1.1;
+                proxy_set_header Connection "";
+            }
+            """
+        let recipe = NginxServer(locations: locations, speaksHTTP2: true)
+        let result: Result<Void, any Error>
+        do {
+            try await ServerProcess.with(recipe) { nginx in
+                let configuration = URLSessionConfiguration.ephemeral
+                configuration.connectionProxyDictionary = [:]
+                configuration.timeoutIntervalForRequest = 240
+                configuration.urlCache = nil
+                configuration.lupine.httpVersions = .http2
+                let session = URLSession(configuration: configuration)
+                try await withThrowingTaskGroup(of: (Int, Data, Int).self) { group in
+                    for number in 0..<300 {
+                        group.addTask {
+                            var request = URLRequest(
+                                url: try #require(URL(string: "\(nginx.url)/once/\(number)")))
+                            request.httpMethod = "POST"
+                            let (data, response) = try await session.upload(
+                                for: request, from: Data("content".utf8))
+                            return (number, data, (response as? HTTPURLResponse)?.statusCode ?? 0)
+                        }
+                    }
+                    for try await (number, data, status) in group {
+                        #expect(status == 200)
+                        #expect(String(decoding: data, as: UTF8.self) == "\(number)")
+                    }
+                }
+                session.invalidateAndCancel()
+            }
+            result = .success(())
+        } catch { result = .failure(error) }
+        await origin.shutdown()
+        try result.get()
+        #expect(served.withLock { $0.count } == 300)
+        #expect(served.withLock { $0.values.allSatisfy { $0 == 1 } })
+    }
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+
+import Lupine
+import LupineLoading
+import Testing
+
+/// What `HTTP2.md` shows, run against an origin.
+@Suite(.timeLimit(.minutes(3))) struct HTTP2Snippets {
+    @Test func versions() async throws {
+        try await API.serve { api in
+            let configuration = URLSessionConfiguration.af.default
+            configuration.lupine.httpVersions = [.http11, .http2]
+            let session = Session(configuration: configuration)
+            let response = await session.request("\(api)/get").serializingData().response
+            let spoken = response.metrics?.transactionMetrics.last?.networkProtocolName
+            let version = response.response?.lupine.version
+            #expect(spoken == "http/1.1" && version == "HTTP/1.1")
+        }
+    }
+}
