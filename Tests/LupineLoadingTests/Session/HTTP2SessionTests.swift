@@ -36,7 +36,7 @@ struct HTTP2SessionTests {
         let session = URLSession(configuration: configuration)
         let result: Result<Void, any Error>
         do {
-            result = .success(try await body(session, origin, "origin.test:\(origin.port)"))
+            result = .success(try await body(session, origin, "good.test:\(origin.port)"))
         } catch { result = .failure(error) }
         session.invalidateAndCancel()
         await origin.shutdown()
@@ -112,7 +112,7 @@ struct HTTP2SessionTests {
             _ = try await session.data(
                 from: try #require(URL(string: "https://\(host)/get")), delegate: noting)
             #expect(noting.metrics?.transactionMetrics.first?.networkProtocolName == "h2")
-            let socket = session.webSocketTask(with: try #require(URL(string: "wss://\(host)/ws/echo")))
+            let socket = session.webSocketTask(with: try #require(URL(string: "wss://\(host)/websocket")))
             socket.resume()
             try await socket.send(.string("hello"))
             guard case .string("hello") = try await socket.receive() else {
