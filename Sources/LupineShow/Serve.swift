@@ -16,11 +16,14 @@ public enum Serve {
         }
         var configuration = OriginConfiguration()
         configuration.ownLoops = 2
+        configuration.http2 = HTTP2Behaviour()
         var authority: String?
         do {
             if options.usesTLS {
                 let identity = try ThrowawayIdentity.make()
-                configuration.tls = TLSServerConfiguration(identities: [TLSServerIdentity(identity)])
+                var tls = TLSServerConfiguration(identities: [TLSServerIdentity(identity)])
+                tls.applicationProtocols = ["h2", "http/1.1"]
+                configuration.tls = tls
                 authority = try write(identity.certificate)
             }
             let origin = try Origin.start(

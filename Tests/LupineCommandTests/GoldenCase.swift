@@ -79,7 +79,7 @@ struct GoldenCase: CustomTestStringConvertible, Sendable {
         echo("-b a=b @/cookies", "\"a\": \"b\""),
         echo("-L @/redirect/2", "\"url\""), echo("--max-redirs 2 -L @/redirect/2", "\"url\""),
         echo("--no-downgrade -L @/redirect/2", "\"url\""),
-        echo("--http1.1 @/anything", "\"method\""),
+        echo("--http1.1 @/anything", "\"method\""), echo("--http2 @/anything", "\"method\""),
         echo("--interface 127.0.0.1 @/anything", "\"method\""),
         echo("--limit-rate 1G @/anything", "\"method\""),
         echo("--connect-timeout 300 -m 500 @/anything", "\"method\""),
@@ -235,6 +235,8 @@ struct GoldenCase: CustomTestStringConvertible, Sendable {
         GoldenCase("@/status/302", code: .success),
         GoldenCase(
             "-w %{http_code}:%{size_download}:%{num_redirects}\\n -o /dev/null -s @/robots.txt", "200:30:0\n"),
+        GoldenCase("-w %{http_version} -o /dev/null -s @/robots.txt", "1.1"),
+        GoldenCase("-w %{http_version} -o /dev/null -s data:text/plain,hello", "0"),
         GoldenCase(
             "-w %header{content-type}|%%|%{unknown}|%{method} -o /dev/null -s @/robots.txt",
             "text/plain|%||GET"),
@@ -317,6 +319,9 @@ struct GoldenCase: CustomTestStringConvertible, Sendable {
         GoldenCase(
             "--to-curl --show-secrets -u me:pw h.test/x",
             "curl -H 'User-Agent: lupine/0.9.0' -u me:pw --compressed http://h.test/x\n"),
+        GoldenCase(
+            "--to-curl --http2-prior-knowledge h.test/x",
+            "curl -H 'User-Agent: lupine/0.9.0' --http2-prior-knowledge --compressed http://h.test/x\n"),
         GoldenCase("--version", "lupine 0.9.0\n"), GoldenCase("-V", "lupine 0.9.0\n"),
         GoldenCase("--help", "lupine [METHOD] URL [ITEM...]\n", part: true),
         GoldenCase("-h", "lupine help ITEM", part: true),
@@ -333,7 +338,8 @@ struct GoldenCase: CustomTestStringConvertible, Sendable {
         GoldenCase(
             "-k --certs https://localhost:@/robots.txt", "User-agent", part: true, errors: "--pin PIN"),
         GoldenCase(
-            "-k --tlsv1.3 -v https://localhost:@/robots.txt", "User-agent", part: true, errors: "TLS 1.3"),
+            "-k --tlsv1.3 -v https://localhost:@/robots.txt", "User-agent", part: true,
+            errors: ", TLS 1.3, HTTP/1.1, sent "),
         GoldenCase("-k --tlsv1.2 https://localhost:@/robots.txt", "User-agent", part: true),
         GoldenCase(
             "-k -E client.pem --key client.key https://localhost:@/robots.txt", "User-agent", part: true),

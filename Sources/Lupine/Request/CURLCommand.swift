@@ -19,6 +19,19 @@ struct CURLCommand {
         parts.append("-X \(ShellWord.bare(method))")
     }
 
+    /// What makes curl speak the version of HTTP that the session speaks; nothing for HTTP/1.1.
+    ///
+    /// With `--http2` curl would ask an http origin to upgrade, which no session does.
+    mutating func addVersion(of options: URLSessionConfiguration.LupineOptions, for url: URL) {
+        let scheme = url.scheme?.lowercased()
+        guard options.mayBeHTTP2, scheme == "https" || scheme == "http" else { return }
+        if options.isHTTP2Alone {
+            parts.append("--http2-prior-knowledge")
+        } else if scheme == "https" {
+            parts.append("--http2")
+        }
+    }
+
     mutating func add(user: String, password: String) {
         parts.append("-u " + ShellWord.bare("\(user):\(showsPasswords ? password : Self.hidden)"))
     }

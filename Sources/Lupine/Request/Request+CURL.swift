@@ -24,6 +24,7 @@ extension Request {
 
         var command = CURLCommand(method: method, showsPasswords: showingPasswords)
         let configuration = delegate?.sessionConfiguration
+        if let configuration { command.addVersion(of: configuration.lupine, for: url) }
         if let storage = configuration?.urlCredentialStorage {
             let space = URLProtectionSpace(
                 host: host, port: url.port ?? 0, protocol: url.scheme, realm: host,

@@ -22,8 +22,9 @@ struct ForeignOption: Sendable {
 
     private static let versions = [
         ForeignOption(
-            ["http2", "http2-prior-knowledge", "http3", "http3-only"],
-            "the command speaks HTTP/1.1, which such servers speak too; leave the option away"),
+            ["http3", "http3-only"],
+            "the command speaks HTTP/1.1, which such servers speak too; leave the option away, or use --http2"
+        ),
         ForeignOption(
             ["0", "http1.0", "http0.9"],
             "requests are HTTP/1.1, and answers of HTTP/1.0 are read; leave the option away"),

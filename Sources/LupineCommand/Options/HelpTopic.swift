@@ -81,8 +81,9 @@ struct HelpTopic: Sendable {
             redirects, codings, ranges, cookies, credentials, uploads, events, a web
             socket, flowers. It prints what there is. The port is 8080, or any with
             --port 0. With --tls it makes a certificate for this run and says where it
-            lies, for --cacert. Ctrl-C ends it. It has no access control: leave it on
-            loopback.
+            lies, for --cacert. It speaks HTTP/1.1, and HTTP/2 with clients that choose
+            it (--http2) or, without --tls, begin in it (--http2-prior-knowledge). Ctrl-C
+            ends it. It has no access control: leave it on loopback.
             """)
 
     private static let demo = HelpTopic(

@@ -23,8 +23,7 @@ extension Invocation {
             session = try Self.named(option, value)
             sessionIsKept = false
         case .location, .maximumRedirects, .noDowngrade, .proxy, .noProxy, .resolve, .unixSocket, .interface,
-            .http11,
-            .connectTimeout, .maximumTime, .retry, .limitRate:
+            .http11, .http2, .priorKnowledge, .connectTimeout, .maximumTime, .retry, .limitRate:
             try takeNetwork(option, value)
         case .proxyUser, .socks, .connectTo, .ipv4, .ipv6, .protocols, .redirectProtocols, .parallel:
             try takeWay(option, value)
@@ -123,6 +122,9 @@ extension Invocation {
         case .resolve: overrides.append(try Override(value))
         case .unixSocket: unixSocket = try Self.named(option, value)
         case .interface: interface = try Self.named(option, value)
+        case .http11: versions = .http11
+        case .http2: versions = .both
+        case .priorKnowledge: versions = .http2
         case .connectTimeout: connectTimeout = try Self.seconds(option, value)
         case .maximumTime: maximumTime = try Self.seconds(option, value)
         case .retry:

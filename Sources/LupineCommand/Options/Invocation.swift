@@ -49,6 +49,8 @@ struct Invocation: Hashable, Sendable {
     enum AuthType: String, Hashable, Sendable { case basic, digest, bearer, any }
     /// The family of addresses that connections use.
     enum Family: Hashable, Sendable { case ipv4, ipv6 }
+    /// The versions of HTTP that requests are sent in.
+    enum Versions: Hashable, Sendable { case http11, both, http2 }
     /// An address in place of a look-up.
     struct Override: Hashable, Sendable {
         var host: String
@@ -113,6 +115,7 @@ struct Invocation: Hashable, Sendable {
     var overrides: [Override] = []
     var unixSocket: String?
     var interface: String?
+    var versions = Versions.http11
     var connectTimeout: Double?
     var maximumTime: Double?
     var retries = 0

@@ -13,6 +13,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case authType, basic, anyAuth, bearer, netrcFile, netrcOptional, ignoreNetrc, sessionReadOnly
     // How it gets there.
     case location, maximumRedirects, noDowngrade, proxy, noProxy, resolve, unixSocket, interface, http11
+    case http2, priorKnowledge
     case connectTimeout, maximumTime, retry, limitRate
     case proxyUser, socks, connectTo, ipv4, ipv6, maximumFileSize, retryAllErrors, retryRefused, retryDelay
     case retryMaximumTime, protocols, redirectProtocols, parallel

@@ -180,7 +180,18 @@ enum OptionTable {
             "those that redirects may lead to"),
         Option(
             .parallel, "Z", ["parallel"], .none, .network, "several at once, as always where they are saved"),
-        Option(.http11, nil, ["http1.1"], .none, .network, "speak HTTP/1.1, as always"),
+        Option(
+            .http11, nil, ["http1.1"], .none, .network, "speak HTTP/1.1 alone (the default)",
+            "Of this one, --http2 and --http2-prior-knowledge the last one holds."),
+        Option(
+            .http2, nil, ["http2"], .none, .network, "speak HTTP/2 with https servers that choose it",
+            "They choose in the TLS handshake (ALPN). With all others it is HTTP/1.1, and so it is with http servers, which are not asked to upgrade. A web socket goes over HTTP/1.1."
+        ),
+        Option(
+            .priorKnowledge, nil, ["http2-prior-knowledge"], .none, .network,
+            "speak HTTP/2 alone, with http servers too",
+            "An http server has to speak it from the first byte on, and an https server that does not choose it is refused. An http URL goes through a proxy by a tunnel. A web socket goes over HTTP/1.1."
+        ),
         Option(
             .connectTimeout, nil, ["connect-timeout"], .value("SECONDS"), .network,
             "how long connecting may take"),
@@ -270,7 +281,7 @@ enum OptionTable {
         Option(.unsorted, nil, ["unsorted"], .none, .output, "fields and members in their order, as always"),
         Option(
             .writeOut, "w", ["write-out"], .value("FORMAT"), .output, "print this at the end",
-            "Known are %{http_code} or %{response_code}, %{url_effective}, %{content_type}, %{size_download}, %{size_upload}, %{num_redirects}, %{redirect_url}, %{num_connects}, %{remote_ip}, %{remote_port}, %{local_ip}, %{local_port}, %{method}, %{scheme}, %{filename_effective}, %{exitcode}, %{errormsg}, %header{NAME}, %{time_namelookup}, %{time_connect}, %{time_appconnect}, %{time_pretransfer}, %{time_starttransfer}, %{time_total}, %{speed_download}; and \\n, \\t, \\r."
+            "Known are %{http_code} or %{response_code}, %{http_version}, %{url_effective}, %{content_type}, %{size_download}, %{size_upload}, %{num_redirects}, %{redirect_url}, %{num_connects}, %{remote_ip}, %{remote_port}, %{local_ip}, %{local_port}, %{method}, %{scheme}, %{filename_effective}, %{exitcode}, %{errormsg}, %header{NAME}, %{time_namelookup}, %{time_connect}, %{time_appconnect}, %{time_pretransfer}, %{time_starttransfer}, %{time_total}, %{speed_download}; and \\n, \\t, \\r."
         ),
         Option(
             .dumpHeader, "D", ["dump-header"], .file("FILE"), .output, "write the response's head to a file"),

@@ -30,22 +30,37 @@ struct HeadText: Sendable {
     }
 
     private func statusLine(_ version: String, _ code: Int, _ reason: String) -> TerminalText {
-        let status = "\(code)" + (reason.isEmpty ? "" : " \(reason)")
+        // HTTP/2 has no reason phrase (RFC 9113 §8.3.2): what is here would be the library's own.
+        let status = "\(code)" + (reason.isEmpty || version == "HTTP/2" ? "" : " \(reason)")
         return "\(style.paint(version, .faint)) \(style.paint(status, Style.ink(status: code)))"
     }
 
-    /// The head of a request, as its octets go out.
+    /// The head of a request, as its octets go out. One of HTTP/2 is a list of fields: its method and path make a request line,
+    /// and the other pseudo-fields stay where they are.
     func request(_ head: [UInt8]) -> TerminalText {
-        let lines = head.split(separator: UInt8(ascii: "\n")).map { $0.last == 0x0D ? $0.dropLast() : $0 }
-        let words = (lines.first ?? head[head.endIndex...]).split(separator: UInt8(ascii: " ")).map(Self.text)
-        let fields = lines.dropFirst().filter { !$0.isEmpty }.map { line in
-            let name = line.prefix { $0 != UInt8(ascii: ":") }
-            let value = line[name.endIndex...].dropFirst().drop { $0 == UInt8(ascii: " ") }
-            return (name: Self.text(name), value: Self.text(value))
+        var lines = head.split(separator: UInt8(ascii: "\n")).map { $0.last == 0x0D ? $0.dropLast() : $0 }
+            .filter { !$0.isEmpty }
+        let isList = head.first == UInt8(ascii: ":")
+        var words = isList ? [] : lines.isEmpty ? [] : Self.words(lines.removeFirst())
+        var fields = lines.map(Self.field)
+        if isList {
+            let start = [":method", ":path"].map { name in fields.first { $0.name == name }?.value ?? "" }
+            fields.removeAll { [":method", ":path"].contains($0.name) }
+            words = start + ["HTTP/2"]
         }
         let method = style.paint(words.first ?? "", .strong)
         let version = style.paint(words.last ?? "", .faint)
         return self.lines("\(method) \(words.dropFirst().first ?? "") \(version)", fields)
+    }
+
+    private static func words(_ line: ArraySlice<UInt8>) -> [String] {
+        line.split(separator: UInt8(ascii: " ")).map(text)
+    }
+
+    /// The name of a pseudo-field begins with a colon.
+    private static func field(_ line: ArraySlice<UInt8>) -> (name: String, value: String) {
+        let end = line.dropFirst().firstIndex(of: UInt8(ascii: ":")) ?? line.endIndex
+        return (text(line[..<end]), text(line[end...].dropFirst().drop { $0 == UInt8(ascii: " ") }))
     }
 
     private static func text(_ octets: some Collection<UInt8>) -> String {

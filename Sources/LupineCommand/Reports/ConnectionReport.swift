@@ -13,6 +13,9 @@ enum ConnectionReport {
             words.append(transaction.isReusedConnection ? "connection used again" : "new connection")
             if transaction.isProxyConnection { words.append("through a proxy") }
             if let version = transaction.negotiatedTLSProtocolVersion { words.append(name(version)) }
+            if let name = transaction.networkProtocolName {
+                words.append(name == "h2" ? "HTTP/2" : name.uppercased())
+            }
             words.append(
                 "sent \(transaction.countOfRequestHeaderBytesSent + transaction.countOfRequestBodyBytesSent) bytes"
             )

@@ -45,6 +45,7 @@ struct CurlLine: Sendable {
             // curl takes what begins so for the name of a file.
             words += pairs.utf8.first == UInt8(ascii: "@") ? ["-H", "Cookie: \(pairs)"] : ["-b", pairs]
         }
+        words += Self.versions(invocation, plan.url)
         words += Self.network(invocation, surroundings)
         if invocation.refusesDowngrade, plan.url.scheme == "https" { words += ["--proto-redir", "=https"] }
         var note = ""
@@ -66,6 +67,16 @@ struct CurlLine: Sendable {
         if address.utf8.contains(where: { "[]{}".utf8.contains($0) }) { words.append("-g") }
         words.append(address)
         text = words.map(Self.quoted).joined(separator: " ") + note
+    }
+
+    /// With `--http2` curl would ask an http server to upgrade, which this command does not; behind a redirect to https it
+    /// offers HTTP/2 without the option.
+    private static func versions(_ invocation: Invocation, _ url: URL) -> [String] {
+        switch (invocation.versions, url.scheme?.lowercased()) {
+        case (.both, "https"): ["--http2"]
+        case (.http2, "https"), (.http2, "http"): ["--http2-prior-knowledge"]
+        default: []
+        }
     }
 
     private static func network(_ invocation: Invocation, _ surroundings: Surroundings) -> [String] {

@@ -57,7 +57,8 @@ struct WriteOut: Sendable {
         case "http_code", "response_code":
             let code = "\(report.response?.statusCode ?? 0)"
             return String(repeating: "0", count: max(0, 3 - code.count)) + code
-        case "http_version": return report.response == nil ? "0" : "1.1"
+        case "http_version":
+            return report.response.map { String($0.lupine.version.drop { $0 != "/" }.dropFirst()) } ?? "0"
         case "url": return report.plan.typed
         case "url_effective": return (report.response?.url ?? report.plan.url).absoluteString
         case "content_type": return report.response?.value(forHTTPHeaderField: "Content-Type") ?? ""

@@ -83,6 +83,11 @@ enum Complaint {
         invocation.savesHead || invocation.range != nil ? "" : "\(link)-C - goes on with a download"
     }
 
+    /// What a line that insists on HTTP/2 may leave away.
+    private static func withHTTP11(_ invocation: Invocation) -> String {
+        invocation.versions == .http2 ? " Without --http2-prior-knowledge it is spoken to in HTTP/1.1." : ""
+    }
+
     private static func verdict(of error: TransportError, _ invocation: Invocation) -> (ExitCode, String)? {
         switch error {
         case .url, .unsupported: (.malformedURL, "")
@@ -99,16 +104,29 @@ enum Complaint {
         case .tunnel, .socks, .proxy, .proxyResolution:
             (.proxy, adviceOfProxy)
         case .proxyUnreachable: (.connect, adviceOfProxy)
+        case .tls(_, _, .protocolNotOffered), .tls(_, _, .alert(.noApplicationProtocol)):
+            (
+                .tls,
+                invocation.versions == .http2 ? "--http2 takes HTTP/1.1 where the server has no HTTP/2." : ""
+            )
         case .tls(_, _, let error): verdict(of: error)
         case .connectionLost: (.lost, "Try again; --retry N does that\(goingOn(", and ", invocation)).")
         case .http(_, _, .truncated):
             (.lost, "The content is not complete. Try again\(goingOn("; ", invocation)).")
         case .http(_, _, .limitExceeded): (.tooLarge, "")
-        case .http: (.notHTTP, "Check the port and the scheme: what answers there does not speak HTTP/1.1.")
+        case .http:
+            (
+                .notHTTP,
+                "Check the port and the scheme: what answers there does not speak HTTP/1.1. With a server that speaks HTTP/2 alone use --http2-prior-knowledge."
+            )
         case .http2(_, _, .reset), .http2(_, _, .refused), .http2(_, _, .goAway):
             (.lost, "Try again; --retry N does that\(goingOn(", and ", invocation)).")
         case .http2(_, _, .requestTooLarge): (.tooLarge, "")
-        case .http2: (.notHTTP, "Check the port: what answers there does not speak HTTP/2 as it should.")
+        case .http2:
+            (
+                .notHTTP,
+                "Check the port: what answers there does not speak HTTP/2 as it should.\(withHTTP11(invocation))"
+            )
         case .coding: (.coding, "--raw-encoding takes the content as it comes.")
         case .content, .file: (.read, "")
         case .timedOut(_, _, let timeout, _):

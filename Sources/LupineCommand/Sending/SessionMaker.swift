@@ -38,6 +38,12 @@ struct SessionMaker {
         var options = configuration.lupine
         options.decodesContent = !invocation.keepsEncoding
         options.omittedFields = omitted
+        options.httpVersions =
+            switch invocation.versions {
+            case .http11: .http11
+            case .both: [.http11, .http2]
+            case .http2: .http2
+            }
         options.unixSocketPath = invocation.unixSocket.map(surroundings.path)
         options.localBinding =
             invocation.interface ?? invocation.family.map { $0 == .ipv4 ? "0.0.0.0" : "::" }

@@ -7,7 +7,8 @@ internal import LupineTransport
 /// What goes out, and when observers have heard of it.
 extension URLSession {
     /// The head with which a data task for `request` would begin, for who wants to see it without sending anything: the request
-    /// line, the header fields in their order and the empty line.
+    /// line, the header fields in their order and the empty line. It is one of HTTP/2, as observers have it, where the session
+    /// speaks nothing else; where an origin chooses, it is one of HTTP/1.1.
     ///
     /// It has what the session adds: its additional header fields, cookies, and the fields that every request has. Answers to
     /// challenges are not in it, nor what only a connection decides, such as the address as an HTTP proxy wants it. Any thread.
@@ -27,14 +28,27 @@ extension URLSession {
         let plan = try SendingPlan(hop, context.settings, context.engine)
         let announcement: OutgoingBody =
             plan.body.isNone ? .none : plan.length.map { .known($0) } ?? .unknown
-        var head: [UInt8] = []
-        var codec = ClientCodec()
         do throws(HTTPError) {
-            try codec.send(
-                plan.head, body: announcement, expectContinue: plan.options.continueTimeout != nil,
-                into: &head)
+            return Data(try Self.head(of: plan, announcement, context.settings.lupine))
         } catch { throw URLError.loading(.badURL, url: request.url, underlying: error) }
-        return Data(head)
+    }
+
+    private static func head(
+        of plan: SendingPlan, _ body: OutgoingBody, _ options: URLSessionConfiguration.LupineOptions
+    ) throws(HTTPError) -> [UInt8] {
+        let expectsContinue = plan.options.continueTimeout != nil
+        var head: [UInt8] = []
+        guard options.isHTTP2Alone else {
+            var codec = ClientCodec()
+            try codec.send(plan.head, body: body, expectContinue: expectsContinue, into: &head)
+            return head
+        }
+        var request = plan.head
+        if expectsContinue, body != .none, body != .known(0) {
+            try request.fields.set(.expect, "100-continue")
+        }
+        return try request.linesOverHTTP2(
+            scheme: plan.origin.scheme == .https ? "https" : "http", body: body)
     }
 
     /// Calls the handler once the session's transfer observers have been told of all that has happened so far; so a program

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-import LupineHTTP
+package import LupineHTTP
 import LupineHTTP2
 
 extension HeaderList {
@@ -15,5 +15,12 @@ extension HeaderList {
             lines += [0x0D, 0x0A]
         }
         return lines + [0x0D, 0x0A]
+    }
+}
+
+extension RequestHead {
+    /// The lines that an observer is shown of it over HTTP/2, without its being sent. `scheme` is that of its URL.
+    package func linesOverHTTP2(scheme: String, body: OutgoingBody) throws(HTTPError) -> [UInt8] {
+        try MessageEncoder.request(self, scheme: scheme, body: body).lines
     }
 }

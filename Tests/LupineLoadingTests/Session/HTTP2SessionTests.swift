@@ -93,6 +93,26 @@ struct HTTP2SessionTests {
         }
     }
 
+    @Test(
+        "[U-21.6] the head of a request that can go over HTTP/2 alone is what observers have of it",
+        arguments: [HTTPVersions.http2, [.http11, .http2]])
+    func head(_ versions: HTTPVersions) async throws {
+        try await withSession(versions) { session, _, host in
+            var request = URLRequest(url: try #require(URL(string: "https://\(host)/anything?q=1")))
+            request.httpMethod = "POST"
+            request.httpBody = Data("content".utf8)
+            request.setValue("two", forHTTPHeaderField: "X-Own")
+            let head = String(decoding: try session.requestHead(for: request), as: UTF8.self)
+            let start =
+                versions == .http2
+                ? ":method: POST\r\n:scheme: https\r\n:authority: \(host)\r\n:path: /anything?q=1\r\n"
+                : "POST /anything?q=1 HTTP/1.1\r\n"
+            #expect(head.hasPrefix(start) && head.hasSuffix("\r\n\r\n"), "\(head)")
+            #expect(head.contains(versions == .http2 ? "\r\nx-own: two\r\n" : "\r\nX-Own: two\r\n"))
+            #expect(head.lowercased().contains("\r\ncontent-length: 7\r\n"))
+        }
+    }
+
     @Test("[U-9.18] a session that speaks nothing says so")
     func nothingSpoken() async throws {
         try await withSession([]) { session, _, host in

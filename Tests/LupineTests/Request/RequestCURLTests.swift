@@ -3,6 +3,7 @@
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTransport
 import Testing
 
 @testable import Lupine
@@ -71,6 +72,49 @@ struct RequestCURLTests {
             #expect(parts.filter { $0.hasPrefix("-u") } == ["-u \"stored:***\""])
             let line = try #require(parts.first { $0.hasPrefix("-b ") })
             #expect(["-b \"a=1;b=1\"", "-b \"b=1;a=1\""].contains(line))
+        }
+    }
+
+    struct VersionRow: Sendable, CustomTestStringConvertible {
+        let versions: HTTPVersions
+        let address: String
+        let option: String?
+
+        var testDescription: String { "\(versions.rawValue), \(address): \(option ?? "no option")" }
+    }
+
+    @Test(
+        "[R-85] the version of HTTP that the session speaks, where it is not HTTP/1.1",
+        arguments: [
+            VersionRow(versions: .http11, address: "https://origin.test/", option: nil),
+            VersionRow(versions: .http11, address: "http://origin.test/", option: nil),
+            VersionRow(versions: [.http11, .http2], address: "https://origin.test/", option: "--http2"),
+            VersionRow(versions: [.http11, .http2], address: "HTTPS://origin.test/", option: "--http2"),
+            VersionRow(versions: [.http11, .http2], address: "http://origin.test/", option: nil),
+            VersionRow(
+                versions: .http2, address: "https://origin.test/", option: "--http2-prior-knowledge"),
+            VersionRow(versions: .http2, address: "http://origin.test/", option: "--http2-prior-knowledge"),
+            VersionRow(versions: .http2, address: "ws://origin.test/", option: nil),
+        ])
+    func version(_ row: VersionRow) throws {
+        let url = try #require(URL(string: row.address))
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.lupine.httpVersions = row.versions
+        var command = CURLCommand(method: "GET", showsPasswords: false)
+        command.addVersion(of: configuration.lupine, for: url)
+        let parts = command.text(for: url).components(separatedBy: " \\\n\t")
+        let expected = ["$ curl -v", "-X GET"] + (row.option.map { [$0] } ?? []) + ["\"\(url)\""]
+        #expect(parts == expected)
+    }
+
+    @Test("[R-85] the version of HTTP follows the method")
+    func versionOfASession() async throws {
+        var setUp = PipelineSetUp()
+        setUp.leaf = "good"
+        setUp.configure = { $0.lupine.httpVersions = [.http11, .http2] }
+        try await withPipeline(setUp) { stage in
+            let parts = await Self.parts(stage.get())
+            #expect(parts.prefix(3) == ["$ curl -v", "-X GET", "--http2"])
         }
     }
 

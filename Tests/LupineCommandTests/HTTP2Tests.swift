@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineOrigin
+import LupineShow
+import LupineTLS
+import LupineTestKit
+import LupineTransport
+import Testing
+
+@testable import LupineCommand
+
+/// The command over HTTP/2: when it is spoken, and what is told of it.
+struct HTTP2Tests {
+    /// Has `body` use an origin that speaks HTTP/2, and under TLS lets its clients choose among `offered`.
+    private func serving(
+        _ offered: [String]?, _ body: (Shell, LupineOrigin.Origin, _ address: String) async throws -> Void
+    ) async throws {
+        var configuration = OriginConfiguration()
+        configuration.http2 = HTTP2Behaviour()
+        if let offered {
+            var tls = TLSServerConfiguration(identities: [TLSServerIdentity(try ThrowawayIdentity.make())])
+            tls.applicationProtocols = offered
+            configuration.tls = tls
+        }
+        try await withShell(configuration) { shell, origin in
+            let scheme = offered == nil ? "http" : "https"
+            try await body(shell, origin, "\(scheme)://localhost:\(origin.port)")
+        }
+    }
+
+    private static let both = ["h2", "http/1.1"]
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        let switches: String
+        let offered: [String]?
+        let version: String
+
+        init(_ switches: String, _ offered: [String]?, _ version: String) {
+            self.switches = switches
+            self.offered = offered
+            self.version = version
+        }
+
+        var testDescription: String {
+            "\(switches.isEmpty ? "no switch" : switches), \(offered.map { "\($0)" } ?? "http"): \(version)"
+        }
+    }
+
+    @Test(arguments: [
+        Row("", both, "1.1"), Row("", nil, "1.1"), Row("--http1.1", both, "1.1"),
+        Row("--http2", both, "2"), Row("--http2", ["http/1.1"], "1.1"), Row("--http2", [], "1.1"),
+        Row("--http2", nil, "1.1"),
+        Row("--http2-prior-knowledge", both, "2"), Row("--http2-prior-knowledge", nil, "2"),
+        Row("--http2 --http1.1", both, "1.1"), Row("--http1.1 --http2", both, "2"),
+        Row("--http2-prior-knowledge --http2", nil, "1.1"),
+        Row("--http2 --http2-prior-knowledge", nil, "2"),
+    ])
+    func theLastSwitchSaysWhatIsSpoken(_ row: Row) async throws {
+        try await serving(row.offered) { shell, _, address in
+            let result = await shell.run(
+                "-s -k -i \(row.switches) -w |%{http_version}|%{http_code}|%{num_headers} \(address)/robots.txt"
+            )
+            #expect(result.code == 0, "\(result.errors)")
+            let isHTTP2 = row.version == "2"
+            #expect(result.output.hasPrefix(isHTTP2 ? "HTTP/2 200\r\n" : "HTTP/1.1 200 OK\r\n"))
+            let end = "User-agent: *\nDisallow: /deny\n|\(row.version)|200|3"
+            #expect(result.output.hasSuffix(end), "\(result.output)")
+        }
+    }
+
+    @Test func aServerWithoutHTTP2IsRefusedWhereNothingElseIsSpoken() async throws {
+        for offered in [["http/1.1"], []] {
+            try await serving(offered) { shell, origin, address in
+                let result = await shell.run("-k --http2-prior-knowledge \(address)/robots.txt")
+                #expect(result.code == ExitCode.tls.rawValue)
+                #expect(result.errors.contains("--http2 takes HTTP/1.1"), "\(result.errors)")
+                #expect(origin.counts.requests == 0)
+            }
+        }
+    }
+
+    @Test func whoSpeaksTheOtherVersionIsExplained() async throws {
+        try await withShell { shell, origin in
+            let result = await shell.run("--http2-prior-knowledge :\(origin.port)/robots.txt")
+            #expect(result.code == ExitCode.notHTTP.rawValue)
+            #expect(result.errors.contains("Without --http2-prior-knowledge"), "\(result.errors)")
+        }
+    }
+
+    /// What came, as the heads are shown: in lines, with the pseudo-fields that a request line has no place for.
+    private static func shown(_ request: OriginRequest) -> String {
+        let head = request.head
+        var text = "\(head.method.rawValue) \(head.target) \(head.version)\n"
+        text += ":scheme: \(request.tls == nil ? "http" : "https")\n"
+        for index in 0..<head.fields.count {
+            let name = head.fields.name(at: index).lowercased()
+            text += "\(name == "host" ? ":authority" : name): \(head.fields.value(at: index))\n"
+        }
+        return text + "\n"
+    }
+
+    /// The requests that came.
+    private final class Diary: Sendable {
+        private let heads = Lock<[String]>([])
+        var all: [String] { heads.withLock { $0 } }
+
+        func note(_ head: String) { heads.withLock { $0.append(head) } }
+    }
+
+    /// Has the origin answer `/x` to POST, and note what came.
+    private func noting(_ origin: LupineOrigin.Origin) -> Diary {
+        let came = Diary()
+        origin.route("POST", "/x") { request throws(Refusal) in
+            came.note(Self.shown(request))
+            var response = try OriginResponse(200, "text/plain", [UInt8]("end".utf8))
+            try response.add("X-Seen", "Yes")
+            return response
+        }
+        return came
+    }
+
+    private static func sorted(_ text: String) -> [String] {
+        text.split(separator: "\n").map(String.init).sorted()
+    }
+
+    @Test(arguments: [both, nil])
+    func verboseShowsWhatWentOut(_ offered: [String]?) async throws {
+        try await serving(offered) { shell, origin, address in
+            let came = noting(origin)
+            let version = offered == nil ? "--http2-prior-knowledge" : "--http2"
+            let result = await shell.run(
+                "-s -k -v --show-secrets \(version) -u me:pw -H X-Own:1 -d content \(address)/x?q=1")
+            #expect(result.output == "end", "\(result.errors)")
+            let lines = result.errors.split(separator: "\n", omittingEmptySubsequences: false).map(
+                String.init)
+            let sent = lines.filter { $0.hasPrefix("> ") }.map { $0.dropFirst(2) }
+            #expect(sent.first == "POST /x?q=1 HTTP/2")
+            #expect(
+                sent.contains("x-own: 1") && sent.contains(":authority: \(address.split(separator: "/")[1])"))
+            let text = try #require(came.all.first)
+            #expect(came.all.count == 1)
+            #expect(Self.sorted(sent.joined(separator: "\n")) == Self.sorted(text))
+            #expect(lines.contains("< HTTP/2 200") && lines.contains("< x-seen: Yes"), "\(result.errors)")
+            let report = try #require(lines.last { $0.hasPrefix("* ") })
+            #expect(report.contains(", new connection, \(offered == nil ? "" : "TLS 1.3, ")HTTP/2, sent "))
+        }
+    }
+
+    @Test func secretsAreHiddenWhateverTheCaseOfTheirNames() async throws {
+        try await serving(Self.both) { shell, _, address in
+            let result = await shell.run("-s -k -v --http2 -H Authorization:s3cr3t \(address)/robots.txt")
+            #expect(result.errors.contains("> authorization: (hidden)\n"), "\(result.errors)")
+            #expect(!result.errors.contains("s3cr3t"))
+        }
+    }
+
+    @Test func printShowsBothMessages() async throws {
+        try await serving(nil) { shell, origin, address in
+            let came = noting(origin)
+            let line = "--print HBhb --http2-prior-knowledge --show-secrets -d content \(address)/x"
+            let sent = await shell.run(line)
+            let shown = await shell.run("--offline \(line)")
+            #expect(sent.code == 0 && shown.code == 0, "\(sent.errors)\(shown.errors)")
+            #expect(came.all.count == 1)
+            #expect(shown.output.hasPrefix("POST /x HTTP/2\n:scheme: http\n:authority: localhost:"))
+            #expect(sent.output.hasPrefix(shown.output), "\(shown.output)")
+            #expect(sent.output.dropFirst(shown.output.count).hasPrefix("HTTP/2 200\r\n"), "\(sent.output)")
+        }
+    }
+
+    @Test func headsAreKept() async throws {
+        try await serving(Self.both) { shell, _, address in
+            let result = await shell.run("-s -k -D heads --http2 \(address)/robots.txt")
+            #expect(result.code == 0)
+            let heads = String(decoding: try shell.read("heads"), as: UTF8.self)
+            #expect(heads.hasPrefix("HTTP/2 200\r\n") && heads.contains("\r\ncontent-type: text/plain\r\n"))
+        }
+    }
+
+    @Test func oneConnectionCarriesSeveralTransfers() async throws {
+        try await serving(Self.both) { shell, origin, address in
+            let urls = (1...6).map { "\(address)/range/\($0)" }
+            let inTurn = await shell.run(["-s", "-k", "--http2"] + urls)
+            #expect(inTurn.output == "aababcabcdabcdeabcdef", "\(inTurn.errors)")
+            #expect(origin.counts.connectionsAccepted == 1)
+            let files = (1...6).flatMap { ["-o", "f\($0)"] }
+            let atOnce = await shell.run(["-s", "-k", "--http2"] + files + urls)
+            #expect(atOnce.code == 0, "\(atOnce.errors)")
+            for count in 1...6 {
+                let file = try shell.read("f\(count)")
+                #expect(file.count == count)
+            }
+        }
+    }
+
+    @Test func downloadsGoOnOverHTTP2() async throws {
+        try await serving(Self.both) { shell, _, address in
+            try shell.write("abc", to: "part")
+            let result = await shell.run("-s -k --http2 -C - -o part \(address)/range/12")
+            #expect(result.code == 0, "\(result.errors)")
+            #expect(String(decoding: try shell.read("part"), as: UTF8.self) == "abcdefghijkl")
+        }
+    }
+
+    @Test(arguments: ["--http2", "--http2-prior-knowledge"])
+    func webSocketsGoOverHTTP11(_ version: String) async throws {
+        for offered in [Self.both, nil] {
+            try await serving(offered) { shell, _, address in
+                var shell = shell
+                shell.input = Data("hello\n".utf8)
+                let url = address.replacing("http", with: "ws")
+                let result = await shell.run("-k -v \(version) \(url)/websocket")
+                #expect(result.output == "hello\n", "\(result.errors)")
+                #expect(result.errors.contains("< HTTP/1.1 101 "), "\(result.errors)")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("https://h.test/", "", ""), ("--http1.1 https://h.test/", "", ""),
+        ("--http2 https://h.test/", " --http2", ""), ("--http2 http://h.test/", "", ""),
+        ("--http2-prior-knowledge https://h.test/", " --http2-prior-knowledge", ""),
+        ("--http2-prior-knowledge -L http://h.test/", " --http2-prior-knowledge", " -L"),
+        ("--http2-prior-knowledge ws://h.test/", "", ""), ("--http2 --http1.1 https://h.test/", "", ""),
+    ])
+    func curlLinesSayTheVersion(_ line: String, _ version: String, _ other: String) async throws {
+        try await Shell.use { shell in
+            let result = await shell.run("--to-curl -H User-Agent:a \(line)")
+            let url = try #require(line.split(separator: " ").last)
+            #expect(result.output == "curl -H 'User-Agent: a'\(version)\(other) --compressed \(url)\n")
+        }
+    }
+
+    /// The server, and clients that choose HTTP/2 or begin in it.
+    @Test(arguments: [true, false])
+    func serveSpeaksBoth(_ usesTLS: Bool) async throws {
+        try await Shell.use { shell in
+            let interruption = Interruption()
+            let (said, saying) = AsyncStream.makeStream(of: String.self)
+            let output = Shell.Paper { saying.yield(String(decoding: $0, as: UTF8.self)) }
+            let surroundings = Surroundings(
+                environment: shell.environment, folder: shell.folder, input: .init(kind: .other),
+                output: .init { output.write($0) }, errors: .init { _ in }, interruption: interruption)
+            async let code = Serve.run(["--port", "0"] + (usesTLS ? ["--tls"] : []), surroundings)
+            defer { interruption.interrupt() }
+            let text = try #require(await said.first { $0.contains("Ctrl-C") })
+            let words = text.split { $0 == " " || $0 == "\n" }.map(String.init)
+            let url = try #require(words.first { $0.hasPrefix("http") })
+            let root = words.firstIndex(of: "--cacert").map { ["--cacert", words[$0 + 1]] } ?? []
+            let version = usesTLS ? "--http2" : "--http2-prior-knowledge"
+            for (version, spoken) in [(version, "2"), ("--http1.1", "1.1")] {
+                let result = await shell.run(
+                    ["-s", version, "-w", "|%{http_version}", "\(url)/robots.txt"] + root)
+                #expect(result.output == "User-agent: *\nDisallow: /deny\n|\(spoken)", "\(result.errors)")
+            }
+            interruption.interrupt()
+            #expect(await code == 0)
+            #expect(
+                String(decoding: output.content, as: UTF8.self).hasSuffix("2 requests on 2 connections.\n"))
+        }
+    }
+}
