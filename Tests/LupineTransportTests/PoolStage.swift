@@ -127,6 +127,7 @@ final class RecordingSink: ExchangeSink {
         var head: ResponseHead?
         var body: [UInt8] = []
         var spliced = 0
+        var caughtUps = 0
         var sent: Int64 = 0
         var ends = 0
         var result: Result<Fields, TransportError>?
@@ -188,6 +189,11 @@ final class RecordingSink: ExchangeSink {
         for index in bytes.indices { copy.append(bytes[index]) }
         note("content") { $0.body += copy }
         return demand(log.value.body.count)
+    }
+
+    func caughtUp() -> Demand {
+        log.update { $0.caughtUps += 1 }
+        return .more
     }
 
     func spliced(_ count: Int) -> Demand {

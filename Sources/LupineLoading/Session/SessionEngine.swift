@@ -187,6 +187,7 @@ final class SessionEngine: Sendable {
         let support = RevocationSupport(fetcher: revocation, cache: RevocationMemory())
         var anonymous = settings.tls
         anonymous.identity = nil
+        anonymous.applicationProtocols = ["http/1.1"]
         var streaming = settings.tls
         streaming.applicationProtocols = []
         return Parts(

@@ -107,7 +107,7 @@ extension HTTP2Connection {
         case .interim(let id, let head):
             guard let stream = answered(id) else { return }
             stream.metrics.responseHeadBytes += headOctets
-            if stream.isSuspended {
+            if stream.holdsHeads {
                 stream.heldInterim.append(head)
             } else {
                 stream.exchange.sink.receivedInterim(head)
@@ -185,7 +185,8 @@ extension HTTP2Connection {
         var endsStream = false
         if case .end(stream.id, _) = next { endsStream = true }
         let framing = framing(of: head, on: stream, endsStream: endsStream)
-        if stream.isSuspended {
+        if stream.holdsHeads {
+            if let timer = stream.continueTimer.take() { loop.cancel(timer) }
             stream.heldHead = (head, framing)
         } else {
             receivedHead(head, framing, of: stream)
@@ -319,8 +320,9 @@ extension HTTP2Connection {
     /// Passes on what was held, as far as the consumer takes it.
     func passOnHeld(of stream: HTTP2Stream) {
         guard stream.takesContent, stream.receivePaceTimer == nil else { return }
+        // Also where nothing is held: the sink may have gathered something before it paused.
+        touch(stream)
         if !stream.held.isEmpty {
-            touch(stream)
             // The peer is not the one that is slow.
             note(.received, of: stream)
             var held = HeldContent()

@@ -79,9 +79,11 @@ extension HTTP2Connection {
     }
 
     private func advance(_ count: Int) {
-        for stream in batch {
+        for stream in batch where isCarrying(stream) {
+            note(.wrote, of: stream)
+            if stream.requestBegan { continue }
             stream.requestBegan = true
-            if isCarrying(stream) { note(.wrote, of: stream) }
+            if case .stream = stream.feed.state { enqueue(stream) }
         }
         outputStart += count
         guard outputStart == output.count else { return }
@@ -211,6 +213,8 @@ extension HTTP2Connection {
         case .file(let file, let offset, let remaining):
             return try send(file, offset: offset, remaining: remaining, of: stream)
         case .stream(let source):
+            // A request that is sent again because nothing of it went out begins with the source's first piece.
+            guard stream.requestBegan else { return false }
             stream.feed.state = .awaiting(source)
             note(.sourceDry, of: stream)
             ask(source, for: stream)

@@ -438,6 +438,8 @@ final class HTTP2Connection: Carrier {
         failure = error
         let broken = orderedStreams.filter { !$0.isWhole }
         shut(outliving: broken.count < streams.count)
+        // First: whoever hears of an end and asks for more is lent another one.
+        pool.drains(id)
         endings += 1
         for stream in broken where isCarrying(stream) {
             if let error = stream.takenBack {
@@ -459,7 +461,6 @@ final class HTTP2Connection: Carrier {
         endings -= 1
         // Last: the pool's end is announced when the last connection is lost.
         if life == .closed { return pool.lost(id) }
-        pool.drains(id)
         closeIfDue()
     }
 

@@ -76,6 +76,9 @@ final class HTTP2Stream {
         if let rate = exchange.options.sendRate { sendRate = RateLimit(rate: rate, at: now) }
     }
 
+    /// Whether a head has to wait: for the exchange to go on, or behind another one.
+    var holdsHeads: Bool { isSuspended || !heldInterim.isEmpty || heldHead != nil }
+
     /// Whether content may be passed on now.
     var takesContent: Bool {
         guard case .exchanging(_, .receiving) = machine.state else { return false }

@@ -105,7 +105,10 @@ final class TLSChannel {
                 if count == 0 { break }
                 taken += count
             }
-        } catch { throw failure(error) }
+        } catch {
+            // Records that have gone count; the next call says what is wrong.
+            if taken == 0 { throw failure(error) }
+        }
         return taken == 0 ? .wouldBlock : .bytes(taken)
     }
 

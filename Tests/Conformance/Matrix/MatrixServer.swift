@@ -42,11 +42,12 @@ struct MatrixServer: Sendable, CustomTestStringConvertible {
         MatrixServer(
             testDescription: "nginx, TLS", offers: nginxOffers, recipe: { nginx($0, isSecure: true) },
             isSecure: true),
+        // `keepalive_requests` of a location counts for HTTP/1.1 alone.
         MatrixServer(
-            testDescription: "nginx, HTTP/2", offers: nginxOffers,
+            testDescription: "nginx, HTTP/2", offers: nginxOffers.subtracting([.fewRequests]),
             recipe: { nginx($0, isSecure: false, speaksHTTP2: true) }, versions: .http2),
         MatrixServer(
-            testDescription: "nginx, TLS, HTTP/2", offers: nginxOffers,
+            testDescription: "nginx, TLS, HTTP/2", offers: nginxOffers.subtracting([.fewRequests]),
             recipe: { nginx($0, isSecure: true, speaksHTTP2: true) }, isSecure: true,
             versions: [.http11, .http2]),
         MatrixServer(

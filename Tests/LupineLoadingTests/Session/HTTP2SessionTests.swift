@@ -15,7 +15,7 @@ struct HTTP2SessionTests {
     /// An origin that speaks TLS, and a session that trusts it.
     private func withSession(
         _ versions: HTTPVersions, serving offered: [String] = ["h2", "http/1.1"],
-        _ body: (URLSession, LupineOrigin.Origin, String) async throws -> Void
+        asProxy: Bool = false, _ body: (URLSession, LupineOrigin.Origin, String) async throws -> Void
     ) async throws {
         var serving = OriginConfiguration()
         serving.http2 = HTTP2Behaviour()
@@ -33,6 +33,7 @@ struct HTTP2SessionTests {
         configuration.lupine.httpVersions = versions
         configuration.lupine.addressOverrides = [.init(host: "*", port: origin.port): [origin.address]]
         configuration.lupine.tls.roots = .certificates(try Certificate.pem(PKI.text("root.pem")))
+        if asProxy { configuration.lupine.proxies = ["http_proxy": "https://good.test:\(origin.port)"] }
         let session = URLSession(configuration: configuration)
         let result: Result<Void, any Error>
         do {
@@ -142,6 +143,18 @@ struct HTTP2SessionTests {
             }
             #expect(origin.counts.connectionsAccepted == 2)
             socket.cancel()
+        }
+    }
+
+    @Test("[U-9.18] a proxy is spoken to in HTTP/1.1, whatever it would choose")
+    func proxy() async throws {
+        try await withSession([.http11, .http2], asProxy: true) { session, _, _ in
+            let noting = MetricsNote()
+            let (_, response) = try await session.data(
+                from: try #require(URL(string: "http://origin.test/get")), delegate: noting)
+            #expect((response as? HTTPURLResponse)?.statusCode == 200)
+            let metrics = try #require(noting.metrics?.transactionMetrics.first)
+            #expect(metrics.isProxyConnection && metrics.networkProtocolName == "http/1.1")
         }
     }
 

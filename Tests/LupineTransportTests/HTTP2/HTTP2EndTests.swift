@@ -180,6 +180,36 @@ import Testing
         }
     }
 
+    /// A source is asked when the head has gone out: a request that never did begins elsewhere with the first piece.
+    @Test func aStreamedBodyIsAskedForBehindItsHead() async throws {
+        let one = ServerFrames([Setting(.maxConcurrentStreams, 1)])
+        let plan = ScriptPlan([
+            Script([
+                .expectRequest(1), .send(one.reply()), .expectRequest(3), .waitForSignal("waits"),
+                .send(ServerFrames.bare.reply(3, "first").frame(0, 0, [0])), .stall,
+            ]),
+            Script([
+                .expectRequest(1), .expectFrame(type: 0, stream: 1), .send(ServerFrames().reply(1, "second")),
+                .stall,
+            ]),
+        ])
+        try await withPool(plan, over: .http2, limits: PoolLimits(perHost: 1)) { stage in
+            try await stage.send()
+            let first = try stage.exchange(.post)
+            let source = CountingSource()
+            let second = try stage.exchange(.post, content: .stream(source, length: nil))
+            stage.pool.submit(first.exchange)
+            stage.pool.submit(second.exchange)
+            await stage.settle()
+            stage.origin.gate("waits").open()
+            await second.sink.ended.wait()
+            #expect(second.sink.failure == nil && second.sink.text == "second")
+            #expect(source.asked.value == 2)
+            let sent = stage.origin.received(on: 1)
+            #expect(sent.suffix(16).contains(0x31), "the first piece went out")
+        }
+    }
+
     /// A server that says nothing at all gets no further request on that connection once one has waited for too long.
     @Test func aSilentConnectionTakesNoFurtherRequest() async throws {
         let clock = ManualClock()
@@ -309,5 +339,19 @@ private final class WaitingSource: ContentSource {
 
     func next(_ reply: @escaping @Sendable (ContentPiece) -> Void) {
         gate.whenOpen { reply(.end(trailers: Fields())) }
+    }
+}
+
+/// A source of one octet, the digit 1, that counts how often it is asked and cannot begin again.
+private final class CountingSource: ContentSource {
+    let asked = Box(0)
+
+    var isReplayable: Bool { false }
+    func rewind() -> Bool { false }
+    func abandon() {}
+
+    func next(_ reply: @escaping @Sendable (ContentPiece) -> Void) {
+        asked.update { $0 += 1 }
+        reply(asked.value == 1 ? .bytes([0x31]) : .end(trailers: Fields()))
     }
 }

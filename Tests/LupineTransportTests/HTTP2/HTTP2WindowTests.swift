@@ -50,6 +50,22 @@ import Testing
         }
     }
 
+    /// A consumer that goes on is told that nothing more is at hand: it may have gathered something before it paused.
+    @Test func whoGoesOnIsToldThatNothingMoreIsHere() async throws {
+        let plan = ScriptPlan(.expectRequest(1), .send(ServerFrames().head().data(1, "abc")), .stall)
+        try await withPool(plan, over: .http2) { stage in
+            let made = try stage.exchange(target: "/", sink: RecordingSink(demand: { _ in .pause }))
+            stage.pool.submit(made.exchange)
+            while made.sink.text != "abc" { await Task.yield() }
+            await stage.settle()
+            #expect(made.sink.log.value.caughtUps == 0)
+            made.exchange.resume()
+            while made.sink.log.value.caughtUps == 0 { await Task.yield() }
+            made.exchange.cancel()
+            await made.sink.ended.wait()
+        }
+    }
+
     /// An exchange that stands still hears nothing: no interim head, no head, no content.
     @Test func aSuspendedExchangeIsToldNothing() async throws {
         let frames = ServerFrames().head(1, "103", [("link", "</a>")]).reply(1, "later")

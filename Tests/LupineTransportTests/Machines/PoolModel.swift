@@ -119,7 +119,7 @@ struct PoolModel: ~Copyable {
         let loop = connections[connection]?.loop ?? loop
         connections[connection]?.loop = loop
         let isClaimed = connections[connection]?.claimant != nil
-        let known = connections[connection].flatMap { allowed[$0.origin] }
+        let known = connections[connection].flatMap { allowed[$0.origin] }.map { max(1, $0) }
             .map { isClaimed ? max(1, $0) : $0 }
         connections[connection]?.isMultiplexed = capacity > 1
         connections[connection]?.capacity = capacity > 1 ? min(capacity, known ?? capacity) : capacity
