@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
 import LupineOrigin
 import LupineTLS
 import LupineTestKit
@@ -16,7 +17,6 @@ import Testing
         _ plan: ScriptPlan, _ version: TLSVersion = .v1_3, ending: Bool = false
     ) async throws -> (any Error)? {
         let origin = try Origin.start(configuration: SecureOrigin.scripted(plan))
-        let client = try RawClient(port: origin.port)
         let context = try SecureOrigin.client(version)
         if ending {
             Task {
@@ -24,14 +24,17 @@ import Testing
                 await origin.shutdown()
             }
         }
-        do {
-            try client.startTLS(context, host: "good.test")
-            await origin.shutdown()
-            return nil
-        } catch {
-            await origin.shutdown()
-            return error
+        // It blocks: on a thread of its own, so that the tasks that it waits for have theirs.
+        let error = await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                do {
+                    try RawClient(port: origin.port).startTLS(context, host: "good.test")
+                    continuation.resume(returning: (any Error)?.none)
+                } catch { continuation.resume(returning: error) }
+            }
         }
+        await origin.shutdown()
+        return error
     }
 
     // MARK: inside
