@@ -116,6 +116,11 @@ class Carrier {
     /// The owner of the exchange wants it to stand still, or to go on.
     func suspensionChanged(of exchange: Exchange) { Self.mustInherit() }
 
+    // MARK: for itself
+
+    /// Goes back as it was lent, unless its peer has been told who the exchange's owner is (U-11.20).
+    func giveBackUnused() { Self.mustInherit() }
+
     private static func mustInherit() -> Never {
         preconditionFailure("\(self) does not say how it carries exchanges")
     }
@@ -134,6 +139,21 @@ class Carrier {
         metrics.tls = route.tls
         metrics.wasReplayed = exchange.wasReplayed
         return metrics
+    }
+
+    /// Ends an exchange of which not a byte has gone. The connection goes back in a step of its own: the next exchange
+    /// may be refused as well, and a long queue of such would end in as deep a stack.
+    final func refuse(_ exchange: Exchange, _ error: TransportError, _ metrics: ExchangeMetrics) {
+        loop.executeOnLoop {
+            self.giveBackUnused()
+            exchange.end(.failure(error), metrics)
+        }
+    }
+
+    /// Goes back without a byte sent, because the exchange is suspended.
+    final func decline(_ exchange: Exchange) {
+        if exchange.needsWatch { exchange.watchWaiting(on: loop) }
+        loop.executeOnLoop { self.giveBackUnused() }
     }
 
     /// Has the kernel probe the peer: what is silent because the peer is gone is not kept for ever.

@@ -192,7 +192,7 @@ extension HTTP1Connection {
             mayWrite = false
             return false
         case .end:
-            throw Self.shortFile(file)
+            throw file.tooShort
         }
     }
 
@@ -200,10 +200,6 @@ extension HTTP1Connection {
         feed.sent += Int64(count)
         feed.state = left == 0 ? .done : .file(file, offset: offset, remaining: left)
         wrote(content: Int64(count))
-    }
-
-    private static func shortFile(_ file: FileSource) -> TransportError {
-        .content("the file is shorter than the \(file.count) bytes that were announced")
     }
 
     /// For channels that look at what goes through them: a slice at a time. What the channel does not take is read again.
@@ -230,7 +226,7 @@ extension HTTP1Connection {
             var space = whole._mutatingExtracting(first: limit)
             filled = try file.descriptor.read(into: &space, at: offset)
         } catch { throw .file(error) }
-        guard case .bytes(let ready) = filled else { throw Self.shortFile(file) }
+        guard case .bytes(let ready) = filled else { throw file.tooShort }
         let outcome: WriteOutcome
         do throws(ChannelFailure) {
             outcome = try channel.send([], from: 0, buffer.span.extracting(first: ready))

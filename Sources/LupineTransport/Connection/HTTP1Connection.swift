@@ -167,23 +167,7 @@ final class HTTP1Connection: Carrier {
         loop.atTurnEnd(self)
     }
 
-    /// Ends an exchange of which not a byte has gone. The connection goes back in a step of its own: the next exchange
-    /// may be refused as well, and a long queue of such would end in as deep a stack.
-    private func refuse(_ exchange: Exchange, _ error: TransportError, _ metrics: ExchangeMetrics) {
-        loop.executeOnLoop {
-            self.giveBackUnused()
-            exchange.end(.failure(error), metrics)
-        }
-    }
-
-    /// Goes back without a byte sent, because the exchange is suspended.
-    private func decline(_ exchange: Exchange) {
-        if exchange.needsWatch { exchange.watchWaiting(on: loop) }
-        loop.executeOnLoop { self.giveBackUnused() }
-    }
-
-    /// Goes back as it was lent, unless its peer has been told who this exchange's owner is (U-11.20).
-    private func giveBackUnused() {
+    override func giveBackUnused() {
         if route.tls?.isPersonal == true { close() } else { giveBack(KeepAlive()) }
     }
 

@@ -71,6 +71,11 @@ package final class FileSource: Sendable {
         self.offset = offset
         self.count = count
     }
+
+    /// The error for a file that ends before its piece does.
+    var tooShort: TransportError {
+        .content("the file is shorter than the \(count) bytes that were announced")
+    }
 }
 
 /// Supplies content piece by piece, when it is asked for: the upward half of back-pressure.

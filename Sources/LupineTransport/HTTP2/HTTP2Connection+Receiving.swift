@@ -241,12 +241,14 @@ extension HTTP2Connection {
         var taken = 0
         if stream.takesContent, stream.held.isEmpty {
             taken = passOn(bytes, of: stream)
-            guard isCarrying(stream) else { return machine.consumed(bytes.count - taken, on: stream.id) }
-            if stream.machine.state == .leaving {
-                return machine.consumed(bytes.count - taken, on: stream.id)
-            }
+            guard isWanted(stream) else { return machine.consumed(bytes.count - taken, on: stream.id) }
         }
         stream.held.append(bytes.extracting(droppingFirst: taken))
+    }
+
+    /// Whether more of its content is wanted, now or later.
+    private func isWanted(_ stream: HTTP2Stream) -> Bool {
+        isCarrying(stream) && stream.machine.state != .leaving
     }
 
     /// Passes on as much as the rate and the consumer take now. How much that is: the rest is to be held, unless the stream
@@ -328,7 +330,7 @@ extension HTTP2Connection {
             var held = HeldContent()
             swap(&held, &stream.held)
             let taken = passOn(held.octets.span.extracting(droppingFirst: held.start), of: stream)
-            if isCarrying(stream), stream.machine.state != .leaving {
+            if isWanted(stream) {
                 held.dropFirst(taken)
                 stream.held = held
             } else {

@@ -266,7 +266,7 @@ extension HTTP2Connection {
             filled = try file.descriptor.read(into: &space, at: offset)
         } catch { throw .file(error) }
         guard case .bytes(let ready) = filled else {
-            throw .content("the file is shorter than the \(file.count) bytes that were announced")
+            throw file.tooShort
         }
         let taken = try begin(ready, endsStream: Int64(ready) == remaining, of: stream)
         output.append(buffer.span, 0..<taken)

@@ -156,7 +156,7 @@ final class HTTP2Connection: Carrier {
                 return decline(exchange)
             }
         } catch { return refuse(exchange, error, metrics) }
-        guard life == .open else { return passOn(exchange, metrics) }
+        guard life == .open else { return sendElsewhere(exchange, metrics) }
         let announcement = exchange.content.announcement
         let isEmpty = announcement == .none || announcement == .known(0)
         let holds = exchange.options.continueTimeout != nil && !isEmpty
@@ -177,7 +177,7 @@ final class HTTP2Connection: Carrier {
             case .connectionLeaving: pool.drains(self.id)
             case .tooManyStreams, .connectionOver, .streamOver: break
             }
-            return passOn(exchange, metrics)
+            return sendElsewhere(exchange, metrics)
         }
         metrics.requestStart = loop.now
         metrics.requestHeadBytes = machine.waitingCount - waiting
@@ -215,22 +215,10 @@ final class HTTP2Connection: Carrier {
         } catch { throw .http(host: route.host, port: route.port, error) }
     }
 
-    /// Ends an exchange of which nothing has gone. In a step of its own, as in HTTP/1.1.
-    private func refuse(_ exchange: Exchange, _ error: TransportError, _ metrics: ExchangeMetrics) {
-        loop.executeOnLoop {
-            self.giveBack()
-            exchange.end(.failure(error), metrics)
-        }
-    }
-
-    /// Goes back without a byte sent, because the exchange is suspended.
-    private func decline(_ exchange: Exchange) {
-        if exchange.needsWatch { exchange.watchWaiting(on: loop) }
-        loop.executeOnLoop { self.giveBack() }
-    }
+    override func giveBackUnused() { giveBack() }
 
     /// The connection has ended, or the peer allows fewer streams, since it was lent: the exchange goes to another one.
-    private func passOn(_ exchange: Exchange, _ metrics: ExchangeMetrics) {
+    private func sendElsewhere(_ exchange: Exchange, _ metrics: ExchangeMetrics) {
         let error = failure ?? http2(.refused)
         loop.executeOnLoop {
             self.giveBack()

@@ -73,7 +73,7 @@ extension PoolMachine {
 
     /// So many exchanges end before one more connection gives way than are waited for: those that gave way may carry
     /// exchanges that never end.
-    static let patience = 1_024
+    static let endsBetween = 1_024
 
     /// Whether a connection of `key` that has just come to carry one exchange less, and could carry another, is to be lent no
     /// more. Under a steady load it is never idle, and whoever waits for room would wait for ever.
@@ -81,7 +81,7 @@ extension PoolMachine {
         let needsFresh = mustYieldToFresh(key)
         if needsFresh, taken(by: key) >= limits.perHost { return mayDrainAnother(of: key) }
         guard !starved.isEmpty else { return false }
-        guard retiring < starved.count || endsSinceGivingWay >= Self.patience else {
+        guard retiring < starved.count || endsSinceGivingWay >= Self.endsBetween else {
             endsSinceGivingWay += 1
             return false
         }

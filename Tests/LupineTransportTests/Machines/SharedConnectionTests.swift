@@ -139,13 +139,13 @@ struct SharedConnectionTests {
         model.submit(c)
         let other = model.submit(b)
         var finished = 0
-        while model.answers[other] == nil, finished < 4 * PoolMachine.patience {
+        while model.answers[other] == nil, finished < 4 * PoolMachine.endsBetween {
             connectAll(&model, capacity: 4)
             finishOldest(&model, but: [endless])
             model.submit(c)
             finished += 1
         }
-        #expect(model.answers[other] == .ran && model.answers.count > PoolMachine.patience)
+        #expect(model.answers[other] == .ran && model.answers.count > PoolMachine.endsBetween)
     }
 
     @Test func onlyAsManyGiveWayAsAreWaitedFor() {
