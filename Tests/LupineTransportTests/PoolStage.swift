@@ -18,6 +18,7 @@ func withStack<Result>(
     serving.script = plan
     serving.recordedBytes = 1 << 20
     serving.socketBuffers = buffers
+    serving.idleTimeout = .seconds(3_600)
     if spoken == .http2 { serving.http2 = HTTP2Behaviour() }
     let origin = try OriginServer.start(configuration: serving)
     var settings = settings
@@ -47,6 +48,7 @@ func withPool<Result>(
     serving.script = plan
     serving.recordedBytes = 1 << 20
     serving.socketBuffers = buffers
+    serving.idleTimeout = .seconds(3_600)
     if spoken == .http2 { serving.http2 = http2 }
     let origin = try OriginServer.start(configuration: serving)
     let group = try EventLoopGroup(count: loops, name: "stage", clock: clock)
@@ -237,10 +239,12 @@ func failure<Value>(
 }
 
 extension HTTPClient.Configuration {
-    /// The defaults with a loop of the client's own, changed by `change`.
+    /// The defaults with a loop of the client's own, changed by `change`. On a machine that is busy for a minute no connection
+    /// has grown too old.
     static func with(_ change: (inout HTTPClient.Configuration) -> Void) -> HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration()
         configuration.ownLoops = 1
+        configuration.idleTimeout = .seconds(3_600)
         change(&configuration)
         return configuration
     }

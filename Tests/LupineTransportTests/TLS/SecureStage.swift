@@ -48,6 +48,7 @@ enum SecureStage {
         serving.tls = tls
         serving.script = plan
         serving.recordedBytes = 1 << 20
+        serving.idleTimeout = .seconds(3_600)
         return serving
     }
 
