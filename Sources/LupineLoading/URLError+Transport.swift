@@ -197,7 +197,8 @@ extension TLSError {
         case .clientCertificateRejected: .clientCertificateRejected
         case .truncated, .wireFailed: .networkConnectionLost
         case .configuration, .credentials, .alert, .versionNotShared, .cipherNotShared, .notTLS,
-            .protocolNotOffered, .closedInHandshake, .renegotiation, .protocolViolation, .onlyControlMessages,
+            .protocolNotOffered, .http2NotChosen, .closedInHandshake, .renegotiation, .protocolViolation,
+            .onlyControlMessages,
             .tooManyMessages, .answersNotRead:
             .secureConnectionFailed
         }

@@ -48,7 +48,7 @@ struct HTTP2Tests {
     }
 
     @Test(arguments: [
-        Row("", both, "1.1"), Row("", nil, "1.1"), Row("--http1.1", both, "1.1"),
+        Row("", both, "2"), Row("", ["http/1.1"], "1.1"), Row("", nil, "1.1"), Row("--http1.1", both, "1.1"),
         Row("--http2", both, "2"), Row("--http2", ["http/1.1"], "1.1"), Row("--http2", [], "1.1"),
         Row("--http2", nil, "1.1"),
         Row("--http2-prior-knowledge", both, "2"), Row("--http2-prior-knowledge", nil, "2"),
@@ -218,11 +218,13 @@ struct HTTP2Tests {
     }
 
     @Test(arguments: [
-        ("https://h.test/", "", ""), ("--http1.1 https://h.test/", "", ""),
-        ("--http2 https://h.test/", " --http2", ""), ("--http2 http://h.test/", "", ""),
+        ("https://h.test/", "", ""), ("--http1.1 https://h.test/", " --http1.1", ""),
+        ("--http1.1 http://h.test/", "", ""),
+        ("--http2 https://h.test/", "", ""), ("--http2 http://h.test/", "", ""),
         ("--http2-prior-knowledge https://h.test/", " --http2-prior-knowledge", ""),
         ("--http2-prior-knowledge -L http://h.test/", " --http2-prior-knowledge", " -L"),
-        ("--http2-prior-knowledge ws://h.test/", "", ""), ("--http2 --http1.1 https://h.test/", "", ""),
+        ("--http2-prior-knowledge ws://h.test/", "", ""),
+        ("--http2 --http1.1 https://h.test/", " --http1.1", ""),
     ])
     func curlLinesSayTheVersion(_ line: String, _ version: String, _ other: String) async throws {
         try await Shell.use { shell in

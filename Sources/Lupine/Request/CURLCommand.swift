@@ -19,16 +19,14 @@ struct CURLCommand {
         parts.append("-X \(ShellWord.bare(method))")
     }
 
-    /// What makes curl speak the version of HTTP that the session speaks; nothing for HTTP/1.1.
-    ///
-    /// With `--http2` curl would ask an http origin to upgrade, which no session does.
+    /// What keeps curl to the version of HTTP that the session is kept to; nothing where an https origin may choose, as curl
+    /// lets it.
     mutating func addVersion(of options: URLSessionConfiguration.LupineOptions, for url: URL) {
         let scheme = url.scheme?.lowercased()
-        guard options.mayBeHTTP2, scheme == "https" || scheme == "http" else { return }
-        if options.isHTTP2Alone {
+        if options.isHTTP2Alone, scheme == "https" || scheme == "http" {
             parts.append("--http2-prior-knowledge")
-        } else if scheme == "https" {
-            parts.append("--http2")
+        } else if options.isHTTP11Alone, scheme == "https" {
+            parts.append("--http1.1")
         }
     }
 

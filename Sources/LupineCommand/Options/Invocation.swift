@@ -115,7 +115,7 @@ struct Invocation: Hashable, Sendable {
     var overrides: [Override] = []
     var unixSocket: String?
     var interface: String?
-    var versions = Versions.http11
+    var versions = Versions.both
     var connectTimeout: Double?
     var maximumTime: Double?
     var retries = 0

@@ -181,10 +181,11 @@ enum OptionTable {
         Option(
             .parallel, "Z", ["parallel"], .none, .network, "several at once, as always where they are saved"),
         Option(
-            .http11, nil, ["http1.1"], .none, .network, "speak HTTP/1.1 alone (the default)",
+            .http11, nil, ["http1.1"], .none, .network, "speak HTTP/1.1 alone",
             "Of this one, --http2 and --http2-prior-knowledge the last one holds."),
         Option(
-            .http2, nil, ["http2"], .none, .network, "speak HTTP/2 with https servers that choose it",
+            .http2, nil, ["http2"], .none, .network,
+            "speak HTTP/2 where https servers choose it (the default)",
             "They choose in the TLS handshake (ALPN). With all others it is HTTP/1.1, and so it is with http servers, which are not asked to upgrade. A web socket goes over HTTP/1.1."
         ),
         Option(

@@ -69,11 +69,10 @@ struct CurlLine: Sendable {
         text = words.map(Self.quoted).joined(separator: " ") + note
     }
 
-    /// With `--http2` curl would ask an http server to upgrade, which this command does not; behind a redirect to https it
-    /// offers HTTP/2 without the option.
+    /// What keeps curl to the version of HTTP that the line is kept to. Where an https server may choose, curl lets it too.
     private static func versions(_ invocation: Invocation, _ url: URL) -> [String] {
         switch (invocation.versions, url.scheme?.lowercased()) {
-        case (.both, "https"): ["--http2"]
+        case (.http11, "https"): ["--http1.1"]
         case (.http2, "https"), (.http2, "http"): ["--http2-prior-knowledge"]
         default: []
         }

@@ -104,7 +104,7 @@ enum Complaint {
         case .tunnel, .socks, .proxy, .proxyResolution:
             (.proxy, adviceOfProxy)
         case .proxyUnreachable: (.connect, adviceOfProxy)
-        case .tls(_, _, .protocolNotOffered), .tls(_, _, .alert(.noApplicationProtocol)):
+        case .tls(_, _, .http2NotChosen), .tls(_, _, .alert(.noApplicationProtocol)):
             (
                 .tls,
                 invocation.versions == .http2 ? "--http2 takes HTTP/1.1 where the server has no HTTP/2." : ""
@@ -150,7 +150,7 @@ enum Complaint {
         case .notTLS: (.tls, "Check the port, or use http:// if that is what it speaks.")
         case .truncated, .wireFailed: (.lost, "Try again.")
         case .configuration, .alert, .versionNotShared, .cipherNotShared, .protocolNotOffered,
-            .closedInHandshake,
+            .http2NotChosen, .closedInHandshake,
             .renegotiation, .protocolViolation, .onlyControlMessages, .tooManyMessages, .answersNotRead:
             (.tls, "")
         }

@@ -36,11 +36,11 @@ extension URLSessionConfiguration {
 
         // MARK: what is spoken
 
-        /// Which versions of HTTP are spoken. With `[.http11, .http2]` an https origin chooses; with `.http2` alone, http origins
+        /// Which versions of HTTP are spoken. With both, the default, an https origin chooses; with `.http2` alone, http origins
         /// are spoken to in HTTP/2 as well, without being asked. Web sockets go over HTTP/1.1.
-        public var httpVersions: HTTPVersions = .http11
-        /// Whether https origins may choose HTTP/2.
-        package var mayBeHTTP2: Bool { httpVersions.contains(.http2) }
+        public var httpVersions: HTTPVersions = [.http11, .http2]
+        /// Whether nothing but HTTP/1.1 is spoken.
+        package var isHTTP11Alone: Bool { httpVersions == .http11 }
         /// Whether nothing but HTTP/2 is spoken.
         package var isHTTP2Alone: Bool { httpVersions.haveHTTP2WithoutTLS }
 

@@ -179,7 +179,7 @@ final class SessionEngine: Sendable {
         pooling.dial.versions = options.httpVersions
         var tunnelling = pooling
         tunnelling.dial.versions = .http11
-        if options.mayBeHTTP2 { tunnelling.dial.offeredProtocols = ["http/1.1"] }
+        if options.httpVersions.contains(.http2) { tunnelling.dial.offeredProtocols = ["http/1.1"] }
         tunnelling.limits.perHost = Int(Int32.max)
         tunnelling.limits.total = Int(Int32.max)
         tunnelling.dial.tunnelsEverything = true

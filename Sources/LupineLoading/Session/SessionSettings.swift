@@ -152,7 +152,7 @@ final class SessionSettings: Sendable {
             maximumVersion: options.maximumVersion
                 ?? values.tlsMaximumSupportedProtocolVersion.version ?? .v1_3,
             cipherList: options.cipherList, cipherSuites: options.cipherSuites, groups: options.groups,
-            applicationProtocols: values.lupine.httpVersions.offered(besides: ["http/1.1"]),
+            applicationProtocols: values.lupine.httpVersions.offered(of: ["h2", "http/1.1"]),
             roots: options.roots, intermediates: options.intermediates, identity: options.identity,
             resumesSessions: options.resumesSessions, keyLogPath: options.keyLogPath)
     }

@@ -15,7 +15,8 @@ public struct TLSConfiguration: Sendable, Hashable {
     public var cipherSuites: String?
     /// The groups for the key exchange in order, separated by colons; nil for the system's.
     public var groups: String?
-    /// The application protocols that are offered (RFC 7301); none offers nothing.
+    /// The application protocols that are offered, the most wanted first (RFC 7301); none offers nothing. A client offers
+    /// those of HTTP only that it speaks.
     public var applicationProtocols: [String]
     /// What is trusted.
     public var roots: TrustRoots
@@ -33,7 +34,8 @@ public struct TLSConfiguration: Sendable, Hashable {
     /// A configuration; the defaults are those of every client.
     public init(
         minimumVersion: TLSVersion = .v1_2, maximumVersion: TLSVersion = .v1_3, cipherList: String? = nil,
-        cipherSuites: String? = nil, groups: String? = nil, applicationProtocols: [String] = ["http/1.1"],
+        cipherSuites: String? = nil, groups: String? = nil,
+        applicationProtocols: [String] = ["h2", "http/1.1"],
         roots: TrustRoots = .system, intermediates: [Certificate] = [], identity: TLSIdentity? = nil,
         resumesSessions: Bool = true,
         keyLogPath: String? = nil

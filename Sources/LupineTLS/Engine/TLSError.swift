@@ -25,6 +25,8 @@ public enum TLSError: Error, Hashable, Sendable {
     case notTLS
     /// The peer chose an application protocol that was not offered.
     case protocolNotOffered(String)
+    /// Nothing but HTTP/2 is spoken here, and the peer did not choose it: what it chose instead, if anything.
+    case http2NotChosen(String?)
     /// The connection ended without close_notify: what was read may be cut short (RFC 8446 §6.1).
     case truncated
     /// The connection ended before the handshake did.
@@ -83,6 +85,9 @@ extension TLSError: CustomStringConvertible {
         case .notTLS: "the peer does not speak TLS on this port"
         case .protocolNotOffered(let name):
             "the peer chose the application protocol \"\(name)\", which was not offered"
+        case .http2NotChosen(nil):
+            "the peer chose no application protocol, and nothing but HTTP/2 is spoken here"
+        case .http2NotChosen(let name?): "the peer chose \"\(name)\", and nothing but HTTP/2 is spoken here"
         case .truncated: "the connection ended without close_notify: what was received may be cut short"
         case .closedInHandshake: "the peer closed the connection during the TLS handshake"
         case .renegotiation: "the peer wants to renegotiate, which is refused"

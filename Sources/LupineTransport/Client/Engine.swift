@@ -49,7 +49,9 @@ final class Engine: Sendable {
         pooling.dial.timeout = configuration.connectTimeout.map { Interval($0) }
         pooling.dial.tlsHandshakeTimeout = configuration.tlsHandshakeTimeout.map { Interval($0) }
         pooling.dial.tunnelsEverything = configuration.tunnelsThroughProxy
-        pooling.dial.versions = configuration.versions
+        var tls = configuration.tls
+        tls.applicationProtocols = configuration.versions.offered(of: tls.applicationProtocols)
+        pooling.dial.versions = tls.applicationProtocols.contains("h2") ? configuration.versions : .http11
         pooling.parserLimits = configuration.parserLimits
         pooling.leniency = configuration.leniency
         parserLimits = configuration.parserLimits
@@ -58,8 +60,6 @@ final class Engine: Sendable {
         revocation = RevocationClient(group: group, resolver: resolver, proxies: proxies)
         profiles = TLSProfiles(
             revocation: RevocationSupport(fetcher: revocation, cache: RevocationMemory()))
-        var tls = configuration.tls
-        tls.applicationProtocols = configuration.versions.offered(besides: tls.applicationProtocols)
         self.tls = tls
         originProfile = profiles.profile(tls, trust: configuration.trust)
         var anonymousTLS = tls
@@ -67,6 +67,7 @@ final class Engine: Sendable {
         self.anonymousTLS = anonymousTLS
         var proxyTLS = configuration.tls
         proxyTLS.identity = nil
+        proxyTLS.applicationProtocols.removeAll { $0 == "h2" }
         proxyProfile = profiles.profile(proxyTLS, trust: configuration.proxyTrust)
     }
 

@@ -82,8 +82,9 @@ extension HTTPClient {
         /// Connections to one host at the same time. An HTTP/2 connection that the server has sent away, and that still
         /// receives responses, is not counted.
         public var connectionsPerHost = 6
-        /// Which versions of HTTP are spoken.
-        public var versions: HTTPVersions = .http11
+        /// Which versions of HTTP are spoken: with both, an https origin chooses. Where `tls.applicationProtocols` has not got
+        /// `h2`, HTTP/2 is spoken only if it is the one version named here.
+        public var versions: HTTPVersions = [.http11, .http2]
         /// Connections in all at the same time.
         public var totalConnections = 512
         /// How long a connection is kept without use.

@@ -2,7 +2,7 @@
 
 /// Which versions of HTTP a client speaks.
 ///
-/// With both of them an https origin chooses (ALPN, RFC 7301), and an http origin is spoken to in HTTP/1.1. With HTTP/2
+/// With both of them, the default, an https origin chooses (ALPN, RFC 7301), and an http origin is spoken to in HTTP/1.1. With HTTP/2
 /// alone, an http origin is spoken to in HTTP/2 without being asked (prior knowledge, RFC 9113 §3.3), through a proxy's tunnel
 /// where there is a proxy; an https origin that does not choose HTTP/2 is refused.
 public struct HTTPVersions: OptionSet, Hashable, Sendable {
@@ -25,9 +25,16 @@ public struct HTTPVersions: OptionSet, Hashable, Sendable {
         origin.scheme == .https ? contains(.http2) : haveHTTP2WithoutTLS
     }
 
-    /// What is offered to https origins, where `others` are what a configuration has besides.
-    package func offered(besides others: [String]) -> [String] {
-        guard contains(.http2) else { return others }
-        return ["h2"] + others.filter { $0 != "h2" && (contains(.http11) || $0 != "http/1.1") }
+    /// What https origins are offered of the protocols that a configuration of TLS has: those of HTTP only where they are
+    /// spoken, and HTTP/2 in any case where nothing else is.
+    package func offered(of protocols: [String]) -> [String] {
+        let offered = protocols.filter { name in
+            switch name {
+            case "h2": contains(.http2)
+            case "http/1.1": contains(.http11)
+            default: true
+            }
+        }
+        return haveHTTP2WithoutTLS && !offered.contains("h2") ? ["h2"] + offered : offered
     }
 }

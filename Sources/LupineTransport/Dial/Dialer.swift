@@ -442,7 +442,7 @@ final class Dialer {
         guard configuration.versions.contains(.http2) else { return nil }
         guard details.applicationProtocol == "h2" else {
             return configuration.versions.contains(.http11)
-                ? nil : .protocolNotOffered(details.applicationProtocol ?? "none")
+                ? nil : .http2NotChosen(details.applicationProtocol)
         }
         return details.isEnoughForHTTP2 ? nil : .cipherNotShared
     }

@@ -145,9 +145,10 @@ extension HTTP2Connection {
         case .settingsAcknowledged: settingsAcknowledged()
         case .windowOpened(let id):
             if id.isConnection { enqueueAll() } else if let stream = streams[id] { enqueue(stream) }
-        case .goAway(_, let code, _):
+        case .goAway(let last, let code, _):
             farewell = code
-            pool.drains(id)
+            let sendsAway = streams.keys.contains { $0 > last }
+            pool.drains(id, carried: sendsAway ? Int(last.rawValue / 2 + last.rawValue % 2) : nil)
         case .needMore, .pong, .interim, .response, .content, .end, .reset, .failed, .refused, .request,
             .priority:
             break

@@ -180,7 +180,7 @@ package final class ConnectionPool: Sendable {
             }
             return .submit(
                 ExchangeID(rawValue: UInt64(place)), to: exchange.origin, needsFresh: needsFresh,
-                priority: exchange.priority, loop: loop)
+                priority: exchange.priority, replays: exchange.replays, loop: loop)
         }
     }
 
@@ -264,8 +264,11 @@ package final class ConnectionPool: Sendable {
         handle(at: now) { _ in .finished(connection, reuse) }
     }
 
-    /// The connection takes no further exchange; those it carries go on.
-    func drains(_ connection: ConnectionID) { handle { _ in .retire(connection) } }
+    /// The connection takes no further exchange; those it carries go on. Where its peer has sent some of them away, it has
+    /// `carried` so many others in its life.
+    func drains(_ connection: ConnectionID, carried: Int? = nil) {
+        handle { _ in .retire(connection, carried: carried) }
+    }
 
     /// The connection carries so many exchanges at once from here on.
     func capacityChanged(_ connection: ConnectionID, to capacity: Int) {

@@ -75,6 +75,8 @@ struct ConnectionSlot {
     private var remaining = Int.max
     /// It has carried an exchange.
     private(set) var wasUsed = false
+    /// How many exchanges have ended on it, where it carries several.
+    private(set) var ended: Int32 = 0
 
     var isIdle: Bool { if case .idle = state { true } else { false } }
 
@@ -105,6 +107,7 @@ struct ConnectionSlot {
         isMultiplexed = false
         remaining = .max
         wasUsed = false
+        ended = 0
         retiresAt = .distantFuture
     }
 
@@ -144,6 +147,7 @@ struct ConnectionSlot {
             precondition(lends, "a full connection was lent")
             return lease(after: exchanges)
         case (.busy(let exchanges), .finished(.reusable(let hint))):
+            if isMultiplexed, ended < .max { ended += 1 }
             if let maximum = hint.maximum { remaining = max(0, maximum) }
             let isSpent = remaining == 0 || retiresAt <= now
             if exchanges > 1 {

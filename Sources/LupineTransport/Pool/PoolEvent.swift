@@ -25,10 +25,12 @@ package struct PoolLimits: Hashable, Sendable {
 
 /// What happened, told to a `PoolMachine`.
 package enum PoolEvent: Sendable {
-    /// An exchange wants a connection; with `needsFresh`, one that has carried nothing before (a replay). The highest
-    /// priority is served first. With a `loop` it had best run on a connection of that loop.
+    /// An exchange wants a connection; with `needsFresh`, one that has carried nothing before. The highest priority is
+    /// served first, and among equals those that have been sent before, as often as `replays` says. With a `loop` it had
+    /// best run on a connection of that loop.
     case submit(
-        ExchangeID, to: Origin, needsFresh: Bool, priority: Float = Exchange.defaultPriority, loop: Int? = nil
+        ExchangeID, to: Origin, needsFresh: Bool, priority: Float = Exchange.defaultPriority,
+        replays: Int = 0, loop: Int? = nil
     )
     /// A waiting exchange has another priority. Means nothing once the waiter has been answered.
     case reprioritise(WaiterID, Float)
@@ -50,8 +52,9 @@ package enum PoolEvent: Sendable {
     case descriptorsExhausted(ConnectionID)
     /// One exchange on the connection has ended.
     case finished(ConnectionID, Reuse)
-    /// The connection takes no further exchange; those it carries go on.
-    case retire(ConnectionID)
+    /// The connection takes no further exchange; those it carries go on. Where its peer has sent some of them away, it has
+    /// `carried` so many others in its life.
+    case retire(ConnectionID, carried: Int? = nil)
     /// The connection carries so many exchanges at once from here on, perhaps none; those that are more go on. Told of
     /// connections that carry several only.
     case capacity(ConnectionID, Int)

@@ -33,7 +33,7 @@ extension PoolMachine {
         let key = slots[Int(index)].key
         let claimant = slots[Int(index)].claimant
         // One is lent to, whatever was said before: a peer that still takes none refuses it, which ends the waiting.
-        let allowed = keys[Int(key)].allowed.map { max(1, $0) }
+        let allowed = expected(of: key).map { max(1, $0) }
         _ = slots[Int(index)]
             .handle(.connected(capacity: capacity, allowed: allowed, loop: loop), at: now, limits: limits)
         if let claimant {

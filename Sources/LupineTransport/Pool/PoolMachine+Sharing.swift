@@ -2,7 +2,7 @@
 
 /// How many exchanges wait for one dial.
 ///
-/// What an origin speaks is known when its first handshake is over. Until then all that wait for an origin which may turn out
+/// What an origin speaks is known when its first handshake is over (and then remembered, `SpokenMemory`). Until then all that wait for an origin which may turn out
 /// to speak HTTP/2 wait for one dial, rather than each for its own, of which one connection would be used. They do so for
 /// `sharingTime`, or until the dial fails or asks about its peer; then each has its own dial, until a connection shows that
 /// there is no need.
@@ -26,20 +26,26 @@ extension PoolMachine {
         let record = keys[Int(key)]
         switch record.outlook {
         case .one: return Int(record.dials)
-        case .several: return Int(record.dials) * Int(max(1, record.allowed ?? Self.assumedCapacity))
+        case .several: return Int(record.dials) * Int(max(1, expected(of: key) ?? Self.assumedCapacity))
         }
+    }
+
+    /// How many exchanges the next connection of a key is lent to at once, as far as anything is known.
+    func expected(of key: Int32) -> Int32? {
+        let record = keys[Int(key)]
+        guard let endurance = record.endurance else { return record.allowed }
+        return min(endurance, record.allowed ?? endurance)
     }
 
     /// Notes what a connection that has just been opened says of those that follow it. One that was tied to an exchange may be
     /// that exchange's alone, whatever is spoken on it.
     mutating func learn(from index: Int32, of key: Int32, wasClaimed: Bool, at now: Instant) {
-        guard mayShareDials else { return }
-        if slots[Int(index)].isMultiplexed {
-            keys[Int(key)].outlook = .several
-            keys[Int(key)].dialsBegan = now
-        } else if !wasClaimed {
-            keys[Int(key)].outlook = .one
-        }
+        guard mayShareDials, let origin = keys[Int(key)].origin, maySpeakHTTP2(origin) else { return }
+        let isMultiplexed = slots[Int(index)].isMultiplexed
+        guard isMultiplexed || !wasClaimed else { return }
+        spoken.note(origin, speaksHTTP2: isMultiplexed)
+        keys[Int(key)].outlook = isMultiplexed ? .several : .one
+        if isMultiplexed { keys[Int(key)].dialsBegan = now }
     }
 
     /// Sees to it that nobody waits too long for a dial that others wait for too. A timer is asked for when somebody does wait.

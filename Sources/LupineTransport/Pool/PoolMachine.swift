@@ -34,6 +34,9 @@ package struct PoolMachine: ~Copyable {
         var queue = WaitQueue()
         /// How many exchanges the peer has last said that it takes at once on a connection; nil where it has said nothing.
         var allowed: Int32?
+        /// How many exchanges its last connection carried in its life whose peer sent others away; nil where none did, or
+        /// where one has carried more since.
+        var endurance: Int32?
         /// What its next connection is expected to carry.
         var outlook = Outlook.one
         /// When the first of the dials under way began, or the origin was last found to speak HTTP/2.
@@ -61,6 +64,7 @@ package struct PoolMachine: ~Copyable {
     /// Threads the keys whose waiters share a dial. Empty where nothing but HTTP/1.1 is spoken.
     var sharingLinks = LinkTable()
     var sharing = LinkList()
+    var spoken = SpokenMemory()
 
     var slots: [ConnectionSlot] = []
     /// Threads the slots into their key's `available`, or into `vacantSlots`.
@@ -107,10 +111,10 @@ package struct PoolMachine: ~Copyable {
     /// with its capacity kept.
     package mutating func handle(_ event: PoolEvent, at now: Instant, into actions: inout [PoolAction]) {
         switch event {
-        case .submit(let exchange, let origin, let needsFresh, let priority, let loop):
+        case .submit(let exchange, let origin, let needsFresh, let priority, let replays, let loop):
             submit(
-                exchange, to: origin, needsFresh: needsFresh, priority: priority, loop: loop, at: now,
-                into: &actions)
+                exchange, to: origin, needsFresh: needsFresh, WaitQueue.Rank(priority, replays: replays),
+                loop: loop, at: now, into: &actions)
         case .reprioritise(let waiter, let priority):
             guard let key = waiters.key(of: waiter) else { return }
             waiters.setPriority(priority, of: waiter, in: &keys[Int(key)].queue)
@@ -133,8 +137,9 @@ package struct PoolMachine: ~Copyable {
             descriptorsExhausted(connection, at: now, into: &actions)
         case .finished(let connection, let reuse):
             finished(connection, reuse, at: now, into: &actions)
-        case .retire(let connection):
+        case .retire(let connection, let carried):
             guard let index = index(of: connection) else { return }
+            if let carried { keys[Int(slots[Int(index)].key)].endurance = Int32(clamping: max(1, carried)) }
             retire(index, .notReusable, at: now, into: &actions)
         case .capacity(let connection, let capacity):
             capacityChanged(connection, Int32(clamping: capacity), at: now, into: &actions)
@@ -159,7 +164,7 @@ package struct PoolMachine: ~Copyable {
     // MARK: Exchanges
 
     private mutating func submit(
-        _ exchange: ExchangeID, to origin: Origin, needsFresh: Bool, priority: Float, loop: Int?,
+        _ exchange: ExchangeID, to origin: Origin, needsFresh: Bool, _ rank: WaitQueue.Rank, loop: Int?,
         at now: Instant, into actions: inout [PoolAction]
     ) {
         guard phase == .running else {
@@ -179,8 +184,7 @@ package struct PoolMachine: ~Copyable {
             }
         }
         let waiter = waiters.enqueue(
-            exchange, key: key, lane: needsFresh ? .fresh : .any, priority: priority,
-            into: &keys[Int(key)].queue)
+            exchange, key: key, lane: needsFresh ? .fresh : .any, rank, into: &keys[Int(key)].queue)
         keys[Int(key)].loop = loop
         actions.append(.wait(exchange, as: waiter))
         settle(key, at: now, into: &actions)
@@ -207,7 +211,8 @@ package struct PoolMachine: ~Copyable {
         guard let index = index(of: connection) else { return }
         let key = slots[Int(index)].key
         let wasRetiring = slots[Int(index)].isRetiring
-        switch slots[Int(index)].handle(.finished(reuse), at: now, limits: limits) {
+        let effect = slots[Int(index)].handle(.finished(reuse), at: now, limits: limits)
+        switch keys[Int(key)].endurance == nil ? effect : outlast(index, of: key, effect, at: now) {
         case .none:
             if slots[Int(index)].isRetiring, !wasRetiring { beganToRetire(index, of: key) }
             list(index, of: key, into: &actions)
@@ -236,12 +241,26 @@ package struct PoolMachine: ~Copyable {
         // The next connection begins with what is known of this one.
         keys[Int(key)].allowed = capacity
         let wasUsed = slots[Int(index)].wasUsed
-        if slots[Int(index)].handle(.capacity(capacity), at: now, limits: limits) == .lends {
+        let room = min(capacity, keys[Int(key)].endurance ?? capacity)
+        if slots[Int(index)].handle(.capacity(room), at: now, limits: limits) == .lends {
             serve(index, of: key, from: wasUsed ? .exchange : .dial, at: now, into: &actions)
         } else {
             list(index, of: key, into: &actions)
         }
         settle(key, at: now, into: &actions)
+    }
+
+    /// Where peers send connections away sooner than they have room for exchanges, a connection has no room for more at once
+    /// than the last one carried in its life. That is over when one carries more.
+    private mutating func outlast(
+        _ index: Int32, of key: Int32, _ effect: ConnectionSlot.Effect, at now: Instant
+    ) -> ConnectionSlot.Effect {
+        guard effect != .close, slots[Int(index)].isMultiplexed, let endurance = keys[Int(key)].endurance,
+            slots[Int(index)].ended > endurance
+        else { return effect }
+        keys[Int(key)].endurance = nil
+        let allowed = keys[Int(key)].allowed ?? Self.assumedCapacity
+        return slots[Int(index)].handle(.capacity(allowed), at: now, limits: limits)
     }
 
     /// Where a connection that can be lent comes from.
@@ -380,7 +399,8 @@ package struct PoolMachine: ~Copyable {
             if mayShareDials { sharingLinks.grow() }
         }
         keys[Int(index)] = Key(
-            origin: origin, outlook: versions.mayTurnOutHTTP2(with: origin) ? .several : .one)
+            origin: origin,
+            outlook: maySpeakHTTP2(origin) && !spoken.knowsHTTP11(of: origin) ? .several : .one)
         keyIndexes[origin] = index
         return index
     }
@@ -429,6 +449,9 @@ package struct PoolMachine: ~Copyable {
         retiring += 1
     }
 
-    /// Whether any connection may carry several exchanges.
+    /// Whether connections to the origin may carry several exchanges.
+    func maySpeakHTTP2(_ origin: Origin) -> Bool { versions.mayTurnOutHTTP2(with: origin) }
+
+    /// Whether any connection may.
     var mayShareDials: Bool { versions.contains(.http2) }
 }

@@ -14,13 +14,26 @@ package struct WaiterID: Hashable, Sendable {
     fileprivate let generation: UInt32
 }
 
-/// The exchanges that wait for a connection of one key in two lanes: the highest priority first, and first come, first
-/// served among equals.
+/// The exchanges that wait for a connection of one key in two lanes: by rank, and first come, first served among equals.
 ///
-/// A replayed exchange must not meet another stale connection, so it waits in a lane of its own that only new
-/// connections serve. The places themselves lie in the one `WaiterSlab` of the pool.
+/// An exchange that must not meet another stale connection waits in a lane of its own that only new connections serve. The places themselves lie in the one `WaiterSlab` of the pool.
 struct WaitQueue {
     enum Lane { case any, fresh }
+
+    /// Who goes before whom: the higher priority, and among equals whoever has been sent more often, to no avail.
+    struct Rank: Hashable {
+        var priority: Float
+        let replays: UInt8
+
+        init(_ priority: Float, replays: Int) {
+            self.priority = priority
+            self.replays = UInt8(clamping: replays)
+        }
+
+        func precedes(_ other: Rank) -> Bool {
+            priority == other.priority ? replays > other.replays : priority > other.priority
+        }
+    }
 
     fileprivate var any = LinkList()
     fileprivate var fresh = LinkList()
@@ -42,7 +55,7 @@ struct WaiterSlab {
     private struct Place {
         var exchange = ExchangeID(rawValue: 0)
         var sequence: UInt64 = 0
-        var priority: Float = 0
+        var rank = WaitQueue.Rank(0, replays: 0)
         var key = LinkTable.none
         var generation: UInt32 = 0
         var lane = WaitQueue.Lane.any
@@ -73,9 +86,10 @@ struct WaiterSlab {
     /// Places ever made: the largest number of waiters at one time.
     var placeCount: Int { places.count }
 
-    /// Takes a place in a lane of `queue`, the queue of `key`: behind everybody of the same priority or a higher one.
+    /// Takes a place in a lane of `queue`, the queue of `key`: behind everybody of the same rank or a higher one.
     mutating func enqueue(
-        _ exchange: ExchangeID, key: Int32, lane: WaitQueue.Lane, priority: Float, into queue: inout WaitQueue
+        _ exchange: ExchangeID, key: Int32, lane: WaitQueue.Lane, _ rank: WaitQueue.Rank,
+        into queue: inout WaitQueue
     ) -> WaiterID {
         let index: Int32
         if let free = links.popFirst(of: &vacant) {
@@ -88,7 +102,7 @@ struct WaiterSlab {
         lastSequence &+= 1
         let generation = places[Int(index)].generation
         places[Int(index)] = Place(
-            exchange: exchange, sequence: lastSequence, priority: priority, key: key, generation: generation,
+            exchange: exchange, sequence: lastSequence, rank: rank, key: key, generation: generation,
             lane: lane)
         insert(index, into: &queue)
         return WaiterID(index: index, generation: generation)
@@ -96,15 +110,15 @@ struct WaiterSlab {
 
     /// The priority that a waiter waits with, unless it has been answered.
     func priority(of waiter: WaiterID) -> Float? {
-        key(of: waiter) == nil ? nil : places[Int(waiter.index)].priority
+        key(of: waiter) == nil ? nil : places[Int(waiter.index)].rank.priority
     }
 
     /// Moves a waiter found by `key(of:)` to where it belongs under another priority; among equals, whoever has waited
     /// longer stays ahead. `queue` is that key's.
     mutating func setPriority(_ priority: Float, of waiter: WaiterID, in queue: inout WaitQueue) {
-        guard places[Int(waiter.index)].priority != priority else { return }
+        guard places[Int(waiter.index)].rank.priority != priority else { return }
         unlink(waiter.index, from: &queue)
-        places[Int(waiter.index)].priority = priority
+        places[Int(waiter.index)].rank.priority = priority
         insert(waiter.index, into: &queue)
     }
 
@@ -173,7 +187,7 @@ struct WaiterSlab {
         }
     }
 
-    /// One step where all priorities are equal, and for whoever is ahead of everybody; else a walk from the end.
+    /// One step where all ranks are equal, and for whoever is ahead of everybody; else a walk from the end.
     private mutating func insert(_ index: Int32, into lane: inout LinkList) {
         guard lane.first != LinkTable.none, precedes(index, lane.last) else {
             return links.append(index, to: &lane)
@@ -186,10 +200,9 @@ struct WaiterSlab {
         links.insert(index, before: next, in: &lane)
     }
 
-    /// Whether one waiter is due before another: by priority, then by who came first.
+    /// Whether one waiter is due before another: by rank, then by who came first.
     private func precedes(_ left: Int32, _ right: Int32) -> Bool {
         let (left, right) = (places[Int(left)], places[Int(right)])
-        return left.priority == right.priority
-            ? left.sequence < right.sequence : left.priority > right.priority
+        return left.rank == right.rank ? left.sequence < right.sequence : left.rank.precedes(right.rank)
     }
 }

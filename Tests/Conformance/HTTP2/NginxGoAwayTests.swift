@@ -9,8 +9,10 @@ import Testing
 
 /// nginx that sends its HTTP/2 clients away again and again (GOAWAY), in the middle of many requests.
 @Suite struct NginxGoAwayTests {
-    @Test("no request is lost, and none is made twice", .timeLimit(.minutes(5)))
-    func nothingLostNothingTwice() async throws {
+    /// As many at once as a connection answers, and many more.
+    @Test(
+        "[H-12.6] no request is lost, and none is made twice", .timeLimit(.minutes(5)), arguments: [6, 60])
+    func nothingLostNothingTwice(_ atOnce: Int) async throws {
         let origin = try LupineOrigin.Origin.start()
         let served = Lock<[String: Int]>([:])
         origin.route("POST", "/once/{name}") { request throws(Refusal) in
@@ -35,11 +37,10 @@ import Testing
                 configuration.urlCache = nil
                 configuration.lupine.httpVersions = .http2
                 let session = URLSession(configuration: configuration)
-                // As many at once as a connection answers, or fewer: each is sent away once at most.
                 try await withThrowingTaskGroup(of: Void.self) { group in
-                    for worker in 0..<6 {
+                    for worker in 0..<atOnce {
                         group.addTask {
-                            for step in 0..<50 {
+                            for step in 0..<300 / atOnce {
                                 let name = "\(worker)-\(step)"
                                 var request = URLRequest(
                                     url: try #require(URL(string: "\(nginx.url)/once/\(name)")))

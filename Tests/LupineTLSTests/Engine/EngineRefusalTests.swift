@@ -171,7 +171,9 @@ import Testing
     func aProtocolThatWasNotOfferedIsNoProtocol(_ version: TLSVersion) throws {
         var server = try TLSServerConfiguration.test()
         server.applicationProtocols = ["h2"]
-        let pair = try EnginePair(.test(version), server)
+        var client = TLSConfiguration.test(version)
+        client.applicationProtocols = ["http/1.1"]
+        let pair = try EnginePair(client, server)
         // The bytes on the wire offer what the configuration does not know of.
         let other: [UInt8] = [2] + Array("h2".utf8)
         unsafe _ = SSL_set_alpn_protos(pair.client.connection, other, UInt32(other.count))
@@ -270,7 +272,8 @@ import Testing
             .configuration(.noIdentity), .untrusted(.noPins), .alert(.decodeError),
             .clientCertificateRequired,
             .clientCertificateRejected(.unknownCA), .versionNotShared, .cipherNotShared, .notTLS, .truncated,
-            .closedInHandshake, .renegotiation, .wireFailed, .protocolNotOffered("h2"),
+            .closedInHandshake, .renegotiation, .wireFailed, .protocolNotOffered("h2"), .http2NotChosen(nil),
+            .http2NotChosen("http/1.1"),
             .onlyControlMessages(bytes: 7), .tooManyMessages(count: 7), .answersNotRead(bytes: 7),
         ]
         #expect(Set(errors.map(\.description)).count == errors.count)

@@ -58,7 +58,7 @@ import Testing
                     #expect(row.spoken == nil)
                     #expect(
                         error
-                            == .tls(host: "good.test", port: origin.port, .protocolNotOffered("none")))
+                            == .tls(host: "good.test", port: origin.port, .http2NotChosen(nil)))
                 }
             }
         }

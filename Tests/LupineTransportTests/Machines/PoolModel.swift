@@ -19,6 +19,8 @@ struct PoolModel: ~Copyable {
         var isMultiplexed = false
         var exchanges: Set<ExchangeID> = []
         var wasUsed = false
+        /// How many exchanges have ended on it.
+        var ended = 0
         var remaining = Int.max
         var idleUntil: Instant?
         var retiresAt = Instant.distantFuture
@@ -36,10 +38,12 @@ struct PoolModel: ~Copyable {
         var isFresh: Bool
         var place: Int
         var priority: Float
+        var replays: Int
 
         /// Due first, or at the same time: itself.
         func isDue(noLaterThan other: Waiter) -> Bool {
-            priority == other.priority ? place <= other.place : priority > other.priority
+            if priority != other.priority { return priority > other.priority }
+            return replays == other.replays ? place <= other.place : replays > other.replays
         }
     }
 
@@ -68,9 +72,13 @@ struct PoolModel: ~Copyable {
     private var wishes: [Origin: Int] = [:]
     /// How many exchanges at once an origin has last said that it takes, as long as anything is known of it.
     private var allowed: [Origin: Int] = [:]
+    /// How many exchanges the last connection carried in its life whose peer sent others away.
+    private var endurance: [Origin: Int] = [:]
     /// Where each exchange needs a connection of its own, as far as the model knows: not where a dial took too
     /// long.
     private var unshared: Set<Origin> = []
+    /// Origins that chose HTTP/1.1 last.
+    private var chosenHTTP11: Set<Origin> = []
     /// Since when somebody waits for another's dial.
     private var sharingSince: [Origin: Instant] = [:]
     /// A connection that had carried nothing when its peer took exchanges.
@@ -96,11 +104,14 @@ struct PoolModel: ~Copyable {
     @discardableResult
     mutating func submit(
         _ origin: Origin, needsFresh: Bool = false, priority: Float = Exchange.defaultPriority,
-        loop: Int? = nil
+        replays: Int = 0, loop: Int? = nil
     ) -> ExchangeID {
         submitted += 1
         let exchange = ExchangeID(rawValue: submitted)
-        handle(.submit(exchange, to: origin, needsFresh: needsFresh, priority: priority, loop: loop))
+        handle(
+            .submit(
+                exchange, to: origin, needsFresh: needsFresh, priority: priority, replays: replays, loop: loop
+            ))
         return exchange
     }
 
@@ -119,16 +130,17 @@ struct PoolModel: ~Copyable {
         let loop = connections[connection]?.loop ?? loop
         connections[connection]?.loop = loop
         let isClaimed = connections[connection]?.claimant != nil
-        let known = connections[connection].flatMap { allowed[$0.origin] }.map { max(1, $0) }
-            .map { isClaimed ? max(1, $0) : $0 }
+        let known = connections[connection].flatMap { expected(of: $0.origin) }.map { max(1, $0) }
         connections[connection]?.isMultiplexed = capacity > 1
         connections[connection]?.capacity = capacity > 1 ? min(capacity, known ?? capacity) : capacity
         if let origin = home ?? connections[connection]?.origin {
             if capacity > 1 {
                 unshared.remove(origin)
+                chosenHTTP11.remove(origin)
                 sharingSince[origin] = nil
             } else if !isClaimed {
                 unshared.insert(origin)
+                chosenHTTP11.insert(origin)
             }
         }
         connections[connection]?.retiresAt = limits.maximumAge.map { now + $0 } ?? .distantFuture
@@ -138,6 +150,7 @@ struct PoolModel: ~Copyable {
 
     mutating func finish(_ exchange: ExchangeID, on connection: ConnectionID, _ reuse: PoolEvent.Reuse) {
         connections[connection]?.exchanges.remove(exchange)
+        if reuse != .notReusable { outlast(connection) }
         switch reuse {
         case .notReusable:
             connections[connection]?.isRetiring = true
@@ -193,18 +206,39 @@ struct PoolModel: ~Copyable {
         handle(.descriptorsExhausted(connection))
     }
 
-    mutating func retire(_ connection: ConnectionID) {
+    /// Its peer may have sent some of what it carries away.
+    mutating func retire(_ connection: ConnectionID, carried: Int? = nil) {
         connections[connection]?.isRetiring = true
-        handle(.retire(connection))
+        if let carried, let origin = connections[connection]?.origin { endurance[origin] = max(1, carried) }
+        handle(.retire(connection, carried: carried))
+    }
+
+    /// One more exchange has ended: a connection that carries more than the last one did may be lent to as its peer says.
+    private mutating func outlast(_ name: ConnectionID) {
+        guard let connection = connections[name], connection.isMultiplexed else { return }
+        connections[name]?.ended += 1
+        guard let known = endurance[connection.origin], connection.ended + 1 > known else { return }
+        endurance[connection.origin] = nil
+        connections[name]?.capacity = allowed[connection.origin] ?? 100
+    }
+
+    /// How many exchanges a new connection is lent to at once, as far as anything is known.
+    private func expected(of origin: Origin) -> Int? {
+        guard let known = endurance[origin] else { return allowed[origin] }
+        return min(known, allowed[origin] ?? known)
     }
 
     /// The peer allows another number of exchanges at once.
     mutating func changeCapacity(of connection: ConnectionID, to capacity: Int) {
         if let origin = connections[connection]?.origin { allowed[origin] = capacity }
-        connections[connection]?.capacity = capacity
+        connections[connection]?.capacity = min(capacity, endurance(of: connection) ?? capacity)
         awakened = connections[connection]?.wasUsed == true ? nil : connection
         handle(.capacity(connection, capacity))
         awakened = nil
+    }
+
+    private func endurance(of name: ConnectionID) -> Int? {
+        connections[name].flatMap { endurance[$0.origin] }
     }
 
     mutating func cancel(_ waiter: WaiterID) { handle(.cancel(waiter)) }
@@ -281,7 +315,7 @@ struct PoolModel: ~Copyable {
     /// How many waiters one dial is expected to serve, at most.
     private func share(of origin: Origin) -> Int {
         let maySpeakHTTP2 = origin.scheme == .https ? versions.contains(.http2) : versions == .http2
-        return maySpeakHTTP2 && !unshared.contains(origin) ? max(1, allowed[origin] ?? 100) : 1
+        return maySpeakHTTP2 && !unshared.contains(origin) ? max(1, expected(of: origin) ?? 100) : 1
     }
 
     private func sorted(_ isWanted: (Connection) -> Bool) -> [ConnectionID] {
@@ -334,7 +368,7 @@ struct PoolModel: ~Copyable {
                         connections[name]?.isRetiring = true
                     }
                 }
-            } else if case .submit(let fresh, let origin, let needsFresh, _, let loop) = event,
+            } else if case .submit(let fresh, let origin, let needsFresh, _, _, let loop) = event,
                 fresh == exchange
             {
                 #expect(connection.origin == origin)
@@ -365,7 +399,9 @@ struct PoolModel: ~Copyable {
             connections[name]?.idleUntil = nil
             if connection.remaining != .max { connections[name]?.remaining -= 1 }
         case .wait(let exchange, let waiter):
-            guard case .submit(let fresh, let origin, let needsFresh, let priority, let loop) = event,
+            guard
+                case .submit(let fresh, let origin, let needsFresh, let priority, let replays, let loop) =
+                    event,
                 fresh == exchange
             else {
                 Issue.record("\(action): it was not submitted")
@@ -373,7 +409,8 @@ struct PoolModel: ~Copyable {
             }
             #expect(waiterNames.insert(waiter).inserted, "a waiter's name was given out twice")
             waiting[waiter] = Waiter(
-                exchange: exchange, origin: origin, isFresh: needsFresh, place: clock, priority: priority)
+                exchange: exchange, origin: origin, isFresh: needsFresh, place: clock, priority: priority,
+                replays: replays)
             peakWaiting = max(peakWaiting, waiting.count)
             wishes[origin] = loop
         case .dial(let name, let origin, let loop):
@@ -403,7 +440,7 @@ struct PoolModel: ~Copyable {
             #expect(connection.exchanges.isEmpty, "\(action): it carries an exchange")
             #expect(!connection.isDialing)
         case .fail(let exchange, let failure):
-            if failure == .shutDown, case .submit(exchange, _, _, _, _) = event {
+            if failure == .shutDown, case .submit(exchange, _, _, _, _, _) = event {
                 answer(exchange, .failed(failure))
                 return
             }
@@ -448,7 +485,9 @@ struct PoolModel: ~Copyable {
         let origins = Set(connections.values.map(\.origin)).union(waiting.values.map(\.origin))
         let awaited = Set(waiting.values.map(\.origin))
         allowed = allowed.filter { origins.contains($0.key) }
-        unshared.formIntersection(origins)
+        endurance = endurance.filter { origins.contains($0.key) }
+        // What an origin chose is remembered for longer.
+        unshared = unshared.intersection(origins).union(chosenHTTP11.subtracting(origins))
         sharingSince = sharingSince.filter { origins.contains($0.key) }
         #expect(machine.keyCount == origins.count, "keys leak")
         for origin in origins {

@@ -84,7 +84,8 @@ struct PoolModelTests {
             guard model.waiting.count < 60, let origin = origins.randomElement(using: &random) else { return }
             model.submit(
                 origin, needsFresh: Int.random(in: 0..<12, using: &random) == 0,
-                priority: priority(&random), loop: loop(&random))
+                priority: priority(&random), replays: max(0, Int.random(in: -9...3, using: &random)),
+                loop: loop(&random))
         case 33..<50:
             guard let dial = model.dialing.randomElement(using: &random) else { return }
             model.connect(
@@ -132,7 +133,9 @@ struct PoolModelTests {
             gone.append(connection)
         case 92..<93:
             if let connection = (model.idle + model.busy).randomElement(using: &random) {
-                model.retire(connection)
+                let carried =
+                    model.connections[connection]?.isMultiplexed == true && Bool.random(using: &random)
+                model.retire(connection, carried: carried ? Int.random(in: 0...6, using: &random) : nil)
             }
         case 93..<94:
             guard let late = gone.randomElement(using: &random) else { return }

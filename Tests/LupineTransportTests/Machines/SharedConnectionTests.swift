@@ -24,6 +24,51 @@ struct SharedConnectionTests {
         for dial in model.dialing { model.connect(dial, capacity: capacity) }
     }
 
+    // MARK: who was sent away
+
+    @Test("[H-12.5] among equals, whoever was sent away most often goes first")
+    func whoeverWasSentAwayGoesFirst() {
+        var model = PoolModel(PoolLimits(perHost: 1, total: 9))
+        model.submit(a)
+        let connection = model.dialing[0]
+        model.connect(connection)
+        let plain = model.submit(a)
+        let once = model.submit(a, replays: 1)
+        let urgent = model.submit(a, priority: 1)
+        let twice = model.submit(a, replays: 2)
+        for next in [urgent, twice, once, plain] {
+            finishOldest(&model)
+            #expect(model.lastActions == [.run(next, on: connection, reused: true)])
+        }
+    }
+
+    @Test("[H-12.6] after a peer that sends some away, a connection carries no more than that one did")
+    func aPeerThatSendsAwaySoon() {
+        var model = PoolModel(PoolLimits(perHost: 2, total: 9), versions: .http2)
+        for _ in 0..<20 { model.submit(a) }
+        let first = model.dialing[0]
+        model.connect(first, capacity: 100)
+        model.changeCapacity(of: first, to: 50)
+        // It answers three of twenty.
+        model.retire(first, carried: 3)
+        for _ in 0..<17 { model.submit(a, replays: 1) }
+        #expect(model.dialing.count == 2, "each is expected to carry three")
+        connectAll(&model, capacity: 100)
+        let second = model.busy.filter { $0 != first }
+        #expect(second.allSatisfy { model.connections[$0]?.exchanges.count == 3 })
+        model.changeCapacity(of: second[0], to: 50)
+        #expect(model.connections[second[0]]?.exchanges.count == 3)
+        // It outlasts the first one.
+        for _ in 0..<3 { finishOldest(&model, of: a, but: model.connections[first]?.exchanges ?? []) }
+        #expect(model.waiting.count == 8)
+        while model.connections[second[0]]?.ended ?? 4 < 4,
+            let exchange = model.connections[second[0]]?.exchanges.first
+        {
+            model.finish(exchange, on: second[0], .reusable(KeepAlive()))
+        }
+        #expect(model.waiting.isEmpty)
+    }
+
     // MARK: how many at once
 
     @Test("[H-12.1] a connection whose peer takes no requests is lent to nobody until it takes some")

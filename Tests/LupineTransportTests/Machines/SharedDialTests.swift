@@ -27,6 +27,30 @@ struct SharedDialTests {
         #expect(model.open(a) == 3 && model.open(b) == 1)
     }
 
+    @Test("[H-12.3] what an origin chose is remembered when its connections are gone")
+    func whatAnOriginChoseIsRemembered() {
+        var model = PoolModel(limits, versions: [.http11, .http2])
+        func ask(_ capacity: Int) -> Int {
+            let before = model.dialCount
+            for _ in 0..<3 { model.submit(b) }
+            let dials = model.dialCount - before
+            while let dial = model.dialing.first { model.connect(dial, capacity: capacity) }
+            for connection in model.busy {
+                for exchange in model.connections[connection]?.exchanges ?? [] {
+                    model.finish(exchange, on: connection, .notReusable)
+                }
+            }
+            #expect(model.machine.keyCount == 0 && model.waiting.isEmpty)
+            return dials
+        }
+        #expect(ask(1) == 1, "nothing is known")
+        #expect(ask(1) == 3, "it chose HTTP/1.1")
+        #expect(ask(100) == 3)
+        #expect(ask(100) == 1, "it chose HTTP/2")
+        #expect(ask(1) == 1)
+        #expect(ask(1) == 3)
+    }
+
     @Test("[H-12.3] one exchange, and a client of HTTP/1.1, wait for no dial but their own")
     func nobodyWaitsWithoutNeed() {
         var model = PoolModel(limits, versions: .http2)

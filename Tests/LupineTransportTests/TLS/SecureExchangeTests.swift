@@ -54,12 +54,12 @@ import Testing
 
     @Test func anotherProtocolIsNotSpoken() async throws {
         try await withSecureStack(
-            SecureStage.serving { $0.applicationProtocols = ["h2", "http/1.1"] },
-            settings: .with { $0.tls.applicationProtocols = ["h2", "http/1.1"] }
+            SecureStage.serving { $0.applicationProtocols = ["mail", "http/1.1"] },
+            settings: .with { $0.tls.applicationProtocols = ["mail", "http/1.1"] }
         ) { client, origin in
             let url = SecureStage.url(origin)
             let error = await failure { () throws(TransportError) in try await client.get(url) }
-            #expect(error == .tls(host: "good.test", port: origin.port, .protocolNotOffered("h2")))
+            #expect(error == .tls(host: "good.test", port: origin.port, .protocolNotOffered("mail")))
             #expect(origin.received(on: 0).isEmpty)
         }
     }
