@@ -23,7 +23,7 @@ struct ForeignOption: Sendable {
     private static let versions = [
         ForeignOption(
             ["http3", "http3-only"],
-            "the command speaks HTTP/2 and HTTP/1.1, which such servers speak too; leave the option away"
+            "the command speaks HTTP/2 and HTTP/1.1, which such servers speak too; leave the option away, or use --http2"
         ),
         ForeignOption(
             ["0", "http1.0", "http0.9"],

@@ -231,7 +231,8 @@ struct PoolModel: ~Copyable {
     /// The peer allows another number of exchanges at once.
     mutating func changeCapacity(of connection: ConnectionID, to capacity: Int) {
         if let origin = connections[connection]?.origin { allowed[origin] = capacity }
-        connections[connection]?.capacity = min(capacity, endurance(of: connection) ?? capacity)
+        let room = min(capacity, endurance(of: connection) ?? capacity)
+        connections[connection]?.capacity = room
         awakened = connections[connection]?.wasUsed == true ? nil : connection
         handle(.capacity(connection, capacity))
         awakened = nil
