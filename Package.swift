@@ -226,7 +226,7 @@ let package = Package(
                 "LupineTestKit",
                 "lupine-transport-probe", "lupine-command",
             ],
-            path: "Tests/Conformance",
+            path: "Tests/Conformance", exclude: ["HTTP2/Peers"],
             swiftSettings: houseRules),
         .testTarget(
             name: "HostileTests",

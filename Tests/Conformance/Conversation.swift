@@ -47,7 +47,7 @@ struct Conversation {
     }
 
     /// The origin's side of TLS: a certificate for the loopback addresses.
-    private static func secured() throws -> TLSServerConfiguration {
+    static func secured() throws -> TLSServerConfiguration {
         let identity = try TLSIdentity(
             pemChain: PKI.text("good-chain.pem"), pemKey: PKI.text("good.key"))
         return TLSServerConfiguration(identities: [TLSServerIdentity(identity)])

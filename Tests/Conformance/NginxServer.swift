@@ -12,13 +12,16 @@ struct NginxServer: ServerRecipe {
     var isSecure = false
     /// Whether it speaks HTTP/2: with TLS where a client chooses it, without TLS nothing else.
     var speaksHTTP2 = false
+    /// Whether it has a master process, which replaces its one worker when it is sent SIGHUP.
+    var isReloadable = false
 
     let programs = ["nginx"]
 
     func files(_ place: ServerPlace) -> [(name: String, text: String)] {
         let text = """
             daemon off;
-            master_process off;
+            \(isReloadable ? "worker_processes 1;" : "master_process off;")
+            \(isReloadable && place.isRoot ? "user root;" : "")
             pid nginx.pid;
             error_log error.log info;
             load_module /usr/lib/nginx/modules/ngx_http_brotli_filter_module.so;

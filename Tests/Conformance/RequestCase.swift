@@ -196,7 +196,7 @@ struct RequestCase: Sendable {
 }
 
 /// Content that a task supplies in pieces of an odd size.
-private final class Pieces: Sendable {
+final class Pieces: Sendable {
     private let size: Int
     private let sent = Lock(0)
 

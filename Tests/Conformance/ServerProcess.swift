@@ -100,7 +100,7 @@ final class ServerProcess: Sendable {
     private static func installed(_ programs: [String]) throws -> String {
         for program in programs {
             for folder in ["/usr/sbin", "/usr/bin", "/sbin", "/bin", "/usr/local/sbin", "/usr/local/bin"] {
-                let path = "\(folder)/\(program)"
+                let path = program.hasPrefix("/") ? program : "\(folder)/\(program)"
                 if FileManager.default.isExecutableFile(atPath: path) { return path }
             }
         }

@@ -4,7 +4,7 @@
 ///
 /// A recipe decides nothing at run time; `ServerProcess` carries it out.
 protocol ServerRecipe: Sendable {
-    /// Names of the program, the first that is installed is taken.
+    /// Names of the program, or paths of it; the first that is installed is taken.
     var programs: [String] { get }
     /// Files to write into the server's own folder before it starts: name and text.
     func files(_ place: ServerPlace) -> [(name: String, text: String)]
@@ -20,4 +20,15 @@ struct ServerPlace: Sendable {
     let port: UInt16
     /// Whether the tests run as root, so that servers that give up root need to be told.
     let isRoot: Bool
+}
+
+/// A recipe of any kind.
+struct AnyRecipe: ServerRecipe {
+    private let recipe: any ServerRecipe
+
+    init(_ recipe: any ServerRecipe) { self.recipe = recipe }
+
+    var programs: [String] { recipe.programs }
+    func files(_ place: ServerPlace) -> [(name: String, text: String)] { recipe.files(place) }
+    func command(_ program: String, _ place: ServerPlace) -> [String] { recipe.command(program, place) }
 }

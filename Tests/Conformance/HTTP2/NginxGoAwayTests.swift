@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import Glibc
 import Lupine
+import LupineHTTP
 import LupineLoading
 import LupineOrigin
-import LupineTransport
 import Testing
+
+@testable import LupineTransport
 
 /// nginx that sends its HTTP/2 clients away again and again (GOAWAY), in the middle of many requests.
 @Suite struct NginxGoAwayTests {
@@ -62,5 +65,55 @@ import Testing
         try result.get()
         #expect(served.withLock { $0.count } == 300)
         #expect(served.withLock { $0.values.allSatisfy { $0 == 1 } })
+    }
+
+    @Test(
+        "nginx that is reloaded again and again: nothing is lost, nothing made twice",
+        .timeLimit(.minutes(10)))
+    func reloaded() async throws {
+        let origin = try LupineOrigin.Origin.start()
+        let served = Lock<[String: Int]>([:])
+        origin.route("POST", "/once/{name}") { request throws(Refusal) in
+            served.withLock { $0[request.parameters[0], default: 0] += 1 }
+            return OriginResponse(body: .bytes(Array(request.path.utf8)))
+        }
+        // Several connections: none takes all that are asked at once.
+        let locations = """
+            http2_max_concurrent_streams 6;
+            add_header X-Server $pid;
+            location /once/ {
+                proxy_pass http://127.0.0.1:\(origin.port);
+                proxy_http_version 1.1;
+                proxy_set_header Connection "";
+            }
+            """
+        let recipe = NginxServer(
+            locations: locations, site: [("page", "a page\n")], speaksHTTP2: true, isReloadable: true)
+        var configuration = HTTPClient.Configuration()
+        configuration.versions = .http2
+        configuration.idleReadTimeout = nil
+        let client = HTTPClient(configuration: configuration)
+        let result: Result<ServerChange.Outcome, any Error>
+        do {
+            let outcome = try await ServerProcess.with(recipe) { nginx in
+                let change = ServerChange(
+                    client: client, url: nginx.url, page: "/page", content: "a page\n")
+                let file = nginx.place.folder + "/nginx.pid"
+                return try await change.run(times: 50) {
+                    let text = try String(contentsOfFile: file, encoding: .utf8)
+                    let master = try #require(
+                        pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+                    try #require(kill(master, SIGHUP) == 0)
+                }
+            }
+            result = .success(outcome)
+        } catch { result = .failure(error) }
+        await client.shutdown()
+        await origin.shutdown()
+        let outcome = try result.get()
+        outcome.expectNothingLost(served: served.withLock { $0 })
+        // Each of the 51 servers has had a connection of its own.
+        #expect(client.connectionsOpened >= 51)
+        #expect(outcome.answered >= 51 && outcome.posts.count >= 51)
     }
 }

@@ -129,17 +129,6 @@ struct MatrixServer: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// A recipe of any kind.
-private struct AnyRecipe: ServerRecipe {
-    private let recipe: any ServerRecipe
-
-    init(_ recipe: any ServerRecipe) { self.recipe = recipe }
-
-    var programs: [String] { recipe.programs }
-    func files(_ place: ServerPlace) -> [(name: String, text: String)] { recipe.files(place) }
-    func command(_ program: String, _ place: ServerPlace) -> [String] { recipe.command(program, place) }
-}
-
 /// A running server of the matrix, and sessions that talk to it.
 struct MatrixStage {
     let server: MatrixServer

@@ -23,6 +23,15 @@ final class LongContent: Sendable {
         period = (0..<1_000_003).map { _ in UInt8(truncatingIfNeeded: random.next() >> 32) }
     }
 
+    private init(_ count: Int, tag: String, period: [UInt8]) {
+        self.count = count
+        self.tag = tag
+        self.period = period
+    }
+
+    /// As many octets of it, from its start on.
+    func first(_ count: Int) -> LongContent { LongContent(count, tag: "\"first-\(count)\"", period: period) }
+
     private func pieces(_ body: (ArraySlice<UInt8>) throws -> Void) rethrows {
         var position = 0
         while position < count {
