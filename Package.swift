@@ -118,6 +118,15 @@ let package = Package(
             swiftSettings: houseRules),
         .testTarget(
             name: "LupineHTTP2Tests", dependencies: ["LupineHTTP2", "LupineHTTP"], swiftSettings: houseRules),
+        // nghttp2, and what of it the tests call.
+        .systemLibrary(
+            name: "CNGHTTP2", path: "Tests/CNGHTTP2", pkgConfig: "libnghttp2",
+            providers: [.apt(["libnghttp2-dev"])]),
+        .target(name: "CNGHTTP2Peer", dependencies: ["CNGHTTP2"], path: "Tests/CNGHTTP2Peer"),
+        .testTarget(
+            name: "NGHTTP2DifferentialTests",
+            dependencies: ["CNGHTTP2Peer", "LupineHTTP2", "LupineHTTP", "LupineTestKit"],
+            path: "Tests/NGHTTP2Differential", swiftSettings: houseRules),
         .testTarget(
             name: "LupineCodingTests",
             dependencies: ["LupineCoding", "LupineTestKit"],
