@@ -33,6 +33,9 @@ struct ComparedEnds {
         _ = try receive(opening)
     }
 
+    /// Whether nghttp2 takes no notice of what comes any more: its last stream is over, and it has said that it goes.
+    var isOver: Bool { session.isOver }
+
     // MARK: steps
 
     /// What both make of a step.
@@ -43,7 +46,8 @@ struct ComparedEnds {
         case .respond(let stream, let endsStream):
             let fields = [PackedFields.Field(":status", "200")]
             guard role == .server, mayWrite(stream), answered.insert(stream).inserted else { break }
-            try machine.send(PackedFields.list(fields), on: stream, endsStream: endsStream)
+            let list = PackedFields.list(fields)
+            guard (try? machine.send(list, on: stream, endsStream: endsStream)) != nil else { break }
             try? session.respond(stream, fields, endsStream: endsStream)
             if endsStream { ended.insert(stream) }
         case .open(let isHead, let endsStream):
@@ -117,8 +121,9 @@ struct ComparedEnds {
         while true {
             let event: HTTP2Event
             let consumed: Int
-            do throws(HTTP2ConnectionError) { (event, consumed) = try machine.next(rest.span, at: .zero) } catch
-            {
+            do throws(HTTP2ConnectionError) {
+                (event, consumed) = try machine.next(rest.span, at: .zero)
+            } catch {
                 reason = "\(error)"
                 return
             }
@@ -163,7 +168,9 @@ struct ComparedEnds {
                 if consumes { try? session.consume(octets.count, on: stream) }
             case .frame(let stream, let type, let flags):
                 if type == .headers { noteBlock(of: stream) }
-                if [.headers, .data].contains(type), flags.contains(.endStream) { other.add("end", on: stream) }
+                if [.headers, .data].contains(type), flags.contains(.endStream) {
+                    other.add("end", on: stream)
+                }
                 if type == .rstStream { resets.insert(stream) }
             case .closed(let stream, let code):
                 if resets.contains(stream) { other.add("reset \(code)", on: stream) }
@@ -179,11 +186,18 @@ struct ComparedEnds {
         var pseudo: [String: String] = [:]
         var lines: [String] = []
         for field in fields {
-            let (name, value) = (String(decoding: field.name, as: UTF8.self), String(decoding: field.value, as: UTF8.self))
-            if name.hasPrefix(":") { pseudo[name] = value } else if name != "host" { lines.append("\(name)=\(value)") }
+            let (name, value) = (
+                String(decoding: field.name, as: UTF8.self), String(decoding: field.value, as: UTF8.self)
+            )
+            if name.hasPrefix(":") {
+                pseudo[name] = value
+            } else if name != "host" {
+                lines.append("\(name)=\(value)")
+            }
         }
         if let method = pseudo[":method"] {
-            other.add("request \(method) \(pseudo[":path"] ?? pseudo[":authority"] ?? "") \(lines)", on: stream)
+            other.add(
+                "request \(method) \(pseudo[":path"] ?? pseudo[":authority"] ?? "") \(lines)", on: stream)
         } else if let status = pseudo[":status"] {
             other.add("response \(status) \(lines)", on: stream)
         } else if !lines.isEmpty {

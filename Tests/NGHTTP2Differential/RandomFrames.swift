@@ -24,6 +24,8 @@ struct RandomFrames {
     /// The highest stream of the client's, and of the streams that the application has opened.
     private var highest: UInt32 = 0
     private var messages = 0
+    /// Streams whose message the peer has begun and not ended.
+    private var begun: [UInt32] = []
 
     init(_ role: HTTP2Role, seed: UInt64) {
         self.role = role
@@ -37,6 +39,8 @@ struct RandomFrames {
     }
 
     mutating func next() -> Step {
+        // Something must be open for anything to happen.
+        if highest < 3 { return role == .client ? open() : .receive(request()) }
         switch random.next() % 100 {
         case 0..<6:
             return role == .server
@@ -73,7 +77,7 @@ struct RandomFrames {
         case 75..<78:
             return WireFrame(
                 type: .goAway, stream: rarely(1),
-                payload: WireFrame.number([0, 1, 3, 0x7FFF_FFFF][index(4)])
+                payload: WireFrame.number(role == .server ? 0 : [1, 3, 0x7FFF_FFFF][index(3)])
                     + WireFrame.number([0, 2][index(2)]) + octets(index(3)))
         case 78..<87:
             return WireFrame(
@@ -82,15 +86,17 @@ struct RandomFrames {
         case 87..<90:
             return WireFrame(
                 type: .priority, stream: anyStream(),
-                payload: WireFrame.number(anyStream()) + octets(isLikely(90) ? 1 : 0))
+                payload: WireFrame.number(isLikely(90) ? 0 : anyStream()) + octets(isLikely(90) ? 1 : 0))
         case 90..<92:
             return WireFrame(
                 type: .priorityUpdate, stream: rarely(1),
-                payload: WireFrame.number(anyStream()) + Array("u=\(index(9))".utf8))
+                payload: WireFrame.number(anyStream() | 1) + Array("u=\(index(9))".utf8))
         case 92..<94:
+            guard isLikely(20) else { return message() }
             return WireFrame(
                 type: .continuation, flags: 4, stream: anyStream(), payload: WireFrame.block([("a", "b")]))
         case 94..<96:
+            guard isLikely(20) else { return data() }
             return WireFrame(
                 type: .pushPromise, flags: 4, stream: anyStream(),
                 payload: WireFrame.number(anyStream()) + WireFrame.block(Self.get))
@@ -104,7 +110,8 @@ struct RandomFrames {
     private static let get = [(":method", "GET"), (":scheme", "http"), (":authority", "a"), (":path", "/")]
 
     private mutating func message() -> WireFrame {
-        role == .server && isLikely(60) ? request() : headers(on: anyStream())
+        if role == .server, begun.isEmpty || isLikely(60) { return request() }
+        return headers(on: role == .server && isLikely(80) ? begun[index(begun.count)] : anyStream())
     }
 
     /// A client opens a stream.
@@ -117,16 +124,21 @@ struct RandomFrames {
         messages += 1
         var fields =
             role == .server
-            ? [(":method", ["GET", "POST", "PUT"][index(3)]), (":scheme", "http"), (":authority", "a"), (":path", "/\(messages)")]
-            : [(":status", ["200", "200", "404", "204", "304", "100", "103"][index(7)])]
-        if isLikely(15) { fields = [("x-trailer", "\(messages)")] }
+            ? [
+                (":method", ["GET", "POST", "PUT"][index(3)]), (":scheme", "http"), (":authority", "a"),
+                (":path", "/\(messages)"),
+            ] : [(":status", ["200", "200", "404", "204", "304", "100", "103"][index(7)])]
+        if begun.contains(stream) ? isLikely(80) : isLikely(5) { fields = [("x-trailer", "\(messages)")] }
         if isLikely(20) { fields.append(("x-number", "\(messages)")) }
         if isLikely(15) { fields.append(("content-length", "\(index(60))")) }
         if isLikely(10) { spoil(&fields) }
-        var frame = WireFrame.headers(stream, fields, end: isLikely(45))
+        var frame = WireFrame.headers(stream, fields, end: isLikely(35))
+        begun.removeAll { $0 == stream }
+        let isInterim = fields.contains { $0.0 == ":status" && $0.1.hasPrefix("1") }
+        if frame.flags & 0x01 == 0, !isInterim { begun.append(stream) }
         if isLikely(10) {
             frame.flags |= 0x20
-            frame.payload = WireFrame.number(anyStream()) + octets(1) + frame.payload
+            frame.payload = WireFrame.number(isLikely(90) ? 0 : stream) + octets(1) + frame.payload
         }
         if isLikely(10) { pad(&frame) }
         return frame
@@ -165,7 +177,10 @@ struct RandomFrames {
 
     private mutating func data() -> WireFrame {
         let count = isLikely(5) ? 16_384 : isLikely(5) ? 16_385 : index(60)
-        var frame = WireFrame.data(anyStream(), count, end: isLikely(30))
+        if begun.isEmpty, isLikely(90) { return message() }
+        let stream = isLikely(95) ? begun.randomElement(using: &random) ?? anyStream() : anyStream()
+        var frame = WireFrame.data(stream, count, end: isLikely(20))
+        if frame.flags & 0x01 != 0 { begun.removeAll { $0 == stream } }
         if isLikely(10) { pad(&frame) }
         return frame
     }
@@ -173,7 +188,8 @@ struct RandomFrames {
     private mutating func pad(_ frame: inout WireFrame) {
         let padding = index(20)
         frame.flags |= 0x08
-        frame.payload = [UInt8(isLikely(95) ? padding : 255)] + frame.payload
+        frame.payload =
+            [UInt8(isLikely(95) ? padding : 255)] + frame.payload
             + [UInt8](repeating: 0, count: padding)
     }
 
@@ -235,7 +251,7 @@ struct RandomFrames {
     }
 
     private mutating func anyStream() -> UInt32 {
-        switch index(20) {
+        switch index(100) {
         case 0: highest + 2
         case 1: 2
         case 2: 0
