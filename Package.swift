@@ -118,11 +118,9 @@ let package = Package(
             swiftSettings: houseRules),
         .testTarget(
             name: "LupineHTTP2Tests", dependencies: ["LupineHTTP2", "LupineHTTP"], swiftSettings: houseRules),
-        // nghttp2, and what of it the tests call.
-        .systemLibrary(
-            name: "CNGHTTP2", path: "Tests/CNGHTTP2", pkgConfig: "libnghttp2",
-            providers: [.apt(["libnghttp2-dev"])]),
-        .target(name: "CNGHTTP2Peer", dependencies: ["CNGHTTP2"], path: "Tests/CNGHTTP2Peer"),
+        // nghttp2 by plain calls. It is no system library here: those are looked for by every build, also by one without tests.
+        .target(
+            name: "CNGHTTP2Peer", path: "Tests/CNGHTTP2Peer", linkerSettings: [.linkedLibrary("nghttp2")]),
         .testTarget(
             name: "NGHTTP2DifferentialTests",
             dependencies: ["CNGHTTP2Peer", "LupineHTTP2", "LupineHTTP", "LupineTestKit"],

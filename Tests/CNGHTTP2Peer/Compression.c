@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT
+// Without nghttp2 there is nothing here: a build without tests does not need it.
+#if __has_include(<nghttp2/nghttp2.h>)
+
 #include <stdlib.h>
 
 #include "CNGHTTP2Peer.h"
@@ -101,3 +104,5 @@ nghttp2_peer_octets nghttp2_peer_inflater_fields(const nghttp2_peer_inflater *in
 size_t nghttp2_peer_inflater_table_size(nghttp2_peer_inflater *inflater) {
     return nghttp2_hd_inflate_get_dynamic_table_size(inflater->inflater);
 }
+
+#endif

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT
+// Without nghttp2 there is nothing here: a build without tests does not need it.
+#if __has_include(<nghttp2/nghttp2.h>)
+
 #include "Octets.h"
 
 #include <stdbool.h>
@@ -59,3 +62,5 @@ nghttp2_nv *octets_fields(const uint8_t *octets, size_t count, size_t *field_cou
     *field_count = fields;
     return all;
 }
+
+#endif

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT
+// Without nghttp2 there is nothing here: a build without tests does not need it.
+#if __has_include(<nghttp2/nghttp2.h>)
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -306,3 +309,5 @@ size_t nghttp2_peer_encoder_table(nghttp2_peer *peer) {
 size_t nghttp2_peer_decoder_table(nghttp2_peer *peer) {
     return nghttp2_session_get_hd_inflate_dynamic_table_size(peer->session);
 }
+
+#endif
