@@ -118,6 +118,13 @@ let package = Package(
             swiftSettings: houseRules),
         .testTarget(
             name: "LupineHTTP2Tests", dependencies: ["LupineHTTP2", "LupineHTTP"], swiftSettings: houseRules),
+        // nghttp2 by plain calls. It is no system library here: those are looked for by every build, also by one without tests.
+        .target(
+            name: "CNGHTTP2Peer", path: "Tests/CNGHTTP2Peer", linkerSettings: [.linkedLibrary("nghttp2")]),
+        .testTarget(
+            name: "NGHTTP2DifferentialTests",
+            dependencies: ["CNGHTTP2Peer", "LupineHTTP2", "LupineHTTP", "LupineTestKit"],
+            path: "Tests/NGHTTP2Differential", swiftSettings: houseRules),
         .testTarget(
             name: "LupineCodingTests",
             dependencies: ["LupineCoding", "LupineTestKit"],
