@@ -208,7 +208,7 @@ extension TLSError {
 extension HTTP2Failure {
     fileprivate var code: URLError.Code {
         switch self {
-        case .reset, .refused, .goAway: .networkConnectionLost
+        case .reset, .refused, .goAway, .silent: .networkConnectionLost
         case .stream, .connection: .badServerResponse
         case .requestTooLarge: .dataLengthExceedsMaximum
         }

@@ -125,6 +125,9 @@ package final class Origin: Sendable {
     /// what came inside; for a script on the socket, what came on it.
     package func received(on connection: Int) -> [UInt8] { service.record.bytes(of: connection) }
 
+    /// What the clients have said of streams by PRIORITY_UPDATE (RFC 9218 §7.1), in its order; the first of it.
+    package var priorities: [OriginPriority] { service.priorities.all }
+
     /// How the handshakes of a connection ended: one, or more where TLS was begun inside of TLS; of the newest connections.
     package func handshakes(on connection: Int) -> [OriginHandshake] {
         service.handshakes.outcomes(of: connection)

@@ -26,6 +26,8 @@ int lupine_open(const char *path, int flags, unsigned int mode);
 int lupine_duplicate(int descriptor);
 // The same for a descriptor that is somebody else's: EINVAL where it is not open for writing at a position.
 int lupine_share_for_writing(int descriptor);
+// How many octets the peer of a TCP socket has acknowledged; -1 where the kernel does not say.
+long long lupine_octets_acknowledged(int socket);
 
 // Threads.
 int lupine_name_thread(const char *name);

@@ -119,7 +119,7 @@ enum Complaint {
                 .notHTTP,
                 "Check the port and the scheme: what answers there does not speak HTTP/1.1. With a server that speaks HTTP/2 alone use --http2-prior-knowledge."
             )
-        case .http2(_, _, .reset), .http2(_, _, .refused), .http2(_, _, .goAway):
+        case .http2(_, _, .reset), .http2(_, _, .refused), .http2(_, _, .goAway), .http2(_, _, .silent):
             (.lost, "Try again; --retry N does that\(goingOn(", and ", invocation)).")
         case .http2(_, _, .requestTooLarge): (.tooLarge, "")
         case .http2:

@@ -74,9 +74,13 @@ extension HTTP2Machine {
         output.write { FrameWriter.reset(stream, code, into: &$0) }
     }
 
-    /// A client says how urgent a stream is (RFC 9218 §7.1).
+    /// A client says how urgent a stream is whose response is not over (RFC 9218 §7.1); it says nothing to a server whose
+    /// settings do not promise that it listens (§2.1.1).
     package mutating func sendPriority(_ value: Span<UInt8>, of stream: StreamID) {
-        guard error == nil, role == .client, value.count <= limits.frames.priorityOctets else { return }
+        guard error == nil, role == .client, value.count <= limits.frames.priorityOctets,
+            !exchange.peerHasSet || exchange.peer.noRFC7540Priorities,
+            streams.entries[stream]?.peerMaySend == true
+        else { return }
         output.write { FrameWriter.priorityUpdate(stream, value: value, into: &$0) }
     }
 

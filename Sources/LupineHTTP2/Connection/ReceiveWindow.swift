@@ -4,10 +4,15 @@
 ///
 /// Octets leave the window when they come, and are owed to the peer when they have been consumed or dropped. What is owed
 /// is given back in one WINDOW_UPDATE as soon as it is half of the target, or as much as the peer may still send: a consumer
-/// that stops stops its peer and nobody else's, and one that reads on costs few frames. The window, what is owed and what has not been consumed are the target together.
+/// that stops stops its peer and nobody else's, and one that reads on costs few frames. Of a large window 512 KiB are given back
+/// and no more waits: what is owed is out of the peer's reach for a round trip. The window, what is owed and what has not been
+/// consumed are the target together.
 struct ReceiveWindow: Hashable, Sendable {
     /// The largest target that can be asked for: there must be room left for a setting that adds to it.
     static let largestTarget = 1 << 30
+
+    /// The most that is owed.
+    static let mostOwed = 512 * 1024
 
     private var window: FlowWindow
     /// How large the window is when everything has been consumed and given back.
@@ -30,7 +35,7 @@ struct ReceiveWindow: Hashable, Sendable {
     /// Octets were consumed or dropped. How much a WINDOW_UPDATE has to give, 0 when none is due yet.
     mutating func giveBack(_ count: Int) -> Int {
         owed &+= count
-        return owed > 0 && owed >= min(target / 2, window.available) ? open(by: owed) : 0
+        return owed > 0 && owed >= min(target / 2, Self.mostOwed, window.available) ? open(by: owed) : 0
     }
 
     /// The window becomes larger. How much a WINDOW_UPDATE has to give, 0 when it is as large already.

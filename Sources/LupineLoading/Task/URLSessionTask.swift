@@ -138,7 +138,8 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
     /// Has the task prefer connections of an event loop, where the program's Swift task runs. To be called before it is resumed.
     package func prefer(_ preference: LoopPreference) { core.prefer(preference) }
 
-    /// Which of the tasks that wait for a connection goes first: 0...1.
+    /// Which of the tasks that wait for a connection goes first: 0...1. Over HTTP/2 also whose content is sent first, and how
+    /// urgent the server is told that the response is (RFC 9218).
     open var priority: Float {
         get { core.priority }
         set { core.priority = newValue }

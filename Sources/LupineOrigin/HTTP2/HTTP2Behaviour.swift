@@ -13,6 +13,8 @@ package struct HTTP2Behaviour: Sendable {
     /// After so many requests a connection says that it will go (GOAWAY), and goes when those that were on their way are
     /// answered: the two steps of RFC 9113 §6.8.
     package var requestsPerConnection: Int?
+    /// Whether it says that it heeds the priorities of RFC 9218, which it does in any case.
+    package var heedsPriorities = true
 
     /// The defaults.
     package init() {}

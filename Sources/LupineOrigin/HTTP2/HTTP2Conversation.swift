@@ -4,7 +4,8 @@ internal import LupineHTTP
 internal import LupineHTTP2
 internal import LupineTransport
 
-/// Speaks HTTP/2 on one connection: many requests at once, a piece of each response in turn.
+/// Speaks HTTP/2 on one connection: many requests at once, a piece of each response in turn, the most urgent ones first
+/// (RFC 9218).
 ///
 /// On its loop. The endpoints are those of HTTP/1.1 and do not know the difference, but for web sockets, which need it.
 /// An endpoint that follows a script takes the whole connection with it. Nothing is produced while the client does not take
@@ -15,8 +16,10 @@ final class HTTP2Conversation: Conversation {
     private var machine: HTTP2Machine
     private let behaviour: HTTP2Behaviour
     private var streams: [StreamID: OriginStream] = [:]
-    /// Streams with content to send, in turn.
+    /// Streams with content to send: by urgency, and in turn among equals.
     private var senders: [OriginStream] = []
+    /// What the client has said of the stream that it is about to open.
+    private var earlyUrgency: (id: StreamID, urgency: Urgency)?
     private var requests = 0
     private var isOver = false
     private var piece: [UInt8] = []
@@ -29,6 +32,7 @@ final class HTTP2Conversation: Conversation {
         settings.maxConcurrentStreams = behaviour.streams
         settings.initialWindowSize = behaviour.streamWindow
         settings.headerTableSize = behaviour.headerTable
+        settings.noRFC7540Priorities = behaviour.heedsPriorities
         var bounds = HTTP2Limits()
         bounds.lists.listOctets = limits.headBytes
         bounds.lists.fieldCount = limits.fieldCount
@@ -84,8 +88,8 @@ final class HTTP2Conversation: Conversation {
             case .windowOpened, .settings:
                 for stream in streams.values.sorted(by: { $0.id < $1.id }) { enqueue(stream) }
             case .pong: machine.leave()
-            case .content, .settingsAcknowledged, .goAway, .priority, .interim, .response, .refused:
-                break
+            case .priority(let id, let value): reprioritise(id, value, connection)
+            case .content, .settingsAcknowledged, .goAway, .interim, .response, .refused: break
             }
             return true
         } catch {
@@ -93,6 +97,20 @@ final class HTTP2Conversation: Conversation {
             end(connection, lingering: true)
             return true
         }
+    }
+
+    private func reprioritise(_ id: StreamID, _ value: [UInt8], _ connection: ServerConnection) {
+        connection.service.priorities.note(value, of: id.rawValue, on: connection.number)
+        let urgency = Urgency(fieldValue: value.span)
+        guard let stream = streams[id] else {
+            earlyUrgency = (id, urgency)
+            return
+        }
+        stream.urgency = urgency
+        guard stream.isQueued else { return }
+        senders.removeAll { $0 === stream }
+        stream.isQueued = false
+        enqueue(stream)
     }
 
     private func take(_ range: Range<Int>, on id: StreamID, _ connection: ServerConnection) {
@@ -126,6 +144,10 @@ final class HTTP2Conversation: Conversation {
         }
         let stream = OriginStream(id, received.head.method)
         streams[id] = stream
+        let said = received.head.fields.withFirstValue(of: .priority) { Urgency(fieldValue: $0) }
+        // What a frame says overrides the field (RFC 9218 §7).
+        let early = earlyUrgency?.id == id ? earlyUrgency?.urgency : nil
+        stream.urgency = early ?? said ?? .normal
         var request = OriginRequest(
             received.head, peer: connection.peer, connection: connection.number, tls: connection.tls)
         switch connection.service.match(received.head.method.rawValue, request.path) {
@@ -321,7 +343,8 @@ final class HTTP2Conversation: Conversation {
     private func enqueue(_ stream: OriginStream) {
         guard !stream.isQueued else { return }
         stream.isQueued = true
-        senders.append(stream)
+        let place = senders.lastIndex { $0.urgency <= stream.urgency }
+        senders.insert(stream, at: place.map { $0 + 1 } ?? 0)
     }
 
     /// Sends a piece of the stream whose turn it is; false when no stream can send.

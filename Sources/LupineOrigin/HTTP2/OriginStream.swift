@@ -33,6 +33,8 @@ final class OriginStream {
     /// Content that is to be sent, and how much of it has gone.
     var content: [UInt8] = []
     var contentStart = 0
+    /// How urgent its client says that it is.
+    var urgency = Urgency.normal
     /// It stands in the queue of those that have something to send.
     var isQueued = false
     /// What goes behind the content, once there is no more.

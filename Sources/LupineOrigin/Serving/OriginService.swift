@@ -9,6 +9,7 @@ final class OriginService: Sendable {
     let counts = OriginCounts()
     let record: ByteRecord
     let handshakes: HandshakeRecord
+    let priorities = PriorityRecord()
     /// What connections speak TLS with, in turn; empty if they do not.
     private let contexts: [TLSServerContext]
     private let routes: Lock<Router>

@@ -147,6 +147,15 @@ struct ByteChannel: ~Copyable {
     /// How many octets the kernel has taken in all, where bytes can wait for it.
     var octetsSent: UInt64 { secure?.octetsSent ?? 0 }
 
+    /// How many octets the peer's kernel has acknowledged in all, as far as ours says.
+    var octetsAcknowledged: UInt64? {
+        switch link {
+        case .plain(let socket): socket.octetsAcknowledged
+        case .secure(let channel): channel.octetsAcknowledged
+        case .closed: nil
+        }
+    }
+
     /// Ends our half behind what was sent; reading goes on. Nothing may be sent afterwards, but what waits is to be flushed.
     func closeWriting() {
         switch link {

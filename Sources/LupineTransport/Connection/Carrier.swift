@@ -116,6 +116,9 @@ class Carrier {
     /// The owner of the exchange wants it to stand still, or to go on.
     func suspensionChanged(of exchange: Exchange) { Self.mustInherit() }
 
+    /// The exchange has another priority. Means nothing where there is only one.
+    func priorityChanged(of exchange: Exchange) {}
+
     // MARK: for itself
 
     /// Goes back as it was lent, unless its peer has been told who the exchange's owner is (U-11.20).

@@ -122,15 +122,20 @@ package final class Exchange: Sendable {
     /// The priority of an exchange that was given none.
     package static let defaultPriority: Float = 0.5
 
-    /// Who gets a connection first among exchanges that wait for one of the same origin: 0 to 1, the highest first. May be
-    /// set at any time; what is beyond the bounds counts as the bound, what is no number changes nothing.
+    /// Who gets a connection first among exchanges that wait for one of the same origin: 0 to 1, the highest first. Over HTTP/2
+    /// also whose content goes first, and what the peer is told (`Urgency`). May be set at any time; what is beyond the bounds
+    /// counts as the bound, what is no number changes nothing.
     package var priority: Float {
         get { Float(bitPattern: urgency.load(ordering: .acquiring)) }
         set {
             guard !newValue.isNaN else { return }
             urgency.store(min(max(newValue, 0), 1).bitPattern, ordering: .releasing)
-            if case .waiting(let pool, let waiter) = life.withLock({ $0 }) {
-                pool.reprioritise(waiter, of: self)
+            switch life.withLock({ $0 }) {
+            case .waiting(let pool, let waiter): pool.reprioritise(waiter, of: self)
+            case .running(let loop, let connection, cancelled: nil):
+                // A connection that has just begun with it reads the priority after this.
+                _ = loop.executeInline { connection.value.priorityChanged(of: self) }
+            case .new, .claimed, .running, .parked, .cancelled, .over: break
             }
         }
     }

@@ -304,7 +304,6 @@ extension HTTP2Connection {
     private func pause(_ stream: HTTP2Stream) {
         guard case .exchanging(_, .receiving) = stream.machine.state else { return }
         _ = stream.machine.handle(.pause)
-        stream.taken = 0
         note(.readingPaused, of: stream)
     }
 

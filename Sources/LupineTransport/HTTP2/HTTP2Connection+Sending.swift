@@ -38,11 +38,18 @@ extension HTTP2Connection {
     func enqueue(_ stream: HTTP2Stream) {
         guard stream.isSending, !stream.isQueued, stream.sendPaceTimer == nil else { return }
         stream.isQueued = true
-        senders.append(stream)
+        senders.append(stream, as: stream.urgency)
         writeSoon()
     }
 
+    /// All may have something to send again; those that were stopped by the connection's window come first, and in their order.
     func enqueueAll() {
+        var waiting: [HTTP2Stream] = []
+        swap(&waiting, &stalled)
+        for stream in waiting {
+            stream.isStalled = false
+            if isCarrying(stream) { enqueue(stream) }
+        }
         for stream in streams.values.sorted(by: { $0.id < $1.id }) { enqueue(stream) }
     }
 
@@ -99,15 +106,33 @@ extension HTTP2Connection {
         takeOutput()
         while output.count < Self.outputRoom, life == .open, let stream = nextSender() {
             do throws(TransportError) {
-                if try produce(stream), isCarrying(stream) { enqueue(stream) }
+                if try produce(stream), isCarrying(stream) { enqueue(stream) } else { stall(stream) }
             } catch { fail(stream, error) }
         }
         // Trailers, and what failures have led to: others may have begun in the place of those that failed.
         if life == .open { takeOutput() }
     }
 
+    /// Keeps the place of a stream whose turn came while the connection's window was closed.
+    private func stall(_ stream: HTTP2Stream) {
+        guard machine.sendRoom == 0, !stream.isStalled, isCarrying(stream), stream.isSending else { return }
+        stream.isStalled = true
+        stalled.append(stream)
+    }
+
+    /// Says how urgent streams have become, once for each.
+    private func tellUrgency() {
+        guard !reprioritised.isEmpty else { return }
+        for stream in reprioritised where isCarrying(stream) && stream.toldUrgency != stream.urgency {
+            stream.toldUrgency = stream.urgency
+            machine.sendPriority(stream.urgency.fieldValue.utf8.span, of: stream.id)
+        }
+        reprioritised = []
+    }
+
     /// Takes what the machine has to say, and notes whose heads are in it.
     private func takeOutput() {
+        tellUrgency()
         batch += beginners
         beginners.removeAll(keepingCapacity: true)
         machine.takeOutput(into: &output)

@@ -28,14 +28,49 @@ extension HTTP2Connection {
         }
         // Where nothing at all has come since the request went out, the peer may be gone without a word: no other request is to
         // find that out.
-        if let began = stream.metrics.requestStart, lastReceived.map({ $0 <= began }) ?? true {
-            pool.drains(id)
-        }
+        if let began = stream.metrics.requestStart, lastReceived <= began { pool.drains(id) }
         fail(
             stream,
             TransportError(
                 host: route.host, port: route.port, timeout, after: stream.exchange.options.timeouts[timeout])
         )
+    }
+}
+
+/// Peers that may be gone.
+extension HTTP2Connection {
+    /// Asks a peer that was silent for long whether it is there, behind the head of the request that begins.
+    func askIfSilent() {
+        guard let look = liveness.exchangeBegins(at: loop.now, lastReceived: lastReceived) else { return }
+        machine.sendPing(0)
+        lookLater(look)
+    }
+
+    private func lookLater(_ instant: Instant) {
+        livenessTimer = loop.schedule(at: instant) { [weak self] reason in
+            guard let self, reason == .due else { return }
+            livenessTimer = nil
+            lookForSigns()
+        }
+    }
+
+    /// Gives up a connection whose peer is gone. One of whom nothing has come for a while gets no further requests.
+    private func lookForSigns() {
+        // What has come while the loop was busy counts.
+        channel.becameReadable(isClosing: peerIsClosing)
+        mayRead = true
+        read()
+        guard life == .open else { return }
+        switch liveness.look(
+            at: loop.now, lastReceived: lastReceived, acknowledged: channel.octetsAcknowledged)
+        {
+        case .alive: break
+        case .doubtful(let lookAgain):
+            pool.drains(id)
+            // A connection that carried nothing has been closed for that.
+            if life == .open { lookLater(lookAgain) }
+        case .gone: end(http2(.silent))
+        }
     }
 }
 

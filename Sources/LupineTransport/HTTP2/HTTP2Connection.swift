@@ -29,8 +29,12 @@ final class HTTP2Connection: Carrier {
     /// Frames of any streams, on their way out.
     var output: [UInt8] = []
     var outputStart = 0
-    /// Streams that have something to send, in turn.
-    var senders = SenderQueue()
+    /// Streams that have something to send.
+    var senders = SenderQueue<HTTP2Stream>()
+    /// Streams that had their turn when the connection's window was closed, in that order.
+    var stalled: [HTTP2Stream] = []
+    /// Streams of whose priority the peer is to be told.
+    var reprioritised: [HTTP2Stream] = []
     /// Streams whose head waits in the machine.
     var beginners: [HTTP2Stream] = []
     /// Streams of which there is something in `output`.
@@ -73,8 +77,10 @@ final class HTTP2Connection: Carrier {
     private let streamWindow: Int
     /// By how much the windows of streams have grown.
     private var grown = 0
-    /// When something has last come.
-    var lastReceived: Instant?
+    /// When something has last come; at first, when the connection stood.
+    var lastReceived: Instant
+    var liveness = LivenessProbe()
+    var livenessTimer: EventLoop.TimerToken?
     /// What ended it, for an exchange that comes too late.
     private var failure: TransportError?
 
@@ -99,12 +105,14 @@ final class HTTP2Connection: Carrier {
         mostStreams = limits.openStreams
         let streamWindow = min(FlowWindow.initial, Self.connectionWindow / 2 / limits.openStreams)
         settings.initialWindowSize = streamWindow
+        settings.noRFC7540Priorities = true
         self.streamWindow = streamWindow
         machine = HTTP2Machine(
             .client, settings: settings, window: Self.connectionWindow, limits: limits,
             at: .nanoseconds(loop.now.nanoseconds))
         firstCapacity = dialed.route.tls?.isPersonal == true ? 1 : limits.openStreamsAtFirst
         early = dialed.early
+        lastReceived = loop.now
         super.init(
             channel, dialed.registration, id, route: dialed.route, mayRead: dialed.mayRead, pool: pool,
             loop: loop)
@@ -160,9 +168,10 @@ final class HTTP2Connection: Carrier {
         let announcement = exchange.content.announcement
         let isEmpty = announcement == .none || announcement == .known(0)
         let holds = exchange.options.continueTimeout != nil && !isEmpty
+        let urgency = Urgency(priority: exchange.priority)
         let list: HeaderList
         do throws(TransportError) {
-            list = try self.list(of: exchange, announcement, expectContinue: holds)
+            list = try self.list(of: exchange, announcement, urgency, expectContinue: holds)
         } catch {
             return refuse(exchange, error, metrics)
         }
@@ -182,13 +191,15 @@ final class HTTP2Connection: Carrier {
         metrics.requestStart = loop.now
         metrics.requestHeadBytes = machine.waitingCount - waiting
         let stream = HTTP2Stream(
-            id, exchange, metrics, window: streamWindow, onUsedConnection: wasAnswered, at: loop.now)
+            id, exchange, metrics, urgency: urgency, window: streamWindow, onUsedConnection: wasAnswered,
+            at: loop.now)
         wasUsed = true
         stream.isEndWritten = isEmpty
         if holds { _ = stream.machine.handle(.hold) }
         streams[id] = stream
         identifiers[ObjectIdentifier(exchange)] = id
         beginners.append(stream)
+        askIfSilent()
         note(.sending, of: stream)
         exchange.observation?.leased(metrics, to: exchange.origin, sending: list.lines, at: loop.now)
         isBeginning = true
@@ -204,12 +215,15 @@ final class HTTP2Connection: Carrier {
     }
 
     private func list(
-        of exchange: Exchange, _ announcement: OutgoingBody, expectContinue: Bool
+        of exchange: Exchange, _ announcement: OutgoingBody, _ urgency: Urgency, expectContinue: Bool
     ) throws(TransportError) -> HeaderList {
         guard exchange.head.method != .connect else { throw .unsupported("CONNECT over HTTP/2") }
         var head = exchange.head
         do throws(HTTPError) {
             if expectContinue { try head.fields.set(.expect, "100-continue") }
+            if urgency != .normal, !head.fields.contains(.priority) {
+                try head.fields.append(.priority, urgency.fieldValue)
+            }
             return try MessageEncoder.request(
                 head, scheme: exchange.origin.scheme == .https ? "https" : "http", body: announcement)
         } catch { throw .http(host: route.host, port: route.port, error) }
@@ -292,6 +306,20 @@ final class HTTP2Connection: Carrier {
         }
     }
 
+    override func priorityChanged(of exchange: Exchange) {
+        guard let stream = stream(of: exchange) else { return }
+        let urgency = Urgency(priority: exchange.priority)
+        guard urgency != stream.urgency else { return }
+        if stream.isQueued {
+            senders.remove(stream, as: stream.urgency)
+            senders.append(stream, as: urgency)
+        }
+        stream.urgency = urgency
+        guard stream.toldUrgency != nil else { return }
+        reprioritised.append(stream)
+        writeSoon()
+    }
+
     // MARK: the end of an exchange
 
     /// Something went wrong on our side, or the owner takes it back: the stream ends, and the connection goes on.
@@ -347,7 +375,7 @@ final class HTTP2Connection: Carrier {
             if let timer { loop.cancel(timer) }
         }
         drop(stream)
-        grown -= stream.window - streamWindow
+        grown -= stream.window.size - streamWindow
         if !mayWrite, machine.waitingCount > Self.mostWaiting { pool.drains(id) }
     }
 
@@ -358,19 +386,15 @@ final class HTTP2Connection: Carrier {
         stream.owed = 0
     }
 
-    /// The consumer has taken so much of a stream. The window of one whose consumer keeps up grows, up to what all streams
-    /// together may have: then the peer need not wait for word of it on a long way.
+    /// The consumer has taken so much of a stream, whose window grows if that was fast, up to what all streams together may
+    /// have.
     func giveBack(_ count: Int, of stream: HTTP2Stream) {
-        stream.taken += count
-        if stream.taken >= stream.window, stream.held.isEmpty, stream.heldEnd == nil {
-            let growth = min(
-                stream.window, Self.largestStreamWindow - stream.window, Self.connectionWindow / 2 - grown)
-            stream.taken = 0
-            if growth > 0 {
-                stream.window += growth
-                grown += growth
-                machine.raiseWindow(of: stream.id, to: stream.window)
-            }
+        let growth = stream.window.took(
+            count, at: loop.now, isCaughtUp: stream.held.isEmpty && stream.heldEnd == nil,
+            most: min(Self.largestStreamWindow - stream.window.size, Self.connectionWindow / 2 - grown))
+        if growth > 0 {
+            grown += growth
+            machine.raiseWindow(of: stream.id, to: stream.window.size)
         }
         machine.consumed(count, on: stream.id)
     }
@@ -471,6 +495,7 @@ final class HTTP2Connection: Carrier {
         life = outliving ? .outliving : .closed
         if let settingsTimer { loop.cancel(settingsTimer) }
         settingsTimer = nil
+        if let timer = livenessTimer.take() { loop.cancel(timer) }
         if let registration { loop.deregister(registration) }
         registration = nil
         channel.close()
@@ -478,6 +503,8 @@ final class HTTP2Connection: Carrier {
         output = []
         outputStart = 0
         senders = SenderQueue()
+        stalled = []
+        reprioritised = []
         beginners = []
         batch = []
     }

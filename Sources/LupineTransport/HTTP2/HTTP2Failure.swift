@@ -14,6 +14,8 @@ public enum HTTP2Failure: Error, Hashable, Sendable {
     case refused
     /// The peer ended the connection with that code.
     case goAway(HTTP2ErrorCode)
+    /// The peer said nothing for ten seconds, not even to the question whether it is there (PING): the connection was given up.
+    case silent
     /// The peer sent a response that is malformed, or over a limit. The code is what it was told.
     case stream(HTTP2ErrorCode, reason: String)
     /// The peer broke the protocol, or a limit of the connection, which ended with that code.
@@ -32,6 +34,7 @@ extension HTTP2Failure: CustomStringConvertible {
         case .reset(let code): "the server ended the stream of the request (\(code))"
         case .refused: "the server refused the request's stream and did nothing about it"
         case .goAway(let code): "the server ended the connection (\(code))"
+        case .silent: "the server said nothing for 10 s, not even to PING, and the connection was given up"
         case .stream(let code, let reason): "the response is not valid: \(reason) (\(code))"
         case .connection(let code, let reason): "the connection was ended: \(reason) (\(code))"
         case .requestTooLarge(let size, let allowed):

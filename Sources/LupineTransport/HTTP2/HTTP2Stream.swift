@@ -25,6 +25,12 @@ final class HTTP2Stream {
     var trailers = Fields()
     /// It stands in the queue of those that have something to send.
     var isQueued = false
+    /// It has something to send, and the connection's window is closed.
+    var isStalled = false
+    /// How urgent it is.
+    var urgency: Urgency
+    /// What the peer knows of that; nil where it has that from the program, and from nobody else.
+    var toldUrgency: Urgency?
     /// Some of it has been handed to the kernel.
     var requestBegan = false
     /// The end of our half has been put behind everything else.
@@ -47,10 +53,7 @@ final class HTTP2Stream {
     var heldEnd: Fields?
     /// Octets that the consumer has got and paused over: the window is given them back when it goes on.
     var owed = 0
-    /// How large its window is when everything has been taken.
-    var window: Int
-    /// What was taken since the window grew.
-    var taken = 0
+    var window: StreamWindow
     /// Something has come of which the consumer is to hear that there is no more for now.
     var isTouched = false
     /// It stands still at its owner's wish.
@@ -63,13 +66,15 @@ final class HTTP2Stream {
     var receivePaceTimer: EventLoop.TimerToken?
 
     init(
-        _ id: StreamID, _ exchange: Exchange, _ metrics: consuming ExchangeMetrics, window: Int,
-        onUsedConnection: Bool, at now: Instant
+        _ id: StreamID, _ exchange: Exchange, _ metrics: consuming ExchangeMetrics, urgency: Urgency,
+        window: Int, onUsedConnection: Bool, at now: Instant
     ) {
         self.id = id
+        self.urgency = urgency
+        toldUrgency = exchange.head.fields.contains(.priority) ? nil : urgency
         self.exchange = exchange
         self.metrics = metrics
-        self.window = window
+        self.window = StreamWindow(window)
         isOnUsedConnection = onUsedConnection
         deadlines = TransferDeadlines(exchange.options.timeouts, at: exchange.began)
         if let rate = exchange.options.receiveRate { receiveRate = RateLimit(rate: rate, at: now) }

@@ -12,6 +12,8 @@ protocol ChannelWire: TLSWire {
     var hasPendingOutput: Bool { get }
     /// How many octets the kernel has taken in all: what tells a slow peer from a stuck one.
     var octetsSent: UInt64 { get }
+    /// How many octets the peer's kernel has acknowledged in all, as far as ours says.
+    var octetsAcknowledged: UInt64? { get }
     /// Why the last call failed.
     var failure: ChannelFailure? { get }
 

@@ -70,5 +70,6 @@ final class SocketWire: ChannelWire {
     func closeWriting() { try? socket?.shutdownWrite() }
     func close() { socket = nil }
     func probe(_ probes: KeepAliveProbes) { try? socket?.setKeepAlive(probes) }
+    var octetsAcknowledged: UInt64? { socket?.octetsAcknowledged }
     var localAddress: SocketAddress? { (try? socket?.localAddress()) ?? nil }
 }

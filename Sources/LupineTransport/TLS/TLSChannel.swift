@@ -75,6 +75,8 @@ final class TLSChannel {
     /// How many octets the kernel has taken in all.
     var octetsSent: UInt64 { wire.octetsSent }
 
+    var octetsAcknowledged: UInt64? { wire.octetsAcknowledged }
+
     /// Sends the beginning of what `framing` holds from `start` on, and of `content` behind it. What fits into one record
     /// goes in one.
     func send(

@@ -58,5 +58,6 @@ final class TunnelledWire: ChannelWire {
     func closeWriting() { outer.closeWriting() }
     func close() { outer.close() }
     func probe(_ probes: KeepAliveProbes) { outer.probe(probes) }
+    var octetsAcknowledged: UInt64? { outer.octetsAcknowledged }
     var localAddress: SocketAddress? { outer.localAddress }
 }

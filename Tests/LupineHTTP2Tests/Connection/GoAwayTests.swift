@@ -152,10 +152,38 @@ import Testing
         #expect(session.sent() == [])
     }
 
-    @Test("[H-9.1] a client sends priorities") func ownPriority() {
-        var session = Self.client
-        session.machine.sendPriority("u=1, i".utf8.span, of: StreamID(1))
-        #expect(session.sent() == ["sent PRIORITY_UPDATE 1 'u=1, i'"])
+    struct PriorityRow: CustomTestStringConvertible {
+        let testDescription: String
+        let wire: [UInt8]
+        var stream: UInt32 = 1
+        let isSent: Bool
+    }
+
+    @Test(
+        "[H-9.4] to whom a client sends priorities, and of which streams",
+        arguments: [
+            PriorityRow(testDescription: "before the server's settings", wire: [], isSent: true),
+            PriorityRow(testDescription: "a server that listens", wire: Wire.settings((9, 1)), isSent: true),
+            PriorityRow(
+                testDescription: "a server that does not say so", wire: Wire.settings((3, 9)), isSent: false),
+            PriorityRow(testDescription: "one that says no", wire: Wire.settings((9, 0)), isSent: false),
+            PriorityRow(
+                testDescription: "a stream that this end has not opened", wire: Wire.settings((9, 1)),
+                stream: 3, isSent: false),
+            PriorityRow(
+                testDescription: "a response that has begun", wire: Wire.settings((9, 1)) + Wire.response(1),
+                isSent: true),
+            PriorityRow(
+                testDescription: "a response that is over",
+                wire: Wire.settings((9, 1)) + Wire.response(1, end: true), isSent: false),
+        ])
+    func ownPriority(_ row: PriorityRow) {
+        var session = MachineSession(.client)
+        session.openPost()
+        if !row.wire.isEmpty { session.receive(row.wire) }
+        _ = session.sent()
+        session.machine.sendPriority("u=1, i".utf8.span, of: StreamID(row.stream))
+        #expect(session.sent() == (row.isSent ? ["sent PRIORITY_UPDATE \(row.stream) 'u=1, i'"] : []))
     }
 
     @Test("[H-10.5] a list that the peer does not take is not sent") func headerListSize() throws {

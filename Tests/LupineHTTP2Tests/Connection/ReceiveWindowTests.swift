@@ -33,6 +33,10 @@ import Testing
             shows: "half is told", size: 100, steps: [.take(60), .give(20, said: 0), .give(30, said: 50)],
             available: 90, target: 100),
         Row(
+            shows: "half a mebibyte is told, however large the window", size: 8 << 20,
+            steps: [.take(1 << 20), .give((512 << 10) - 1, said: 0), .give(1, said: 512 << 10)],
+            available: (8 << 20) - (512 << 10), target: 8 << 20),
+        Row(
             shows: "a window of one octet", size: 1, steps: [.take(1), .give(1, said: 1)], available: 1,
             target: 1),
         Row(

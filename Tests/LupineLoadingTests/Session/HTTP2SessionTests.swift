@@ -158,6 +158,32 @@ struct HTTP2SessionTests {
         }
     }
 
+    @Test(
+        "[H-12.5] the priority of a task goes to the server", arguments: [HTTPVersions.http2, .http11])
+    func priority(_ versions: HTTPVersions) async throws {
+        try await withSession(versions) { session, origin, host in
+            let name = try FieldName("Priority")
+            origin.route("GET", "/said") { request throws(Refusal) in
+                let said = request.head.fields.values(of: name).joined(separator: " and ")
+                return OriginResponse(body: .bytes(Array(said.utf8)))
+            }
+            let url = try #require(URL(string: "https://\(host)/said"))
+            for (priority, said) in [
+                (URLSessionTask.highPriority, "u=1"), (URLSessionTask.lowPriority, "u=5"),
+                (URLSessionTask.defaultPriority, ""),
+            ] {
+                let heard = await withCheckedContinuation { continuation in
+                    let task = session.dataTask(with: url) { data, _, _ in
+                        continuation.resume(returning: data.map { String(decoding: $0, as: UTF8.self) })
+                    }
+                    task.priority = priority
+                    task.resume()
+                }
+                #expect(heard == (versions == .http2 ? said : ""))
+            }
+        }
+    }
+
     @Test("one connection carries a hundred tasks at once")
     func many() async throws {
         try await withSession([.http11, .http2]) { session, origin, host in

@@ -26,7 +26,7 @@ struct SharedConnectionTests {
 
     // MARK: who was sent away
 
-    @Test("[H-12.5] among equals, whoever was sent away most often goes first")
+    @Test("[H-12.11] among equals, whoever was sent away most often goes first")
     func whoeverWasSentAwayGoesFirst() {
         var model = PoolModel(PoolLimits(perHost: 1, total: 9))
         model.submit(a)
@@ -42,7 +42,7 @@ struct SharedConnectionTests {
         }
     }
 
-    @Test("[H-12.6] after a peer that sends some away, a connection carries no more than that one did")
+    @Test("[H-12.12] after a peer that sends some away, a connection carries no more than that one did")
     func aPeerThatSendsAwaySoon() {
         var model = PoolModel(PoolLimits(perHost: 2, total: 9), versions: .http2)
         for _ in 0..<20 { model.submit(a) }

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+
+package import LupineHTTP
+
+/// How urgent a stream is beside others of its connection: RFC 9218 §4.1, from 0 for the most urgent to 7.
+///
+/// Whether a response is of use in pieces (§4.2, `i`) is not kept: everything here is sent in turn among equals.
+package struct Urgency: Hashable, Comparable, Sendable {
+    /// The number on the wire.
+    package let rawValue: UInt8
+
+    /// An urgency of that number; one that is too large is the least.
+    package init(_ rawValue: UInt8) { self.rawValue = min(rawValue, 7) }
+
+    /// That of a stream of which nothing is said.
+    package static let normal = Urgency(3)
+
+    /// What a `priority` field, or PRIORITY_UPDATE, says of it.
+    package var fieldValue: String { "u=\(rawValue)" }
+
+    package static func < (left: Urgency, right: Urgency) -> Bool { left.rawValue < right.rawValue }
+}
+
+extension Urgency {
+    private static let comma: UInt8 = 0x2C
+    private static let semicolon: UInt8 = 0x3B
+    private static let quote: UInt8 = 0x22
+    private static let backslash: UInt8 = 0x5C
+    private static let blanks: [UInt8] = [0x20, 0x09]
+
+    /// The urgency in the value of a `priority` field. A dictionary without one, and a value that is none, say the normal one
+    /// (§4); of several members the last counts (RFC 9651 §3.2).
+    package init(fieldValue value: Span<UInt8>) {
+        self = .normal
+        var member: [UInt8] = []
+        var isQuoted = false
+        var index = 0
+        while index < value.count {
+            let octet = value[index]
+            index += 1
+            if isQuoted, octet == Self.backslash {
+                // What is escaped ends no string.
+                index += 1
+            } else if octet == Self.quote {
+                isQuoted.toggle()
+                member.append(octet)
+            } else if octet == Self.comma, !isQuoted {
+                take(member)
+                member = []
+            } else {
+                member.append(octet)
+            }
+        }
+        take(member)
+    }
+
+    /// Takes a member `u=` of a dictionary, with or without parameters; others are passed over.
+    private mutating func take(_ member: [UInt8]) {
+        let whole = member.drop { Self.blanks.contains($0) }.prefix { $0 != Self.semicolon }
+        guard let last = whole.lastIndex(where: { !Self.blanks.contains($0) }) else { return }
+        let text = Array(whole[...last])
+        guard text.starts(with: "u".utf8), text.count == 1 || text[1] == 0x3D else { return }
+        guard text.count == 3, (0x30...0x37).contains(text[2]) else { return self = .normal }
+        self = Urgency(text[2] - 0x30)
+    }
+}
+
+extension FieldName {
+    /// What a request says of its urgency: RFC 9218 §5.
+    package static let priority: FieldName = {
+        let name = Array("Priority".utf8)
+        return FieldName(checked: name.span, name.indices)
+    }()
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+
+internal import LupineTransport
+
+/// What a client has said of a stream by PRIORITY_UPDATE.
+package struct OriginPriority: Hashable, Sendable {
+    /// The number of the connection, from 0 in order of acceptance.
+    package var connection: Int
+    /// The stream that it speaks of.
+    package var stream: UInt32
+    /// The value of the priority field.
+    package var value: String
+}
+
+/// Writes down what clients say of priorities, as far as there is room. Any thread.
+final class PriorityRecord: Sendable {
+    private static let room = 1_000
+
+    private let noted = Lock<[OriginPriority]>([])
+
+    var all: [OriginPriority] { noted.withLock { $0 } }
+
+    func note(_ value: [UInt8], of stream: UInt32, on connection: Int) {
+        noted.withLock { noted in
+            guard noted.count < Self.room else { return }
+            noted.append(
+                OriginPriority(
+                    connection: connection, stream: stream, value: String(decoding: value, as: UTF8.self)))
+        }
+    }
+}
