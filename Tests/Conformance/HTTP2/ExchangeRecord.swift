@@ -80,6 +80,8 @@ final class ExchangeRecord: ExchangeSink {
             tls: stage.scheme == .https ? TLSProfile(tls, trust: .default) : nil)
         var fields = Fields()
         try fields.append(.host, "127.0.0.1:\(port)")
+        // Without it hypercorn sends none.
+        try fields.append(FieldName("TE"), "trailers")
         var behind = Fields()
         for (name, value) in trailers {
             // Go drops trailers that are not announced.

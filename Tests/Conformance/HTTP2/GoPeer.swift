@@ -107,6 +107,21 @@ struct NodeServer: ServerRecipe {
     }
 }
 
+/// hypercorn, on Python's h2.
+struct HypercornServer: ServerRecipe {
+    var isSecure = false
+
+    let programs = ["python3"]
+
+    func files(_ place: ServerPlace) -> [(name: String, text: String)] { [] }
+
+    func command(_ program: String, _ place: ServerPlace) -> [String] {
+        let packages = FileManager.default.currentDirectoryPath + "/.build/python-packages"
+        return [program, "-u", PeerPrograms.path("peer.py"), packages, place.folder, "\(place.port)"]
+            + (isSecure ? [PKI.path("good-chain.pem"), PKI.path("good.key")] : [])
+    }
+}
+
 /// The programs of this folder that are not written in Swift.
 enum PeerPrograms {
     static func path(_ name: String) -> String {

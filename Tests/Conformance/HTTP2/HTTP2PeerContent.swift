@@ -5,8 +5,8 @@ import LupineHTTP
 import LupineOrigin
 import LupineTLS
 
-/// What every peer of the HTTP/2 tests answers, whoever wrote it: `Peers/peer.go`, `Peers/peer.mjs`, nghttpd with files, and the
-/// origin, by itself and behind nghttpx.
+/// What every peer of the HTTP/2 tests answers, whoever wrote it: `Peers/peer.go`, `Peers/peer.mjs`, `Peers/peer.py`, nghttpd with files,
+/// and the origin, by itself and behind nghttpx.
 ///
 /// | path | answer |
 /// |---|---|
@@ -18,7 +18,7 @@ import LupineTLS
 /// | `/early` | 103 with a Link, then `late` |
 /// | `/fields` | nothing, with the fields of the request whose names begin with X-Field- |
 ///
-/// nghttpd, which knows files only, has no X-Got, nothing early and no fields; not everybody has `/digest`.
+/// nghttpd, which knows files only, has no X-Got, nothing early and no fields; hypercorn no X-Got. Not everybody has `/digest`.
 enum HTTP2PeerContent {
     static let small = "small\n"
     /// What `/large` is the beginning of.

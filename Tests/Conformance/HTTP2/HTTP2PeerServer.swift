@@ -27,7 +27,7 @@ struct HTTP2PeerServer: Sendable, CustomTestStringConvertible {
     /// Makes the recipe, for an origin on that port.
     let recipe: @Sendable (UInt16) async throws -> any ServerRecipe
 
-    static let all = nghttpd + nghttpx + go + node
+    static let all = nghttpd + nghttpx + go + node + hypercorn
 
     /// More than any buffer and window on the way has room for.
     private static let long = 64 << 20
@@ -101,6 +101,13 @@ struct HTTP2PeerServer: Sendable, CustomTestStringConvertible {
         HTTP2PeerServer(
             testDescription: "Node, \(name)", offers: dynamic, tls: tls, large: large,
             recipe: { _ in NodeServer(isSecure: tls != nil, settings: settings) })
+    }
+
+    private static let hypercorn: [HTTP2PeerServer] = [nil, TLSVersion.v1_3].map { tls in
+        HTTP2PeerServer(
+            testDescription: "hypercorn, \(tls.map { "\($0)" } ?? "without TLS")",
+            offers: dynamic.union([.digest]).subtracting([.requestTrailers]), tls: tls,
+            recipe: { _ in HypercornServer(isSecure: tls != nil) })
     }
 
     /// Runs `body` with the server.
