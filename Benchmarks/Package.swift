@@ -62,12 +62,14 @@ let package = Package(
             ],
             linkerSettings: [
                 .linkedLibrary("z"), .linkedLibrary("brotlidec"), .linkedLibrary("brotlienc"),
+                .linkedLibrary("nghttp2"),
             ]),
 
         .executableTarget(
             name: "lupine-bench",
             dependencies: [
-                "BenchmarkHarness", "CBenchmarkCounters", "CBenchmarkPeers", "LupineHTTP", "LupineCoding",
+                "BenchmarkHarness", "CBenchmarkCounters", "CBenchmarkPeers", "LupineHTTP", "LupineHTTP2",
+                "LupineCoding",
             ],
             swiftSettings: houseRules),
         .executableTarget(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the library is measured against: llhttp where it is installed, and plain C loops. Each function runs its job
+// What the library is measured against: llhttp where it is installed, nghttp2, and plain C loops. Each function runs its job
 // `times` times and returns a checksum, which callers compare once before measuring, so that no peer wins by failing.
 #ifndef LUPINE_BENCHMARK_PEERS_H
 #define LUPINE_BENCHMARK_PEERS_H
@@ -47,6 +47,23 @@ uint64_t peer_format_request(
 uint64_t peer_copy_request(
     struct peer_span method, struct peer_span target, struct peer_span host, const struct peer_field *fields,
     size_t count, uint8_t *into, size_t capacity, uint64_t times);
+
+/// nghttp2's version as "1.52.0".
+const char *peer_nghttp2_version(void);
+/// The header block of a list, as the first one of a connection or as the second one. Bit n of `not_indexed`: field n enters no
+/// table. Returns the bytes written, or 0 when that failed.
+size_t peer_nghttp2_block(
+    const struct peer_field *fields, size_t count, uint64_t not_indexed, bool is_warm, uint8_t *into,
+    size_t capacity);
+/// Encodes the list again and again behind a first time: returns the bytes written.
+uint64_t peer_nghttp2_encode(
+    const struct peer_field *fields, size_t count, uint64_t not_indexed, uint8_t *into, size_t capacity,
+    uint64_t times);
+/// Decodes a block again and again behind the first one of its connection: returns the bytes of names and values, and 100,000
+/// more for each field. They are copied to `into`, unless that is NULL.
+uint64_t peer_nghttp2_decode(
+    const uint8_t *first, size_t first_count, const uint8_t *block, size_t count, uint8_t *into,
+    size_t capacity, uint64_t times);
 
 /// Compresses for fixtures: returns the bytes written, or 0 when `capacity` is too small.
 size_t peer_gzip(const uint8_t *bytes, size_t count, uint8_t *into, size_t capacity);
