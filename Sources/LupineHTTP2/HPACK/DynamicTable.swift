@@ -27,6 +27,14 @@ struct DynamicTable: Sendable {
     /// The entry with a number; nil when it has been evicted.
     func entry(numbered number: Int) -> TableEntry? { entry(at: index(ofNumber: number)) }
 
+    /// Whether the entry with a number is still there and holds that field.
+    func hasField(_ name: Span<UInt8>, _ value: Span<UInt8>, numbered number: Int) -> Bool {
+        let age = newest &- number
+        guard age >= 0, age < count else { return false }
+        let place = place(number)
+        return ring[place].hasName(name) && ring[place].hasValue(value)
+    }
+
     /// The index of the entry with a number, whether or not it is still there.
     func index(ofNumber number: Int) -> Int { StaticTable.count &+ 1 &+ newest &- number }
 

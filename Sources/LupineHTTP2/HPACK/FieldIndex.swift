@@ -20,29 +20,44 @@ struct FieldHash: Hashable, Sendable {
 
     private static let prime: UInt64 = 0x0000_0100_0000_01B3
 
+    /// Four hashes side by side, of every fourth octet each: none has to wait for the multiplication of the one before.
     private static func hash(_ bytes: Span<UInt8>, from start: UInt64) -> UInt64 {
-        var hash = start
-        for index in bytes.indices { hash = (hash ^ UInt64(bytes[index])) &* prime }
-        return hash
+        var (first, second, third, fourth) = (start, start &+ 1, start &+ 2, start &+ 3)
+        var index = 0
+        while bytes.count &- index >= 4 {
+            first = (first ^ UInt64(bytes[index])) &* prime
+            second = (second ^ UInt64(bytes[index &+ 1])) &* prime
+            third = (third ^ UInt64(bytes[index &+ 2])) &* prime
+            fourth = (fourth ^ UInt64(bytes[index &+ 3])) &* prime
+            index &+= 4
+        }
+        while index < bytes.count {
+            first = (first ^ UInt64(bytes[index])) &* prime
+            index &+= 1
+        }
+        // Each takes the octets of all in another way, so that their order matters.
+        let halves = (first &* prime ^ second, third &* prime ^ fourth)
+        let hash = (halves.0 &* prime ^ halves.1) &* prime
+        return hash ^ hash >> 32
     }
 }
 
 /// Where an encoder finds the entries of a table by what they hold: the number that was put in last for each hash.
 struct FieldIndex: Sendable {
-    private var fields: [UInt64: Int] = [:]
-    private var names: [UInt64: Int] = [:]
+    private var fields = HashedNumbers()
+    private var names = HashedNumbers()
 
     func entry(withField hash: FieldHash) -> Int? { fields[hash.field] }
     func entry(withName hash: FieldHash) -> Int? { names[hash.name] }
 
     mutating func insert(_ hash: FieldHash, _ number: Int) {
-        fields[hash.field] = number
-        names[hash.name] = number
+        fields.set(hash.field, number)
+        names.set(hash.name, number)
     }
 
     /// Forgets an entry, unless a later one has taken its place.
     mutating func remove(_ hash: FieldHash, _ number: Int) {
-        if fields[hash.field] == number { fields[hash.field] = nil }
-        if names[hash.name] == number { names[hash.name] = nil }
+        if fields[hash.field] == number { fields.remove(hash.field) }
+        if names[hash.name] == number { names.remove(hash.name) }
     }
 }

@@ -47,6 +47,7 @@ package struct HPACKDecoder: Sendable {
         if let failure { throw failure }
         do throws(HPACKError) {
             var list = HeaderList()
+            list.reserve(forBlockOf: block.count, atMost: max(limits.listOctets, 0))
             let refusal = try decode(block, into: &list)
             if let refusal { throw refusal }
             return list

@@ -105,15 +105,14 @@ package struct HPACKEncoder: Sendable {
     // MARK: the tables
 
     private func indexOfField(_ hash: FieldHash, _ name: Span<UInt8>, _ value: Span<UInt8>) -> Int? {
+        // What is in the static table never enters the dynamic one: the order does not matter.
+        if let number = index.entry(withField: hash), table.hasField(name, value, numbered: number) {
+            return table.index(ofNumber: number)
+        }
         if let index = StaticTable.index.entry(withField: hash), let entry = StaticTable.entry(at: index),
             entry.hasName(name), entry.hasValue(value)
         {
             return index
-        }
-        if let number = index.entry(withField: hash), let entry = table.entry(numbered: number),
-            entry.hasName(name), entry.hasValue(value)
-        {
-            return table.index(ofNumber: number)
         }
         return nil
     }

@@ -70,6 +70,12 @@ package struct HeaderList: Sendable {
 
     // MARK: for the decoder
 
+    /// Makes room for a list that is usual for a block of so many octets, all at once.
+    mutating func reserve(forBlockOf count: Int, atMost most: Int) {
+        octets.reserveCapacity(min(count &* 2 &+ 256, most))
+        entries.reserveCapacity(min(count, 16))
+    }
+
     /// Adds the field of an indexed representation.
     mutating func append(_ entry: TableEntry) {
         entries.append(

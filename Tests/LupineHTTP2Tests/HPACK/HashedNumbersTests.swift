@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+
+import Testing
+
+@testable import LupineHTTP2
+
+/// Against a dictionary, in random steps that are the same in every run.
+@Suite struct HashedNumbersTests {
+    @Test(
+        "what is set is found and what is removed is not, however many want one slot",
+        arguments: [3, 64, 1 << 20, .max] as [UInt64])
+    func isADictionary(_ hashes: UInt64) {
+        var random = SeededNumbers(seed: hashes)
+        var numbers = HashedNumbers()
+        var expected: [UInt64: Int] = [:]
+        for step in 0..<5_000 {
+            // Multiples of a large power of two all want slot 0.
+            let hash = random.next() % hashes &* (hashes == 64 ? 1 << 32 : 1)
+            switch random.next() % 4 {
+            case 0, 1:
+                numbers.set(hash, step)
+                expected[hash] = step
+            case 2:
+                numbers.remove(hash)
+                expected[hash] = nil
+            default:
+                if let known = expected.keys.randomElement(using: &random) {
+                    numbers.remove(known)
+                    expected[known] = nil
+                }
+            }
+            #expect(numbers[hash] == expected[hash])
+        }
+        for (hash, number) in expected { #expect(numbers[hash] == number) }
+    }
+}
