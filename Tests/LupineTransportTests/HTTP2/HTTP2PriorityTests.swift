@@ -49,7 +49,8 @@ import Testing
                 let said = values.isEmpty ? "nothing" : values.joined(separator: " and ")
                 return OriginResponse(body: .bytes(Array(said.utf8)))
             }
-            let made = try stage.exchange(.get, "/said", fields: row.own.map { [(FieldName.priority, $0)] } ?? [])
+            let made = try stage.exchange(
+                .get, "/said", fields: row.own.map { [(FieldName.priority, $0)] } ?? [])
             made.exchange.priority = row.priority
             stage.pool.submit(made.exchange)
             await made.sink.ended.wait()
@@ -124,7 +125,8 @@ import Testing
         let plan = ScriptPlan(
             .expectRequest(1),
             .send(ServerFrames([Setting(.noRFC7540Priorities, 1)]).reply().settings()),
-            .expectAcknowledgement, .expectAcknowledgement, .signal("answered"), .expectRequest(3), .send(ServerFrames.bare.reply(3)),
+            .expectAcknowledgement, .expectAcknowledgement, .signal("answered"), .expectRequest(3),
+            .send(ServerFrames.bare.reply(3)),
             .stall)
         try await withPool(plan, over: .http2) { stage in
             let made = try stage.exchange(sink: RecordingSink(demand: { _ in .pause }))

@@ -166,7 +166,7 @@ import Testing
         var download = try Download(rate: way.rate * 125_000, roundTrip: way.milliseconds / 1_000)
         var trips = 4.0
         var window = 65_535.0
-        while window < min(2 * way.product, 8 << 20) {
+        while window < min(2 * way.product, Double(HTTP2Connection.largestStreamWindow)) {
             window *= 2
             trips += 1
         }
