@@ -61,22 +61,33 @@ enum HuffmanCode {
         return (bits &+ 7) >> 3
     }
 
+    /// For each octet, and EOS: its code, and behind that eight bits that say how many bits the code has.
+    private static let symbols: [UInt64] = lengths.indices.map {
+        UInt64(codes[$0]) << 8 | UInt64(lengths[$0])
+    }
+
     /// Writes octets in the code, the last octet filled up with ones; `count` is what `encodedCount` says of them.
     static func encode(_ bytes: Span<UInt8>, count: Int, into output: inout [UInt8]) {
-        let lengths = lengths.span
-        let codes = codes.span
+        let symbols = symbols.span
         output.append(addingCapacity: count) { output in
             var bits: UInt64 = 0
-            var pending = 0
+            var pending: UInt64 = 0
             for index in bytes.indices {
-                let symbol = Int(bytes[index])
-                // At most 7 bits are pending, and no code has more than 30.
-                bits = bits &<< UInt64(lengths[symbol]) | UInt64(codes[symbol])
-                pending &+= Int(lengths[symbol])
-                while pending >= 8 {
-                    pending &-= 8
-                    output.append(UInt8(truncatingIfNeeded: bits &>> pending))
-                }
+                let symbol = symbols[Int(bytes[index])]
+                // Fewer than 32 bits are pending, and no code has more than 30.
+                bits = bits &<< (symbol & 0xFF) | symbol &>> 8
+                pending &+= symbol & 0xFF
+                guard pending >= 32 else { continue }
+                pending &-= 32
+                let word = bits &>> pending
+                output.append(UInt8(truncatingIfNeeded: word &>> 24))
+                output.append(UInt8(truncatingIfNeeded: word &>> 16))
+                output.append(UInt8(truncatingIfNeeded: word &>> 8))
+                output.append(UInt8(truncatingIfNeeded: word))
+            }
+            while pending >= 8 {
+                pending &-= 8
+                output.append(UInt8(truncatingIfNeeded: bits &>> pending))
             }
             if pending > 0 {
                 let padding = 8 &- pending
