@@ -161,11 +161,11 @@ import Testing
         Way(rate: 670, milliseconds: 100), Way(rate: 50, milliseconds: 600),
     ]
 
-    /// The window doubles with each round trip until it is no more what the peer waits for; two round trips more begin it.
+    /// The window doubles with each round trip until it is no more what the peer waits for.
     @Test("[H-12.10] a stream alone fills its link after a few round trips", arguments: ways)
     func throughput(_ way: Way) throws {
         var download = try Download(rate: way.rate * 125_000, roundTrip: way.milliseconds / 1_000)
-        var trips = 4.0
+        var trips = 7.0
         var window = 65_535.0
         while window < min(2 * way.product, Double(HTTP2Connection.largestStreamWindow)) {
             window *= 2
