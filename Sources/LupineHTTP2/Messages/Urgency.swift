@@ -60,7 +60,10 @@ extension Urgency {
         guard let last = whole.lastIndex(where: { !Self.blanks.contains($0) }) else { return }
         let text = Array(whole[...last])
         guard text.starts(with: "u".utf8), text.count == 1 || text[1] == 0x3D else { return }
-        guard text.count == 3, (0x30...0x37).contains(text[2]) else { return self = .normal }
+        guard text.count == 3, (0x30...0x37).contains(text[2]) else {
+            self = .normal
+            return
+        }
         self = Urgency(text[2] - 0x30)
     }
 }

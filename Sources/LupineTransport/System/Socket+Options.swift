@@ -71,7 +71,9 @@ extension Socket {
     }
 
     /// How many octets the peer's kernel has acknowledged in all; nil where there is no TCP, or the kernel does not say.
-    package var octetsAcknowledged: UInt64? { UInt64(exactly: lupine_octets_acknowledged(descriptor.rawValue)) }
+    package var octetsAcknowledged: UInt64? {
+        UInt64(exactly: lupine_octets_acknowledged(descriptor.rawValue))
+    }
 
     /// The value of an integer option.
     func option(_ level: Int32, _ name: Int32) throws(Errno) -> Int32 {
