@@ -7,8 +7,9 @@ internal import Glibc
 struct Main {
     static var groups: [BenchmarkGroup] {
         [
-            HTTPGroup.group, CodingGroup.group, TransportGroup.group, TLSGroup.group, LoadingGroup.group,
-            PipelineGroup.group, ProgramsGroup.group, TransferGroup.group, ReuseGroup.group,
+            HTTPGroup.group, CodingGroup.group, TransportGroup.group, TLSGroup.group, HTTP2Group.group,
+            LoadingGroup.group, PipelineGroup.group, ProgramsGroup.group, TransferGroup.group,
+            ReuseGroup.group,
             StartupGroup.group, MemoryGroup.group,
             ScaleGroup.group, InstructionsGroup.group,
         ]
