@@ -47,6 +47,8 @@ package struct HPACKDecoder: Sendable {
         if let failure { throw failure }
         do throws(HPACKError) {
             var list = HeaderList()
+            // Room for what most blocks hold, made once: a coded octet is hardly ever two.
+            list.reserve(fields: 12, octets: 2 &* block.count &+ 64)
             let refusal = try decode(block, into: &list)
             if let refusal { throw refusal }
             return list
