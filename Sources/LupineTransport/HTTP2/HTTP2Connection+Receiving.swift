@@ -93,7 +93,7 @@ extension HTTP2Connection {
             }
             start += consumed
             headOctets += consumed
-            tellPendingHead(before: event)
+            if pendingHead != nil { tellPendingHead(before: event) }
             if case .needMore = event { return }
             handle(event, of: rest)
             headOctets = 0
@@ -206,7 +206,7 @@ extension HTTP2Connection {
     private func framing(of head: ResponseHead, on stream: HTTP2Stream, endsStream: Bool) -> BodyFraming {
         let code = head.status.code
         if endsStream || stream.exchange.head.method == .head || code == 204 || code == 304 { return .none }
-        guard let length = head.fields[.contentLength].flatMap({ Int64($0) }) else { return .chunked }
+        guard let length = MessageDecoder.contentLength(head.fields) else { return .chunked }
         return length == 0 ? .none : .length(length)
     }
 
