@@ -12,7 +12,7 @@ final class PoolLoad: Load, Sendable {
     private let first: Target
     private let asked = Atomic<Int>(0)
     private let isNumbered: Bool
-    private let numbered = Atomic<Int>(0)
+    private let number = Atomic<Int>(0)
     private let isFirst = Atomic<Bool>(false)
     private let connections: Int
     private let toStart = Atomic<Int>(0)
@@ -59,10 +59,10 @@ final class PoolLoad: Load, Sendable {
     }
 
     /// A path that ends with `?` gets a number at each request.
-    private func head(of target: Target) -> RequestHead {
-        guard isNumbered, case .origin(let path) = target.head.target else { return target.head }
-        var head = target.head
-        head.target = .origin("\(path)\(numbered.add(1, ordering: .relaxed).oldValue)")
+    private func numbered(_ head: RequestHead) -> RequestHead {
+        guard case .origin(let path) = head.target else { return head }
+        var head = head
+        head.target = .origin("\(path)\(number.add(1, ordering: .relaxed).oldValue)")
         return head
     }
 
@@ -96,7 +96,10 @@ final class PoolLoad: Load, Sendable {
         func next() {
             guard load.toStart.subtract(1, ordering: .relaxed).oldValue > 0 else { return }
             let target = load.target()
-            load.pool.submit(Exchange(head: load.head(of: target), origin: target.origin, sink: self))
+            load.pool.submit(
+                Exchange(
+                    head: load.isNumbered ? load.numbered(target.head) : target.head, origin: target.origin,
+                    sink: self))
         }
 
         func receivedHead(_ head: ResponseHead, framing: BodyFraming) -> ContentPlan {
