@@ -24,7 +24,7 @@ import Testing
         var slots = StreamSlots()
         var kept: [StreamID: Int] = [:]
         var opened = 0
-        for _ in 0..<4_000 {
+        for _ in 0..<800 {
             if kept.count < 100, Int.random(in: 0..<5, using: &numbers) > 1 || kept.isEmpty {
                 let stream = choice.stream(opened)
                 opened += 1
