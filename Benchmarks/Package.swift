@@ -84,7 +84,7 @@ let package = Package(
             name: "session-load", dependencies: ["LoadProgram", "LupineLoading", "LupineTLS"],
             swiftSettings: houseRules),
         .executableTarget(
-            name: "pipeline-load", dependencies: ["LoadProgram", "Lupine", "LupineTLS"],
+            name: "pipeline-load", dependencies: ["LoadProgram", "Lupine", "LupineTLS", "LupineTransport"],
             swiftSettings: houseRules),
         .executableTarget(
             name: "foundation-load", dependencies: ["LoadProgram"],

@@ -2,9 +2,10 @@
 // libcurl's multi interface over TLS, where libcurl stands on OpenSSL: what tls-floor does, done by the usual library,
 // with the same modes and arguments.
 //
-//     curl-tls full|resumed|get|idle 1.2|1.3 CAFILE HOST PORT PATH CONNECTIONS REQUESTS
+//     curl-tls [--http2] full|resumed|get|idle 1.2|1.3 CAFILE HOST PORT PATH CONNECTIONS REQUESTS
 //     curl-tls --version
 //
+// With --http2 it is one HTTP/2 connection, and CONNECTIONS are streams. A PATH that ends with ? gets a number at each request.
 // Prints one JSON object: requests, bytes, connects (of the clock's time), wall and cpu in nanoseconds, resident KiB,
 // resumed (how many of the connects), and for idle heapPerConnection: what a connection in libcurl's pool holds when
 // the handles are gone. --version fails where libcurl has another TLS library.
@@ -17,6 +18,16 @@
 #include <sys/resource.h>
 
 static uint64_t resumptions;
+/// Whether all transfers share one HTTP/2 connection.
+static int shares;
+static char base[2048];
+static unsigned number;
+
+static void number_address(CURL *easy) {
+    char url[sizeof base + 16];
+    snprintf(url, sizeof url, "%s%u", base, number++);
+    curl_easy_setopt(easy, CURLOPT_URL, url);
+}
 
 /// Asks OpenSSL how the transfer's connection came about, while the transfer has one: at its content's start.
 static size_t take_fresh(char *bytes, size_t size, size_t count, void *easy) {
@@ -40,7 +51,8 @@ static CURL *make_tls(const char *url, const char *mode, const char *version, co
     curl_easy_setopt(easy, CURLOPT_SSLVERSION, only);
     curl_easy_setopt(easy, CURLOPT_CAINFO, authorities);
     curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
-    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, shares ? (long)CURL_HTTP_VERSION_2TLS : (long)CURL_HTTP_VERSION_1_1);
+    curl_easy_setopt(easy, CURLOPT_PIPEWAIT, shares ? 1L : 0L);
     curl_easy_setopt(easy, CURLOPT_IPRESOLVE, (long)CURL_IPRESOLVE_V4);
     curl_easy_setopt(easy, CURLOPT_SSL_SESSIONID_CACHE, strcmp(mode, "resumed") == 0 ? 1L : 0L);
     if (fresh) {
@@ -52,31 +64,54 @@ static CURL *make_tls(const char *url, const char *mode, const char *version, co
     return easy;
 }
 
+static CURLM *make_multi(long transfers) {
+    CURLM *multi = curl_multi_init();
+    if (multi == NULL) stop("multi", "cannot be made");
+    curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, transfers);
+    if (shares) {
+        curl_multi_setopt(multi, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
+        curl_multi_setopt(multi, CURLMOPT_MAX_HOST_CONNECTIONS, 1L);
+        curl_multi_setopt(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, transfers);
+    }
+    return multi;
+}
+
+static void check_version(CURL *easy) {
+    long version = 0;
+    curl_easy_getinfo(easy, CURLINFO_HTTP_VERSION, &version);
+    if (shares && version != CURL_HTTP_VERSION_2) stop("version", "is not HTTP/2");
+}
+
 int main(int count, char **arguments) {
     curl_global_init(CURL_GLOBAL_DEFAULT);
     if (count == 2 && strcmp(arguments[1], "--version") == 0) return puts(curl_version()) < 0 || !stands_on_openssl();
+    if (count > 1 && strcmp(arguments[1], "--http2") == 0) {
+        shares = 1;
+        count--;
+        arguments++;
+    }
     const char *mode = count > 1 ? arguments[1] : "";
     int idle = strcmp(mode, "idle") == 0;
     int known = idle || strcmp(mode, "full") == 0 || strcmp(mode, "resumed") == 0 || strcmp(mode, "get") == 0;
     if (count != 9 || !known || (strcmp(arguments[2], "1.2") != 0 && strcmp(arguments[2], "1.3") != 0)) {
-        fprintf(stderr, "curl-tls full|resumed|get|idle 1.2|1.3 CAFILE HOST PORT PATH CONNECTIONS REQUESTS\n");
+        fprintf(stderr, "curl-tls [--http2] full|resumed|get|idle 1.2|1.3 CAFILE HOST PORT PATH CONNECTIONS REQUESTS\n");
         return 2;
     }
     if (!stands_on_openssl()) stop("libcurl", "stands on another library than OpenSSL");
-    char url[2048];
-    int length = snprintf(url, sizeof url, "https://%s:%s%s", arguments[4], arguments[5], arguments[6]);
+    const char *url = base;
+    int length = snprintf(base, sizeof base, "https://%s:%s%s", arguments[4], arguments[5], arguments[6]);
     int connections = atoi(arguments[7]);
     uint64_t requests = strtoull(arguments[8], NULL, 10);
-    if (length < 0 || (size_t)length >= sizeof url || connections < 1) stop("argument", "not usable");
+    if (length < 0 || (size_t)length >= sizeof base || connections < 1) stop("argument", "not usable");
+    if (url[length - 1] == '?') prepare = number_address;
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
         files.rlim_cur = files.rlim_max;
         setrlimit(RLIMIT_NOFILE, &files);
     }
-    CURLM *multi = curl_multi_init();
+    CURLM *multi = make_multi(connections);
     CURL **handles = calloc((size_t)connections, sizeof *handles);
-    if (multi == NULL || handles == NULL) stop("multi", "cannot be made");
-    curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, (long)connections);
+    if (handles == NULL) stop("handles", "cannot be made");
 
     // What libraries set up once, the authorities among it, is not what a connection holds.
     if (idle) {
@@ -91,6 +126,7 @@ int main(int count, char **arguments) {
     uint64_t first = nanoseconds(CLOCK_MONOTONIC);
     if (!idle) run(multi, handles, connections, (uint64_t)connections);
     first = nanoseconds(CLOCK_MONOTONIC) - first;
+    if (!idle) check_version(handles[0]);
 
     received = 0;
     connects = 0;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Go's net/http doing GETs, N goroutines at a time: what a Go program gets from its standard library.
 //
-//	go-http [MODE [1.2|1.3 CAFILE]] HOST[xHOSTS] PORT PATH CONNECTIONS REQUESTS
+//	go-http [--http2] [MODE [1.2|1.3 CAFILE]] HOST[xHOSTS] PORT PATH CONNECTIONS REQUESTS
 //
 // A PATH that ends with ? gets a number at each request.
+// With --http2, which is for TLS only, it is one HTTP/2 connection, and CONNECTIONS are streams.
 // The modes are those of curl-multi and, over TLS, of tls-floor: get, full, resumed, idle, hold. Prints the JSON object that the
 // benchmarks read. A round of requests before the clock starts makes the connections.
 package main
@@ -27,6 +28,7 @@ import (
 )
 
 type job struct {
+	shares                     bool
 	mode, version, authorities string
 	urls                       []string
 	connections, requests      int
@@ -38,10 +40,13 @@ func stop(what ...any) {
 }
 
 func read(arguments []string) job {
-	if len(arguments) < 5 || len(arguments) == 7 || len(arguments) > 8 {
-		stop("[MODE [1.2|1.3 CAFILE]] HOST[xHOSTS] PORT PATH CONNECTIONS REQUESTS")
-	}
 	result := job{mode: "get"}
+	if len(arguments) > 0 && arguments[0] == "--http2" {
+		result.shares, arguments = true, arguments[1:]
+	}
+	if len(arguments) < 5 || len(arguments) == 7 || len(arguments) > 8 {
+		stop("[--http2] [MODE [1.2|1.3 CAFILE]] HOST[xHOSTS] PORT PATH CONNECTIONS REQUESTS")
+	}
 	terms, target := arguments[:len(arguments)-5], arguments[len(arguments)-5:]
 	if len(terms) > 0 {
 		result.mode = terms[0]
@@ -71,6 +76,9 @@ func read(arguments []string) job {
 }
 
 var connects, resumed, bytes int64
+
+// shares is whether all requests go over one HTTP/2 connection.
+var shares bool
 
 // together is what all requests of idle wait for behind their heads.
 var together *sync.WaitGroup
@@ -111,6 +119,7 @@ func (job job) client() *http.Client {
 			return nil
 		}
 		transport.TLSClientConfig = settings
+		transport.ForceAttemptHTTP2 = job.shares
 	}
 	dial := transport.DialContext
 	transport.DialContext = func(with context.Context, network, address string) (net.Conn, error) {
@@ -139,6 +148,9 @@ func run(client *http.Client, urls []string, connections, requests int) {
 				}
 				if response.StatusCode != 200 {
 					stop("status", response.StatusCode)
+				}
+				if shares && response.ProtoMajor != 2 {
+					stop("version", response.Proto)
 				}
 				if together != nil {
 					// No connection is free for another request before all have one.
@@ -197,6 +209,7 @@ func status(name string) float64 {
 
 func main() {
 	job := read(os.Args[1:])
+	shares = job.shares
 	client := job.client()
 	keeps := job.mode == "idle" || job.mode == "hold"
 	first := time.Now()
@@ -204,6 +217,10 @@ func main() {
 	case keeps:
 		run(client, job.once(), 1, 1)
 	default:
+		if shares {
+			// Otherwise each of the first requests would dial.
+			run(client, job.urls, 1, 1)
+		}
 		round := job.connections
 		if len(job.urls) > round {
 			round = len(job.urls)
@@ -211,7 +228,7 @@ func main() {
 		run(client, job.urls, job.connections, round)
 	}
 	firstTook := time.Since(first)
-	if keeps {
+	if keeps && !shares {
 		client.CloseIdleConnections()
 		job.requests = job.connections
 	}

@@ -11,7 +11,7 @@ import collections
 import re
 import sys
 
-MODULE = re.compile(r"(?:(?<=^\$s)|(?<=\D))(6Lupine|13LupineLoading|15LupineTransport|9LupineTLS|10LupineHTTP|12LupineCoding)(?=[A-Z0-9])")
+MODULE = re.compile(r"(?:(?<=^\$s)|(?<=\D))(6Lupine|13LupineLoading|15LupineTransport|9LupineTLS|10LupineHTTP|11LupineHTTP2|12LupineCoding)(?=[A-Z0-9])")
 HEAP = re.compile(r"^_?_?(libc_)?(malloc|free|calloc|realloc|memalign|posix_memalign|aligned_alloc|int_malloc|int_free|unlink_chunk)|^_int_(malloc|free|realloc)|tcache|^malloc_consolidate|^sysmalloc")
 COUNTING = re.compile(r"^_?swift_(retain|release|bridgeObject|unknownObject|weak|unowned|nonatomic|isUniquelyReferenced)|RefCount")
 EXCLUSIVITY = re.compile(r"^_?swift_(beginAccess|endAccess)|AccessSet|SwiftTLSContext|^__tls_get_addr")
@@ -52,6 +52,7 @@ LAYERS = {
     "13LupineLoading": "LupineLoading: the URL loading system",
     "15LupineTransport": "LupineTransport: pool, connections, loops",
     "10LupineHTTP": "LupineHTTP: the codec",
+    "11LupineHTTP2": "LupineHTTP2: frames, HPACK, streams",
     "12LupineCoding": "LupineCoding: content codings",
     "9LupineTLS": "LupineTLS: the engine",
 }

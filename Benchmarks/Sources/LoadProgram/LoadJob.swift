@@ -62,6 +62,8 @@ package struct LoadJob: Sendable {
     package let firstURL: String
     package let connections: Int
     package let requests: Int
+    /// Whether all requests go over one HTTP/2 connection: `connections` are streams then.
+    package let sharesConnection: Bool
 
     /// Whether a request is a long one, about a file.
     package var isTransfer: Bool { form == .download || form == .upload }
@@ -70,11 +72,14 @@ package struct LoadJob: Sendable {
     /// All hosts and lanes have had a request after so many.
     package var round: Int { max(connections, urls.count) }
 
-    /// `FORM [MODE [VERSION CAFILE]] HOST[xHOSTS] PORT PATH CONNECTIONS REQUESTS`; nil when that is not what stands there.
+    /// `[--http2] FORM [MODE [VERSION CAFILE]] HOST[xHOSTS] PORT PATH CONNECTIONS REQUESTS`; nil when that is not what stands there.
     package init?(_ arguments: [String]) {
+        sharesConnection = arguments.first == "--http2"
+        let arguments = sharesConnection ? Array(arguments.dropFirst()) : arguments
         guard [6, 7, 9].contains(arguments.count), let form = Form(rawValue: arguments[0]),
             let mode = arguments.count == 6 ? .get : Mode(rawValue: arguments[1])
         else { return nil }
+        if sharesConnection, mode == .full || mode == .idle { return nil }
         let target = Array(arguments.suffix(5))
         guard let port = UInt16(target[1]), let connections = Int(target[3]),
             let requests = Int(target[4]), connections > 0, requests > 0

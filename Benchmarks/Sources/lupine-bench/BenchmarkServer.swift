@@ -6,12 +6,25 @@ internal import Foundation
 enum BenchmarkServer: String {
     case plain = "LUPINE_BENCH_SERVER"
     case tls = "LUPINE_BENCH_TLS_SERVER"
+    /// The one that is spoken to in HTTP/2, in the clear and over TLS. It has `/N` of the one below.
+    case http2 = "LUPINE_BENCH_HTTP2_SERVER"
+    case http2TLS = "LUPINE_BENCH_HTTP2_TLS_SERVER"
+    /// nghttpd, over TLS.
+    case nghttpd = "LUPINE_BENCH_NGHTTPD_SERVER"
     /// The one that answers `/N` when N requests have come.
     case hold = "LUPINE_BENCH_HOLD_SERVER"
     /// The one that reads what it is sent, and keeps none of it.
     case sink = "LUPINE_BENCH_SINK_SERVER"
 
-    static let absence = "no server; Scripts/bench starts one where nginx is installed"
+    static let absence = "no server; Scripts/bench starts one where it is installed"
+
+    /// Whether it speaks TLS.
+    var isSecure: Bool {
+        switch self {
+        case .tls, .http2TLS, .nghttpd: true
+        case .plain, .http2, .hold, .sink: false
+        }
+    }
 
     /// Nil when there is no server.
     var address: (host: String, port: String)? {

@@ -11,7 +11,7 @@ enum InstructionsGroup {
         BenchmarkGroup("instructions", "instructions in user space per head and per request, by valgrind") {
             [
                 head("head-nginx"), get("get-1", connections: 1), get("get-8", connections: 8),
-                tls("tls-get-8"),
+                tls("tls-get-8"), http2("http2-get-8"),
                 decoding("decoding"),
             ]
         }
@@ -65,6 +65,22 @@ enum InstructionsGroup {
             entries: [
                 entry("tls-floor", .peer("tls-floor", terms)), entry("curl-tls", .peer("curl-tls", terms)),
                 entry("pool, 1 loop", .ours(["pool", "1"] + terms)),
+            ])
+    }
+
+    /// The same over one HTTP/2 connection.
+    private static func http2(_ name: String) -> BenchmarkCase {
+        let terms = ["get", "1.3", BenchmarkServer.authorities]
+        func entry(_ name: String, _ program: PeerProgram) -> Entry {
+            InstructionCount.entry(
+                name, program, from: .http2TLS, path: "/small?", connections: 8, requests: (600, 1_600))
+        }
+        return BenchmarkCase(
+            name, unit: "request", metric: .instructions, isSteady: true,
+            entries: [
+                entry("curl-tls", .peer("curl-tls", HTTP2Group.version + terms)),
+                entry("pool, 1 loop", .ours(HTTP2Group.version + ["pool", "1"] + terms)),
+                entry("Session", .ours("pipeline-load", HTTP2Group.version + ["addresses"] + terms)),
             ])
     }
 

@@ -8,6 +8,7 @@ struct Main {
     static var groups: [BenchmarkGroup] {
         [
             HTTPGroup.group, HPACKGroup.group, CodingGroup.group, TransportGroup.group, TLSGroup.group,
+            HTTP2Group.group,
             LoadingGroup.group, PipelineGroup.group, ProgramsGroup.group, TransferGroup.group,
             ReuseGroup.group,
             StartupGroup.group, MemoryGroup.group,

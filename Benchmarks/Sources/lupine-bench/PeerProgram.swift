@@ -84,10 +84,12 @@ struct PeerProgram {
     }
 
     /// An entry that runs the program once from its start to its end, and has the kernel say what that cost: for commands,
-    /// which have no clocks of their own. `arguments` are made of the server's host and port; `prepare` runs before each start.
+    /// which have no clocks of their own. It does the job `count` times. `arguments` are made of the server's host and port;
+    /// `prepare` runs before each start.
     func whole(
-        _ name: String, from server: BenchmarkServer = .plain, environment: [String: String] = [:],
-        goals: Goals = Goals(), prepare: @escaping () throws -> Void = {},
+        _ name: String, from server: BenchmarkServer = .plain, count: Int = 1,
+        environment: [String: String] = [:], goals: Goals = Goals(),
+        prepare: @escaping () throws -> Void = {},
         _ arguments: @escaping (_ host: String, _ port: String) -> [String]
     ) -> Entry {
         guard let address = server.address else { return Entry(name, .absent(BenchmarkServer.absence)) }
@@ -104,7 +106,8 @@ struct PeerProgram {
                         of: file, arguments(address.host, address.port), environment: environment)
                 }
                 var sample = Sample(
-                    count: 1, wall: wall / .nanoseconds(1), processor: Self.childrensProcessorTime() - before)
+                    count: count, wall: wall / .nanoseconds(1),
+                    processor: Self.childrensProcessorTime() - before)
                 // A program of the package says what its memory did.
                 if let cost = try? JSONDecoder().decode(Cost.self, from: printed) {
                     sample.figures["grown KiB"] = cost.grown

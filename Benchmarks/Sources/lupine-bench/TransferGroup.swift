@@ -11,9 +11,8 @@ internal import Foundation
 enum TransferGroup {
     static var group: BenchmarkGroup {
         BenchmarkGroup("transfer", "1 GiB to and from a file through a Session against the curl command") {
-            let environment = ProcessInfo.processInfo.environment
-            let folder = environment["LUPINE_BENCH_FOLDER"] ?? NSTemporaryDirectory()
-            let file = environment["LUPINE_BENCH_FILE"] ?? ""
+            let folder = folder
+            let file = ProcessInfo.processInfo.environment["LUPINE_BENCH_FILE"] ?? ""
             let authorities = BenchmarkServer.authorities
             return [
                 transfer(
@@ -42,14 +41,43 @@ enum TransferGroup {
         }
     }
 
+    /// Downloads over one stream, for the group `http2`.
+    static var http2: [BenchmarkCase] {
+        let authorities = BenchmarkServer.authorities
+        return [
+            transfer(
+                "download-1GiB", in: folder, form: "download", from: .http2, path: "/big",
+                goals: Goals(ratio: 1, wallRatio: 1), wget: nil,
+                curl: {
+                    [
+                        "-sSf", "--noproxy", "*", "--http2-prior-knowledge", "-o", "\(folder)/download", $0,
+                    ]
+                }),
+            transfer(
+                "download-1GiB-tls", in: folder, form: "download", from: .http2TLS, path: "/big",
+                goals: Goals(ratio: 1, wallRatio: 1), wget: nil,
+                curl: {
+                    [
+                        "-sSf", "--noproxy", "*", "--http2", "--cacert", authorities, "-o",
+                        "\(folder)/download", $0,
+                    ]
+                }),
+        ]
+    }
+
+    private static var folder: String {
+        ProcessInfo.processInfo.environment["LUPINE_BENCH_FOLDER"] ?? NSTemporaryDirectory()
+    }
+
     private static func transfer(
         _ name: String, in folder: String, form: String, from server: BenchmarkServer = .plain, path: String,
         goals: Goals, wget: ((_ url: String) -> [String])?, curl: @escaping (_ url: String) -> [String]
     ) -> BenchmarkCase {
         func url(_ host: String, _ port: String) -> String {
-            "\(server == .tls ? "https" : "http")://\(host):\(port)\(path)"
+            "\(server.isSecure ? "https" : "http")://\(host):\(port)\(path)"
         }
-        let terms = server == .tls ? ["get", "1.3", BenchmarkServer.authorities] : []
+        let terms = server.isSecure ? ["get", "1.3", BenchmarkServer.authorities] : []
+        let version = [.http2, .http2TLS].contains(server) ? HTTP2Group.version : []
         let prepare = { try warmMemory(in: folder) }
         var entries = [
             PeerProgram.command("curl").whole("curl", from: server, prepare: prepare) { host, port in
@@ -65,7 +93,7 @@ enum TransferGroup {
         entries.append(
             PeerProgram.ours("pipeline-load", []).whole(
                 "Session", from: server, environment: ["TMPDIR": folder], goals: goals, prepare: prepare
-            ) { host, port in [form] + terms + [host, port, path, "1", "1"] })
+            ) { host, port in version + [form] + terms + [host, port, path, "1", "1"] })
         return BenchmarkCase(name, unit: "transfer", bytes: 1 << 30, entries: entries)
     }
 

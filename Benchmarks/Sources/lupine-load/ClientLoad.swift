@@ -16,8 +16,9 @@ final class ClientLoad: Load, Sendable {
     init(_ job: Job, onLoops usesExecutor: Bool = false) throws {
         self.usesExecutor = usesExecutor
         var configuration = HTTPClient.Configuration()
-        configuration.connectionsPerHost = job.connections
-        configuration.totalConnections = job.connections * job.hosts.count
+        configuration.connectionsPerHost = job.connectionsPerHost
+        configuration.totalConnections = job.connectionsPerHost * job.hosts.count
+        if job.sharesConnection { configuration.versions = .http2 }
         if !job.keepsConnections { configuration.maximumConnectionAge = .zero }
         if let tls = job.tls { configuration.tls = tls }
         configuration.ownLoops = job.loops == 0 ? nil : job.loops

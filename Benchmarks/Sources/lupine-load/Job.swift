@@ -26,6 +26,8 @@ struct Job: Sendable {
     let path: String
     let connections: Int
     let requests: Int
+    /// Whether all requests go over one HTTP/2 connection: `connections` are streams then.
+    let sharesConnection: Bool
     /// 0 for the process' default.
     let loops: Int
 
@@ -43,6 +45,9 @@ struct Job: Sendable {
     /// The path of a first request: of a server that holds requests, whose paths are numbers, one that it does not hold.
     var firstPath: String { path.dropFirst().first?.isNumber == true ? "/1" : path }
 
+    /// How many connections there may be to a host.
+    var connectionsPerHost: Int { sharesConnection ? 1 : connections }
+
     /// Throws when the load measured something else than the mode is about; `connects` were made while the clock ran.
     func check(connects: Int) throws(LoadFailure) {
         let isRight =
@@ -57,11 +62,14 @@ struct Job: Sendable {
 
     /// TLS of one version, with nobody trusted but those of a file; nil when the version is not known. Everything else is
     /// the library's default.
-    static func tls(_ mode: Mode, version: String, authorities: String) -> TLSConfiguration? {
+    static func tls(
+        _ mode: Mode, version: String, authorities: String, http2: Bool
+    ) -> TLSConfiguration? {
         let versions: [String: TLSVersion] = ["1.2": .v1_2, "1.3": .v1_3]
         guard let only = versions[version] else { return nil }
         return TLSConfiguration(
             minimumVersion: only, maximumVersion: only,
+            applicationProtocols: [http2 ? "h2" : "http/1.1"],
             roots: TrustRoots(includesSystem: false, files: [authorities]),
             resumesSessions: mode == .resumed)
     }

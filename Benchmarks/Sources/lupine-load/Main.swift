@@ -8,9 +8,9 @@ internal import LupineTransport
 /// The library's side of the transport benchmarks: GETs, so many at a time, in a process of its own, so that its processor
 /// time and heap are those of the requests alone.
 ///
-///     lupine-load pool|client|executor LOOPS [MODE [VERSION CAFILE]] HOST[xHOSTS] PORT PATH CONNECTIONS REQUESTS
+///     lupine-load [--http2] pool|client|executor LOOPS [MODE [VERSION CAFILE]] HOST[xHOSTS] PORT PATH CONNECTIONS REQUESTS
 ///
-/// `pool` submits exchanges to the connection pool and hears callbacks, `client` awaits the public client,
+/// With `--http2` it is one HTTP/2 connection, in the clear by prior knowledge, and CONNECTIONS are streams. `pool` submits exchanges to the connection pool and hears callbacks, `client` awaits the public client,
 /// `executor` does so in tasks that run on its event loops. LOOPS is the
 /// number of event loops, 0 for the process' default. MODE is what is done with the connections, `get` when it is not
 /// said: see `Job.Mode`. VERSION, 1.2 or 1.3, is that of TLS, and CAFILE has the only roots; chain and host are verified.
@@ -36,13 +36,17 @@ struct Main {
     private enum Face: String { case pool, client, executor }
 
     private static func read(_ arguments: [String]) -> (Face, Job)? {
+        var arguments = arguments
+        let sharesConnection = arguments.count > 1 && arguments[1] == "--http2"
+        if sharesConnection { arguments.remove(at: 1) }
         guard [8, 9, 11].contains(arguments.count),
             let face = Face(rawValue: arguments[1]), let loops = Int(arguments[2]),
-            let mode = arguments.count == 8 ? .get : Job.Mode(rawValue: arguments[3])
+            let mode = arguments.count == 8 ? .get : Job.Mode(rawValue: arguments[3]),
+            !sharesConnection || mode == .get || mode == .hold
         else { return nil }
         var tls: TLSConfiguration?
         if arguments.count == 11 {
-            tls = Job.tls(mode, version: arguments[4], authorities: arguments[5])
+            tls = Job.tls(mode, version: arguments[4], authorities: arguments[5], http2: sharesConnection)
             if tls == nil { return nil }
         } else if mode == .resumed {
             return nil
@@ -56,7 +60,8 @@ struct Main {
             Job(
                 mode: mode, tls: tls, hosts: LoadJob.hosts(target[0]), port: port, path: target[2],
                 connections: connections,
-                requests: mode == .idle || mode == .hold ? connections : requests, loops: loops)
+                requests: mode == .idle || mode == .hold ? connections : requests,
+                sharesConnection: sharesConnection, loops: loops)
         )
     }
 
@@ -90,7 +95,7 @@ struct Main {
         if job.tls != nil { more = ", \"resumed\": \(load.connectionsResumed - resumed)" }
         var counted = requests
         if job.isAboutMemory {
-            let made = Double(max(connects, 1))
+            let made = Double(job.sharesConnection ? requests : max(connects, 1))
             let resident = Double(status("VmRSS:") - residentBefore) * 1024 / made
             more += ", \"heapPerConnection\": \((Double(most) - Double(held)) / made)"
             more += ", \"residentPerConnection\": \(resident)"
@@ -130,7 +135,7 @@ struct Main {
 
     private static func usage() {
         print(
-            "lupine-load pool|client|executor LOOPS [full|resumed|get|idle|hold [1.2|1.3 CAFILE]] HOST[xHOSTS] PORT PATH CONNECTIONS REQUESTS"
+            "lupine-load [--http2] pool|client|executor LOOPS [full|resumed|get|idle|hold [1.2|1.3 CAFILE]] HOST[xHOSTS] PORT PATH CONNECTIONS REQUESTS"
         )
         exit(2)
     }

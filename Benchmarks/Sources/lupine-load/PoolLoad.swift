@@ -11,6 +11,8 @@ final class PoolLoad: Load, Sendable {
     private let targets: [Target]
     private let first: Target
     private let asked = Atomic<Int>(0)
+    private let isNumbered: Bool
+    private let number = Atomic<Int>(0)
     private let isFirst = Atomic<Bool>(false)
     private let connections: Int
     private let toStart = Atomic<Int>(0)
@@ -22,13 +24,15 @@ final class PoolLoad: Load, Sendable {
     init(_ job: Job) throws {
         var configuration = ConnectionPool.Configuration()
         configuration.limits = PoolLimits(
-            perHost: job.connections, total: job.connections * job.hosts.count,
+            perHost: job.connectionsPerHost, total: job.connectionsPerHost * job.hosts.count,
             maximumAge: job.keepsConnections ? nil : .zero)
+        if job.sharesConnection { configuration.dial.versions = .http2 }
         let group = try job.loops == 0 ? EventLoopGroup.shared() : EventLoopGroup(count: job.loops)
         pool = ConnectionPool(configuration: configuration, group: group, resolver: Resolver())
         targets = try job.hosts.map { try Target(job, host: $0, path: job.path) }
         first = try Target(job, host: job.hosts[0], path: job.firstPath)
         connections = job.connections
+        isNumbered = job.path.hasSuffix("?")
     }
 
     /// What one host is asked for.
@@ -52,6 +56,14 @@ final class PoolLoad: Load, Sendable {
         if isFirst.load(ordering: .relaxed) { return first }
         guard targets.count > 1 else { return targets[0] }
         return targets[asked.add(1, ordering: .relaxed).oldValue % targets.count]
+    }
+
+    /// A path that ends with `?` gets a number at each request.
+    private func numbered(_ head: RequestHead) -> RequestHead {
+        guard case .origin(let path) = head.target else { return head }
+        var head = head
+        head.target = .origin("\(path)\(number.add(1, ordering: .relaxed).oldValue)")
+        return head
     }
 
     func runFirst() async throws -> Int {
@@ -84,7 +96,10 @@ final class PoolLoad: Load, Sendable {
         func next() {
             guard load.toStart.subtract(1, ordering: .relaxed).oldValue > 0 else { return }
             let target = load.target()
-            load.pool.submit(Exchange(head: target.head, origin: target.origin, sink: self))
+            load.pool.submit(
+                Exchange(
+                    head: load.isNumbered ? load.numbered(target.head) : target.head, origin: target.origin,
+                    sink: self))
         }
 
         func receivedHead(_ head: ResponseHead, framing: BodyFraming) -> ContentPlan {

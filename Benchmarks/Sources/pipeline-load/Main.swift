@@ -4,16 +4,18 @@ internal import LoadProgram
 
 /// GETs through the pipeline, or transfers of files, so many at a time, in a process of its own.
 ///
-///     pipeline-load async|executor|handler|decodable|decoding|decoder|addresses|storing|memoryHit|diskHit|revalidated|
+///     pipeline-load [--http2] async|executor|handler|decodable|decoding|decoder|addresses|storing|memoryHit|diskHit|revalidated|
 ///         program|written|writtenDecodable|download|upload [MODE [VERSION CAFILE]]
 ///         HOST[xHOSTS] PORT PATH CONNECTIONS REQUESTS
+///
+/// With `--http2` it is one HTTP/2 connection, in the clear by prior knowledge, and CONNECTIONS are streams.
 @main
 struct Main {
     static func main() async {
         guard let job = LoadJob(Array(CommandLine.arguments.dropFirst())) else {
             print(
                 """
-                async|executor|handler|decodable|decoding|decoder|addresses|storing|memoryHit|diskHit|revalidated|program|written|\
+                [--http2] async|executor|handler|decodable|decoding|decoder|addresses|storing|memoryHit|diskHit|revalidated|program|written|\
                 writtenDecodable|download|upload [MODE [VERSION CAFILE]] HOST PORT PATH CONNECTIONS REQUESTS
                 """
             )

@@ -3,6 +3,7 @@ internal import Foundation
 internal import LoadProgram
 internal import Lupine
 internal import LupineTLS
+internal import LupineTransport
 internal import Synchronization
 
 /// Loads through the pipeline's forms. No cookies, and no cache but in the forms about it: every other request goes to the server.
@@ -34,7 +35,11 @@ final class PipelineLoad: Sendable {
         let configuration = URLSessionConfiguration.af.default
         configuration.urlCache = URLCache(
             memoryCapacity: 4 << 20, diskCapacity: 20 << 20, directory: cacheFolder)
-        if job.connections > 6 { configuration.httpMaximumConnectionsPerHost = job.connections }
+        if job.sharesConnection {
+            configuration.lupine.httpVersions = .http2
+        } else if job.connections > 6 {
+            configuration.httpMaximumConnectionsPerHost = job.connections
+        }
         if job.form == .program { return Session(configuration: configuration) }
         let adapter = Adapter { request, _, completion in
             var request = request
@@ -57,7 +62,8 @@ final class PipelineLoad: Sendable {
 
     private static func bareSession(_ job: LoadJob, _ cacheFolder: URL) -> Session {
         let configuration = URLSessionConfiguration.af.ephemeral
-        configuration.httpMaximumConnectionsPerHost = job.connections
+        configuration.httpMaximumConnectionsPerHost = job.sharesConnection ? 1 : job.connections
+        if job.sharesConnection { configuration.lupine.httpVersions = .http2 }
         configuration.urlCache = nil
         configuration.httpCookieStorage = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData

@@ -11,7 +11,7 @@ internal import LoadProgram
 struct Main {
     static func main() async {
         guard let job = LoadJob(Array(CommandLine.arguments.dropFirst())),
-            [.async, .handler, .download].contains(job.form)
+            [.async, .handler, .download].contains(job.form), !job.sharesConnection
         else {
             print(
                 "async|handler|download [MODE [VERSION CAFILE]] HOST[xHOSTS] PORT PATH CONNECTIONS REQUESTS")

@@ -25,6 +25,12 @@ import Testing
         #expect(job.firstURL == "http://127.0.0.1:80/1")
     }
 
+    @Test func oneHTTP2Connection() throws {
+        let job = try #require(LoadJob(["--http2", "async", "get", "1.3", "roots.pem"] + target))
+        #expect(job.sharesConnection && job.form == .async && job.tls != nil && job.connections == 8)
+        #expect(try #require(LoadJob(["async"] + target)).sharesConnection == false)
+    }
+
     @Test func everyHostHasATurnInARound() throws {
         let job = try #require(LoadJob(["async", "127.0.4.254x4", "80", "/", "2", "9"]))
         #expect(
@@ -39,6 +45,7 @@ import Testing
         ["async", "wrong", "127.0.0.1", "80", "/", "1", "1"],
         ["async", "get", "1.3", "127.0.0.1", "80", "/", "1", "1"],
         ["async", "127.0.0.1", "80", "/", "0", "1"],
+        ["--http2", "async", "full", "127.0.0.1", "80", "/", "1", "1"],
         ["async", "127.0.0.1", "port", "/", "1", "1"],
     ])
     func whatIsNotKnownIsRefused(_ arguments: [String]) {

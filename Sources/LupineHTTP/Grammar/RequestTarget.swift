@@ -117,6 +117,14 @@ public struct Authority: Sendable {
         self.init(bare, port, nil)
     }
 
+    /// Lends the octets of what `Host` says.
+    package func withField<Result, Failure: Error>(
+        _ body: (Span<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        // Behind the name and its colon, and before CRLF.
+        try body(hostLine.span.extracting(6..<(hostLine.count - 2)))
+    }
+
     /// `host:port`, whatever the port.
     var withPort: String { Self.bracketed(host) + ":" + String(port) }
 

@@ -67,6 +67,23 @@ public struct Fields: Sendable {
         isWireForm = false
     }
 
+    /// No fields yet, over octets in which they stand: `adopt` says where, and no octet of them is copied.
+    ///
+    /// - Parameter count: How many there will be.
+    package init(over octets: consuming [UInt8], reserving count: Int) {
+        self.octets = octets
+        entries = []
+        entries.reserveCapacity(count)
+        isWireForm = false
+    }
+
+    /// Adds the field whose name and value stand at these ranges of the octets. The caller has seen that it may stand there
+    /// (`FieldName.isName`, `isValue`), and that no blanks are around the value.
+    package mutating func adopt(name: Range<Int>, value: Range<Int>) {
+        let tag = FieldName.Tag(octets.span, name.lowerBound, name.upperBound)
+        entries.append(Entry(name: name, value: value, tag: tag))
+    }
+
     /// How many fields there are, duplicates counted.
     public var count: Int { entries.count }
     /// Whether there is no field at all.
@@ -142,7 +159,7 @@ public struct Fields: Sendable {
 
     /// False when there is certainly no field here that frames a message, names its host or is about its connection:
     /// so it is with nearly every list that is sent, and one look at the tags then spares a search for each.
-    var mayHoldConnectionFields: Bool {
+    package var mayHoldConnectionFields: Bool {
         let table = entries.span
         for index in table.indices {
             switch table[index].tag {

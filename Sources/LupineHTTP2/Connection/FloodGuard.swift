@@ -59,13 +59,18 @@ struct FloodGuard: Sendable {
     mutating func earn(_ progress: Progress) {
         switch progress {
         case .received:
-            for kind in [Kind.pings, .emptyData, .ignoredFrames, .priorities] { earn(kind, 1) }
+            earn(.pings, 1)
+            earn(.emptyData, 1)
+            earn(.ignoredFrames, 1)
+            earn(.priorities, 1)
             earn(.windowUpdates, 2)
         case .sent:
             earn(.pings, 1)
             earn(.windowUpdates, 2)
         case .streamEnded:
-            for kind in [Kind.resets, .provokedResets, .lateFrames] { earn(kind, 1) }
+            earn(.resets, 1)
+            earn(.provokedResets, 1)
+            earn(.lateFrames, 1)
         }
     }
 

@@ -5,12 +5,13 @@ package import LupineHTTP
 /// What a connection machine can say about the octets it was given.
 ///
 /// For each stream the events of its message come as in HTTP/1.1: interim heads, a head, content, an end with trailers.
-/// A stream that is `reset`, `failed` or `refused` has no further events.
+/// A stream that is `reset`, `failed` or `refused` has no further events. The large cases that come seldom to a client are
+/// indirect, since every event is as large as the largest.
 package enum HTTP2Event: Hashable, Sendable {
     /// Nothing yet: all of the input was taken, and more is needed.
     case needMore
     /// To a server: a request begins.
-    case request(StreamID, ReceivedRequest)
+    indirect case request(StreamID, ReceivedRequest)
     /// To a client: an interim response; the final one is still to come.
     case interim(StreamID, ResponseHead)
     /// To a client: the final head.
@@ -28,7 +29,7 @@ package enum HTTP2Event: Hashable, Sendable {
     /// A window that was closed is open again: of a stream, or of the connection and so perhaps of all streams.
     case windowOpened(StreamID)
     /// The peer has set parameters; windows may have opened.
-    case settings(HTTP2Settings)
+    indirect case settings(HTTP2Settings)
     /// The peer has acknowledged what this end has set.
     case settingsAcknowledged
     /// The answer to a PING of this end.

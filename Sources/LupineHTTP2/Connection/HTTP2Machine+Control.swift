@@ -8,7 +8,7 @@ extension HTTP2Machine {
     mutating func failStream(
         _ stream: StreamID, _ error: HTTP2StreamError, _ now: Duration
     ) throws(HTTP2ConnectionError) {
-        let wasOpen = streams.entries[stream] != nil
+        let wasOpen = streams.isOpen(stream)
         guard streams.reset(stream, by: .send(.reset)) else { return }
         output.answer { FrameWriter.reset(stream, error.code, into: &$0) }
         if wasOpen { tell(.failed(stream, error)) }
@@ -42,7 +42,8 @@ extension HTTP2Machine {
             try floods.spend(.resets, at: now)
         case .open:
             // A server that has answered may end the rest of the request that way (§8.1): nothing was in vain.
-            let isWhole = role == .client && code == .noError && streams.entries[stream]?.peerMaySend == false
+            let isWhole =
+                role == .client && code == .noError && streams.with(stream) { $0.peerMaySend } == false
             guard streams.reset(stream, by: .receive(.reset)) else { return }
             tell(.reset(stream, code))
             if !isWhole { try floods.spend(.resets, at: now) }

@@ -165,7 +165,7 @@ extension HTTP2Machine {
         _ stream: StreamID, _ range: Range<Int>, _ now: Duration
     ) throws(HTTP2ConnectionError) {
         // The owner may have reset the stream since the frame began.
-        let room = streams.entries[stream]?.reader.contentRoom ?? 0
+        let room = streams.with(stream) { $0.reader.contentRoom } ?? 0
         let count = min(room, range.count)
         if count > 0, incoming.handle(.content(count)) == .deliver {
             unconsumed &+= count
@@ -194,7 +194,7 @@ extension HTTP2Machine {
         try floods.spend(.paddingOctets, count.padding, at: now)
         if count.delivered >= FloodGuard.leastContent { floods.earn(.received) }
         if count.content == 0, !endsStream { try floods.spend(.emptyData, at: now) }
-        guard isWanted, endsStream, streams.entries[stream] != nil else { return }
+        guard isWanted, endsStream, streams.isOpen(stream) else { return }
         do throws(MessageError) {
             try streams.with(stream) { entry throws(MessageError) in try entry.reader.end() }
         } catch {
@@ -205,6 +205,7 @@ extension HTTP2Machine {
 
     /// Octets leave the connection's hands: the windows get them back, with WINDOW_UPDATE as soon as that is worth a frame.
     mutating func giveBack(_ count: Int, on stream: StreamID, isOpen: Bool) {
+        // Also of nothing: what is owed may have become worth a frame by what the peer has used up meanwhile.
         let increment = receiveWindow.giveBack(count)
         if increment > 0 {
             output.answer { FrameWriter.windowUpdate(.connection, increment: increment, into: &$0) }

@@ -27,7 +27,9 @@ extension HTTP2Machine {
         var entry = entry(stream, .response(to: method))
         _ = entry.machine.handle(.send(.headers(endsStream: endsStream)))
         streams.insert(stream, entry)
+        let waiting = waitingCount
         write(list, on: stream, endsStream)
+        openingOctets = waitingCount &- waiting
         return stream
     }
 
@@ -68,7 +70,7 @@ extension HTTP2Machine {
 
     /// This end wants no more of a stream, or refuses it. Nothing happens when it is over.
     package mutating func reset(_ stream: StreamID, _ code: HTTP2ErrorCode) {
-        guard error == nil, streams.entries[stream] != nil, streams.reset(stream, by: .send(.reset)) else {
+        guard error == nil, streams.isOpen(stream), streams.reset(stream, by: .send(.reset)) else {
             return
         }
         output.write { FrameWriter.reset(stream, code, into: &$0) }
@@ -84,13 +86,16 @@ extension HTTP2Machine {
         output.write { FrameWriter.priorityUpdate(stream, value: value, into: &$0) }
     }
 
+    /// The largest room for a header block that is kept.
+    private static let keptBlock = 4_096
+
     private func requireSize(_ list: HeaderList) throws(HTTP2SendError) {
         guard let most = exchange.peer.maxHeaderListSize, list.size > most else { return }
         throw .headerListTooLarge(list.size, allowed: most)
     }
 
-    private func requireOpen(_ stream: StreamID) throws(HTTP2SendError) {
-        switch streams.entries[stream]?.machine.state {
+    private mutating func requireOpen(_ stream: StreamID) throws(HTTP2SendError) {
+        switch streams.with(stream, { $0.machine.state }) {
         case .open, .halfClosedRemote: return
         case .idle, .reservedLocal, .reservedRemote, .halfClosedLocal, .closed, nil:
             throw .streamOver(stream)
@@ -105,11 +110,16 @@ extension HTTP2Machine {
 
     private mutating func write(_ list: HeaderList, on stream: StreamID, _ endsStream: Bool) {
         var block: [UInt8] = []
+        swap(&block, &self.block)
         encoder.encode(list, into: &block)
         let most = exchange.peer.maxFrameSize
         output.write {
             FrameWriter.headers(
                 stream, block: block.span, endsStream: endsStream, maximumFrameSize: most, into: &$0)
+        }
+        if block.capacity <= Self.keptBlock {
+            block.removeAll(keepingCapacity: true)
+            swap(&block, &self.block)
         }
         floods.earn(.sent)
     }

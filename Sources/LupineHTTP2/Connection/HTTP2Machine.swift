@@ -28,10 +28,14 @@ package struct HTTP2Machine: Sendable {
     var incoming = IncomingData()
     /// Priorities of streams that the client has not opened yet.
     var earlyPriorities: [StreamID: [UInt8]] = [:]
+    /// How many octets the HEADERS of the stream that was opened last have, with CONTINUATION.
+    package var openingOctets = 0
     /// Content that went upward and of which `consumed` has not been told.
     var unconsumed = 0
     /// PINGs whose answers are to come.
     var pingsAwaited = 0
+    /// Room for a header block that goes out, which the next one uses again.
+    var block: [UInt8] = []
     private var events = EventQueue()
     private var failure: HTTP2ConnectionError?
 
@@ -75,7 +79,7 @@ package struct HTTP2Machine: Sendable {
     /// How many streams are open or half closed.
     package var streamCount: Int { streams.count }
     /// The streams that are open or half closed, in order.
-    package var openStreams: [StreamID] { streams.entries.keys.sorted() }
+    package var openStreams: [StreamID] { streams.open }
     /// Since when the peer has owed an acknowledgement of SETTINGS; its owner decides how long that may be.
     package var settingsWaitSince: Duration? { exchange.waitsSince }
     /// Whether an end has said that it goes, and no streams are left: the connection can be closed.
@@ -99,8 +103,7 @@ package struct HTTP2Machine: Sendable {
 
     /// How many octets of DATA can be sent on a stream now.
     package func sendRoom(of stream: StreamID) -> Int {
-        guard let entry = streams.entries[stream] else { return 0 }
-        return min(entry.sendWindow.available, sendWindow.available)
+        min(streams.sendRoom(of: stream), sendWindow.available)
     }
 
     // MARK: input
@@ -116,7 +119,7 @@ package struct HTTP2Machine: Sendable {
             while true {
                 if let event = events.removeFirst() { return (event, consumed) }
                 let (frame, count) = try nextFrame(input.extracting(consumed..<input.count))
-                if frame == .needMore { return (.needMore, consumed &+ count) }
+                if case .needMore = frame { return (.needMore, consumed &+ count) }
                 try handle(frame, at: consumed, now)
                 consumed &+= count
                 guard output.provoked <= limits.waitingOctets else {
@@ -168,7 +171,7 @@ package struct HTTP2Machine: Sendable {
     }
 
     /// Hands an event upward.
-    mutating func tell(_ event: HTTP2Event) { events.append(event) }
+    mutating func tell(_ event: consuming HTTP2Event) { events.append(event) }
 
     // MARK: failing
 
@@ -188,22 +191,25 @@ package struct HTTP2Machine: Sendable {
     }
 }
 
-/// Events that wait to be handed out; a frame causes few, except for GOAWAY, which causes one for each stream.
+/// Events that wait to be handed out; a frame causes one or two, except for GOAWAY, which causes one for each stream.
 private struct EventQueue: Sendable {
     private var events: [HTTP2Event] = []
+    /// How many of them have been handed out already; none when it is empty.
     private var first = 0
 
-    mutating func append(_ event: HTTP2Event) { events.append(event) }
+    mutating func append(_ event: consuming HTTP2Event) { events.append(event) }
 
     mutating func removeFirst() -> HTTP2Event? {
-        guard first < events.count else { return nil }
-        defer {
-            first &+= 1
-            if first == events.count {
+        guard first &+ 1 < events.count else {
+            // The last one is not copied: mostly it is the only one.
+            let event = events.popLast()
+            if first > 0 {
                 events.removeAll(keepingCapacity: true)
                 first = 0
             }
+            return event
         }
+        defer { first &+= 1 }
         return events[first]
     }
 }

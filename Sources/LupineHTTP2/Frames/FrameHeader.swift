@@ -91,6 +91,19 @@ package struct FrameHeader: Hashable, Sendable {
         self.stream = stream
     }
 
+    /// The header that stands at `index` of the input; nil where it is not there as a whole.
+    @inline(__always)
+    init?(_ input: Span<UInt8>, at index: Int) {
+        let octets = input.extracting(droppingFirst: index)
+        guard octets.count >= Self.count else { return nil }
+        self.init(
+            length: Int(octets[0]) << 16 | Int(octets[1]) << 8 | Int(octets[2]),
+            type: FrameType(rawValue: octets[3]), flags: FrameFlags(rawValue: octets[4]),
+            stream: StreamID(
+                UInt32(octets[5]) << 24 | UInt32(octets[6]) << 16 | UInt32(octets[7]) << 8
+                    | UInt32(octets[8])))
+    }
+
     /// How many octets must stand in front of the frame's content; 0 where the payload has no parts.
     var prefixLength: Int {
         switch type {
@@ -105,7 +118,7 @@ package struct FrameHeader: Hashable, Sendable {
     var padLengthCount: Int { flags.contains(.padded) ? 1 : 0 }
 }
 
-/// Puts frame headers together, octet by octet.
+/// Puts frame headers together, octet by octet, where the input is cut inside of one.
 struct FrameHeaderParser: Sendable {
     private var taken = 0
     /// Length, type and flags: the first five octets.

@@ -97,6 +97,10 @@ package struct FrameReader: Sendable {
             position = taken &+ 1 < Self.clientPreface.count ? .preface(taken &+ 1) : .header
             return nil
         case .header:
+            if headerParser.isAtStart, let header = FrameHeader(input, at: index) {
+                index &+= FrameHeader.count
+                return try begin(header)
+            }
             while index < input.count {
                 let octet = input[index]
                 index &+= 1

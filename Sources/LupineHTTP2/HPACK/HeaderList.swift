@@ -51,6 +51,20 @@ package struct HeaderList: Sendable {
         return start..<(start &+ entry.valueCount)
     }
 
+    /// Where in `octets` the name and the value at a position stand.
+    @inline(__always)
+    func ranges(at index: Int) -> (name: Range<Int>, value: Range<Int>) {
+        let entry = entries[index]
+        let middle = entry.start &+ entry.nameCount
+        return (entry.start..<middle, middle..<(middle &+ entry.valueCount))
+    }
+
+    /// Makes room for so many fields, which have so many octets together.
+    mutating func reserve(fields count: Int, octets octetCount: Int) {
+        entries.reserveCapacity(count)
+        octets.reserveCapacity(octetCount)
+    }
+
     /// How the field at a position may be represented; of a decoded one, how it was.
     package func indexing(at index: Int) -> Indexing { entries[index].indexing }
 

@@ -11,7 +11,7 @@ enum FieldRule {
         for index in name.indices where name[index] &- 0x41 < 26 { throw .capitalInName(Excerpt(name)) }
         guard isValue(value) else { throw .invalidValue(name: Excerpt(name)) }
         if isConnectionField(name) { throw .connectionField(Excerpt(name)) }
-        if name.isText("te"), !value.isText("trailers") { throw .invalidTE(Excerpt(value)) }
+        if name.count == 2, name.isText("te"), !value.isText("trailers") { throw .invalidTE(Excerpt(value)) }
     }
 
     /// Whether a value is one, for fields and pseudo-fields alike.
@@ -51,7 +51,7 @@ enum FieldRule {
     }
 
     /// Digits and nothing else, and not more than fit.
-    private static func number(_ digits: Span<UInt8>) -> Int64? {
+    static func number(_ digits: Span<UInt8>) -> Int64? {
         guard !digits.isEmpty else { return nil }
         var number: Int64 = 0
         for index in digits.indices {

@@ -33,6 +33,11 @@ package enum MessageDecoder {
         return ResponseHead(version: .http2, status: Status(code), fields: fields)
     }
 
+    /// What `content-length` says in fields that a reader has seen to agree about it; nil when there is none.
+    package static func contentLength(_ fields: Fields) -> Int64? {
+        fields.withFirstValue(of: .contentLength) { FieldRule.number($0) } ?? nil
+    }
+
     /// The trailers of a message. Fields that may not stand there are left out (RFC 9110 §6.5.1).
     package static func trailers(_ list: HeaderList) throws(MessageError) -> Fields {
         let pseudo = try PseudoFields(list, in: .trailers)

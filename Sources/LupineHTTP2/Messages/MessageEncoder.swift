@@ -13,19 +13,21 @@ package enum MessageEncoder {
     ) throws(HTTPError) -> HeaderList {
         try head.target.validate(for: head.method)
         try body.validate()
-        try refuseFraming(head.fields)
+        let isPlain = !head.fields.mayHoldConnectionFields
+        if !isPlain { try refuseFraming(head.fields) }
         var list = HeaderList()
+        reserve(for: head, in: &list)
         list.append(":method", head.method.rawValue)
         switch head.target {
         case .authority:
             list.append(":authority", head.target.description)
         case .origin(let path):
             list.append(":scheme", scheme)
-            list.append(":authority", try authority(head))
+            try appendAuthority(head, lookingForOwn: !isPlain, to: &list)
             list.append(":path", path, indexing: .without)
         case .asterisk:
             list.append(":scheme", scheme)
-            list.append(":authority", try authority(head))
+            try appendAuthority(head, lookingForOwn: !isPlain, to: &list)
             list.append(":path", "*")
         case .absolute(let text):
             try appendAbsolute(text, head.method, to: &list)
@@ -66,15 +68,26 @@ package enum MessageEncoder {
         }
     }
 
-    /// What `:authority` says: the `Host` among the fields, or the head's own.
-    private static func authority(_ head: RequestHead) throws(HTTPError) -> String {
-        let hosts = head.fields.values(of: .host)
-        guard hosts.count <= 1 else { throw .repeatedHostToSend }
-        guard let host = hosts.first ?? head.authority?.description else { throw .missingHostToSend }
-        guard !host.isEmpty, Authority.isHostField(host.utf8.span) else {
-            throw .invalidAuthority(Excerpt(host))
+    /// Room for a request's fields, made once; about so much for the pseudo-fields besides its path, and for `content-length`.
+    private static func reserve(for head: RequestHead, in list: inout HeaderList) {
+        var path = 0
+        if case .origin(let text) = head.target { path = text.utf8.count }
+        list.reserve(fields: head.fields.count &+ 5, octets: head.fields.textCount &+ path &+ 128)
+    }
+
+    /// `:authority` is the `Host` among the fields, or the head's own.
+    private static func appendAuthority(
+        _ head: RequestHead, lookingForOwn: Bool, to list: inout HeaderList
+    ) throws(HTTPError) {
+        guard let index = lookingForOwn ? head.fields.firstIndex(of: .host) : nil else {
+            guard let authority = head.authority else { throw .missingHostToSend }
+            return authority.withField { list.append(name: ":authority".utf8.span, value: $0) }
         }
-        return host
+        guard head.fields.firstIndex(of: .host, from: index &+ 1) == nil else { throw .repeatedHostToSend }
+        try head.fields.withValue(at: index) { host throws(HTTPError) in
+            guard !host.isEmpty, Authority.isHostField(host) else { throw .invalidAuthority(Excerpt(host)) }
+            list.append(name: ":authority".utf8.span, value: host)
+        }
     }
 
     /// `http://host/path?query` in its parts: what a request to a proxy asks for. A user's name is not sent (§8.3.1).
@@ -109,16 +122,17 @@ package enum MessageEncoder {
     }
 
     private static func appendFields(_ fields: Fields, to list: inout HeaderList) {
+        let namesOthers = fields.contains(.connection)
         var name: [UInt8] = []
         for index in 0..<fields.count {
             name.removeAll(keepingCapacity: true)
-            for octet in fields.name(at: index).utf8 {
-                name.append(octet &- 0x41 < 26 ? octet | 0x20 : octet)
+            fields.withName(at: index) { spelled in
+                name.append(spelled, spelled.indices)
+                for place in name.indices where name[place] &- 0x41 < 26 { name[place] |= 0x20 }
             }
             let names = name.span
-            if FieldRule.isConnectionField(names) || names.isText("host") || isNamed(names, in: fields) {
-                continue
-            }
+            if FieldRule.isConnectionField(names) || names.isText("host") { continue }
+            if namesOthers, isNamed(names, in: fields) { continue }
             fields.withValue(at: index) { value in
                 if names.isText("te"), !value.isText("trailers") { return }
                 list.append(name: names, value: value, indexing: isFleeting(names) ? .without : .incremental)
@@ -128,7 +142,6 @@ package enum MessageEncoder {
 
     /// Whether `Connection` names the field.
     private static func isNamed(_ name: Span<UInt8>, in fields: Fields) -> Bool {
-        guard fields.contains(.connection) else { return false }
         let text = name.text(name.indices)
         return fields.indices(of: .connection).contains { index in
             fields.withValue(at: index) { ListSyntax.contains(text, in: $0) }

@@ -16,7 +16,7 @@ package struct MessageReader: Sendable {
 
     /// What a header list turned out to be.
     package enum Part: Hashable, Sendable {
-        case request(ReceivedRequest)
+        indirect case request(ReceivedRequest)
         case interim(ResponseHead)
         case response(ResponseHead)
         case trailers(Fields)

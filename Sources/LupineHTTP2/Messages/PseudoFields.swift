@@ -58,20 +58,21 @@ struct PseudoFields {
 
     /// The fields behind the pseudo-fields. Several `cookie` fields become one, as HTTP/1.1 has it (§8.2.3).
     func fields(of list: HeaderList) throws(MessageError) -> Fields {
-        var fields = Fields()
-        fields.reserve(fields: list.count, octets: list.octets.count &+ list.count &* 4)
+        // The octets of the list become those of the fields.
+        var fields = Fields(over: list.octets, reserving: list.count &- count)
         var cookies: [UInt8] = []
         let octets = list.octets.span
         for index in count..<list.count {
-            let name = octets.extracting(list.nameRange(at: index))
-            let value = octets.extracting(list.valueRange(at: index))
+            let (nameRange, valueRange) = list.ranges(at: index)
+            let name = octets.extracting(nameRange)
+            let value = octets.extracting(valueRange)
             if !name.isEmpty, name[0] == 0x3A { throw .misplacedPseudoField(Excerpt(name)) }
             try FieldRule.validate(name: name, value: value)
-            if name.isText("cookie") {
+            if name.count == 6, name.isText("cookie") {
                 if !cookies.isEmpty { cookies += [0x3B, 0x20] }
                 cookies.append(value, value.indices)
             } else {
-                try Self.append(FieldName(checked: name, name.indices), value, to: &fields)
+                fields.adopt(name: nameRange, value: valueRange)
             }
         }
         if !cookies.isEmpty { try Self.append(.cookie, cookies.span, to: &fields) }

@@ -18,10 +18,6 @@ struct StreamEntry: Sendable {
         }
     }
 
-    /// Where it lies in the table, so that nothing is copied.
-    fileprivate mutating func lend<Value, Failure: Error>(
-        to body: (inout StreamEntry) throws(Failure) -> Value
-    ) throws(Failure) -> Value { try body(&self) }
 }
 
 /// The streams of a connection: RFC 9113 §5.1.1.
@@ -42,7 +38,10 @@ struct StreamTable: Sendable {
     }
 
     private let role: HTTP2Role
-    private(set) var entries: [StreamID: StreamEntry] = [:]
+    /// Where in `entries` each open stream stands.
+    private var slots = StreamSlots()
+    /// What stands at a place that no stream has is left over from the last one.
+    private var entries: [StreamEntry] = []
     private var closed: ClosedStreams
     /// The highest stream that the client has opened.
     private(set) var highest = StreamID.connection
@@ -53,7 +52,19 @@ struct StreamTable: Sendable {
     }
 
     /// How many streams are open or half closed.
-    var count: Int { entries.count }
+    var count: Int { slots.count }
+
+    /// Those streams, in the order of their identifiers.
+    var open: [StreamID] { slots.sorted }
+
+    /// Whether a stream is open or half closed.
+    func isOpen(_ stream: StreamID) -> Bool { slots.place(of: stream) != nil }
+
+    /// How much DATA this end may send on a stream.
+    func sendRoom(of stream: StreamID) -> Int {
+        guard let place = slots.place(of: stream) else { return 0 }
+        return entries[place].sendWindow.available
+    }
 
     /// The identifier of the next stream that a client opens; nil when there are none left.
     var nextIdentifier: StreamID? {
@@ -63,7 +74,7 @@ struct StreamTable: Sendable {
 
     /// Where a stream stands.
     func place(of stream: StreamID) -> Place {
-        if entries[stream] != nil { return .open }
+        if isOpen(stream) { return .open }
         // A server opens no stream, so that none with an even identifier is anything but idle.
         guard stream.isClientInitiated, stream <= highest else { return .idle }
         switch closed.memory(of: stream) {
@@ -83,7 +94,8 @@ struct StreamTable: Sendable {
     /// A stream is opened.
     mutating func insert(_ stream: StreamID, _ entry: StreamEntry) {
         use(stream)
-        entries[stream] = entry
+        let place = slots.insert(stream)
+        if place < entries.count { entries[place] = entry } else { entries.append(entry) }
     }
 
     /// A stream is refused without having been open: what comes on it is late.
@@ -96,12 +108,13 @@ struct StreamTable: Sendable {
     mutating func with<Value, Failure: Error>(
         _ stream: StreamID, _ body: (inout StreamEntry) throws(Failure) -> Value
     ) throws(Failure) -> Value? {
-        try entries[stream]?.lend(to: body)
+        guard let place = slots.place(of: stream) else { return nil }
+        return try body(&entries[place])
     }
 
-    /// Lends all open streams, in any order.
+    /// Lends all open streams.
     mutating func withEach(_ body: (inout StreamEntry) -> Void) {
-        for index in entries.values.indices { body(&entries.values[index]) }
+        for stream in slots.sorted { _ = with(stream, body) }
     }
 
     /// What a received frame means to its stream; moves the stream's machine.
@@ -134,9 +147,10 @@ struct StreamTable: Sendable {
 
     /// Takes a stream out that both ends have ended. Whether they have.
     mutating func removeIfEnded(_ stream: StreamID) -> Bool {
-        guard entries[stream]?.machine.state == .closed(.ended) else { return false }
-        entries[stream] = nil
-        return true
+        guard let place = slots.place(of: stream), entries[place].machine.state == .closed(.ended) else {
+            return false
+        }
+        return slots.remove(stream) != nil
     }
 
     /// An end resets a stream, which may be over already. Whether this end is to send RST_STREAM, when it is its own wish.
@@ -145,9 +159,11 @@ struct StreamTable: Sendable {
         case .idle, .forgotten, .skipped:
             return false
         case .open:
-            guard var entry = entries[stream], entry.machine.handle(event) == .proceed else { return false }
-            entries[stream] = nil
-            closed.remember(stream, entry.machine, room: entry.receiveWindow.available)
+            guard let place = slots.place(of: stream), entries[place].machine.handle(event) == .proceed
+            else { return false }
+            _ = slots.remove(stream)
+            closed.remember(
+                stream, entries[place].machine, room: entries[place].receiveWindow.available)
             return true
         case .closed(var machine):
             guard machine.handle(event) == .proceed else { return false }

@@ -33,6 +33,8 @@ package final class Exchange: Sendable {
     /// The bits of `priority`.
     private let urgency = Atomic<UInt32>(Exchange.defaultPriority.bitPattern)
     private let suspended = Atomic<Bool>(false)
+    /// What `streamNumber` is.
+    private let stream = Atomic<UInt32>(0)
     /// How often it has been given to the pool: late news about an earlier time is known by it.
     private let submission = Atomic<Int>(0)
     /// What is timed while no connection carries it.
@@ -190,6 +192,12 @@ package final class Exchange: Sendable {
 
     /// Whether its owner wants it to stand still.
     var isSuspended: Bool { suspended.load(ordering: .sequentiallyConsistent) }
+
+    /// Which stream of its HTTP/2 connection carries it, or has carried it last: the connection's alone.
+    var streamNumber: UInt32 {
+        get { stream.load(ordering: .relaxed) }
+        set { stream.store(newValue, ordering: .relaxed) }
+    }
 
     /// The number of the present submission.
     var submissionNumber: Int { submission.load(ordering: .relaxed) }

@@ -93,7 +93,7 @@ extension HTTP2Connection {
             }
             start += consumed
             headOctets += consumed
-            tellPendingHead(before: event)
+            if pendingHead != nil { tellPendingHead(before: event) }
             if case .needMore = event { return }
             handle(event, of: rest)
             headOctets = 0
@@ -147,7 +147,7 @@ extension HTTP2Connection {
             if id.isConnection { enqueueAll() } else if let stream = streams[id] { enqueue(stream) }
         case .goAway(let last, let code, _):
             farewell = code
-            let sendsAway = streams.keys.contains { $0 > last }
+            let sendsAway = streams.ordered.contains { $0.id > last }
             pool.drains(id, carried: sendsAway ? Int(last.rawValue / 2 + last.rawValue % 2) : nil)
         case .needMore, .pong, .interim, .response, .content, .end, .reset, .failed, .refused, .request,
             .priority:
@@ -207,7 +207,7 @@ extension HTTP2Connection {
     private func framing(of head: ResponseHead, on stream: HTTP2Stream, endsStream: Bool) -> BodyFraming {
         let code = head.status.code
         if endsStream || stream.exchange.head.method == .head || code == 204 || code == 304 { return .none }
-        guard let length = head.fields[.contentLength].flatMap({ Int64($0) }) else { return .chunked }
+        guard let length = MessageDecoder.contentLength(head.fields) else { return .chunked }
         return length == 0 ? .none : .length(length)
     }
 

@@ -50,7 +50,7 @@ extension HTTP2Connection {
             stream.isStalled = false
             if isCarrying(stream) { enqueue(stream) }
         }
-        for stream in streams.values.sorted(by: { $0.id < $1.id }) { enqueue(stream) }
+        for stream in streams.ordered { enqueue(stream) }
     }
 
     private func nextSender() -> HTTP2Stream? {

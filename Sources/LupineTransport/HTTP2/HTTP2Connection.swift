@@ -21,8 +21,7 @@ final class HTTP2Connection: Carrier {
 
     private(set) var life = Life.open
     var machine: HTTP2Machine
-    private(set) var streams: [StreamID: HTTP2Stream] = [:]
-    private var identifiers: [ObjectIdentifier: StreamID] = [:]
+    private(set) var streams = OpenStreams()
 
     // MARK: out
 
@@ -175,7 +174,6 @@ final class HTTP2Connection: Carrier {
         } catch {
             return refuse(exchange, error, metrics)
         }
-        let waiting = machine.waitingCount
         let id: StreamID
         do throws(HTTP2SendError) {
             id = try machine.open(list, method: exchange.head.method, endsStream: isEmpty)
@@ -189,15 +187,15 @@ final class HTTP2Connection: Carrier {
             return sendElsewhere(exchange, metrics)
         }
         metrics.requestStart = loop.now
-        metrics.requestHeadBytes = machine.waitingCount - waiting
+        metrics.requestHeadBytes = machine.openingOctets
         let stream = HTTP2Stream(
             id, exchange, metrics, urgency: urgency, window: streamWindow, onUsedConnection: wasAnswered,
             at: loop.now)
         wasUsed = true
         stream.isEndWritten = isEmpty
         if holds { _ = stream.machine.handle(.hold) }
-        streams[id] = stream
-        identifiers[ObjectIdentifier(exchange)] = id
+        streams.insert(stream)
+        exchange.streamNumber = id.rawValue
         beginners.append(stream)
         askIfSilent()
         note(.sending, of: stream)
@@ -218,14 +216,16 @@ final class HTTP2Connection: Carrier {
         of exchange: Exchange, _ announcement: OutgoingBody, _ urgency: Urgency, expectContinue: Bool
     ) throws(TransportError) -> HeaderList {
         guard exchange.head.method != .connect else { throw .unsupported("CONNECT over HTTP/2") }
-        var head = exchange.head
+        let scheme = exchange.origin.scheme == .https ? "https" : "http"
         do throws(HTTPError) {
-            if expectContinue { try head.fields.set(.expect, "100-continue") }
-            if urgency != .normal, !head.fields.contains(.priority) {
-                try head.fields.append(.priority, urgency.fieldValue)
+            let saysPriority = urgency != .normal && !exchange.head.fields.contains(.priority)
+            guard expectContinue || saysPriority else {
+                return try MessageEncoder.request(exchange.head, scheme: scheme, body: announcement)
             }
-            return try MessageEncoder.request(
-                head, scheme: exchange.origin.scheme == .https ? "https" : "http", body: announcement)
+            var head = exchange.head
+            if expectContinue { try head.fields.set(.expect, "100-continue") }
+            if saysPriority { try head.fields.append(.priority, urgency.fieldValue) }
+            return try MessageEncoder.request(head, scheme: scheme, body: announcement)
         } catch { throw .http(host: route.host, port: route.port, error) }
     }
 
@@ -245,11 +245,15 @@ final class HTTP2Connection: Carrier {
     // MARK: what an exchange asks for
 
     private func stream(of exchange: Exchange) -> HTTP2Stream? {
-        identifiers[ObjectIdentifier(exchange)].flatMap { streams[$0] }
+        // One that has left for another connection has a number of that one's.
+        guard let stream = streams[StreamID(exchange.streamNumber)], stream.exchange === exchange else {
+            return nil
+        }
+        return stream
     }
 
     /// Whether the stream has not ended.
-    func isCarrying(_ stream: HTTP2Stream) -> Bool { streams[stream.id] === stream }
+    func isCarrying(_ stream: HTTP2Stream) -> Bool { !stream.isForgotten }
 
     override func cancel(_ exchange: Exchange, _ error: TransportError) {
         if let stream = stream(of: exchange) { takeBack(stream, error) }
@@ -367,13 +371,12 @@ final class HTTP2Connection: Carrier {
     /// Forgets a stream: its timers, its place, and what the windows have not got back.
     private func remove(_ stream: HTTP2Stream) {
         stream.metrics.responseEnd = loop.now
-        streams[stream.id] = nil
-        identifiers[ObjectIdentifier(stream.exchange)] = nil
-        for timer in [
-            stream.deadlineTimer?.token, stream.continueTimer, stream.sendPaceTimer, stream.receivePaceTimer,
-        ] {
-            if let timer { loop.cancel(timer) }
-        }
+        streams.remove(stream.id)
+        stream.isForgotten = true
+        if let timer = stream.deadlineTimer?.token { loop.cancel(timer) }
+        if let timer = stream.continueTimer { loop.cancel(timer) }
+        if let timer = stream.sendPaceTimer { loop.cancel(timer) }
+        if let timer = stream.receivePaceTimer { loop.cancel(timer) }
         drop(stream)
         grown -= stream.window.size - streamWindow
         if !mayWrite, machine.waitingCount > Self.mostWaiting { pool.drains(id) }
@@ -381,6 +384,7 @@ final class HTTP2Connection: Carrier {
 
     /// Nobody takes what is held of a stream any more.
     func drop(_ stream: HTTP2Stream) {
+        guard stream.unconsumed > 0 else { return }
         machine.consumed(stream.unconsumed, on: stream.id)
         stream.held = HeldContent()
         stream.owed = 0
@@ -421,7 +425,7 @@ final class HTTP2Connection: Carrier {
     override func abort(_ error: TransportError) {
         guard life != .closed else { return }
         machine.leave()
-        let broken = orderedStreams
+        let broken = streams.ordered
         shut(outliving: false)
         for stream in broken where isCarrying(stream) {
             keepGathered(of: stream)
@@ -448,7 +452,7 @@ final class HTTP2Connection: Carrier {
     func end(_ error: TransportError) {
         guard life == .open else { return }
         failure = error
-        let broken = orderedStreams.filter { !$0.isWhole }
+        let broken = streams.ordered.filter { !$0.isWhole }
         shut(outliving: broken.count < streams.count)
         // First: whoever hears of an end and asks for more is lent another one.
         pool.drains(id)
@@ -486,8 +490,6 @@ final class HTTP2Connection: Carrier {
             ?? .insideChunk(received: received)
         return .http(host: host, port: port, .truncated(place))
     }
-
-    private var orderedStreams: [HTTP2Stream] { streams.values.sorted { $0.id < $1.id } }
 
     /// Says the last words, if that goes at once, and closes the socket.
     private func shut(outliving: Bool) {

@@ -23,6 +23,8 @@ final class HTTP2Stream {
     var feed = ContentFeed()
     /// What goes behind the content.
     var trailers = Fields()
+    /// Its connection has let go of it.
+    var isForgotten = false
     /// It stands in the queue of those that have something to send.
     var isQueued = false
     /// It has something to send, and the connection's window is closed.

@@ -244,6 +244,10 @@ import Testing
         }
         let head = try MessageDecoder.response(list)
         #expect(["\(head.status)"] + Self.shown(head.fields) == row.expected)
+        // The fields stand where the list had them, and can be changed like any others.
+        var changed = head.fields
+        try changed.append(FieldName("x-more"), "y")
+        #expect(["\(head.status)"] + Self.shown(changed) == row.expected + ["x-more: y"])
     }
 
     static let trailers: [Row] = [
