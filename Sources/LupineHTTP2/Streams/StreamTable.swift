@@ -99,11 +99,6 @@ struct StreamTable: Sendable {
         try entries[stream]?.lend(to: body)
     }
 
-    /// Lends all open streams, in any order.
-    mutating func withEach(_ body: (inout StreamEntry) -> Void) {
-        for index in entries.values.indices { body(&entries.values[index]) }
-    }
-
     /// What a received frame means to its stream; moves the stream's machine.
     mutating func receive(_ frame: HTTP2StreamMachine.Frame, on stream: StreamID)
         -> HTTP2StreamMachine.Verdict
