@@ -174,8 +174,8 @@ let package = Package(
         .testTarget(
             name: "LupineOriginTests",
             dependencies: [
-                "LupineOrigin", "LupineTransport", "LupineHTTP", "LupineCoding", "LupineTLS", "LupineTestKit",
-                "lupine-origin-probe",
+                "LupineOrigin", "LupineTransport", "LupineHTTP", "LupineHTTP2", "LupineCoding", "LupineTLS",
+                "LupineTestKit", "lupine-origin-probe",
             ],
             swiftSettings: houseRules),
         .executableTarget(
@@ -212,8 +212,8 @@ let package = Package(
         .target(
             name: "LupineChaos",
             dependencies: [
-                "Lupine", "LupineLoading", "LupineTransport", "LupineOrigin", "LupineHTTP", "LupineCoding",
-                "LupineTLS", "LupineTestKit",
+                "Lupine", "LupineLoading", "LupineTransport", "LupineOrigin", "LupineHTTP", "LupineHTTP2",
+                "LupineCoding", "LupineTLS", "LupineTestKit",
             ],
             path: "Tests/Chaos", swiftSettings: houseRules),
         .executableTarget(
@@ -222,8 +222,8 @@ let package = Package(
         .testTarget(
             name: "LupineChaosTests",
             dependencies: [
-                "LupineChaos", "Lupine", "LupineLoading", "LupineOrigin", "LupineTransport", "LupineTLS",
-                "LupineTestKit",
+                "LupineChaos", "Lupine", "LupineLoading", "LupineOrigin", "LupineTransport", "LupineHTTP",
+                "LupineHTTP2", "LupineTLS", "LupineTestKit",
             ],
             path: "Tests/ChaosTests", swiftSettings: houseRules),
         .testTarget(

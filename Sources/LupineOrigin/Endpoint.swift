@@ -24,6 +24,8 @@ package enum EndpointChoice {
     case respond(OriginResponse)
     /// The connection follows the script from behind the head on.
     case follow(Script)
+    /// Its stream follows the script from behind the head on, and the connection's other streams go on: over HTTP/2.
+    case perform(StreamScript)
 }
 
 /// Takes a request's body as it comes, and answers. On the loop.

@@ -211,12 +211,15 @@ final class HTTPConversation: Conversation {
     }
 
     /// Does what was chosen; returns the response, if it is one.
-    private func take(_ choice: EndpointChoice, _ connection: ServerConnection) -> OriginResponse? {
+    private func take(
+        _ choice: EndpointChoice, _ connection: ServerConnection
+    ) throws(Refusal) -> OriginResponse? {
         switch choice {
         case .respond(let response): return response
         case .follow(let script):
             follow(script, connection)
             return nil
+        case .perform: throw .badRequest("streams are those of HTTP/2")
         }
     }
 

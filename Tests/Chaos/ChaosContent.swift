@@ -23,7 +23,7 @@ package enum ChaosContent {
         switch form {
         case .text: name(seed, number) + letters(size, seed, number, purpose: 1)
         case .decodable: json(document(seed: seed, number: number, size: size))
-        case .data, .stream, .download, .placedDownload, .upload, .fileUpload, .streamUpload, .form,
+        case .data, .stream, .download, .placedDownload, .upload, .fileUpload, .post, .streamUpload, .form,
             .storedForm:
             name(seed, number) + octets(size, seed, number)
         }

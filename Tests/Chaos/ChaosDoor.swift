@@ -20,6 +20,20 @@ package enum ChaosDoor: String, CaseIterable, Sendable {
     /// Says something of its own, and reads no request.
     case babbling
 
+    // For HTTP/2 only: one misbehaviour concerns all streams of a connection.
+
+    /// Does nothing to its connections but what a stream needs.
+    case streams
+    /// Says now and then that its connections go, changes what they allow, and has narrow windows: some requests may have to
+    /// be sent again.
+    case leaving
+    /// Says of requests that it has done nothing about them, and of those behind them.
+    case disclaiming
+    /// Breaks its connections.
+    case breaking
+    /// Has its connections fall silent.
+    case stalling
+
     // With TLS only.
 
     /// Answers the handshake with an alert.
@@ -44,10 +58,25 @@ package enum ChaosDoor: String, CaseIterable, Sendable {
     /// Whether it makes sense without TLS.
     package var isPlainToo: Bool {
         switch self {
-        case .main, .calm, .refused, .unanswered, .resetting, .closing, .silent, .babbling: true
+        case .main, .calm, .refused, .unanswered, .resetting, .closing, .silent, .babbling, .streams,
+            .leaving,
+            .disclaiming, .breaking, .stalling:
+            true
         case .alerting, .stallingHandshake, .resettingHandshake, .cuttingHandshake, .expired, .foreign,
             .untrusted, .turning, .old:
             false
+        }
+    }
+}
+
+extension ChaosDoor {
+    /// The errors that a request may end with here because of what was done to another one on its connection.
+    package var collateral: Set<ChaosFailure> {
+        switch self {
+        case .leaving: [.lost]
+        // Of two who are disclaimed the first may be above the second, which no GOAWAY may say.
+        case .disclaiming, .breaking: [.lost, .badResponse]
+        default: []
         }
     }
 }

@@ -23,7 +23,8 @@ extension ChaosFailure {
         switch code {
         case .cannotConnectToHost: .cannotConnect
         case .timedOut: .timedOut
-        case .networkConnectionLost: .lost
+        // Of a body that is gone nobody can send another one.
+        case .networkConnectionLost, .requestBodyStreamExhausted: .lost
         case .badServerResponse: .badResponse
         case .dataLengthExceedsMaximum: .tooLarge
         case .secureConnectionFailed: .insecure

@@ -18,6 +18,8 @@ package enum ChaosForm: String, CaseIterable, Sendable {
     case upload
     /// PUT of a file.
     case fileUpload
+    /// POST of bytes, which nobody but its caller may send again.
+    case post
     /// POST of a stream, which goes in chunks and can be sent once only.
     case streamUpload
     /// PUT of a multipart form that is put together in memory.
@@ -28,7 +30,7 @@ package enum ChaosForm: String, CaseIterable, Sendable {
     /// Whether it has a body.
     package var isUpload: Bool {
         switch self {
-        case .upload, .fileUpload, .streamUpload, .form, .storedForm: true
+        case .upload, .fileUpload, .post, .streamUpload, .form, .storedForm: true
         case .data, .text, .decodable, .stream, .download, .placedDownload: false
         }
     }
@@ -36,14 +38,17 @@ package enum ChaosForm: String, CaseIterable, Sendable {
     /// Whether its body is a multipart form.
     package var isMultipart: Bool { self == .form || self == .storedForm }
 
-    /// Whether it can be sent again.
+    /// Whether its caller can send it again.
     package var isRepeatable: Bool { self != .streamUpload }
+
+    /// Whether it is sent again where its connection turns out to be over.
+    package var isIdempotent: Bool { method != "POST" }
 
     /// The method.
     package var method: String {
         switch self {
         case .upload, .fileUpload, .form, .storedForm: "PUT"
-        case .streamUpload: "POST"
+        case .post, .streamUpload: "POST"
         case .data, .text, .decodable, .stream, .download, .placedDownload: "GET"
         }
     }
@@ -53,7 +58,7 @@ package enum ChaosForm: String, CaseIterable, Sendable {
         switch self {
         case .text: "text/plain"
         case .decodable: "application/json"
-        case .data, .stream, .download, .placedDownload, .upload, .fileUpload, .streamUpload, .form,
+        case .data, .stream, .download, .placedDownload, .upload, .fileUpload, .post, .streamUpload, .form,
             .storedForm:
             "application/octet-stream"
         }

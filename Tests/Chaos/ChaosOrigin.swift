@@ -8,7 +8,8 @@ internal import LupineTransport
 
 /// The origin that misbehaves as it is told: one origin for each door, without TLS and with it, on loops that they share.
 ///
-/// What a connection does before a request is its door's; the rest stands in each request. Any thread.
+/// What a connection does before a request is its door's; the rest stands in each request. Clients that begin in HTTP/2, or
+/// choose it, get that. Any thread.
 package final class ChaosOrigin: Sendable {
     /// Where the doors are.
     package let doors: ChaosDoors
@@ -19,6 +20,7 @@ package final class ChaosOrigin: Sendable {
     /// Starts all of them.
     package init(loops: Int = 2) throws {
         let group = try EventLoopGroup(count: loops, name: "lupine-chaos")
+        let book = ErrandBook()
         var doors = ChaosDoors()
         var origins: [LupineOrigin.Origin] = []
         var dead: [DeadEnd] = []
@@ -30,7 +32,7 @@ package final class ChaosOrigin: Sendable {
                     doors[door, secure: isSecure] = end.port
                     dead.append(end)
                 default:
-                    let origin = try Self.origin(door, isSecure, group)
+                    let origin = try Self.origin(door, isSecure, group, book)
                     doors[door, secure: isSecure] = origin.port
                     origins.append(origin)
                 }
@@ -48,28 +50,58 @@ package final class ChaosOrigin: Sendable {
         await group.shutdown()
     }
 
-    private static func origin(_ door: ChaosDoor, _ isSecure: Bool, _ group: EventLoopGroup) throws
-        -> LupineOrigin.Origin
-    {
+    private static func origin(
+        _ door: ChaosDoor, _ isSecure: Bool, _ group: EventLoopGroup, _ book: ErrandBook
+    ) throws -> LupineOrigin.Origin {
         var configuration = OriginConfiguration()
         configuration.script = script(of: door)
+        configuration.http2 = behaviour(of: door)
         if isSecure {
             configuration.tls = try tls(certificate(of: door))
+            configuration.tls?.applicationProtocols = protocols
             if door == .old { configuration.tls?.maximumVersion = .v1_2 }
             if door == .turning {
                 configuration.furtherTLS = [try tls("renewed-other-key"), try tls("expired")]
+                for index in 0..<2 { configuration.furtherTLS[index].applicationProtocols = protocols }
             }
         }
         let origin = try LupineOrigin.Origin.start(loops: group, configuration: configuration)
-        origin.route(nil, "/served", .streamed { request throws(Refusal) in try ServedErrand(request) })
+        origin.route(nil, "/served", .streamed { request throws(Refusal) in try ServedErrand(request, book) })
         origin.route(
             nil, "/chaos",
             .chosen { request throws(Refusal) in
                 guard let errand = ChaosErrand(request.arguments) else { throw .badRequest("no errand") }
+                let isFirst = book.note(errand)
+                if request.head.version == .http2 {
+                    return .perform(errand.misbehaviour.streamScript(for: errand, isFirst: isFirst))
+                }
                 let inChunks = request.field("Transfer-Encoding") != nil
                 return .follow(errand.misbehaviour.script(for: errand, bodyInChunks: inChunks))
             })
+        origin.route("GET", "/repeated") { request throws(Refusal) in
+            let seed = request.arguments["s"].flatMap { UInt64($0) }
+            let names = book.takeRepeated(seed: seed ?? 0).joined(separator: "\n")
+            return try OriginResponse(200, "text/plain", Array(names.utf8))
+        }
         return origin
+    }
+
+    private static let protocols = ["h2", "http/1.1"]
+
+    /// Narrow windows where an upload is to be told of many of them.
+    private static func behaviour(of door: ChaosDoor) -> HTTP2Behaviour {
+        var behaviour = HTTP2Behaviour()
+        switch door {
+        case .leaving:
+            behaviour.streams = 16
+            behaviour.streamWindow = 1_000
+            behaviour.requestsPerConnection = 60
+        case .streams:
+            behaviour.streamWindow = 8_000
+            behaviour.connectionWindow = 65_535
+        default: break
+        }
+        return behaviour
     }
 
     private static func tls(_ leaf: String) throws -> TLSServerConfiguration {
@@ -120,8 +152,9 @@ private final class ServedErrand: BodySink {
     private var taken = 0
     private var isOther = false
 
-    init(_ request: OriginRequest) throws(Refusal) {
+    init(_ request: OriginRequest, _ book: ErrandBook) throws(Refusal) {
         guard let errand = ChaosErrand(request.arguments) else { throw .badRequest("no errand") }
+        _ = book.note(errand)
         self.errand = errand
         expected = errand.form.isUpload ? errand.upload : []
     }

@@ -28,6 +28,8 @@ package struct ChaosPlan: Hashable, Sendable {
     package let number: Int
     /// Whether it is sent over TLS.
     package let isSecure: Bool
+    /// What is spoken.
+    package let speech: ChaosSpeech
     package let form: ChaosForm
     /// Octets of the response's filling.
     package let size: Int
@@ -45,17 +47,20 @@ package struct ChaosPlan: Hashable, Sendable {
     package let handlers: Int
     /// Whether it is suspended and resumed once.
     package let pauses: Bool
+    /// Whether its caller stops it for a while at the first piece of its body, as one does who cannot follow.
+    package let dawdles: Bool
 
     /// The plan of request `number` of a seed.
-    package init(seed: UInt64, number: Int, secure isSecure: Bool) {
+    package init(seed: UInt64, number: Int, secure isSecure: Bool, speaking speech: ChaosSpeech = .http1) {
         var random = ChaosContent.random(seed, number, purpose: 4)
         self.seed = seed
         self.number = number
         self.isSecure = isSecure
+        self.speech = speech
         retrying = seed % 4 < 2 ? .own : .policy
         let form = Self.formsByChance.randomElement(using: &random) ?? .data
         self.form = form
-        let catalogue = Misbehaviour.catalogue(for: form, secure: isSecure)
+        let catalogue = Misbehaviour.catalogue(for: form, secure: isSecure, speaking: speech)
         var misbehaviours: [Misbehaviour] = []
         let attempts = form.isRepeatable ? 3 : 1
         for attempt in 0..<attempts {
@@ -83,11 +88,12 @@ package struct ChaosPlan: Hashable, Sendable {
         retryDelay = max(0, Int.random(in: -5...5, using: &random))
         handlers = Int.random(in: 1...2, using: &random)
         pauses = Int.random(in: 0..<40, using: &random) == 0
+        dawdles = form == .stream && Int.random(in: 0..<4, using: &random) == 0
     }
 
     private static let formsByChance: [ChaosForm] = [
         .data, .data, .data, .text, .decodable, .decodable, .stream, .stream, .download, .placedDownload,
-        .upload, .upload, .fileUpload, .streamUpload, .form, .storedForm,
+        .upload, .upload, .fileUpload, .post, .streamUpload, .form, .storedForm,
     ]
 
     /// What the origin is asked for at an attempt, from 0.
@@ -104,7 +110,9 @@ package struct ChaosPlan: Hashable, Sendable {
 
     /// Where an attempt is sent.
     package func door(_ attempt: Int) -> ChaosDoor {
-        misbehaviour(attempt).door ?? (form.isRepeatable ? .main : .calm)
+        if let door = misbehaviour(attempt).door { return door }
+        if speech == .http2 { return .streams }
+        return form.isIdempotent ? .main : .calm
     }
 
     /// The seconds that an attempt may be silent.
@@ -115,10 +123,16 @@ package struct ChaosPlan: Hashable, Sendable {
 
 extension Misbehaviour {
     /// What may happen to a request of this form.
-    package static func catalogue(for form: ChaosForm, secure isSecure: Bool) -> [Misbehaviour] {
+    package static func catalogue(
+        for form: ChaosForm, secure isSecure: Bool, speaking speech: ChaosSpeech
+    ) -> [Misbehaviour] {
         allCases.filter { candidate in
             (isSecure || !candidate.needsTLS) && (form.isUpload || !candidate.needsUpload)
-                && (form.isRepeatable || !candidate.leavesTrap && candidate != .redirect)
+                && candidate.speech ?? speech == speech
+                // A body that is gone cannot be sent again, whoever asks for it.
+                && (form.isRepeatable || candidate != .redirect && candidate != .refusedOnce)
+                // The origin cannot tell what it has done about the requests behind the one that it disclaims.
+                && (form.isIdempotent || !candidate.leavesTrap && candidate != .disclaimed)
         }
     }
 }

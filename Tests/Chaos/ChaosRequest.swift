@@ -15,6 +15,7 @@ final class ChaosRequest: Sendable {
         var wrongPart: String?
         var matcher: PieceMatcher?
         var isOver = false
+        var hasDawdled = false
     }
 
     let plan: ChaosPlan
@@ -67,6 +68,9 @@ final class ChaosRequest: Sendable {
             request = download(
                 session.download(base, interceptor: interceptor) { _, _ in (place, [.removePreviousFile]) })
         case .upload:
+            request = data(
+                session.upload(Data(plan.errand(0).upload), with: base, interceptor: interceptor))
+        case .post:
             request = data(
                 session.upload(Data(plan.errand(0).upload), with: base, interceptor: interceptor))
         case .fileUpload: request = data(session.upload(file(), with: base, interceptor: interceptor))
@@ -151,10 +155,12 @@ final class ChaosRequest: Sendable {
         state.withLock { $0.matcher = PieceMatcher(content) }
         for index in 0..<plan.handlers {
             let queue = DispatchQueue(label: "chaos.stream")
-            request.responseStream(on: queue) { [self] stream in
+            request.responseStream(on: queue) { [self, weak request] stream in
                 switch stream.event {
                 case .stream(.success(let piece)):
-                    if index == 0 { state.withLock { $0.matcher?.add(piece) } }
+                    guard index == 0 else { return }
+                    state.withLock { $0.matcher?.add(piece) }
+                    dawdle(request)
                 case .complete(let completion):
                     called(index, completion.response, completion.error, part: nil) {
                         state.withLock { $0.matcher?.isWhole == true ? nil : "the pieces are not the body" }
@@ -163,6 +169,19 @@ final class ChaosRequest: Sendable {
             }
         }
         return request
+    }
+
+    /// Stops a stream once, for a moment.
+    private func dawdle(_ request: DataStreamRequest?) {
+        let isDue = state.withLock { state in
+            defer { state.hasDawdled = true }
+            return plan.dawdles && !state.hasDawdled
+        }
+        guard isDue, let request else { return }
+        request.suspend()
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(5)) { [weak request] in
+            request?.resume()
+        }
     }
 
     private func download(_ request: DownloadRequest) -> Request {
@@ -247,7 +266,7 @@ final class ChaosRequest: Sendable {
         case .fileUpload, .storedForm: try? FileManager.default.removeItem(at: own("upload"))
         // An attempt that was refused for its status has left its file there, as the caller had said.
         case .placedDownload: try? FileManager.default.removeItem(at: own("placed"))
-        case .data, .text, .decodable, .stream, .download, .upload, .streamUpload, .form: break
+        case .data, .text, .decodable, .stream, .download, .upload, .post, .streamUpload, .form: break
         }
         ended(self)
     }

@@ -26,15 +26,20 @@ package final class ChaosRound: Sendable {
 
     package let seed: UInt64
     package let isSecure: Bool
+    package let speech: ChaosSpeech
     private let requests: Int
     private let doors: ChaosDoors
     private let folder: URL
     private let state = Lock(State())
 
     /// A round whose requests keep their files in `folder`.
-    package init(seed: UInt64, requests: Int, secure isSecure: Bool, doors: ChaosDoors, folder: String) {
+    package init(
+        seed: UInt64, requests: Int, secure isSecure: Bool, speaking speech: ChaosSpeech = .http1,
+        doors: ChaosDoors, folder: String
+    ) {
         self.seed = seed
         self.isSecure = isSecure
+        self.speech = speech
         self.requests = requests
         self.doors = doors
         self.folder = URL(filePath: folder)
@@ -45,16 +50,22 @@ package final class ChaosRound: Sendable {
     package func run(since before: ProcessInventory?) async throws -> (ChaosTally, violations: [String]) {
         var session: Session? = try makeSession()
         weak let ending = session
+        let unbalanced = WindowBalance.shared.misses
+        var repeated: [String] = []
         if let session {
             await withTaskGroup { group in
                 for _ in 0..<Self.width {
                     group.addTask { await self.work(session) }
                 }
             }
+            repeated = await askForRepeated(session)
         }
         session = nil
         let left = try await settle(before) { ending == nil }
-        return judge(left)
+        var (tally, violations) = judge(left)
+        violations += repeated.map { "a POST came again: \($0)" }
+        if WindowBalance.shared.misses > unbalanced { violations.append("windows do not add up") }
+        return (tally, violations)
     }
 
     /// The request that is under way for longest, if that is longer than `limit`, in words.
@@ -74,7 +85,11 @@ package final class ChaosRound: Sendable {
         configuration.httpMaximumConnectionsPerHost = [64, 6, 20][Int(seed % 3)]
         configuration.lupine.tls.roots = .certificates(try Certificate.pem(PKI.text("root.pem")))
         if seed % 5 == 0 { configuration.lupine.ownEventLoops = 2 }
-        let plan = ChaosPlan(seed: seed, number: 0, secure: isSecure)
+        if speech == .http2 {
+            configuration.lupine.httpVersions =
+                isSecure && speech.offersBoth(seed: seed) ? [.http11, .http2] : .http2
+        }
+        let plan = ChaosPlan(seed: seed, number: 0, secure: isSecure, speaking: speech)
         let policy = RetryPolicy(retryLimit: 2, exponentialBackoffBase: 2, exponentialBackoffScale: 0.002)
         return Session(
             configuration: configuration, startRequestsImmediately: false,
@@ -84,7 +99,7 @@ package final class ChaosRound: Sendable {
     /// One of the 64: a request behind the other.
     private func work(_ session: Session) async {
         while let number = nextNumber() {
-            let plan = ChaosPlan(seed: seed, number: number, secure: isSecure)
+            let plan = ChaosPlan(seed: seed, number: number, secure: isSecure, speaking: speech)
             await withCheckedContinuation { continuation in
                 let request = ChaosRequest(plan, doors, folder: folder) { request in
                     self.state.withLock { $0.underWay[number] = nil }
@@ -97,6 +112,19 @@ package final class ChaosRound: Sendable {
                 let live = Live(request: request.start(session))
                 state.withLock { $0.live.append(live) }
             }
+        }
+    }
+
+    /// Which POST the origin had taken when it came again.
+    private func askForRepeated(_ session: Session) async -> [String] {
+        let door: ChaosDoor = speech == .http2 ? .streams : .main
+        guard let port = doors[door, secure: isSecure] else { return ["the origin has no such door"] }
+        let url = "\(isSecure ? "https" : "http")://127.0.0.1:\(port)/repeated?s=\(seed)"
+        let request = session.request(url).validate().resume()
+        let names = await request.serializingString(emptyResponseCodes: [200]).result
+        switch names {
+        case .success(let names): return names.split(separator: "\n").map(String.init)
+        case .failure(let error): return ["the origin does not say so: \(error)"]
         }
     }
 

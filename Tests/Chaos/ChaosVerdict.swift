@@ -44,8 +44,11 @@ package struct ChaosVerdict: Hashable, Sendable {
     }
 
     /// It ends well or with one of these: how the peers' packets cross decides.
-    static func either(_ failures: ChaosFailure...) -> ChaosVerdict {
-        ChaosVerdict(allowsSuccess: true, failures: Set(failures))
+    static func either(_ failures: ChaosFailure...) -> ChaosVerdict { either(Set(failures)) }
+
+    /// The same of a set.
+    static func either(_ failures: Set<ChaosFailure>) -> ChaosVerdict {
+        ChaosVerdict(allowsSuccess: true, failures: failures)
     }
 }
 
@@ -57,6 +60,8 @@ extension Misbehaviour {
             .closeAfter, .redirect, .gzip, .bareLineFeeds, .foldedField, .closeSilently, .halfCloseAfter,
             .trailingBytes, .responseBehind, .lengthAndChunks, .slowReading, .oldVersion, .keyUpdate,
             .noNotifyBehindContent:
+            .whole
+        case .padded, .smallFrames, .unannounced, .idleFrames, .resetBehindEnd, .earlyWithReset, .refusedOnce:
             .whole
         // A reset overtakes what was not read yet.
         case .resetAfter: .either(.lost)
@@ -86,6 +91,14 @@ extension Misbehaviour {
         case .expired, .foreign, .untrusted: .fails(.untrusted)
         case .renegotiation: .fails(.insecure)
         case .noiseInContent, .alertInContent: .fails(.insecure)
+        case .streamReset, .resetInContent, .resetInAnswer, .streamRefused: .fails(.lost)
+        case .malformedHead, .wrongLength, .wrongOrder, .listBomb: .fails(.badResponse)
+        case .keptWindow, .silentConnection: .fails(.timedOut)
+        case .leaveInSteps, .leaveAtOnce, .leaveWithError, .disclaimed, .fewerStreams, .otherWindows,
+            .otherTable, .floodWithinLimits:
+            .either(door?.collateral ?? [])
+        case .endWithoutWord, .connectionReset, .cutFrame: .fails(.lost, .badResponse)
+        case .brokenFrame, .pushed, .flood: .fails(.lost, .badResponse)
         }
     }
 

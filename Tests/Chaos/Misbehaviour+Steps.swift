@@ -48,6 +48,8 @@ extension Misbehaviour {
         case .refused, .unanswered, .resetAtOnce, .closedAtOnce, .silent, .babbling, .alertInHandshake,
             .stallInHandshake, .resetInHandshake, .cutInHandshake, .expired, .foreign, .untrusted:
             [.close]
+        // HTTP/2 alone has them.
+        default: [.close]
         }
     }
 

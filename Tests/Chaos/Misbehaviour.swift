@@ -28,6 +28,16 @@ package enum Misbehaviour: String, CaseIterable, Sendable {
     case alertInHandshake, stallInHandshake, resetInHandshake, cutInHandshake, expired, foreign, untrusted
     case turningCertificates, oldVersion, renegotiation, keyUpdate, noNotifyBehindContent, noNotifyInContent
     case notifyInContent, noiseInContent, alertInContent, stallInRecord, cutInRecord, resetInRecord
+    // Of HTTP/2. Nothing wrong.
+    case padded, smallFrames, unannounced, idleFrames, resetBehindEnd, earlyWithReset, refusedOnce
+    // The stream ends.
+    case streamReset, resetInContent, resetInAnswer, streamRefused, malformedHead, wrongLength, wrongOrder
+    case listBomb, keptWindow
+    // The connection goes, or changes what it allows.
+    case leaveInSteps, leaveAtOnce, leaveWithError, disclaimed, fewerStreams, otherWindows, otherTable
+    // The connection ends, or might.
+    case cutFrame, endWithoutWord, connectionReset, brokenFrame, pushed, flood, floodWithinLimits
+    case silentConnection
 
     /// Whether it is answered in the ordinary way, the request's body and all.
     package var isServed: Bool { self == .none }
@@ -44,13 +54,37 @@ package enum Misbehaviour: String, CaseIterable, Sendable {
         }
     }
 
+    /// What has to be spoken for it; nil where it can be done in either.
+    package var speech: ChaosSpeech? {
+        switch self {
+        case .none, .redirect, .gzip, .gzipCorrupt, .gzipCutShort, .interimHeads, .interimFlood, .manyFields,
+            .slowDrip, .slowReading, .serverError, .lateHead, .stallInBody, .refused, .unanswered,
+            .resetAtOnce, .closedAtOnce, .silent, .babbling, .alertInHandshake, .stallInHandshake,
+            .resetInHandshake, .cutInHandshake, .expired, .foreign, .untrusted, .turningCertificates,
+            .oldVersion:
+            nil
+        case .padded, .smallFrames, .unannounced, .idleFrames, .resetBehindEnd, .earlyWithReset, .refusedOnce,
+            .streamReset, .resetInContent, .resetInAnswer, .streamRefused, .malformedHead, .wrongLength,
+            .wrongOrder, .listBomb, .keptWindow, .leaveInSteps, .leaveAtOnce, .leaveWithError, .disclaimed,
+            .fewerStreams, .otherWindows, .otherTable, .cutFrame, .endWithoutWord, .connectionReset,
+            .brokenFrame, .pushed, .flood, .floodWithinLimits, .silentConnection:
+            .http2
+        default: .http1
+        }
+    }
+
     /// Whether it is done to a request's body.
     package var needsUpload: Bool {
         switch self {
-        case .slowReading, .earlyResponse, .resetInUpload, .closeInUpload: true
+        case .slowReading, .earlyResponse, .resetInUpload, .closeInUpload, .earlyWithReset, .resetInContent,
+            .keptWindow:
+            true
         default: false
         }
     }
+
+    /// Whether the origin says that it has done nothing about a request, and is asked again without the caller's doing.
+    package var isDisclaimed: Bool { self == .refusedOnce || self == .streamRefused || self == .disclaimed }
 
     /// Whether it leaves a connection that the client may take for usable: the next request on it has to be sent again.
     package var leavesTrap: Bool {
@@ -80,6 +114,12 @@ package enum Misbehaviour: String, CaseIterable, Sendable {
         case .untrusted: .untrusted
         case .turningCertificates: .turning
         case .oldVersion, .renegotiation: .old
+        case .leaveInSteps, .leaveAtOnce, .fewerStreams, .otherWindows, .otherTable: .leaving
+        case .disclaimed: .disclaiming
+        case .leaveWithError, .cutFrame, .endWithoutWord, .connectionReset, .brokenFrame, .pushed, .flood,
+            .floodWithinLimits:
+            .breaking
+        case .silentConnection: .stalling
         default: nil
         }
     }
@@ -91,6 +131,9 @@ package enum Misbehaviour: String, CaseIterable, Sendable {
         // The client has to find what is behind the content together with it.
         case .trailingBytes, .responseBehind: 4_000
         case .slowDrip: 100_000
+        case .smallFrames: 2_000
+        // These frames do not ask whether there is room for them.
+        case .padded: 8_000
         default: 1 << 20
         }
     }

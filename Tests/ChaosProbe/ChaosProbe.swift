@@ -26,7 +26,7 @@ import LupineChaos
     private static func misuse() -> Never {
         report("usage: lupine-chaos-probe origin")
         report("       lupine-chaos-probe run DOORS FOLDER [--seeds N] [--requests M] [--seed S]...")
-        report("                              [--tls|--plain] [--patience SECONDS]")
+        report("                              [--tls|--plain] [--http1|--http2] [--patience SECONDS]")
         exit(2)
     }
 }

@@ -11,6 +11,8 @@ final class ChaosRun: Sendable {
     private let requests: Int
     /// Nil: every second seed is over TLS.
     private let isSecure: Bool?
+    /// Nil: as the seed says.
+    private let speech: ChaosSpeech?
     private let patience: Duration
 
     /// Reads the arguments; nil if they are wrong.
@@ -18,11 +20,14 @@ final class ChaosRun: Sendable {
         var seeds: [UInt64] = []
         var (count, requests, patience) = (10, 1_000, 60)
         var isSecure: Bool?
+        var speech: ChaosSpeech?
         var rest = arguments[...]
         while let option = rest.popFirst() {
             switch option {
             case "--tls": isSecure = true
             case "--plain": isSecure = false
+            case "--http1": speech = .http1
+            case "--http2": speech = .http2
             case "--seeds", "--requests", "--seed", "--patience":
                 guard let number = rest.popFirst().flatMap({ Int($0) }), number > 0 else { return nil }
                 switch option {
@@ -39,13 +44,18 @@ final class ChaosRun: Sendable {
         self.seeds = seeds.isEmpty ? (1...count).map { UInt64($0) } : seeds
         self.requests = requests
         self.isSecure = isSecure
+        self.speech = speech
         self.patience = .seconds(patience)
     }
 
     /// Runs all rounds; whether every invariant held.
     func holds() async throws -> Bool {
         // What is made once and kept, such as the loops, is made now.
-        for isSecure in [false, true] { _ = try await round(0, 300, isSecure).run(since: nil) }
+        for isSecure in [false, true] {
+            for speech in ChaosSpeech.allCases {
+                _ = try await round(0, 150, isSecure, speech).run(since: nil)
+            }
+        }
         let before = await ProcessInventory.settled()
         report("before: \(Self.summary(before))")
         var tally = ChaosTally()
@@ -53,21 +63,23 @@ final class ChaosRun: Sendable {
         let begin = ContinuousClock.now
         for (index, seed) in seeds.enumerated() {
             let isSecure = isSecure ?? (seed % 2 == 1)
-            let round = round(seed, requests, isSecure)
+            let speech = speech ?? ChaosSpeech(seed: seed)
+            let round = round(seed, requests, isSecure, speech)
             let start = ContinuousClock.now
-            let watchdog = Watchdog(round, patience) { Self.replay(seed, self.requests, isSecure) }
+            let watchdog = Watchdog(round, patience) { Self.replay(seed, self.requests, isSecure, speech) }
             let (own, violations) = try await round.run(since: before)
             watchdog.end()
             tally.add(own)
             let rate = Double(requests) / Self.seconds(since: start)
             report(
-                "[\(index + 1)/\(seeds.count)] seed \(seed)\(isSecure ? " tls" : ""): \(own.requests) requests, "
+                "[\(index + 1)/\(seeds.count)] seed \(seed) \(speech)\(isSecure ? " tls" : ""): \(own.requests) requests, "
                     + "\(own.whole) whole, \(own.retries) retries, \(Int(rate)) requests/s"
                     + (violations.isEmpty ? "" : ", \(violations.count) VIOLATIONS"))
             guard !violations.isEmpty else { continue }
             for violation in violations.prefix(20) { report("  seed \(seed): \(violation)") }
-            report("  to have it again: \(Self.replay(seed, requests, isSecure))")
-            broken.append(Self.replay(seed, requests, isSecure))
+            let replay = Self.replay(seed, requests, isSecure, speech)
+            report("  to have it again: \(replay)")
+            broken.append(replay)
         }
         let time = Self.seconds(since: begin)
         report(tally.table)
@@ -80,12 +92,17 @@ final class ChaosRun: Sendable {
         return broken.isEmpty
     }
 
-    private func round(_ seed: UInt64, _ requests: Int, _ isSecure: Bool) -> ChaosRound {
-        ChaosRound(seed: seed, requests: requests, secure: isSecure, doors: doors, folder: folder)
+    private func round(
+        _ seed: UInt64, _ requests: Int, _ isSecure: Bool, _ speech: ChaosSpeech
+    ) -> ChaosRound {
+        ChaosRound(
+            seed: seed, requests: requests, secure: isSecure, speaking: speech, doors: doors, folder: folder)
     }
 
-    private static func replay(_ seed: UInt64, _ requests: Int, _ isSecure: Bool) -> String {
-        "Scripts/chaos --seed \(seed) --requests \(requests) \(isSecure ? "--tls" : "--plain")"
+    private static func replay(
+        _ seed: UInt64, _ requests: Int, _ isSecure: Bool, _ speech: ChaosSpeech
+    ) -> String {
+        "Scripts/chaos --seed \(seed) --requests \(requests) \(isSecure ? "--tls" : "--plain") --\(speech)"
     }
 
     private static func summary(_ inventory: ProcessInventory) -> String {

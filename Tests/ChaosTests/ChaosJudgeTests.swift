@@ -8,9 +8,12 @@ import Testing
 struct ChaosJudgeTests {
     /// The first plan that is as asked for.
     private static func plan(
-        seed: UInt64 = 1, cancelled: Bool = false, _ fits: (ChaosPlan) -> Bool
+        seed: UInt64 = 1, cancelled: Bool = false, speaking speech: ChaosSpeech = .http1,
+        _ fits: (ChaosPlan) -> Bool
     ) throws -> ChaosPlan {
-        let plans = (0..<50_000).lazy.map { ChaosPlan(seed: seed, number: $0, secure: false) }
+        let plans = (0..<50_000).lazy.map {
+            ChaosPlan(seed: seed, number: $0, secure: false, speaking: speech)
+        }
         return try #require(plans.first { ($0.cancellation != .never) == cancelled && fits($0) })
     }
 
@@ -73,7 +76,9 @@ struct ChaosJudgeTests {
     func lies() throws {
         for misbehaviour in Misbehaviour.allCases where !misbehaviour.verdict.allowsSuccess {
             guard !misbehaviour.needsTLS else { continue }
-            let plan = try Self.plan { $0.misbehaviours[0] == misbehaviour }
+            let plan = try Self.plan(speaking: misbehaviour.speech ?? .http1) {
+                $0.misbehaviours[0] == misbehaviour
+            }
             #expect(!ChaosJudge.violations(plan, Self.good(plan)).isEmpty, "\(misbehaviour)")
             for failure in ChaosFailure.allCases where !misbehaviour.verdict.failures.contains(failure) {
                 var seen = Self.good(plan)
@@ -105,6 +110,27 @@ struct ChaosJudgeTests {
         #expect(ChaosJudge.violations(plan, seen).isEmpty)
         seen.outcome = .failure(.lost, "")
         #expect(!ChaosJudge.violations(plan, seen).isEmpty)
+    }
+
+    @Test("a POST that comes again is found, unless the origin had said that it did nothing about it")
+    func repeated() {
+        let book = ErrandBook()
+        func errand(_ form: ChaosForm, _ misbehaviour: Misbehaviour) -> ChaosErrand {
+            ChaosErrand(
+                seed: 1, number: 2, attempt: 0, misbehaviour: misbehaviour, form: form, size: 1, uploadSize: 1)
+        }
+        for form in [ChaosForm.post, .streamUpload, .upload] {
+            for times in 0..<4 { #expect(book.note(errand(form, .streamRefused)) == (times == 0)) }
+            #expect(book.note(errand(form, .refusedOnce)))
+            #expect(!book.note(errand(form, .refusedOnce)))
+            #expect(!book.note(errand(form, .none)))
+            #expect(book.takeRepeated(seed: 1).isEmpty)
+        }
+        for misbehaviour in [Misbehaviour.none, .refusedOnce, .silentConnection] {
+            for _ in 0..<3 { _ = book.note(errand(.post, misbehaviour)) }
+            #expect(!book.takeRepeated(seed: 1).isEmpty, "\(misbehaviour)")
+        }
+        #expect(book.takeRepeated(seed: 1).isEmpty)
     }
 
     @Test("what a process has more than before is found")

@@ -16,12 +16,18 @@ import Testing
         try await body(folder.path)
     }
 
-    @Test("a short round breaks no invariant", arguments: [(UInt64(1), false), (2, true), (3, true)])
-    func holds(_ seed: UInt64, _ isSecure: Bool) async throws {
+    @Test(
+        "a short round breaks no invariant",
+        arguments: [
+            (UInt64(1), false, ChaosSpeech.http1), (2, true, .http1), (3, true, .http1), (4, false, .http2),
+            (5, true, .http2), (6, true, .http2),
+        ])
+    func holds(_ seed: UInt64, _ isSecure: Bool, _ speech: ChaosSpeech) async throws {
         try await withFolder { folder async throws in
             let origin = try ChaosOrigin()
             let round = ChaosRound(
-                seed: seed, requests: 150, secure: isSecure, doors: origin.doors, folder: folder)
+                seed: seed, requests: 150, secure: isSecure, speaking: speech, doors: origin.doors,
+                folder: folder)
             let (tally, violations) = try await round.run(since: nil)
             #expect(violations.isEmpty, "\(violations.prefix(10))")
             #expect(tally.requests == 150 && tally.whole > 75 && tally.retries > 30)

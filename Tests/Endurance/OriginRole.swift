@@ -29,10 +29,13 @@ struct OriginRole {
     func serve() async throws {
         var configuration = OriginConfiguration()
         configuration.idleTimeout = .seconds(3_600)
+        // For clients that begin in it, or choose it.
+        configuration.http2 = HTTP2Behaviour()
         var certificate = ""
         if isSecure {
             let identity = try ThrowawayIdentity.make()
             configuration.tls = TLSServerConfiguration(identities: [TLSServerIdentity(identity)])
+            configuration.tls?.applicationProtocols = ["h2", "http/1.1"]
             certificate = Data(identity.certificate.der).base64EncodedString()
         }
         let loops = try EventLoopGroup(count: 2, name: "origin")

@@ -40,13 +40,14 @@ struct SoakRun {
         let plain = try OriginChild(hosts: 1..<2)
         let secure = try OriginChild(secure: true, hosts: 1..<2)
         let stage = try SoakStage(plain, secure)
+        let multiplexed = SoakStage(multiplexed: stage)
         var failures: [String] = []
         var gauges: [ProcessGauge] = []
         var works: [Int] = []
         let start = ContinuousClock.now
         let share = Duration.seconds(seconds) / Self.rounds
         for round in 1...Self.rounds {
-            let done = await work(stage, until: start + share * round, first: works.reduce(0, +))
+            let done = await work(stage, multiplexed, until: start + share * round, first: works.reduce(0, +))
             works.append(done.count)
             failures += done.failures
             // Connections that were given up close on their loops, a moment behind the last answer.
@@ -77,7 +78,7 @@ struct SoakRun {
 
     /// Every worker goes through the kinds of work, each from another one on, until it is time.
     private func work(
-        _ stage: SoakStage, until end: ContinuousClock.Instant, first: Int
+        _ stage: SoakStage, _ multiplexed: SoakStage, until end: ContinuousClock.Instant, first: Int
     ) async -> (count: Int, failures: [String]) {
         await withTaskGroup(of: (Int, [String]).self) { group in
             for worker in 0..<Self.workers {
@@ -86,7 +87,9 @@ struct SoakRun {
                     // Each kind once in any case: a round on a slow machine is as mixed as another.
                     while count < kinds.count || ContinuousClock.now < end, failures.isEmpty {
                         let kind = kinds[(worker + count) % kinds.count]
-                        do { try await kind.run(stage, first + worker + count) } catch {
+                        // Every second worker speaks HTTP/2.
+                        let own = worker % 2 == 1 && kind.isForEitherVersion ? multiplexed : stage
+                        do { try await kind.run(own, first + worker + count) } catch {
                             failures.append("\(kind): \(error)")
                         }
                         count += 1

@@ -13,6 +13,9 @@ enum SoakWork: String, CaseIterable {
         brotli, basic,
         digest, retry, cookies, refused, ownSession
 
+    /// Whether it makes sense over HTTP/2 as well: a connection for each request is not what that is for.
+    var isForEitherVersion: Bool { self != .secureAfresh }
+
     /// Does it once.
     func run(_ stage: SoakStage, _ number: Int) async throws {
         switch self {

@@ -94,7 +94,15 @@ extension HTTP2Machine {
     /// The windows of all streams follow SETTINGS_INITIAL_WINDOW_SIZE; the connection's does not (§6.9.2).
     mutating func changeReceiveWindows(by difference: Int) {
         guard difference != 0 else { return }
-        streams.withEach { $0.receiveWindow.change(by: difference) }
+        // In their order: what is due goes out in it.
+        for stream in openStreams {
+            let due = streams.with(stream) { entry in
+                let increment = entry.receiveWindow.change(by: difference)
+                return entry.peerMaySend ? increment : 0
+            }
+            guard let due, due > 0 else { continue }
+            output.answer { FrameWriter.windowUpdate(stream, increment: due, into: &$0) }
+        }
     }
 
     // MARK: windows and GOAWAY

@@ -96,6 +96,13 @@ package struct HTTP2Machine: Sendable {
     package var receiveRoom: Int { receiveWindow.available }
     /// How many octets were consumed of which no WINDOW_UPDATE has told yet.
     package var owedOctets: Int { receiveWindow.owed }
+    /// Whether all content that came was consumed or dropped, and the window has all of it back or owes it to the peer: to be
+    /// asked when nobody holds content any more. The window of a connection that has failed, or ended inside a frame, is not kept.
+    package var windowsAddUp: Bool {
+        guard unconsumed == 0 else { return false }
+        return failure != nil || !isBetweenFrames
+            || receiveWindow.available &+ receiveWindow.owed == receiveWindow.target
+    }
     /// Why the connection has failed, if so.
     package var error: HTTP2ConnectionError? { failure }
     /// How many octets of DATA can be sent on the connection now, whichever stream they are of.

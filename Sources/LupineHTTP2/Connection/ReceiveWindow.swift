@@ -35,7 +35,7 @@ struct ReceiveWindow: Hashable, Sendable {
     /// Octets were consumed or dropped. How much a WINDOW_UPDATE has to give, 0 when none is due yet.
     mutating func giveBack(_ count: Int) -> Int {
         owed &+= count
-        return owed > 0 && owed >= min(target / 2, Self.mostOwed, window.available) ? open(by: owed) : 0
+        return openIfDue()
     }
 
     /// The window becomes larger. How much a WINDOW_UPDATE has to give, 0 when it is as large already.
@@ -46,11 +46,17 @@ struct ReceiveWindow: Hashable, Sendable {
         return open(by: owed &+ growth)
     }
 
-    /// SETTINGS_INITIAL_WINDOW_SIZE changes, without a WINDOW_UPDATE, what the peer may count on.
-    mutating func change(by difference: Int) {
+    /// SETTINGS_INITIAL_WINDOW_SIZE changes, without a WINDOW_UPDATE, what the peer may count on. How much a WINDOW_UPDATE has to
+    /// give then: what was too little to be told of a large window may be all that the peer waits for in a small one.
+    mutating func change(by difference: Int) -> Int {
         let before = window.size
         window = FlowWindow(before &+ difference)
         target &+= window.size &- before
+        return openIfDue()
+    }
+
+    private mutating func openIfDue() -> Int {
+        owed > 0 && owed >= min(target / 2, Self.mostOwed, window.available) ? open(by: owed) : 0
     }
 
     private mutating func open(by increment: Int) -> Int {

@@ -112,11 +112,6 @@ struct StreamTable: Sendable {
         return try body(&entries[place])
     }
 
-    /// Lends all open streams.
-    mutating func withEach(_ body: (inout StreamEntry) -> Void) {
-        for stream in slots.sorted { _ = with(stream, body) }
-    }
-
     /// What a received frame means to its stream; moves the stream's machine.
     mutating func receive(_ frame: HTTP2StreamMachine.Frame, on stream: StreamID)
         -> HTTP2StreamMachine.Verdict

@@ -8,20 +8,22 @@ internal import LupineTransport
 /// (RFC 9218).
 ///
 /// On its loop. The endpoints are those of HTTP/1.1 and do not know the difference, but for web sockets, which need it.
-/// An endpoint that follows a script takes the whole connection with it. Nothing is produced while the client does not take
-/// what it was sent.
+/// An endpoint that follows a script takes the whole connection with it, one that performs a stream's script its stream alone.
+/// Nothing is produced while the client does not take what it was sent.
 final class HTTP2Conversation: Conversation {
     private static let pieceBytes = 16 << 10
 
-    private var machine: HTTP2Machine
+    var machine: HTTP2Machine
     private let behaviour: HTTP2Behaviour
-    private var streams: [StreamID: OriginStream] = [:]
+    private(set) var streams: [StreamID: OriginStream] = [:]
     /// Streams with content to send: by urgency, and in turn among equals.
     private var senders: [OriginStream] = []
     /// What the client has said of the stream that it is about to open.
     private var earlyUrgency: (id: StreamID, urgency: Urgency)?
     private var requests = 0
-    private var isOver = false
+    private(set) var isOver = false
+    /// A script has had the connection fall silent: what comes is dropped.
+    var isSilent = false
     private var piece: [UInt8] = []
     private var date = HTTPDate.Cached()
 
@@ -48,12 +50,15 @@ final class HTTP2Conversation: Conversation {
     func resume(_ connection: ServerConnection) {}
 
     func advance(_ connection: ServerConnection) -> Bool {
+        if isSilent { return drop(connection) }
         var progress = false
-        while !isOver, connection.hasRoom, machine.waitingCount < Self.pieceBytes, understand(connection) {
+        while !isOver, !isSilent, connection.hasRoom, machine.waitingCount < Self.pieceBytes,
+            understand(connection)
+        {
             progress = true
         }
-        while !isOver, connection.hasRoom, sendNext(connection) { progress = true }
-        if connection.hasRoom, machine.waitingCount > 0 {
+        while !isOver, !isSilent, connection.hasRoom, sendNext(connection) { progress = true }
+        if !isSilent, connection.hasRoom, machine.waitingCount > 0 {
             machine.takeOutput(into: &connection.output)
             progress = true
         }
@@ -62,6 +67,15 @@ final class HTTP2Conversation: Conversation {
             return true
         }
         return progress
+    }
+
+    /// Drops what has come; false when that was nothing. The client ends what has fallen silent.
+    private func drop(_ connection: ServerConnection) -> Bool {
+        let count = connection.inputCount
+        connection.consume(count)
+        guard connection.peerEnded, !isOver else { return count > 0 }
+        end(connection, lingering: false)
+        return true
     }
 
     // MARK: in
@@ -73,8 +87,18 @@ final class HTTP2Conversation: Conversation {
             let (event, consumed) = try connection.withInput { input throws(HTTP2ConnectionError) in
                 try machine.next(input, at: now)
             }
-            if case .content(let id, let range) = event { take(range, on: id, connection) }
+            var scripted: (stream: OriginStream, octets: [UInt8])?
+            if case .content(let id, let range) = event {
+                if let stream = streams[id], stream.walk != nil {
+                    var octets: [UInt8] = []
+                    connection.withInput { octets.append($0, range) }
+                    scripted = (stream, octets)
+                } else {
+                    take(range, on: id, connection)
+                }
+            }
             connection.consume(consumed)
+            if let (stream, octets) = scripted { take(octets.span, on: stream, connection) }
             switch event {
             case .needMore:
                 if connection.peerEnded, connection.inputCount == 0 {
@@ -84,7 +108,8 @@ final class HTTP2Conversation: Conversation {
                 return consumed > 0
             case .request(let id, let request): begin(id, request, connection)
             case .end(let id, let trailers): requestEnded(id, trailers, connection)
-            case .reset(let id, _), .failed(let id, _): streams[id] = nil
+            case .reset(let id, _), .failed(let id, _):
+                if let stream = streams[id] { forget(stream) }
             case .windowOpened, .settings:
                 for stream in streams.values.sorted(by: { $0.id < $1.id }) { enqueue(stream) }
             case .pong: machine.leave()
@@ -131,6 +156,7 @@ final class HTTP2Conversation: Conversation {
         if case .body(let sink) = before {
             answer(stream, connection) { () throws(Refusal) in try sink.finish(trailers: trailers) }
         }
+        if stream.walk != nil { walk(stream, connection) }
         forgetIfOver(stream)
     }
 
@@ -197,6 +223,9 @@ final class HTTP2Conversation: Conversation {
                 case .follow(let script):
                     follow(script, connection)
                     return nil
+                case .perform(let script):
+                    perform(script, on: stream, connection)
+                    return nil
                 }
             }
         }
@@ -223,7 +252,7 @@ final class HTTP2Conversation: Conversation {
         connection.become(ScriptConversation(script))
     }
 
-    private func end(_ connection: ServerConnection, lingering: Bool) {
+    func end(_ connection: ServerConnection, lingering: Bool) {
         isOver = true
         streams = [:]
         senders = []
@@ -277,6 +306,9 @@ final class HTTP2Conversation: Conversation {
                 case .respond(let response): return response
                 case .follow(let script):
                     follow(script, connection)
+                    return nil
+                case .perform(let script):
+                    perform(script, on: stream, connection)
                     return nil
                 }
             }
@@ -340,7 +372,7 @@ final class HTTP2Conversation: Conversation {
         enqueue(stream)
     }
 
-    private func enqueue(_ stream: OriginStream) {
+    func enqueue(_ stream: OriginStream) {
         guard !stream.isQueued else { return }
         stream.isQueued = true
         let place = senders.lastIndex { $0.urgency <= stream.urgency }
@@ -388,7 +420,7 @@ final class HTTP2Conversation: Conversation {
     /// Sends a piece of what is at hand; false when there is nothing, or no room in the windows.
     private func sendContent(of stream: OriginStream, _ connection: ServerConnection) -> Bool {
         let rest = stream.content.count - stream.contentStart
-        let count = min(rest, Self.pieceBytes)
+        let count = min(rest, stream.walk?.frameSize ?? Self.pieceBytes)
         let endsStream = stream.trailers?.isEmpty == true && count == rest
         guard count > 0 || stream.trailers != nil else { return false }
         do throws(HTTP2SendError) {
@@ -400,19 +432,24 @@ final class HTTP2Conversation: Conversation {
             guard taken > 0 || count == 0 else { return false }
             connection.output += stream.content[stream.contentStart..<stream.contentStart + taken]
             stream.contentStart += taken
-            if endsStream, taken == count {
-                stream.reply = .sent
-                forgetIfOver(stream)
-                return true
-            }
-            if stream.contentStart == stream.content.count {
+            let isTaken = stream.contentStart == stream.content.count
+            if isTaken {
                 stream.content = []
                 stream.contentStart = 0
             }
-            enqueue(stream)
+            let isSent = endsStream && taken == count
+            if stream.walk != nil, isTaken {
+                if isSent { stream.trailers = nil }
+                walk(stream, connection)
+            } else if isSent {
+                stream.reply = .sent
+                forgetIfOver(stream)
+            } else {
+                enqueue(stream)
+            }
             return true
         } catch {
-            streams[stream.id] = nil
+            forget(stream)
             return true
         }
     }
@@ -429,7 +466,14 @@ final class HTTP2Conversation: Conversation {
         return true
     }
 
-    private func forgetIfOver(_ stream: OriginStream) {
-        if case .sent = stream.reply, case .ended = stream.intake { streams[stream.id] = nil }
+    func forgetIfOver(_ stream: OriginStream) {
+        if case .sent = stream.reply, case .ended = stream.intake { forget(stream) }
+    }
+
+    /// A stream is over here. What it has kept of its content goes back to the connection's window.
+    func forget(_ stream: OriginStream) {
+        guard streams[stream.id] === stream else { return }
+        streams[stream.id] = nil
+        if let kept = stream.walk?.kept { machine.consumed(kept, on: stream.id) }
     }
 }

@@ -37,6 +37,8 @@ final class OriginStream {
     var urgency = Urgency.normal
     /// It stands in the queue of those that have something to send.
     var isQueued = false
+    /// What it follows instead of answering.
+    var walk: StreamWalk?
     /// What goes behind the content, once there is no more.
     var trailers: Fields?
 
@@ -47,7 +49,8 @@ final class OriginStream {
 
     /// Whether it waits for something that is not the client.
     var isWaiting: Bool {
-        switch reply {
+        if walk != nil { return true }
+        return switch reply {
         case .held, .resting: true
         case .none, .streaming, .sent: false
         }

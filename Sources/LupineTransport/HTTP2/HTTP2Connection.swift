@@ -118,6 +118,8 @@ final class HTTP2Connection: Carrier {
         loop.hand(dialed.registration, to: self)
     }
 
+    deinit { WindowBalance.shared.note(isRight: machine.windowsAddUp && grown == 0 && streams.isEmpty) }
+
     /// The limits of heads are those of HTTP/1.1.
     private static func limits(_ parser: ParserLimits) -> HTTP2Limits {
         var limits = HTTP2Limits()

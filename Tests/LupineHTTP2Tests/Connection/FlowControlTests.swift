@@ -213,6 +213,23 @@ import Testing
         #expect(throws: HTTP2SendError.streamOver(StreamID(99))) { try session.send([1], on: 99) }
     }
 
+    /// What was consumed of the large window is too little to be told of, and all that the peer waits for in the small one.
+    @Test("[H-6.17] a window that becomes small gives back what is owed")
+    func ownSmallerWindow() {
+        var session = MachineSession.opened(.client, window: 1 << 20, gets: 1)
+        session.receive(Wire.response(1) + Wire.data(1, count: 10_000))
+        session.machine.consumed(10_000, on: StreamID(1))
+        _ = (session.takeLines(), session.sent())
+        var settings = session.machine.settings
+        settings.initialWindowSize = 1_000
+        session.machine.change(settings, at: .zero)
+        _ = session.sent()
+        session.receive(Wire.settingsAck)
+        #expect(session.sent() == ["sent WINDOW_UPDATE 1 +10000"])
+        #expect(session.takeLines() == ["settings acknowledged"])
+        #expect(session.machine.windowsAddUp)
+    }
+
     @Test("[H-6.17] SETTINGS_INITIAL_WINDOW_SIZE of the peer may make windows negative") func negativeWindow()
         throws
     {

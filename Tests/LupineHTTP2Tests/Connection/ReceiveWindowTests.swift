@@ -73,7 +73,7 @@ import Testing
                 #expect(window.giveBack(count) == said)
                 unconsumed -= count
             case .raise(let size, let said): #expect(window.raise(to: size) == said)
-            case .change(let difference): window.change(by: difference)
+            case .change(let difference): _ = window.change(by: difference)
             }
         }
         #expect(window.available == row.available)

@@ -66,6 +66,15 @@ import Testing
             frames: ServerFrames().frame(1, 1, [0x88]).times(1_000) { $0.frame(9, 1, [0x88]) },
             code: .enhanceYourCalm, reason: "CONTINUATION"),
         Row(
+            testDescription: "CVE-2019-9518, empty CONTINUATION",
+            frames: ServerFrames().frame(1, 1, [0x88]).times(1_000) { $0.frame(9, 1) },
+            code: .enhanceYourCalm, reason: "emptyContinuationFrames"),
+        Row(
+            testDescription: "CVE-2024-27316, a header block without an end",
+            frames: ServerFrames().frame(1, 1, [0x88]).times(60) {
+                $0.frame(9, 1, [UInt8](repeating: 0x88, count: 16_384))
+            }, code: .enhanceYourCalm, reason: "headerBlockOctets"),
+        Row(
             testDescription: "padding",
             frames: ServerFrames().head().times(3_000) {
                 $0.frame(0, flags: 8, 1, [255, 0x78] + [UInt8](repeating: 0, count: 255))
@@ -99,6 +108,11 @@ import Testing
             ServerFrames().head(1, "200", [("content-length", "1")]).data(1, "xx", ends: true)
         ),
         ("too little", ServerFrames().head(1, "200", [("content-length", "3")]).data(1, "xx", ends: true)),
+        ("a name of no octets (CVE-2019-9516)", ServerFrames().frame(1, flags: 5, 1, [0x88, 0, 0, 0])),
+        (
+            "thousands of them (CVE-2019-9516)",
+            ServerFrames().frame(1, flags: 5, 1, [0x88] + [UInt8](repeating: 0, count: 12_000))
+        ),
         ("a line break", ServerFrames().head(1, "200", [("x", "a\r\nb: c")], ends: true)),
         (
             "a list that expands (CVE-2016-6581)",

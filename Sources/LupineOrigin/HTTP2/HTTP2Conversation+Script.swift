@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+
+internal import LupineHTTP2
+internal import LupineTransport
+
+/// Streams that follow a script, beside streams that are answered.
+extension HTTP2Conversation {
+    /// Begins with a stream's script.
+    func perform(_ script: StreamScript, on stream: OriginStream, _ connection: ServerConnection) {
+        stream.walk = StreamWalk(script)
+        stream.reply = .streaming(nil)
+        walk(stream, connection)
+    }
+
+    /// Content of a scripted stream has come.
+    func take(_ octets: Span<UInt8>, on stream: OriginStream, _ connection: ServerConnection) {
+        stream.walk?.received.append(octets)
+        if stream.walk?.keepsContent == true {
+            stream.walk?.kept += octets.count
+        } else {
+            machine.consumed(octets.count, on: stream.id)
+        }
+        walk(stream, connection)
+    }
+
+    /// Goes on with a stream's script as far as that goes now.
+    func walk(_ stream: OriginStream, _ connection: ServerConnection) {
+        while streams[stream.id] === stream, !isOver, !isSilent, let step = stream.walk?.step {
+            guard perform(step, on: stream, connection) else { return }
+            stream.walk?.advance()
+        }
+        guard stream.walk?.step == nil else { return }
+        stream.reply = .sent
+        forgetIfOver(stream)
+    }
+
+    /// False while the step is not over.
+    private func perform(
+        _ step: StreamScript.Step, on stream: OriginStream, _ connection: ServerConnection
+    ) -> Bool {
+        switch step {
+        case .expectExactly(let content):
+            guard case .ended = stream.intake else { return false }
+            if stream.walk?.received != content {
+                machine.reset(stream.id, .internalError)
+                forget(stream)
+            }
+        case .expectContent(let count): return stream.walk?.received.count ?? 0 >= count
+        case .keepContent: stream.walk?.keepsContent = true
+        case .head(let fields, let endsStream):
+            var list = HeaderList()
+            for field in fields { list.append(field.name, field.value) }
+            do throws(HTTP2SendError) { try machine.send(list, on: stream.id, endsStream: endsStream) } catch
+            {
+                forget(stream)
+            }
+        case .content(let octets, _, let endsStream):
+            if stream.walk?.isUnderWay == true { return stream.content.isEmpty && stream.trailers == nil }
+            stream.walk?.isUnderWay = true
+            stream.content = octets
+            stream.contentStart = 0
+            stream.trailers = endsStream ? .init() : nil
+            enqueue(stream)
+            return octets.isEmpty && !endsStream
+        case .reset(let code):
+            machine.reset(stream.id, code)
+            forget(stream)
+        case .set(let changes):
+            var settings = machine.settings
+            // A value that no setting can have is the script's mistake, and is not announced.
+            guard (try? settings.apply(changes, from: .server, isFirst: false)) != nil else { return true }
+            machine.change(settings, at: .nanoseconds(connection.loop.now.nanoseconds))
+        case .leave(let inSteps):
+            guard inSteps else {
+                machine.leave()
+                return true
+            }
+            machine.announceLeave()
+            machine.sendPing(0)
+        case .goAway(let code, let last):
+            machine.takeOutput(into: &connection.output)
+            FrameWriter.goAway(last: number(of: last, stream), code, into: &connection.output)
+        case .frame(let type, let flags, let place, let payload):
+            machine.takeOutput(into: &connection.output)
+            FrameWriter.header(
+                FrameType(rawValue: type), length: payload.count, flags: FrameFlags(rawValue: flags),
+                number(of: place, stream), into: &connection.output)
+            connection.output += payload
+        case .octets(let octets):
+            machine.takeOutput(into: &connection.output)
+            connection.output += octets
+        case .pause(let duration):
+            if stream.walk?.isUnderWay == true { return false }
+            stream.walk?.isUnderWay = true
+            connection.call(after: duration) { [weak self, weak stream, weak connection] in
+                guard let self, let stream, let connection, streams[stream.id] === stream else { return }
+                stream.walk?.advance()
+                walk(stream, connection)
+            }
+            return false
+        case .fallSilent: isSilent = true
+        case .end(let resetting):
+            machine.takeOutput(into: &connection.output)
+            end(connection, lingering: false)
+            if resetting { connection.reset() }
+        }
+        return true
+    }
+
+    private func number(of place: StreamScript.Place, _ stream: OriginStream) -> StreamID {
+        switch place {
+        case .own: stream.id
+        case .ahead(let count): StreamID(stream.id.rawValue &+ 2 &* count)
+        case .connection: .connection
+        case .last: .last
+        case .before: StreamID(stream.id.rawValue < 2 ? 0 : stream.id.rawValue &- 2)
+        }
+    }
+}

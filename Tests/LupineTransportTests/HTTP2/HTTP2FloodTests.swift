@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+import LupineHTTP2
+import LupineOrigin
+import LupineTestKit
+import Testing
+
+@testable import LupineTransport
+
+/// Floods that take more than one request, or a socket that nobody reads, through the whole stack. Those that a script of frames
+/// can bring are in `HTTP2MisbehaviourTests`.
+@Suite struct HTTP2FloodTests {
+    /// No time passes, which would pay for some of them.
+    private static func isFlood(_ error: TransportError?, _ limit: String) -> Bool {
+        guard case .http2(_, _, .connection(.enhanceYourCalm, let reason))? = error else { return false }
+        return reason.contains(limit)
+    }
+
+    @Test("[H-11.9] CVE-2019-9514, a server that resets streams again and again")
+    func resets() async throws {
+        let plan = ScriptPlan([
+            Script([
+                .expectRequest(1), .send(ServerFrames().reply()), .expectRequest(3),
+                .send(ServerFrames.bare.times(2_000) { $0.reset(1, .cancel) }), .stall,
+            ]),
+            Script([.expectRequest(1), .send(ServerFrames().reply(1, "again")), .stall]),
+        ])
+        try await withPool(plan, over: .http2) { stage in
+            #expect(try await stage.send().text == "ok")
+            let sink = try await stage.send(.post)
+            #expect(Self.isFlood(sink.failure, "resets"), "\(String(describing: sink.failure))")
+            #expect(try await stage.send().text == "again")
+        }
+    }
+
+    /// Each response costs its request, and all of them together the connection, and nobody else's.
+    @Test(
+        "[H-11.9] [H-11.10] CVE-2023-44487 and CVE-2025-8671, a server that ends every stream",
+        arguments: [
+            (StreamScript([.reset(.cancel)]), "resets"),
+            (StreamScript([.head([("a", "b")])]), "provokedResets"),
+            (StreamScript([.frame(type: 8, .own, [0, 0, 0, 0])]), "provokedResets"),
+        ])
+    func endedStreams(_ script: StreamScript, _ limit: String) async throws {
+        try await withPool(over: .http2, limits: PoolLimits(perHost: 1)) { stage in
+            stage.origin.route(nil, "/ended", .chosen { _ in .perform(script) })
+            let held = Gate()
+            stage.origin.route(nil, "/held") { _ throws(Refusal) in
+                var response = OriginResponse(200)
+                response.gate = held
+                return response
+            }
+            // Its name is another: its connection is, too.
+            let other = try stage.exchange(.get, "/held", host: "other.test")
+            stage.pool.submit(other.exchange)
+            var isOver = false
+            for _ in 0..<30 where !isOver {
+                let made = try (0..<50).map { _ in try stage.exchange(.post, "/ended") }
+                for one in made { stage.pool.submit(one.exchange) }
+                for one in made { await one.sink.ended.wait() }
+                isOver = made.contains { Self.isFlood($0.sink.failure, limit) }
+                #expect(made.allSatisfy { $0.sink.failure != nil && $0.sink.log.value.ends == 1 })
+            }
+            #expect(isOver)
+            #expect(try await stage.send(.get, "/get").failure == nil)
+            held.open()
+            await other.sink.ended.wait()
+            #expect(other.sink.failure == nil)
+            #expect(stage.pool.connectionsOpened == 3)
+        }
+    }
+
+    /// The windows are wide open and the socket is not read: what is not sent is not asked for.
+    @Test("[H-11.7] CVE-2019-9517, a server that opens its windows and reads nothing")
+    func bufferedData() async throws {
+        let open = ServerFrames([Setting(.initialWindowSize, 0x7FFF_FFFF)])
+            .frame(8, 0, [0x7F, 0xFE, 0, 0])
+        let plan = ScriptPlan([
+            Script([.expectRequest(1), .send(open), .signal("open"), .waitForSignal("never")]),
+            Script([.expectRequest(1), .send(ServerFrames().reply()), .stall]),
+        ])
+        try await withPool(plan, over: .http2, buffers: 16 << 10) { stage in
+            let source = EndlessSource()
+            let sent = try stage.exchange(.post, content: .stream(source, length: nil))
+            stage.pool.submit(sent.exchange)
+            await stage.origin.gate("open").wait()
+            #expect(try await stage.send(host: "other.test").text == "ok")
+            // Each round asks for a piece where the last one has gone.
+            for _ in 0..<2_000 { await stage.settle() }
+            // What the kernel's two buffers hold, far from the 125 MB that the rounds would have asked for.
+            #expect(source.asked.value > 0 && source.asked.value < 400, "\(source.asked.value)")
+            sent.exchange.cancel()
+            await sent.sink.ended.wait()
+            #expect(sent.sink.failure == .cancelled)
+        }
+    }
+}
+
+/// A source that always has a piece of 64 KiB.
+private final class EndlessSource: ContentSource {
+    let asked = Box(0)
+    private let piece = [UInt8](repeating: 0x61, count: 64 << 10)
+
+    var isReplayable: Bool { false }
+    func rewind() -> Bool { false }
+    func abandon() {}
+
+    func next(_ reply: @escaping @Sendable (ContentPiece) -> Void) {
+        asked.update { $0 += 1 }
+        reply(.bytes(piece))
+    }
+}
