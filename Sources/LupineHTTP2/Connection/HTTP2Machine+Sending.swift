@@ -81,7 +81,7 @@ extension HTTP2Machine {
     package mutating func sendPriority(_ value: Span<UInt8>, of stream: StreamID) {
         guard error == nil, role == .client, value.count <= limits.frames.priorityOctets,
             !exchange.peerHasSet || exchange.peer.noRFC7540Priorities,
-            streams.entries[stream]?.peerMaySend == true
+            streams.peerMaySend(on: stream)
         else { return }
         output.write { FrameWriter.priorityUpdate(stream, value: value, into: &$0) }
     }

@@ -17,7 +17,6 @@ struct StreamEntry: Sendable {
         case .idle, .reservedLocal, .reservedRemote, .halfClosedRemote, .closed: false
         }
     }
-
 }
 
 /// The streams of a connection: RFC 9113 §5.1.1.
@@ -59,6 +58,11 @@ struct StreamTable: Sendable {
 
     /// Whether a stream is open or half closed.
     func isOpen(_ stream: StreamID) -> Bool { slots.place(of: stream) != nil }
+
+    /// Whether the peer may still send DATA on a stream.
+    func peerMaySend(on stream: StreamID) -> Bool {
+        slots.place(of: stream).map { entries[$0].peerMaySend } ?? false
+    }
 
     /// How much DATA this end may send on a stream.
     func sendRoom(of stream: StreamID) -> Int {
