@@ -73,7 +73,7 @@ final class ExchangeRecord: ExchangeSink {
         _ stage: HTTP2PeerStage, _ record: ExchangeRecord
     ) throws -> Exchange {
         var tls = try stage.tls()
-        tls.applicationProtocols = HTTPVersions.http2.offered(besides: tls.applicationProtocols)
+        tls.applicationProtocols = HTTPVersions.http2.offered(of: tls.applicationProtocols)
         let port = stage.process.place.port
         let origin = LupineTransport.Origin(
             scheme: stage.scheme, host: "127.0.0.1", port: port,
