@@ -117,7 +117,8 @@ struct ChaosJudgeTests {
         let book = ErrandBook()
         func errand(_ form: ChaosForm, _ misbehaviour: Misbehaviour) -> ChaosErrand {
             ChaosErrand(
-                seed: 1, number: 2, attempt: 0, misbehaviour: misbehaviour, form: form, size: 1, uploadSize: 1)
+                seed: 1, number: 2, attempt: 0, misbehaviour: misbehaviour, form: form, size: 1, uploadSize: 1
+            )
         }
         for form in [ChaosForm.post, .streamUpload, .upload] {
             for times in 0..<4 { #expect(book.note(errand(form, .streamRefused)) == (times == 0)) }
