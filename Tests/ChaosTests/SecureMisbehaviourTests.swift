@@ -21,7 +21,8 @@ struct SecureMisbehaviourTests {
     }
 
     private static func client() throws -> TLSClientContext {
-        try TLSClientContext(TLSConfiguration(roots: TrustRoots(includesSystem: false)))
+        try TLSClientContext(
+            TLSConfiguration(applicationProtocols: ["http/1.1"], roots: TrustRoots(includesSystem: false)))
     }
 
     private static func end(_ misbehaviour: Misbehaviour, _ doors: ChaosDoors) throws -> End {

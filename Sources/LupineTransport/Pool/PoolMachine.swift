@@ -255,10 +255,11 @@ package struct PoolMachine: ~Copyable {
     private mutating func outlast(
         _ index: Int32, of key: Int32, _ effect: ConnectionSlot.Effect, at now: Instant
     ) -> ConnectionSlot.Effect {
-        guard effect != .close, slots[Int(index)].isMultiplexed, let endurance = keys[Int(key)].endurance,
+        guard slots[Int(index)].isMultiplexed, let endurance = keys[Int(key)].endurance,
             slots[Int(index)].ended > endurance
         else { return effect }
         keys[Int(key)].endurance = nil
+        if effect == .close { return effect }
         let allowed = keys[Int(key)].allowed ?? Self.assumedCapacity
         return slots[Int(index)].handle(.capacity(allowed), at: now, limits: limits)
     }

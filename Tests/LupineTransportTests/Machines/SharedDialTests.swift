@@ -40,6 +40,7 @@ struct SharedDialTests {
                     model.finish(exchange, on: connection, .notReusable)
                 }
             }
+            model.dropIdle()
             #expect(model.machine.keyCount == 0 && model.waiting.isEmpty)
             return dials
         }

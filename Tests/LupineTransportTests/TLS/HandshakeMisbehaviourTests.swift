@@ -214,7 +214,7 @@ import Testing
     @Test(arguments: [TLSVersion.v1_2, .v1_3])
     func aServerThatSpeaksOnlySomethingElse(_ version: TLSVersion) async throws {
         let serving = try SecureStage.serving {
-            $0.applicationProtocols = ["h2"]
+            $0.applicationProtocols = ["mail"]
             $0.maximumVersion = version
         }
         try await withSecureStack(serving) { client, origin in
