@@ -150,7 +150,7 @@ struct PoolModel: ~Copyable {
 
     mutating func finish(_ exchange: ExchangeID, on connection: ConnectionID, _ reuse: PoolEvent.Reuse) {
         connections[connection]?.exchanges.remove(exchange)
-        if reuse != .notReusable { outlast(connection) }
+        if reuse != .notReusable, connections[connection]?.isRetiring == false { outlast(connection) }
         switch reuse {
         case .notReusable:
             connections[connection]?.isRetiring = true
