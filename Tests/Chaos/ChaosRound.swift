@@ -85,10 +85,11 @@ package final class ChaosRound: Sendable {
         configuration.httpMaximumConnectionsPerHost = [64, 6, 20][Int(seed % 3)]
         configuration.lupine.tls.roots = .certificates(try Certificate.pem(PKI.text("root.pem")))
         if seed % 5 == 0 { configuration.lupine.ownEventLoops = 2 }
-        if speech == .http2 {
-            configuration.lupine.httpVersions =
-                isSecure && speech.offersBoth(seed: seed) ? [.http11, .http2] : .http2
-        }
+        configuration.lupine.httpVersions =
+            switch speech {
+            case .http1: .http11
+            case .http2: isSecure && speech.offersBoth(seed: seed) ? [.http11, .http2] : .http2
+            }
         let plan = ChaosPlan(seed: seed, number: 0, secure: isSecure, speaking: speech)
         let policy = RetryPolicy(retryLimit: 2, exponentialBackoffBase: 2, exponentialBackoffScale: 0.002)
         return Session(

@@ -212,7 +212,7 @@ package struct PoolMachine: ~Copyable {
         let key = slots[Int(index)].key
         let wasRetiring = slots[Int(index)].isRetiring
         let effect = slots[Int(index)].handle(.finished(reuse), at: now, limits: limits)
-        let mayOutlast = keys[Int(key)].endurance != nil && !wasRetiring
+        let mayOutlast = keys[Int(key)].endurance != nil && !wasRetiring && reuse != .notReusable
         switch mayOutlast ? outlast(index, of: key, effect, at: now) : effect {
         case .none:
             if slots[Int(index)].isRetiring, !wasRetiring { beganToRetire(index, of: key) }
