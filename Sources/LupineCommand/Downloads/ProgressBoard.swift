@@ -21,6 +21,8 @@ final class ProgressBoard: Sendable {
     private let unicode: Bool
     private let style: Style
     private let state = Guarded(State())
+    /// Held from when a picture is made until it is written: an older one never stands over a newer one.
+    private let pen = Guarded(())
     private let clock = ContinuousClock()
 
     /// How often a plain line is written.
@@ -86,11 +88,13 @@ final class ProgressBoard: Sendable {
 
     /// Nothing is drawn any more; what follows stands below.
     func close() {
-        let needsLine = state.withLock { state in
-            defer { state.isOver = true }
-            return state.drawn > 0 && !state.isOver
+        pen.withLock { _ in
+            let needsLine = state.withLock { state in
+                defer { state.isOver = true }
+                return state.drawn > 0 && !state.isOver
+            }
+            if needsLine { sink.say("\n") }
         }
-        if needsLine { sink.say("\n") }
     }
 
     private func show() {
@@ -112,9 +116,16 @@ final class ProgressBoard: Sendable {
     }
 
     private func draw() {
+        pen.withLock { _ in
+            if let text = picture() { sink.say(text) }
+        }
+    }
+
+    /// How the rows stand now; nil when nothing is drawn.
+    private func picture() -> TerminalText? {
         let columns = sink.columns()
-        let text = state.withLock { state -> TerminalText in
-            guard !state.isOver, !state.rows.isEmpty else { return "" }
+        return state.withLock { state -> TerminalText? in
+            guard !state.isOver, !state.rows.isEmpty else { return nil }
             var text: TerminalText = state.drawn > 1 ? "\u{1B}[\(state.drawn - 1)A\r" : "\r"
             let lines = state.rows.indices.map { index -> TerminalText in
                 if state.rows[index].bar.end == nil {
@@ -126,6 +137,5 @@ final class ProgressBoard: Sendable {
             text += lines.joined("\u{1B}[K\n") + "\u{1B}[K"
             return text
         }
-        if !text.isEmpty { sink.say(text) }
     }
 }

@@ -23,7 +23,7 @@ extension CacheFolder {
             }
             guard FileManager.default.fileExists(atPath: path) else { return CacheIndex() }
             do throws(Errno) {
-                if let lock = try Descriptor.locking(path: path(.lock)) { files.lock = OpenFile(lock) }
+                if let lock = try Descriptor.locking(path: path(.lock)) { files.lock = FolderLock(lock) }
             } catch {
                 // There may be descriptors again when something is to be written.
                 if error == .tooManyDescriptors || error == .tooManyDescriptorsInSystem {
@@ -42,8 +42,8 @@ extension CacheFolder {
     func becomeWriter(capacity: Int) -> CacheIndex? {
         files.withLock { files -> CacheIndex? in
             guard files.access == .reader else { return nil }
-            files.lock = OpenFile { () throws(Errno) in try Descriptor.locking(path: path(.lock)) }
-            if files.lock == nil { return nil }
+            guard let lock = try? Descriptor.locking(path: path(.lock)) else { return nil }
+            files.lock = FolderLock(lock)
             files.access = .writer
             return readIndex(capacity: capacity, &files)
         }

@@ -46,11 +46,19 @@ final class CacheFolder: Sendable {
         }
     }
 
+    /// The lock of the folder, which whoever writes there has.
+    final class FolderLock: Sendable {
+        private let descriptor: Descriptor
+
+        init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
+
+        deinit { descriptor.unlock() }
+    }
+
     /// What the folder's writer has open.
     struct Files: Sendable {
         var access = Access.none
-        /// Held as long as it is open.
-        var lock: OpenFile?
+        var lock: FolderLock?
         /// Open for appending.
         var index: OpenFile?
         /// How long the index is.

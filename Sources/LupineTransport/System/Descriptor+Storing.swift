@@ -40,6 +40,10 @@ extension Descriptor {
         return file
     }
 
+    /// Gives back the lock that `locking` took, before the file is closed. The kernel does that only when nobody has the open file
+    /// any more, and a child process that is just being started has it for a moment.
+    package borrowing func unlock() { try? Syscalls.unlock(rawValue) }
+
     /// Opens such a file to write on from `offset`; what stands behind it is cut off.
     package static func continuing(path: String, at offset: Int64) throws(Errno) -> Descriptor {
         let file = try made(path: path, holding: offset)

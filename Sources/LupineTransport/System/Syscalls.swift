@@ -204,6 +204,12 @@ enum Syscalls {
         _ = try make(.lock) { Int(flock(descriptor, LOCK_EX | LOCK_NB)) }
     }
 
+    /// Gives the lock of an open file back, whoever has a copy of the descriptor: a child that has been forked and has not begun
+    /// its program yet would keep it otherwise.
+    static func unlock(_ descriptor: Int32) throws(Errno) {
+        _ = try make(.lock) { Int(flock(descriptor, LOCK_UN)) }
+    }
+
     static func truncate(_ descriptor: Int32, to size: Int64) throws(Errno) {
         _ = try make(.truncate) { Int(ftruncate(descriptor, off_t(size))) }
     }

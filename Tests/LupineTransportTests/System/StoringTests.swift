@@ -24,6 +24,28 @@ struct StoringTests {
 
     private func clean() { try? FileManager.default.removeItem(atPath: folder) }
 
+    /// A child process that is being started has a copy of every descriptor until its program begins.
+    @Test func aLockIsGivenBackThoughSomebodyHasACopy() throws {
+        defer { clean() }
+        let path = folder + "/lock"
+        guard let file = try Descriptor.locking(path: path) else {
+            Issue.record("somebody has it")
+            return
+        }
+        let copy = Descriptor(adopting: try Syscalls.duplicate(file.rawValue))
+        if let second = try Descriptor.locking(path: path) {
+            Issue.record("it was taken twice: \(second.rawValue)")
+        }
+        file.unlock()
+        file.close()
+        guard let again = try Descriptor.locking(path: path) else {
+            Issue.record("the copy keeps it")
+            return
+        }
+        again.close()
+        copy.close()
+    }
+
     @Test func aFileThatIsThereIsNotTakenOver() throws {
         defer { clean() }
         try Data("old".utf8).write(to: URL(fileURLWithPath: folder + "/there"))
