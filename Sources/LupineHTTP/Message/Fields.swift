@@ -67,9 +67,7 @@ public struct Fields: Sendable {
         isWireForm = false
     }
 
-    /// No fields yet, over octets in which they stand: `adopt` says where, and no octet of them is copied.
-    ///
-    /// - Parameter count: How many there will be.
+    /// No fields yet, over octets in which they stand: `adopt` says where, and no octet of them is copied. There will be `count`.
     package init(over octets: consuming [UInt8], reserving count: Int) {
         self.octets = octets
         entries = []
