@@ -2,8 +2,8 @@
 
 /// Numbers by hashes that are hashes already: open addressing, and the next free slot for a slot that is taken.
 ///
-/// Whoever chooses what is hashed can have many hashes want one slot. A look-up then takes as many steps as there are entries
-/// in a table of an encoder: 128 for its 4,096 octets.
+/// Whoever chooses what is hashed can have many hashes want one slot. A look-up then takes as many steps as there are numbers,
+/// which their owner limits: to 128 in a table of an encoder, with its 4,096 octets.
 struct HashedNumbers: Sendable {
     private struct Slot: Sendable {
         var hash: UInt64
@@ -15,7 +15,11 @@ struct HashedNumbers: Sendable {
 
     /// A power of two, at most half of them taken, so that each search ends.
     private var slots = [Slot](repeating: Slot(hash: 0, number: free), count: 32)
-    private var count = 0
+    /// How many there are.
+    private(set) var count = 0
+
+    /// The hashes that have numbers, in any order.
+    var hashes: [UInt64] { slots.filter { $0.number != Self.free }.map(\.hash) }
 
     @inline(__always)
     subscript(_ hash: UInt64) -> Int? {
@@ -30,9 +34,12 @@ struct HashedNumbers: Sendable {
         if count &* 2 > slots.count { grow() }
     }
 
-    mutating func remove(_ hash: UInt64) {
+    /// Takes a number away, and returns it; nil where there is none.
+    @discardableResult
+    mutating func remove(_ hash: UInt64) -> Int? {
         var hole = place(of: hash)
-        guard slots[hole].number != Self.free else { return }
+        let removed = slots[hole].number
+        guard removed != Self.free else { return nil }
         count &-= 1
         // What was put behind the slot because it was taken moves up, or it would not be found any more.
         var next = hole
@@ -46,6 +53,7 @@ struct HashedNumbers: Sendable {
             hole = next
         }
         slots[hole].number = Self.free
+        return removed
     }
 
     private var mask: Int { slots.count &- 1 }

@@ -10,7 +10,7 @@ import Testing
 
 /// HTTP/2 with peers that somebody else wrote, at both ends: what fails is a bug here or a fact about them.
 @Suite(.goPeer) struct HTTP2PeerTests {
-    @Test("every feature of a server", .timeLimit(.minutes(10)), arguments: HTTP2PeerServer.all)
+    @Test("every feature of a server", .timeLimit(.minutes(30)), arguments: HTTP2PeerServer.all)
     func column(_ server: HTTP2PeerServer) async throws {
         try await server.run { stage in
             for feature in HTTP2PeerFeature.all where feature.needs.map(server.offers.contains) ?? true {
@@ -28,7 +28,7 @@ import Testing
 
     @Test(
         "Go's server that is shut down again and again: nothing is lost, nothing made twice",
-        .timeLimit(.minutes(10)))
+        .timeLimit(.minutes(30)))
     func goShutDown() async throws {
         var configuration = HTTPClient.Configuration()
         configuration.versions = .http2
@@ -64,7 +64,7 @@ import Testing
         #expect(outcome.answered >= 31 && outcome.posts.count >= 31)
     }
 
-    @Test("a program asks the origin", .timeLimit(.minutes(10)), arguments: HTTP2ClientCase.all)
+    @Test("a program asks the origin", .timeLimit(.minutes(30)), arguments: HTTP2ClientCase.all)
     func program(_ row: HTTP2ClientCase) async throws {
         try await HTTP2ClientStage.run(row)
     }

@@ -14,7 +14,7 @@ import Testing
 @Suite struct NginxGoAwayTests {
     /// As many at once as a connection answers, and many more.
     @Test(
-        "[H-12.12] no request is lost, and none is made twice", .timeLimit(.minutes(5)), arguments: [6, 60])
+        "[H-12.12] no request is lost, and none is made twice", .timeLimit(.minutes(30)), arguments: [6, 60])
     func nothingLostNothingTwice(_ atOnce: Int) async throws {
         let origin = try LupineOrigin.Origin.start()
         let served = Lock<[String: Int]>([:])
@@ -69,7 +69,7 @@ import Testing
 
     @Test(
         "nginx that is reloaded again and again: nothing is lost, nothing made twice",
-        .timeLimit(.minutes(10)))
+        .timeLimit(.minutes(30)))
     func reloaded() async throws {
         let origin = try LupineOrigin.Origin.start()
         let served = Lock<[String: Int]>([:])

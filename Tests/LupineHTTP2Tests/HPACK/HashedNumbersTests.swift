@@ -21,16 +21,16 @@ import Testing
                 numbers.set(hash, step)
                 expected[hash] = step
             case 2:
-                numbers.remove(hash)
-                expected[hash] = nil
+                #expect(numbers.remove(hash) == expected.removeValue(forKey: hash))
             default:
                 if let known = expected.keys.randomElement(using: &random) {
                     numbers.remove(known)
                     expected[known] = nil
                 }
             }
-            #expect(numbers[hash] == expected[hash])
+            #expect(numbers[hash] == expected[hash] && numbers.count == expected.count)
         }
+        #expect(numbers.hashes.sorted() == expected.keys.sorted())
         for (hash, number) in expected { #expect(numbers[hash] == number) }
     }
 }

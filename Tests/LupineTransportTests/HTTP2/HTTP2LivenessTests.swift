@@ -9,7 +9,7 @@ import Testing
 @testable import LupineTransport
 
 /// Connections whose peers have gone without a word, and peers that are merely slow.
-@Suite(.timeLimit(.minutes(3))) struct HTTP2LivenessTests {
+@Suite(.timeLimit(.minutes(30))) struct HTTP2LivenessTests {
     /// A first request that is answered, silence, and a second one behind which the peer does `then`. The next connection
     /// answers everything.
     private func withSilence(

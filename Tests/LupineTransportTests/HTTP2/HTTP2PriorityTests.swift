@@ -9,7 +9,7 @@ import Testing
 @testable import LupineTransport
 
 /// What becomes of an exchange's priority over HTTP/2: what the server is told, and which content goes first.
-@Suite(.timeLimit(.minutes(3))) struct HTTP2PriorityTests {
+@Suite(.timeLimit(.minutes(30))) struct HTTP2PriorityTests {
     @Test(
         "[H-12.5] the urgency of each priority",
         arguments: [
