@@ -147,6 +147,20 @@ struct HTTP2Tests {
         }
     }
 
+    @Test func verboseTwiceTellsWhatIsSaidBesideTheMessages() async throws {
+        try await serving(Self.both) { shell, _, address in
+            let twice = await shell.run("-s -k -vv \(address)/robots.txt \(address)/robots.txt")
+            let lines = twice.errors.split(separator: "\n").filter { $0.hasPrefix("* HTTP/2: ") }
+            #expect(lines.first == "* HTTP/2: stream 1", "\(twice.errors)")
+            #expect(lines.contains("* HTTP/2: stream 3"), "\(twice.errors)")
+            #expect(lines.contains { $0.contains("SETTINGS_MAX_CONCURRENT_STREAMS 100") }, "\(twice.errors)")
+            let once = await shell.run("-s -k -v \(address)/robots.txt")
+            #expect(!once.errors.contains("* HTTP/2: "))
+            let other = await shell.run("-s -k -v -v --http1.1 \(address)/robots.txt")
+            #expect(other.errors.contains("< HTTP/1.1 200") && !other.errors.contains("* HTTP/2: "))
+        }
+    }
+
     @Test func secretsAreHiddenWhateverTheCaseOfTheirNames() async throws {
         try await serving(Self.both) { shell, _, address in
             let result = await shell.run("-s -k -v --http2 -H Authorization:s3cr3t \(address)/robots.txt")

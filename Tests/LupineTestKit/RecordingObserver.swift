@@ -11,6 +11,7 @@ package final class RecordingObserver: TransferObserver {
             case start(TransferStart)
             case dial(TransferDial)
             case lease(TransferLease)
+            case notice(HTTP2Notice)
             case head(TransferHead)
             case end(TransferEnd)
 
@@ -20,6 +21,7 @@ package final class RecordingObserver: TransferObserver {
                 case .start: "start"
                 case .dial: "dial"
                 case .lease: "lease"
+                case .notice: "notice"
                 case .head: "head"
                 case .end: "end"
                 }
@@ -45,9 +47,9 @@ package final class RecordingObserver: TransferObserver {
 
     package var events: [Event] { state.withLock { $0.events } }
 
-    /// The names of the events of each transfer, in the order in which they started.
+    /// The names of the events of each transfer, in the order in which they started; without what HTTP/2 says beside them.
     package var names: [[String]] {
-        let events = events
+        let events = events.filter { $0.kind.name != "notice" }
         let ids = events.filter { $0.kind.name == "start" }.map(\.id)
         return ids.map { id in events.filter { $0.id == id }.map(\.kind.name) }
     }
@@ -62,6 +64,11 @@ package final class RecordingObserver: TransferObserver {
 
     package var leases: [TransferLease] {
         events.compactMap { if case .lease(let lease) = $0.kind { lease } else { nil } }
+    }
+
+    /// What transfers were told of HTTP/2, in order.
+    package var notices: [HTTP2Notice] {
+        events.compactMap { if case .notice(let notice) = $0.kind { notice } else { nil } }
     }
 
     package var heads: [TransferHead] {
@@ -126,6 +133,7 @@ package final class RecordingObserver: TransferObserver {
     package func transfer(_ id: TransferID, didStart start: TransferStart) { note(id, .start(start)) }
     package func transfer(_ id: TransferID, didDial dial: TransferDial) { note(id, .dial(dial)) }
     package func transfer(_ id: TransferID, didLease lease: TransferLease) { note(id, .lease(lease)) }
+    package func transfer(_ id: TransferID, didHear notice: HTTP2Notice) { note(id, .notice(notice)) }
     package func transfer(_ id: TransferID, didReceive head: TransferHead) { note(id, .head(head)) }
     package func transfer(_ id: TransferID, didEnd end: TransferEnd) { note(id, .end(end)) }
 }

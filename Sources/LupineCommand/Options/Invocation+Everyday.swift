@@ -131,6 +131,7 @@ extension Invocation {
         next.isSilent = isSilent
         next.showsErrors = showsErrors
         next.isVerbose = isVerbose
+        next.tellsOfStreams = tellsOfStreams
         next.showsProgress = showsProgress
         next.ignoresStandardInput = ignoresStandardInput
         // Who asks for nothing to be sent means all of it.

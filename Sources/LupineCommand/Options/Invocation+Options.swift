@@ -151,7 +151,9 @@ extension Invocation {
             print = parts
         case .headersOnly: print = .responseHead
         case .bodyOnly: print = .responseBody
-        case .verbose: isVerbose = true
+        case .verbose:
+            tellsOfStreams = isVerbose
+            isVerbose = true
         case .silent: isSilent = true
         case .showError: showsErrors = true
         case .fail: fails = true

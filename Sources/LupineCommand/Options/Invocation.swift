@@ -151,6 +151,8 @@ struct Invocation: Hashable, Sendable {
     var includesHead = false
     var print: Parts?
     var isVerbose = false
+    /// What HTTP/2 says beside the messages, too.
+    var tellsOfStreams = false
     var isSilent = false
     var showsErrors = false
     var fails = false

@@ -268,7 +268,9 @@ enum OptionTable {
         Option(.headersOnly, nil, ["headers"], .none, .output, "print the response's head only"),
         Option(.bodyOnly, nil, ["body"], .none, .output, "print the response's body only"),
         Option(
-            .verbose, "v", ["verbose"], .none, .output, "print both heads of every step, and the connection"),
+            .verbose, "v", ["verbose"], .none, .output, "print both heads of every step, and the connection",
+            "Twice, -vv, it also tells what HTTP/2 says beside them: the number of the stream, the server's settings, windows that open again, streams and connections that the server ends."
+        ),
         Option(.silent, "s", ["silent"], .none, .output, "no progress and no errors"),
         Option(.showError, "S", ["show-error"], .none, .output, "errors in spite of -s"),
         Option(

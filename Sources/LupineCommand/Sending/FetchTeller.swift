@@ -34,6 +34,13 @@ struct FetchTeller: Sendable {
         }
     }
 
+    /// Tells what HTTP/2 says beside the messages.
+    func heard(_ notice: HTTP2Notice) {
+        guard invocation.tellsOfStreams else { return }
+        let text = output.errorStyle.paint("* HTTP/2: \(notice)", .faint)
+        surroundings.errors.say("\(text)\n")
+    }
+
     /// Tells of a head that has come.
     func received(_ head: TransferHead) {
         if invocation.isVerbose { surroundings.errors.say(margins("< ").response(head)) }

@@ -4,19 +4,21 @@ internal import Dispatch
 internal import Lupine
 internal import LupineTransport
 
-/// Hands what goes over the wire to whoever tells of it: the heads that went out and those that came, of every transfer of a
-/// session, in order.
+/// Hands what goes over the wire to whoever tells of it: the heads that went out and those that came, and what HTTP/2 said
+/// beside them, of every transfer of a session, in order.
 ///
 /// Tasks are known by their number. What happens to one before somebody has said who tells of it is kept until then. All of
 /// this happens on the thread of the session's observers, so that nothing overtakes.
 final class WireTeller: TransferObserver {
     private enum Step: Sendable {
         case sent([UInt8], hasContent: Bool)
+        case heard(HTTP2Notice)
         case received(TransferHead)
 
         func tell(_ teller: FetchTeller) {
             switch self {
             case .sent(let head, let hasContent): teller.sent(head, hasContent: hasContent)
+            case .heard(let notice): teller.heard(notice)
             case .received(let head): teller.received(head)
             }
         }
@@ -79,6 +81,8 @@ final class WireTeller: TransferObserver {
     func transfer(_ id: TransferID, didLease lease: TransferLease) {
         add(id) { .sent(lease.requestHead, hasContent: $0) }
     }
+
+    func transfer(_ id: TransferID, didHear notice: HTTP2Notice) { add(id) { _ in .heard(notice) } }
 
     func transfer(_ id: TransferID, didReceive head: TransferHead) { add(id) { _ in .received(head) } }
 

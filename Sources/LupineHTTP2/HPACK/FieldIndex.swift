@@ -1,44 +1,43 @@
 // SPDX-License-Identifier: MIT
 
-/// Hashes of a field's name, and of its name and value (FNV-1a).
+/// Hashes of a field's name, and of its name and value.
 ///
 /// Two fields may share a hash: whoever finds an entry by it compares the octets, and takes a difference for a miss.
 struct FieldHash: Hashable, Sendable {
     let name: UInt64
     let field: UInt64
 
-    init(name: Span<UInt8>, value: Span<UInt8>) {
-        self.name = Self.hash(name, from: 0xCBF2_9CE4_8422_2325)
-        // An octet that no legal name or value holds stands between the two.
-        field = Self.hash(value, from: self.name &* Self.prime)
+    /// The hashes of a field whose name has that hash.
+    init(name: UInt64, value: Span<UInt8>) {
+        self.name = name
+        field = Self.hash(value, from: name)
     }
 
     init(_ entry: TableEntry) {
         let octets = entry.octets.span
-        self.init(name: octets.extracting(entry.name), value: octets.extracting(entry.value))
+        self.init(name: Self.ofName(octets.extracting(entry.name)), value: octets.extracting(entry.value))
     }
 
-    private static let prime: UInt64 = 0x0000_0100_0000_01B3
+    static func ofName(_ name: Span<UInt8>) -> UInt64 { hash(name, from: 0) }
 
-    /// Four hashes side by side, of every fourth octet each: none has to wait for the multiplication of the one before.
+    @inline(__always)
     private static func hash(_ bytes: Span<UInt8>, from start: UInt64) -> UInt64 {
-        var (first, second, third, fourth) = (start, start &+ 1, start &+ 2, start &+ 3)
-        var index = 0
-        while bytes.count &- index >= 4 {
-            first = (first ^ UInt64(bytes[index])) &* prime
-            second = (second ^ UInt64(bytes[index &+ 1])) &* prime
-            third = (third ^ UInt64(bytes[index &+ 2])) &* prime
-            fourth = (fourth ^ UInt64(bytes[index &+ 3])) &* prime
-            index &+= 4
+        // The length tells strings apart whose octets read as the same words.
+        var hash = mixed(start ^ UInt64(bytes.count))
+        guard bytes.count >= 8 else { return mixed(hash ^ bytes.shortWord()) }
+        var place = 0
+        while place < bytes.count &- 8 {
+            hash = mixed(hash ^ bytes.word(at: place))
+            place &+= 8
         }
-        while index < bytes.count {
-            first = (first ^ UInt64(bytes[index])) &* prime
-            index &+= 1
-        }
-        // Each takes the octets of all in another way, so that their order matters.
-        let halves = (first &* prime ^ second, third &* prime ^ fourth)
-        let hash = (halves.0 &* prime ^ halves.1) &* prime
-        return hash ^ hash >> 32
+        return mixed(hash ^ bytes.word(at: bytes.count &- 8))
+    }
+
+    /// Spreads each bit over all: both halves of the product with an odd number.
+    @inline(__always)
+    private static func mixed(_ word: UInt64) -> UInt64 {
+        let product = (word ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
+        return product.high ^ product.low
     }
 }
 
@@ -48,7 +47,7 @@ struct FieldIndex: Sendable {
     private var names = HashedNumbers()
 
     func entry(withField hash: FieldHash) -> Int? { fields[hash.field] }
-    func entry(withName hash: FieldHash) -> Int? { names[hash.name] }
+    func entry(withName hash: UInt64) -> Int? { names[hash] }
 
     mutating func insert(_ hash: FieldHash, _ number: Int) {
         fields.set(hash.field, number)

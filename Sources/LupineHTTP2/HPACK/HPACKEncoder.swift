@@ -48,20 +48,26 @@ package struct HPACKEncoder: Sendable {
         update = (min(size, update?.smallest ?? size), size)
     }
 
-    /// Writes a list as a header block.
+    /// Writes a list as a header block, behind what is in `output`.
     package mutating func encode(_ list: HeaderList, into output: inout [UInt8]) {
+        // No string is written longer than it is, and no field takes more integers than one for an index and two for lengths.
+        let most = list.octets.count &+ (3 &* list.count &+ 2) &* HPACKInteger.mostOctets
+        output.append(addingCapacity: most) { encode(list, into: &$0) }
+    }
+
+    private mutating func encode(_ list: HeaderList, into output: inout OutputSpan<UInt8>) {
         encodeSizeUpdates(into: &output)
         let octets = list.octets.span
         for position in list.indices {
+            let (name, value) = list.ranges(at: position)
             encode(
-                name: octets.extracting(list.nameRange(at: position)),
-                value: octets.extracting(list.valueRange(at: position)),
+                name: octets.extracting(name), value: octets.extracting(value),
                 list.indexing(at: position), into: &output)
         }
     }
 
     /// At most two: the smallest size that the table had meanwhile, and the present one (RFC 7541 §4.2).
-    private mutating func encodeSizeUpdates(into output: inout [UInt8]) {
+    private mutating func encodeSizeUpdates(into output: inout OutputSpan<UInt8>) {
         guard let (smallest, present) = update else { return }
         update = nil
         if smallest < present {
@@ -71,24 +77,25 @@ package struct HPACKEncoder: Sendable {
     }
 
     private mutating func encode(
-        name: Span<UInt8>, value: Span<UInt8>, _ wanted: HeaderList.Indexing, into output: inout [UInt8]
+        name: Span<UInt8>, value: Span<UInt8>, _ wanted: HeaderList.Indexing,
+        into output: inout OutputSpan<UInt8>
     ) {
-        let hash = FieldHash(name: name, value: value)
-        let indexing = Self.isSensitive(name, value) ? .never : wanted
-        if indexing != .never, let found = indexOfField(hash, name, value) {
+        let nameHash = FieldHash.ofName(name)
+        if wanted == .never || Self.isSensitive(name, value) {
+            let nameIndex = indexOfName(nameHash, name)
+            return encodeLiteral(nameIndex, prefix: 4, pattern: 0x10, name, value, into: &output)
+        }
+        let hash = FieldHash(name: nameHash, value: value)
+        if let found = indexOfField(hash, name, value) {
             return HPACKInteger.encode(found, prefix: 7, pattern: 0x80, into: &output)
         }
-        let nameIndex = indexOfName(hash, name)
+        let nameIndex = indexOfName(nameHash, name)
         let size = TableEntry.overhead &+ name.count &+ value.count
-        switch indexing {
-        case .incremental where size <= table.maximumSize &- table.maximumSize / 4:
-            encodeLiteral(nameIndex, prefix: 6, pattern: 0x40, name, value, into: &output)
-            insert(name, value, size, hash)
-        case .incremental, .without:
-            encodeLiteral(nameIndex, prefix: 4, pattern: 0x00, name, value, into: &output)
-        case .never:
-            encodeLiteral(nameIndex, prefix: 4, pattern: 0x10, name, value, into: &output)
+        guard wanted == .incremental, size <= table.maximumSize &- table.maximumSize / 4 else {
+            return encodeLiteral(nameIndex, prefix: 4, pattern: 0x00, name, value, into: &output)
         }
+        encodeLiteral(nameIndex, prefix: 6, pattern: 0x40, name, value, into: &output)
+        insert(name, value, size, hash)
     }
 
     /// Fields whose values are credentials, or short enough to be guessed.
@@ -117,7 +124,7 @@ package struct HPACKEncoder: Sendable {
         return nil
     }
 
-    private func indexOfName(_ hash: FieldHash, _ name: Span<UInt8>) -> Int? {
+    private func indexOfName(_ hash: UInt64, _ name: Span<UInt8>) -> Int? {
         if let index = StaticTable.index.entry(withName: hash), let entry = StaticTable.entry(at: index),
             entry.hasName(name)
         {
@@ -154,23 +161,23 @@ package struct HPACKEncoder: Sendable {
 
     private func encodeLiteral(
         _ nameIndex: Int?, prefix: Int, pattern: UInt8, _ name: Span<UInt8>, _ value: Span<UInt8>,
-        into output: inout [UInt8]
+        into output: inout OutputSpan<UInt8>
     ) {
         HPACKInteger.encode(nameIndex ?? 0, prefix: prefix, pattern: pattern, into: &output)
         if nameIndex == nil { encodeString(name, into: &output) }
         encodeString(value, into: &output)
     }
 
-    private func encodeString(_ text: Span<UInt8>, into output: inout [UInt8]) {
+    private func encodeString(_ text: Span<UInt8>, into output: inout OutputSpan<UInt8>) {
         if usesHuffman, !text.isEmpty {
             let count = HuffmanCode.encodedCount(text)
             if count <= text.count {
                 HPACKInteger.encode(count, prefix: 7, pattern: 0x80, into: &output)
-                return HuffmanCode.encode(text, count: count, into: &output)
+                return HuffmanCode.encode(text, into: &output)
             }
         }
         HPACKInteger.encode(text.count, prefix: 7, pattern: 0x00, into: &output)
-        output.append(text, text.indices)
+        for index in text.indices { output.append(text[index]) }
     }
 }
 

@@ -5,7 +5,9 @@ enum HPACKInteger {
     /// The largest integer that is taken. No index, length or table size that makes sense is larger.
     static let largest = Int(Int32.max)
     /// How many octets may follow the prefix: five hold 35 bits.
-    private static let mostOctets = 5
+    private static let mostFollowing = 5
+    /// How many octets an integer has at most, the one with the prefix included.
+    static let mostOctets = 1 + mostFollowing
 
     /// Reads the integer whose prefix is the low `prefix` bits of the octet at `place`, and moves `place` behind it.
     @inline(__always)
@@ -23,7 +25,7 @@ enum HPACKInteger {
         _ bytes: Span<UInt8>, at place: inout Int, from prefix: Int
     ) throws(HPACKError) -> Int {
         var value = prefix
-        for position in 0..<mostOctets {
+        for position in 0..<mostFollowing {
             guard place < bytes.count else { throw .truncated }
             let octet = bytes[place]
             place &+= 1
@@ -35,8 +37,8 @@ enum HPACKInteger {
         throw .integerOverflow
     }
 
-    /// Writes an integer that is not negative; `pattern` is the bits of the first octet in front of the prefix.
-    static func encode(_ value: Int, prefix: Int, pattern: UInt8, into output: inout [UInt8]) {
+    /// Writes an integer of 0 to `largest`; `pattern` is the bits of the first octet in front of the prefix.
+    static func encode(_ value: Int, prefix: Int, pattern: UInt8, into output: inout OutputSpan<UInt8>) {
         let mask = (1 &<< prefix) &- 1
         guard value >= mask else { return output.append(pattern | UInt8(truncatingIfNeeded: value)) }
         output.append(pattern | UInt8(truncatingIfNeeded: mask))

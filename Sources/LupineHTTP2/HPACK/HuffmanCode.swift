@@ -66,34 +66,32 @@ enum HuffmanCode {
         UInt64(codes[$0]) << 8 | UInt64(lengths[$0])
     }
 
-    /// Writes octets in the code, the last octet filled up with ones; `count` is what `encodedCount` says of them.
-    static func encode(_ bytes: Span<UInt8>, count: Int, into output: inout [UInt8]) {
+    /// Writes octets in the code, the last octet filled up with ones.
+    static func encode(_ bytes: Span<UInt8>, into output: inout OutputSpan<UInt8>) {
         let symbols = symbols.span
-        output.append(addingCapacity: count) { output in
-            var bits: UInt64 = 0
-            var pending: UInt64 = 0
-            for index in bytes.indices {
-                let symbol = symbols[Int(bytes[index])]
-                // Fewer than 32 bits are pending, and no code has more than 30.
-                bits = bits &<< (symbol & 0xFF) | symbol &>> 8
-                pending &+= symbol & 0xFF
-                guard pending >= 32 else { continue }
-                pending &-= 32
-                let word = bits &>> pending
-                output.append(UInt8(truncatingIfNeeded: word &>> 24))
-                output.append(UInt8(truncatingIfNeeded: word &>> 16))
-                output.append(UInt8(truncatingIfNeeded: word &>> 8))
-                output.append(UInt8(truncatingIfNeeded: word))
-            }
-            while pending >= 8 {
-                pending &-= 8
-                output.append(UInt8(truncatingIfNeeded: bits &>> pending))
-            }
-            if pending > 0 {
-                let padding = 8 &- pending
-                let ones = (1 as UInt64) &<< padding &- 1
-                output.append(UInt8(truncatingIfNeeded: bits &<< padding | ones))
-            }
+        var bits: UInt64 = 0
+        var pending: UInt64 = 0
+        for index in bytes.indices {
+            let symbol = symbols[Int(bytes[index])]
+            // Fewer than 32 bits are pending, and no code has more than 30.
+            bits = bits &<< (symbol & 0xFF) | symbol &>> 8
+            pending &+= symbol & 0xFF
+            guard pending >= 32 else { continue }
+            pending &-= 32
+            let word = bits &>> pending
+            output.append(UInt8(truncatingIfNeeded: word &>> 24))
+            output.append(UInt8(truncatingIfNeeded: word &>> 16))
+            output.append(UInt8(truncatingIfNeeded: word &>> 8))
+            output.append(UInt8(truncatingIfNeeded: word))
+        }
+        while pending >= 8 {
+            pending &-= 8
+            output.append(UInt8(truncatingIfNeeded: bits &>> pending))
+        }
+        if pending > 0 {
+            let padding = 8 &- pending
+            let ones = (1 as UInt64) &<< padding &- 1
+            output.append(UInt8(truncatingIfNeeded: bits &<< padding | ones))
         }
     }
 }

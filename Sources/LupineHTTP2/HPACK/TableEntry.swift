@@ -25,11 +25,6 @@ struct TableEntry: Hashable, Sendable {
     }
 
     private func isSame(_ other: Span<UInt8>, at start: Int) -> Bool {
-        let own = octets.span.extracting(start..<(start &+ other.count))
-        guard own.count == other.count else { return false }
-        // To the end in any case, which takes less time than to look for one at each octet.
-        var difference: UInt8 = 0
-        for index in other.indices { difference |= own[index] ^ other[index] }
-        return difference == 0
+        octets.span.extracting(start..<(start &+ other.count)).isSame(as: other)
     }
 }

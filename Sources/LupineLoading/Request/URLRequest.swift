@@ -10,7 +10,8 @@ public import Foundation
 public struct URLRequest: Sendable {
     /// How the cache takes part.
     public typealias CachePolicy = NSURLRequest.CachePolicy
-    /// What kind of traffic the request is; a hint.
+    /// What kind of traffic the request is. A task that is given no priority has a high one for what a person is waiting for,
+    /// and a low one for `.background`.
     public typealias NetworkServiceType = NSURLRequest.NetworkServiceType
     /// Who caused the request; stored only.
     public typealias Attribution = NSURLRequest.Attribution
@@ -119,7 +120,8 @@ public struct URLRequest: Sendable {
         set { contents.value.mainDocumentURL = newValue }
     }
 
-    /// What kind of traffic the request is; a hint.
+    /// What kind of traffic the request is. A task that is given no priority has a high one for what a person is waiting for,
+    /// and a low one for `.background`.
     public var networkServiceType: NetworkServiceType {
         get { contents.value.networkServiceType }
         set { contents.value.networkServiceType = newValue }

@@ -85,7 +85,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
         set { core[\.timeoutIntervalForResource] = newValue }
     }
 
-    /// What kind of traffic the requests are; a hint.
+    /// What kind of traffic the requests are that say nothing of it themselves (`URLRequest.networkServiceType`).
     open var networkServiceType: URLRequest.NetworkServiceType {
         get { core[\.networkServiceType] }
         set { core[\.networkServiceType] = newValue }

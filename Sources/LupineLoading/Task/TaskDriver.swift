@@ -41,7 +41,7 @@ final class TaskDriver: Sendable {
         var next: (@Sendable () -> Void)?
 
         var isSuspended = false
-        var priority: Float = 0.5
+        var priority: Float
         /// Whose connections the hops prefer.
         var loop: EventLoop?
         /// The farthest that redirects have led.
@@ -136,10 +136,12 @@ final class TaskDriver: Sendable {
         self.order = order
         self.context = context
         self.client = client
+        let service = order.request.networkServiceType
         state = Lock(
             State(
                 request: order.request, body: order.body, sent: order.request,
-                announced: order.request))
+                announced: order.request,
+                priority: (service == .default ? context.settings.networkServiceType : service).priority))
     }
 
     // MARK: what the task says

@@ -140,13 +140,17 @@ extension HTTP2Connection {
     private func handleConnection(_ event: HTTP2Event) {
         switch event {
         case .settings(let settings):
+            peerHasSet = true
+            tellSettings()
             capacityChanged(settings.maxConcurrentStreams)
             enqueueAll()
         case .settingsAcknowledged: settingsAcknowledged()
         case .windowOpened(let id):
+            tellWindow(of: id)
             if id.isConnection { enqueueAll() } else if let stream = streams[id] { enqueue(stream) }
         case .goAway(let last, let code, _):
             farewell = code
+            tellGoAway(last: last, code)
             let sendsAway = streams.ordered.contains { $0.id > last }
             pool.drains(id, carried: sendsAway ? Int(last.rawValue / 2 + last.rawValue % 2) : nil)
         case .needMore, .pong, .interim, .response, .content, .end, .reset, .failed, .refused, .request,
@@ -166,6 +170,7 @@ extension HTTP2Connection {
 
     private func wasReset(_ id: StreamID, _ code: HTTP2ErrorCode) {
         guard let stream = streams[id] else { return }
+        stream.exchange.observation?.heard(.reset(code))
         if stream.isWhole {
             // The answer is here, and the peer does not want the rest of the request.
             stream.isAnswered = true

@@ -58,6 +58,8 @@ final class HTTP2Connection: Carrier {
     var leavers: [HTTP2Stream] = []
     /// With what the peer has said that it goes.
     var farewell: HTTP2ErrorCode?
+    /// Whether the peer's SETTINGS have come.
+    var peerHasSet = false
     /// A response has come.
     var wasAnswered = false
 
@@ -202,6 +204,7 @@ final class HTTP2Connection: Carrier {
         askIfSilent()
         note(.sending, of: stream)
         exchange.observation?.leased(metrics, to: exchange.origin, sending: list.lines, at: loop.now)
+        tellOpened(stream)
         isBeginning = true
         exchange.sink.begins(on: loop, over: route.evidence)
         isBeginning = false

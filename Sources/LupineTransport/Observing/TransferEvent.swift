@@ -168,6 +168,7 @@ enum TransferEvent: Sendable {
     case start(TransferStart)
     case dial(TransferDial)
     case lease(TransferLease)
+    case notice(HTTP2Notice)
     case head(TransferHead)
     case end(TransferEnd)
 
@@ -177,6 +178,7 @@ enum TransferEvent: Sendable {
         case .start(let start): observer.transfer(id, didStart: start)
         case .dial(let dial): observer.transfer(id, didDial: dial)
         case .lease(let lease): observer.transfer(id, didLease: lease)
+        case .notice(let notice): observer.transfer(id, didHear: notice)
         case .head(let head): observer.transfer(id, didReceive: head)
         case .end(let end): observer.transfer(id, didEnd: end)
         }

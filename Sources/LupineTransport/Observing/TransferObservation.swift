@@ -65,6 +65,9 @@ package final class TransferObservation: Sendable {
                     requestHead: head)))
     }
 
+    /// HTTP/2 has said something of its connection or stream.
+    func heard(_ notice: HTTP2Notice) { report(.notice(notice)) }
+
     /// Its connection has died, and it waits for another one.
     func lostConnection(at now: Instant) { state.withLock { $0.waitsSince = now } }
 

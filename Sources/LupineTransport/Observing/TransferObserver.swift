@@ -28,6 +28,8 @@ public protocol TransferObserver: Sendable {
     func transfer(_ id: TransferID, didDial dial: TransferDial)
     /// A connection was lent to the transfer, and the request goes out.
     func transfer(_ id: TransferID, didLease lease: TransferLease)
+    /// HTTP/2 says something beside the messages. Any number of times between a lease and the end.
+    func transfer(_ id: TransferID, didHear notice: HTTP2Notice)
     /// The final head of the response has come.
     func transfer(_ id: TransferID, didReceive head: TransferHead)
     /// The transfer is over. Called last, once for each transfer.
@@ -41,6 +43,8 @@ extension TransferObserver {
     public func transfer(_ id: TransferID, didDial dial: TransferDial) {}
     /// Does nothing.
     public func transfer(_ id: TransferID, didLease lease: TransferLease) {}
+    /// Does nothing.
+    public func transfer(_ id: TransferID, didHear notice: HTTP2Notice) {}
     /// Does nothing.
     public func transfer(_ id: TransferID, didReceive head: TransferHead) {}
     /// Does nothing.

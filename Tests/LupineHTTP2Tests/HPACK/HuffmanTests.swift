@@ -58,7 +58,9 @@ import Testing
 
     static func encoded(_ text: [UInt8]) -> [UInt8] {
         var output: [UInt8] = []
-        HuffmanCode.encode(text.span, count: HuffmanCode.encodedCount(text.span), into: &output)
+        output.append(addingCapacity: HuffmanCode.encodedCount(text.span)) {
+            HuffmanCode.encode(text.span, into: &$0)
+        }
         return output
     }
 

@@ -15,7 +15,8 @@ struct HTTP2SessionTests {
     /// An origin that speaks TLS, and a session that trusts it.
     private func withSession(
         _ versions: HTTPVersions, serving offered: [String] = ["h2", "http/1.1"],
-        asProxy: Bool = false, _ body: (URLSession, LupineOrigin.Origin, String) async throws -> Void
+        asProxy: Bool = false, serviceType: URLRequest.NetworkServiceType = .default,
+        _ body: (URLSession, LupineOrigin.Origin, String) async throws -> Void
     ) async throws {
         var serving = OriginConfiguration()
         serving.http2 = HTTP2Behaviour()
@@ -30,6 +31,7 @@ struct HTTP2SessionTests {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = [:]
         configuration.timeoutIntervalForRequest = 3_600
+        configuration.networkServiceType = serviceType
         configuration.lupine.httpVersions = versions
         configuration.lupine.addressOverrides = [.init(host: "*", port: origin.port): [origin.address]]
         configuration.lupine.tls.roots = .certificates(try Certificate.pem(PKI.text("root.pem")))
@@ -181,6 +183,36 @@ struct HTTP2SessionTests {
                 }
                 #expect(heard == (versions == .http2 ? said : ""))
             }
+        }
+    }
+
+    @Test(
+        "[U-9.19] without a priority of its own a task has that of its service type, the request's before the session's",
+        arguments: [
+            (.default, .default, 0.5, ""), (.background, .default, 0.5, "u=5"),
+            (.responsiveData, .background, 0.5, "u=1"), (.video, .default, 0.5, ""),
+            (.default, .background, 0.5, "u=5"), (.background, .default, 1, "u=0"),
+        ] as [(URLRequest.NetworkServiceType, URLRequest.NetworkServiceType, Float, String)])
+    func serviceType(
+        _ ofRequest: URLRequest.NetworkServiceType, _ ofSession: URLRequest.NetworkServiceType,
+        _ priority: Float, _ said: String
+    ) async throws {
+        try await withSession(.http2, serviceType: ofSession) { session, origin, host in
+            let name = try FieldName("Priority")
+            origin.route("GET", "/said") { request throws(Refusal) in
+                OriginResponse(body: .bytes(request.head.fields.values(of: name).flatMap(\.utf8)))
+            }
+            var request = URLRequest(url: try #require(URL(string: "https://\(host)/said")))
+            request.networkServiceType = ofRequest
+            let heard = await withCheckedContinuation { continuation in
+                let task = session.dataTask(with: request) { data, _, _ in
+                    continuation.resume(returning: data.map { String(decoding: $0, as: UTF8.self) })
+                }
+                #expect(task.priority == URLSessionTask.defaultPriority)
+                if priority != URLSessionTask.defaultPriority { task.priority = priority }
+                task.resume()
+            }
+            #expect(heard == said)
         }
     }
 

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+
+/// Octets read eight at a time.
+extension Span where Element == UInt8 {
+    /// The eight octets from `start` on as one number, the first of them lowest.
+    @inline(__always)
+    func word(at start: Int) -> UInt64 {
+        // This span has eight octets for certain: no index has to be checked, and the compiler makes one load of it.
+        let octets = extracting(start..<(start &+ 8))
+        let first = UInt64(octets[0]) | UInt64(octets[1]) << 8
+        let second = UInt64(octets[2]) << 16 | UInt64(octets[3]) << 24
+        let third = UInt64(octets[4]) << 32 | UInt64(octets[5]) << 40
+        return first | second | third | UInt64(octets[6]) << 48 | UInt64(octets[7]) << 56
+    }
+
+    /// All octets of fewer than eight as one number. Spans of one length have the same number only if they are the same.
+    @inline(__always)
+    func shortWord() -> UInt64 {
+        guard count >= 4 else {
+            guard count > 0 else { return 0 }
+            return UInt64(self[0]) | UInt64(self[count >> 1]) << 8 | UInt64(self[count &- 1]) << 16
+        }
+        return halfWord(at: 0) | halfWord(at: count &- 4) << 32
+    }
+
+    @inline(__always)
+    private func halfWord(at start: Int) -> UInt64 {
+        let octets = extracting(start..<(start &+ 4))
+        let first = UInt64(octets[0]) | UInt64(octets[1]) << 8
+        return first | UInt64(octets[2]) << 16 | UInt64(octets[3]) << 24
+    }
+
+    /// Whether two spans have the same octets.
+    @inline(__always)
+    func isSame(as other: Span<UInt8>) -> Bool {
+        guard count == other.count else { return false }
+        guard count >= 8 else { return shortWord() == other.shortWord() }
+        var place = 0
+        while place < count &- 8 {
+            if word(at: place) != other.word(at: place) { return false }
+            place &+= 8
+        }
+        // The last word may have octets of the one before it.
+        return word(at: count &- 8) == other.word(at: count &- 8)
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+import LupineHTTP2
+import LupineOrigin
+import LupineTestKit
+import Testing
+
+@testable import LupineTransport
+
+/// What observers are told of HTTP/2 beside the messages.
+@Suite struct HTTP2NoticeTests {
+    @Test("[U-21.1] a stream, settings, a window, GOAWAY and a reset are told as they come")
+    func all() async throws {
+        let observer = RecordingObserver()
+        let settings = [Setting(.maxConcurrentStreams, 7), Setting(.initialWindowSize, 0)]
+        let plan = ScriptPlan(
+            .expectRequest(1), .send(ServerFrames(settings).reply(1)), .expectRequest(3),
+            // The window of the second stream is closed from the start.
+            .send(ServerFrames.bare.frame(8, 3, [0, 0, 0, 12])), .expectFrame(type: 0, stream: 3),
+            .send(ServerFrames.bare.goAway(last: 3).reset(3, .internalError)), .expectEnd)
+        try await withStack(plan, over: .http2, settings: .with { $0.transferObservers = [observer] }) {
+            client, origin in
+            #expect(try await client.get(origin.url + "/").body.text() == "ok")
+            var request = try HTTPRequest(method: .post, url: origin.url + "/")
+            request.body = .text("twelve bytes")
+            await #expect(throws: TransportError.self) { _ = try await client.send(request) }
+            await observer.ends(2)
+        }
+        let set = HTTP2Notice.settings([
+            HTTP2Notice.Parameter(name: "SETTINGS_MAX_CONCURRENT_STREAMS", value: 7),
+            HTTP2Notice.Parameter(name: "SETTINGS_INITIAL_WINDOW_SIZE", value: 0),
+        ])
+        #expect(
+            observer.notices == [
+                .opened(stream: 1), set, .opened(stream: 3), set, .windowOpened(octets: 12),
+                .goAway(last: 3, .noError), .reset(.internalError),
+            ])
+        #expect(observer.violations.isEmpty)
+        #expect(
+            observer.notices.map(\.description) == [
+                "stream 1", "SETTINGS_MAX_CONCURRENT_STREAMS 7, SETTINGS_INITIAL_WINDOW_SIZE 0",
+                "stream 3", "SETTINGS_MAX_CONCURRENT_STREAMS 7, SETTINGS_INITIAL_WINDOW_SIZE 0",
+                "WINDOW_UPDATE, 12 octets may be sent", "GOAWAY behind stream 3 (NO_ERROR)",
+                "RST_STREAM (INTERNAL_ERROR)",
+            ])
+    }
+
+    @Test("[U-21.1] over HTTP/1.1 nothing is said beside the messages") func none() async throws {
+        let observer = RecordingObserver()
+        try await withStack(settings: .with { $0.transferObservers = [observer] }) { client, origin in
+            _ = try await client.get(origin.url + "/get").body.collect()
+            await observer.ends(1)
+        }
+        #expect(observer.notices.isEmpty && observer.names == [["start", "dial", "lease", "head", "end"]])
+    }
+}
