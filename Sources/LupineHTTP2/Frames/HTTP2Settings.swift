@@ -107,7 +107,7 @@ package struct HTTP2Settings: Hashable, Sendable {
             case .maxHeaderListSize: maxHeaderListSize = value
             case .enableConnectProtocol:
                 // What was allowed stays allowed (RFC 8441 §3).
-                guard value == 1 || !before.enableConnectProtocol else { throw .invalidSetting(setting) }
+                guard value == 1 || !enableConnectProtocol else { throw .invalidSetting(setting) }
                 enableConnectProtocol = value == 1
             case .noRFC7540Priorities:
                 // Only the first frame may say it (RFC 9218 §2.1).

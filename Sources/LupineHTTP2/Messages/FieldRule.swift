@@ -5,13 +5,18 @@ import LupineHTTP
 /// Which fields an HTTP/2 message may have: RFC 9113 §8.2.
 enum FieldRule {
     /// Throws unless a received field may stand in a message: a name in small letters, a value without control
-    /// characters and blanks around it, and nothing about the connection.
-    static func validate(name: Span<UInt8>, value: Span<UInt8>) throws(MessageError) {
+    /// characters and blanks around it, and nothing about the connection. TE is one of those fields, but for a request that
+    /// says `trailers` in it.
+    static func validate(
+        name: Span<UInt8>, value: Span<UInt8>, in section: PseudoFields.Section
+    ) throws(MessageError) {
         guard FieldName.isName(name) else { throw .invalidName(Excerpt(name)) }
         for index in name.indices where name[index] &- 0x41 < 26 { throw .capitalInName(Excerpt(name)) }
         guard isValue(value) else { throw .invalidValue(name: Excerpt(name)) }
         if isConnectionField(name) { throw .connectionField(Excerpt(name)) }
-        if name.count == 2, name.isText("te"), !value.isText("trailers") { throw .invalidTE(Excerpt(value)) }
+        guard name.count == 2, name.isText("te") else { return }
+        if section != .request { throw .connectionField(Excerpt(name)) }
+        if !value.isText("trailers") { throw .invalidTE(Excerpt(value)) }
     }
 
     /// Whether a value is one, for fields and pseudo-fields alike.

@@ -75,7 +75,8 @@ package enum MessageDecoder {
             let other = pseudo[.protocol] == nil ? method : .get
             request.head.target = try originTarget(octets.text(path), other, octets.extracting(path))
         }
-        try setHost(pseudo[.authority].map { Array(list.octets[$0]) }, &request.head.fields)
+        try setHost(
+            pseudo[.authority].map { Array(list.octets[$0]) }, request.scheme, &request.head.fields)
         return request
     }
 
@@ -128,15 +129,18 @@ package enum MessageDecoder {
         }
     }
 
-    /// `:authority` becomes `Host`, in front of all fields; with both, they are the same (§8.3.1).
-    private static func setHost(_ authority: [UInt8]?, _ fields: inout Fields) throws(MessageError) {
+    /// `:authority` becomes `Host`, in front of all fields; with both, they are the same (§8.3.1): but for capitals, and for the
+    /// port that the scheme has anyhow (RFC 3986 §6.2.3).
+    private static func setHost(
+        _ authority: [UInt8]?, _ scheme: String?, _ fields: inout Fields
+    ) throws(MessageError) {
         let hosts = fields.indices(of: .host)
         for index in hosts {
             try fields.withValue(at: index) { host throws(MessageError) in
                 guard !host.isEmpty, Authority.isHostField(host), hosts.count == 1 else {
                     throw .invalidPseudoField("host", Excerpt(host))
                 }
-                if let authority, !host.isSame(authority.span) {
+                if let authority, !host.isSame(authority.span, under: scheme) {
                     throw .conflictingHost(Excerpt(authority.span), Excerpt(host))
                 }
             }
@@ -157,8 +161,26 @@ package enum MessageDecoder {
 }
 
 extension Span where Element == UInt8 {
+    /// Whether two authorities are the same, but for the port that the scheme has anyhow.
+    fileprivate func isSame(_ other: Span<UInt8>, under scheme: String?) -> Bool {
+        extracting(..<countWithoutPort(of: scheme)).isSame(
+            other.extracting(..<other.countWithoutPort(of: scheme)))
+    }
+
+    /// How many octets an authority has without the port that the scheme has anyhow.
+    private func countWithoutPort(of scheme: String?) -> Int {
+        let port: String
+        switch scheme?.lowercased() {
+        case "http": port = ":80"
+        case "https": port = ":443"
+        default: return count
+        }
+        let start = count &- port.utf8.count
+        return start >= 0 && extracting(start...).isSame(port.utf8.span) ? start : count
+    }
+
     /// Whether both are the same, but for capitals.
-    fileprivate func isSame(_ other: Span<UInt8>) -> Bool {
+    private func isSame(_ other: Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
         for index in indices where Self.small(self[index]) != Self.small(other[index]) { return false }
         return true

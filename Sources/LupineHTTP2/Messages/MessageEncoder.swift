@@ -33,7 +33,7 @@ package enum MessageEncoder {
             try appendAbsolute(text, head.method, to: &list)
         }
         appendLength(body, isSaid: head.method.expectsContent, to: &list)
-        appendFields(head.fields, to: &list)
+        appendFields(head.fields, mayHaveTE: true, to: &list)
         return list
     }
 
@@ -46,7 +46,7 @@ package enum MessageEncoder {
         var list = HeaderList()
         list.append(":status", String(head.status.code))
         appendLength(body, isSaid: false, to: &list)
-        appendFields(head.fields, to: &list)
+        appendFields(head.fields, mayHaveTE: false, to: &list)
         return list
     }
 
@@ -56,7 +56,7 @@ package enum MessageEncoder {
             throw .forbiddenTrailerToSend(Excerpt(fields.name(at: index)))
         }
         var list = HeaderList()
-        appendFields(fields, to: &list)
+        appendFields(fields, mayHaveTE: false, to: &list)
         return list
     }
 
@@ -121,7 +121,7 @@ package enum MessageEncoder {
         }
     }
 
-    private static func appendFields(_ fields: Fields, to list: inout HeaderList) {
+    private static func appendFields(_ fields: Fields, mayHaveTE: Bool, to list: inout HeaderList) {
         let namesOthers = fields.contains(.connection)
         var name: [UInt8] = []
         for index in 0..<fields.count {
@@ -134,7 +134,7 @@ package enum MessageEncoder {
             if FieldRule.isConnectionField(names) || names.isText("host") { continue }
             if namesOthers, isNamed(names, in: fields) { continue }
             fields.withValue(at: index) { value in
-                if names.isText("te"), !value.isText("trailers") { return }
+                if names.isText("te"), !mayHaveTE || !value.isText("trailers") { return }
                 list.append(name: names, value: value, indexing: isFleeting(names) ? .without : .incremental)
             }
         }

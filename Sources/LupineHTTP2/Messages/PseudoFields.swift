@@ -14,12 +14,14 @@ struct PseudoFields {
         case method, scheme, authority, path, `protocol`, status
     }
 
+    private let section: Section
     private var values = InlineArray<6, Range<Int>?>(repeating: nil)
     /// The position of the first field behind them.
     private(set) var count = 0
 
     /// Finds them; their values are ranges of the list's octets.
     init(_ list: HeaderList, in section: Section) throws(MessageError) {
+        self.section = section
         let octets = list.octets.span
         while count < list.count {
             let name = octets.extracting(list.nameRange(at: count))
@@ -60,22 +62,23 @@ struct PseudoFields {
     func fields(of list: HeaderList) throws(MessageError) -> Fields {
         // The octets of the list become those of the fields.
         var fields = Fields(over: list.octets, reserving: list.count &- count)
-        var cookies: [UInt8] = []
+        var cookies: [UInt8]?
         let octets = list.octets.span
         for index in count..<list.count {
             let (nameRange, valueRange) = list.ranges(at: index)
             let name = octets.extracting(nameRange)
             let value = octets.extracting(valueRange)
             if !name.isEmpty, name[0] == 0x3A { throw .misplacedPseudoField(Excerpt(name)) }
-            try FieldRule.validate(name: name, value: value)
+            try FieldRule.validate(name: name, value: value, in: section)
             if name.count == 6, name.isText("cookie") {
-                if !cookies.isEmpty { cookies += [0x3B, 0x20] }
-                cookies.append(value, value.indices)
+                var joined = cookies.map { $0 + [0x3B, 0x20] } ?? []
+                joined.append(value, value.indices)
+                cookies = joined
             } else {
                 fields.adopt(name: nameRange, value: valueRange)
             }
         }
-        if !cookies.isEmpty { try Self.append(.cookie, cookies.span, to: &fields) }
+        if let cookies { try Self.append(.cookie, cookies.span, to: &fields) }
         return fields
     }
 

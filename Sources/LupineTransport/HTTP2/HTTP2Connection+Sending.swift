@@ -328,7 +328,8 @@ extension HTTP2Connection {
             throw .http(host: route.host, port: route.port, error)
         }
         do throws(HTTP2SendError) { try machine.send(list, on: stream.id, endsStream: true) } catch {
-            throw http2(.refused)
+            guard case .headerListTooLarge(let size, let allowed) = error else { throw http2(.refused) }
+            throw http2(.requestTooLarge(size, allowed: allowed))
         }
         stream.isEndWritten = true
         batch.append(stream)

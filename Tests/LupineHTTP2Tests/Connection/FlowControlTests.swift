@@ -32,6 +32,12 @@ import Testing
             "failed 1 FLOW_CONTROL_ERROR: 16384 octets came into a flow-control window of 16383",
             "sent RST_STREAM 1 FLOW_CONTROL_ERROR", "sent PING 1 ack"),
         MachineRow(
+            "[H-6.14] content that costs its stream goes back to the connection's window", client,
+            Wire.response(3, end: true) + Wire.times(2, Wire.data(3, count: 16_384)),
+            "response 3 200", "end 3",
+            "failed 3 STREAM_CLOSED: DATA came behind the end of the stream (STREAM_CLOSED)",
+            "sent RST_STREAM 3 STREAM_CLOSED", "sent WINDOW_UPDATE 0 +32768"),
+        MachineRow(
             "[H-6.13] padding is given back at once", client,
             Wire.response(1)
                 + Wire.times(200, Wire.frame(0, 8, on: 1, [200, 0x61] + [UInt8](repeating: 0, count: 200))),

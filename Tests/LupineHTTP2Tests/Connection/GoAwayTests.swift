@@ -48,6 +48,14 @@ import Testing
             Wire.get(3) + Wire.data(3, "late") + Wire.reset(3) + Wire.data(1, "ab", end: true),
             "content 1 'ab'", "end 1"),
         MachineRow(
+            "[H-6.19] the table keeps what a block adds on a stream that is ignored", leaving,
+            Wire.frame(1, 5, on: 3, [0x82, 0x86, 0x84, 0x01, 0x01, 0x61, 0x40, 0x01, 0x61, 0x01, 0x62])
+                + Wire.frame(1, 5, on: 1, [0xBE]),
+            "end 1 1 trailers"),
+        MachineRow(
+            "[H-6.19] content on a stream that is ignored goes back to the connection's window", leaving,
+            Wire.post(3) + Wire.times(2, Wire.data(3, count: 16_384)), "sent WINDOW_UPDATE 0 +32768"),
+        MachineRow(
             "[H-9.1] the priority of an open stream", server, Wire.post(1) + Wire.priorityUpdate(1, "u=1"),
             "request 1 POST /", "priority 1 'u=1'"),
         MachineRow(

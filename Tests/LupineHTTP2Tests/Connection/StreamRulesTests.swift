@@ -183,6 +183,16 @@ import Testing
             "request 1 POST /", "end 1", "reset 1 CANCEL", "request 5 GET /", "end 5",
             "sent RST_STREAM 3 REFUSED_STREAM"),
         MachineRow(
+            "[H-5.8] a stream that its client has ended counts until it is answered",
+            server(maxConcurrentStreams: 1),
+            Wire.get(1) + Wire.get(3), "request 1 GET /", "end 1", "sent RST_STREAM 3 REFUSED_STREAM"),
+        MachineRow(
+            "[H-4.4] the block of a malformed message is decoded", client,
+            Wire.frame(1, 4, on: 1, Octets.hex("40 01 61 01 62"))
+                + Wire.frame(1, 4, on: 3, Octets.hex("88 be")),
+            "failed 1 PROTOCOL_ERROR: :status is missing", "response 3 200",
+            "sent RST_STREAM 1 PROTOCOL_ERROR"),
+        MachineRow(
             "[H-4.4] the block of a cancelled stream is decoded", cancelled,
             Wire.frame(1, 4, on: 1, Octets.hex("88 40 01 61 01 62"))
                 + Wire.frame(1, 4, on: 3, Octets.hex("88 be")),

@@ -61,6 +61,11 @@ import Testing
         var settings = HTTP2Settings()
         let on = Setting(.enableConnectProtocol, 1)
         let off = Setting(.enableConnectProtocol, 0)
+        // Not even in one frame.
+        var other = HTTP2Settings()
+        #expect(throws: HTTP2Error.invalidSetting(off)) {
+            try other.apply([on, off], from: .server, isFirst: true)
+        }
         try settings.apply([off], from: .server, isFirst: true)
         try settings.apply([on], from: .server, isFirst: false)
         try settings.apply([on], from: .server, isFirst: false)

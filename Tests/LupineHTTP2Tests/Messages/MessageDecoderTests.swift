@@ -63,9 +63,28 @@ import Testing
             "a host that is the authority, in other letters", get(("a", "b"), ("host", "A.Example")),
             "GET https /", "a: b", "host: A.Example"),
         Row(
+            "[H-8.10] a host with the port that https has anyhow", get(("host", "a.example:443")),
+            "GET https /", "host: a.example:443"),
+        Row(
+            "[H-8.10] an authority with that port",
+            get(":authority", is: "a.example:443") + [("host", "A.example")],
+            "GET https /", "host: A.example"),
+        Row(
+            "[H-8.10] the port of another scheme", get(("host", "a.example:80")),
+            error: .conflictingHost(Excerpt("a.example"), Excerpt("a.example:80"))),
+        Row(
+            "[H-8.10] the port that http has anyhow", get(":scheme", is: "HTTP") + [("host", "a.example:80")],
+            "GET HTTP /", "host: a.example:80"),
+        Row(
             "[H-8.13] cookies become one field",
             get(("cookie", "a=b"), ("x", "y"), ("cookie", "c=d")),
             "GET https /", "Host: a.example", "x: y", "Cookie: a=b; c=d"),
+        Row(
+            "[H-8.13] an empty cookie is one", get(("cookie", ""), ("cookie", "a=b")), "GET https /",
+            "Host: a.example", "Cookie: ; a=b"),
+        Row(
+            "[H-8.13] an empty cookie alone", get(("cookie", "")), "GET https /", "Host: a.example",
+            "Cookie: "),
         Row("an empty value", get(("a", "")), "GET https /", "Host: a.example", "a: "),
         Row(
             "TE that says trailers", get(("te", "trailers")), "GET https /", "Host: a.example", "te: trailers"
@@ -195,6 +214,28 @@ import Testing
                 "[H-8.5] the value \(Excerpt($0))", get(("x", $0)),
                 error: .invalidValue(name: Excerpt("x")))
         }
+
+    /// The same in messages of the other kinds; TE in any form is one of them.
+    @Test("[H-8.6] fields that no response and no trailers may have", arguments: fields)
+    func refusesInResponsesAndTrailers(_ row: Row) throws {
+        guard let field = row.fields.last, let error = row.error else { return }
+        var expected = error
+        if case .invalidTE = error { expected = .connectionField(Excerpt("te")) }
+        #expect(throws: expected) {
+            try MessageDecoder.response(Self.list([(":status", "200"), field]))
+        }
+        #expect(throws: expected) { try MessageDecoder.trailers(Self.list([("a", "b"), field])) }
+    }
+
+    @Test("[H-8.6] TE stands in requests alone") func teOfAServer() throws {
+        let fields = [(":status", "200"), ("te", "trailers")]
+        #expect(throws: MessageError.connectionField(Excerpt("te"))) {
+            try MessageDecoder.response(Self.list(fields))
+        }
+        #expect(throws: MessageError.connectionField(Excerpt("te"))) {
+            try MessageDecoder.trailers(Self.list([("te", "trailers")]))
+        }
+    }
 
     @Test(arguments: requests + fields) func readsRequests(_ row: Row) throws {
         let list = Self.list(row.fields)

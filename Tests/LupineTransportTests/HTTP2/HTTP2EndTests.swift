@@ -22,6 +22,25 @@ import Testing
         }
     }
 
+    @Test func trailersThatTheServerDoesNotTakeSaySo() async throws {
+        let plan = ScriptPlan(
+            .expectRequest(1), .send(ServerFrames([Setting(.maxHeaderListSize, 200)]).reply(1)),
+            .expectRequest(3), .stall)
+        try await withPool(plan, over: .http2) { stage in
+            // The settings have come when the first request has been answered.
+            #expect(try await stage.send(.get).text == "ok")
+            var long = Fields()
+            try long.append(FieldName("x-sum"), String(repeating: "5", count: 300))
+            let sink = try await stage.send(
+                .post, content: .stream(CountingSource(trailers: long), length: nil))
+            guard case .http2(_, _, .requestTooLarge(let size, allowed: 200))? = sink.failure else {
+                Issue.record("\(String(describing: sink.failure))")
+                return
+            }
+            #expect(size > 300)
+        }
+    }
+
     @Test func aStreamThatIsRefusedEachTimeFails() async throws {
         let refusal = ServerFrames.bare.reset(1, .refusedStream)
         let again = ServerFrames.bare.reset(3, .refusedStream)
@@ -342,9 +361,12 @@ private final class WaitingSource: ContentSource {
     }
 }
 
-/// A source of one octet, the digit 1, that counts how often it is asked and cannot begin again.
+/// A source of one octet, the digit 1, and perhaps trailers, that counts how often it is asked and cannot begin again.
 private final class CountingSource: ContentSource {
     let asked = Box(0)
+    private let trailers: Fields
+
+    init(trailers: Fields = Fields()) { self.trailers = trailers }
 
     var isReplayable: Bool { false }
     func rewind() -> Bool { false }
@@ -352,6 +374,6 @@ private final class CountingSource: ContentSource {
 
     func next(_ reply: @escaping @Sendable (ContentPiece) -> Void) {
         asked.update { $0 += 1 }
-        reply(asked.value == 1 ? .bytes([0x31]) : .end(trailers: Fields()))
+        reply(asked.value == 1 ? .bytes([0x31]) : .end(trailers: trailers))
     }
 }

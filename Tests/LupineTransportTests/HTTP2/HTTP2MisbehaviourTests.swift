@@ -95,6 +95,18 @@ import Testing
         }
     }
 
+    @Test("the server hears why before the connection is closed") func aServerHearsWhy() async throws {
+        let plan = ScriptPlan(
+            .expectRequest(1), .send(ServerFrames().data(7, "x")), .expectFrame(type: 7, stream: 0),
+            .expectEnd,
+            .signal("heard"))
+        try await withPool(plan, over: .http2) { stage in
+            let sink = try await stage.send(.post)
+            #expect(sink.failure != nil)
+            await stage.origin.gate("heard").wait()
+        }
+    }
+
     static let malformed: [(String, ServerFrames)] = [
         ("no status", ServerFrames().headers(1, [("server", "x")], ends: true)),
         ("capitals", ServerFrames().head(1, "200", [("Server", "x")], ends: true)),
