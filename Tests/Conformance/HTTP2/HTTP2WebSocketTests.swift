@@ -4,6 +4,7 @@ import Foundation
 import LupineLoading
 import LupineTLS
 import LupineTestKit
+import LupineTransport
 import Testing
 
 /// Web sockets over HTTP/2 (RFC 8441) with a server that somebody else wrote: hypercorn, on Python's h2 and wsproto.
