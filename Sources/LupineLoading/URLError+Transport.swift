@@ -211,6 +211,7 @@ extension HTTP2Failure {
         case .reset, .refused, .goAway, .silent: .networkConnectionLost
         case .stream, .connection: .badServerResponse
         case .requestTooLarge: .dataLengthExceedsMaximum
+        case .noWebSockets: .badServerResponse
         }
     }
 }

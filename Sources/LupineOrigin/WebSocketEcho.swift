@@ -3,7 +3,7 @@
 internal import LupineCoding
 internal import LupineHTTP
 
-/// Speaks WebSocket on one connection, as a `WebSocketBehaviour` says. On its loop.
+/// Speaks WebSocket on one connection, or one stream of HTTP/2, as a `WebSocketBehaviour` says. On its loop.
 ///
 /// It reads on only while there is room for what it answers, so that a client that does not read costs one message.
 final class WebSocketEcho: Conversation {
@@ -35,7 +35,10 @@ final class WebSocketEcho: Conversation {
     var awaitsClient: Bool { false }
     func resume(_ connection: ServerConnection) {}
 
-    func advance(_ connection: ServerConnection) -> Bool {
+    func advance(_ connection: ServerConnection) -> Bool { advance(over: connection) }
+
+    /// Does what can be done; false when that was nothing.
+    func advance(over connection: some EchoWire) -> Bool {
         guard !isOver else { return false }
         if !hasBegun {
             hasBegun = true
@@ -49,7 +52,7 @@ final class WebSocketEcho: Conversation {
         }
         if connection.peerEnded, connection.inputCount == 0, !isOver {
             isOver = true
-            connection.finish(lingering: false)
+            connection.finish(.orderly(lingering: false))
             return true
         }
         return progress
@@ -64,7 +67,7 @@ final class WebSocketEcho: Conversation {
         if let closure = behaviour.closure { _ = codec.close(.close(closure), mask: nil, into: &output) }
     }
 
-    private func step(_ connection: ServerConnection) {
+    private func step(_ connection: some EchoWire) {
         do throws(WebSocketError) {
             let (event, consumed) = try connection.withInput { input throws(WebSocketError) in
                 try codec.next(input)
@@ -80,11 +83,11 @@ final class WebSocketEcho: Conversation {
             // Nothing can be read behind it.
             _ = codec.close(.failed(error), mask: nil, into: &connection.output)
             isOver = true
-            connection.finish(lingering: true)
+            connection.finish(.orderly(lingering: true))
         }
     }
 
-    private func echo(_ message: WebSocketMessage, _ connection: ServerConnection) throws(WebSocketError) {
+    private func echo(_ message: WebSocketMessage, _ connection: some EchoWire) throws(WebSocketError) {
         var octets = message.octets
         if message.isCompressed, let inflater {
             do throws(CodingError) {
@@ -115,13 +118,13 @@ final class WebSocketEcho: Conversation {
         } while start < payload.count
     }
 
-    private func close(_ closure: WebSocketClosure, _ connection: ServerConnection) {
+    private func close(_ closure: WebSocketClosure, _ connection: some EchoWire) {
         let actions = codec.close(.received(closure), mask: nil, into: &connection.output)
         switch actions.wire {
         case .keep: break
         case .close, .closeWhenSent:
             isOver = true
-            connection.finish(lingering: true)
+            connection.finish(.orderly(lingering: true))
         }
     }
 }

@@ -191,7 +191,7 @@ enum OptionTable {
         Option(
             .priorKnowledge, nil, ["http2-prior-knowledge"], .none, .network,
             "speak HTTP/2 alone, with http servers too",
-            "An http server has to speak it from the first byte on, and an https server that does not choose it is refused. An http URL goes through a proxy by a tunnel. A web socket goes over HTTP/1.1."
+            "An http server has to speak it from the first byte on, and an https server that does not choose it is refused. An http URL goes through a proxy by a tunnel. A web socket is a stream (RFC 8441), and a server that takes none so is refused."
         ),
         Option(
             .connectTimeout, nil, ["connect-timeout"], .value("SECONDS"), .network,

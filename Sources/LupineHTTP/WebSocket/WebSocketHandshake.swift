@@ -15,7 +15,8 @@ package struct WebSocketAgreement: Hashable, Sendable {
 }
 
 /// A client's side of the opening handshake (RFC 6455 §4.1): what makes a request one, and whether the answer is the
-/// one that belongs to it. The exchange itself is `ClientCodec`'s; `WebSocketCodec` takes over behind the 101.
+/// one that belongs to it. The exchange itself is `ClientCodec`'s, or a stream's of HTTP/2 (RFC 8441 §5); `WebSocketCodec`
+/// takes over behind the answer.
 package struct WebSocketHandshake: Sendable {
     private let key: WebSocketKey
     private let deflate: DeflateOffer?
@@ -43,16 +44,14 @@ package struct WebSocketHandshake: Sendable {
     }
 
     /// Checks the server's answer, in the order of RFC 6455 §4.1. Tokens of `Upgrade` and `Connection` are read in any mix
-    /// of cases, the subprotocol is not.
+    /// of cases, the subprotocol is not. Over HTTP/2 the stream that CONNECT has opened stands for the switch, and nothing
+    /// proves what the protocol's name has said already (RFC 8441 §5).
     package func agreement(_ head: ResponseHead) throws(WebSocketError) -> WebSocketAgreement {
         let fields = head.fields
-        guard head.status.code == 101 else { throw .notSwitched(status: Int(head.status.code)) }
-        guard fields.isOnly("websocket", of: .upgrade) else {
-            throw .invalidUpgrade(fields.excerpt(of: .upgrade))
-        }
-        guard fields.lists("upgrade", in: .connection) else { throw .connectionWithoutUpgrade }
-        guard fields.values(of: .secWebSocketAccept) == [key.accept] else {
-            throw .invalidAccept(fields.excerpt(of: .secWebSocketAccept))
+        if head.version == .http2 {
+            guard head.status.kind == .successful else { throw .notSwitched(status: Int(head.status.code)) }
+        } else {
+            try requireSwitch(head)
         }
         var agreement = WebSocketAgreement()
         let chosen = fields.values(of: .secWebSocketProtocol)
@@ -64,6 +63,18 @@ package struct WebSocketHandshake: Sendable {
         }
         agreement.deflate = try agreedDeflate(fields)
         return agreement
+    }
+
+    private func requireSwitch(_ head: ResponseHead) throws(WebSocketError) {
+        let fields = head.fields
+        guard head.status.code == 101 else { throw .notSwitched(status: Int(head.status.code)) }
+        guard fields.isOnly("websocket", of: .upgrade) else {
+            throw .invalidUpgrade(fields.excerpt(of: .upgrade))
+        }
+        guard fields.lists("upgrade", in: .connection) else { throw .connectionWithoutUpgrade }
+        guard fields.values(of: .secWebSocketAccept) == [key.accept] else {
+            throw .invalidAccept(fields.excerpt(of: .secWebSocketAccept))
+        }
     }
 
     private func agreedDeflate(_ fields: Fields) throws(WebSocketError) -> DeflateAgreement? {

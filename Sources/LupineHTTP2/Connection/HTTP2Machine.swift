@@ -74,6 +74,8 @@ package struct HTTP2Machine: Sendable {
 
     /// What the peer has set.
     package var peerSettings: HTTP2Settings { exchange.peer }
+    /// Whether the peer has said what it allows: its first SETTINGS have come.
+    package var peerHasSet: Bool { exchange.peerHasSet }
     /// What this end has announced.
     package var settings: HTTP2Settings { exchange.own }
     /// How many streams are open or half closed.

@@ -62,21 +62,21 @@ package enum MessageEncoder {
 
     // MARK: the parts
 
-    private static func refuseFraming(_ fields: Fields) throws(HTTPError) {
+    static func refuseFraming(_ fields: Fields) throws(HTTPError) {
         for name in [FieldName.contentLength, .transferEncoding] where fields.contains(name) {
             throw .framingFieldToSend(Excerpt(name.description))
         }
     }
 
     /// Room for a request's fields, made once; about so much for the pseudo-fields besides its path, and for `content-length`.
-    private static func reserve(for head: RequestHead, in list: inout HeaderList) {
+    static func reserve(for head: RequestHead, in list: inout HeaderList) {
         var path = 0
         if case .origin(let text) = head.target { path = text.utf8.count }
         list.reserve(fields: head.fields.count &+ 5, octets: head.fields.textCount &+ path &+ 128)
     }
 
     /// `:authority` is the `Host` among the fields, or the head's own.
-    private static func appendAuthority(
+    static func appendAuthority(
         _ head: RequestHead, lookingForOwn: Bool, to list: inout HeaderList
     ) throws(HTTPError) {
         guard let index = lookingForOwn ? head.fields.firstIndex(of: .host) : nil else {
@@ -121,7 +121,7 @@ package enum MessageEncoder {
         }
     }
 
-    private static func appendFields(_ fields: Fields, mayHaveTE: Bool, to list: inout HeaderList) {
+    static func appendFields(_ fields: Fields, mayHaveTE: Bool, to list: inout HeaderList) {
         let namesOthers = fields.contains(.connection)
         var name: [UInt8] = []
         for index in 0..<fields.count {

@@ -86,6 +86,7 @@ struct SendingPlan: Sendable {
             receiveRate: settings.lupine.receiveRate, sendRate: settings.lupine.sendRate, asker: hop.taskTrust
         )
         options.stopsSendingWhenAnswered = true
+        options.isWebSocket = hop.isUpgrade
         let isAnnounced = fields[.expect].map { $0.lowercased() == "100-continue" } ?? false
         let isLong = settings.lupine.expectContinueThreshold.map { (length ?? .max) >= $0 } ?? false
         if !body.isNone, isAnnounced || isLong {

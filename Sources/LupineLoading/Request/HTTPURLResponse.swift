@@ -75,6 +75,12 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         type(of: self) == HTTPURLResponse.self ? self : HTTPURLResponse(copying: self)
     }
 
+    /// The head as it came, as far as it is kept.
+    var receivedHead: ResponseHead {
+        ResponseHead(
+            version: firstLine?.version ?? .http11, status: Status(status), fields: fields ?? Fields())
+    }
+
     private init(copying other: HTTPURLResponse) {
         var joined = JoinedFields()
         let named = other.allHeaderFields.map { (String(describing: $0.key), String(describing: $0.value)) }

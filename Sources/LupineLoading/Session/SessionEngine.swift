@@ -190,10 +190,13 @@ final class SessionEngine: Sendable {
         anonymous.applicationProtocols = ["http/1.1"]
         var streaming = settings.tls
         streaming.applicationProtocols = []
+        let webSockets = ConnectionPool(configuration: tunnelling, group: group, resolver: resolver)
         return Parts(
             group: group, ownsGroup: ownsGroup, proxies: proxies,
-            pool: ConnectionPool(configuration: pooling, group: group, resolver: resolver),
-            webSockets: ConnectionPool(configuration: tunnelling, group: group, resolver: resolver),
+            pool: ConnectionPool(
+                configuration: pooling, group: group, resolver: resolver,
+                webSockets: options.isHTTP2Alone ? nil : webSockets),
+            webSockets: webSockets,
             revocation: revocation,
             trust: TrustBridge(settings.tls, evaluator: trust, revocation: support),
             streamTrust: TrustBridge(streaming, evaluator: trust, revocation: support), resolver: resolver,
@@ -339,7 +342,7 @@ final class SessionEngine: Sendable {
         guard let parts = parts.existing else {
             preconditionFailure("an exchange has a route, and this engine gives none")
         }
-        (isWebSocket ? parts.webSockets : parts.pool).submit(exchange)
+        if isWebSocket { parts.pool.submitWebSocket(exchange) } else { parts.pool.submit(exchange) }
     }
 
     /// What connections there are now, by origin.

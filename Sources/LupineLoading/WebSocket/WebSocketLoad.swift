@@ -11,7 +11,7 @@ import LupineTransport
 final class WebSocketLoad: TaskLoad, TaskDriverClient {
     private enum Stage: Sendable {
         case handshake  // → refused, cancelled, open, ended
-        /// Answered with another status than 101, or with one that does not fit.
+        /// Answered with another status than 101 (over HTTP/2: than 2xx), or with one that does not fit.
         case refused(WebSocketError)  // → cancelled, ended
         /// The task is to end with this when the driver has ended; nothing is opened any more.
         case cancelled(URLError)  // → ended
@@ -140,8 +140,7 @@ final class WebSocketLoad: TaskLoad, TaskDriverClient {
         let agreement: WebSocketAgreement
         do throws(WebSocketError) {
             guard let handshake = handshake.withLock({ $0 }) else { throw .notAnUpgradeRequest }
-            agreement = try handshake.agreement(
-                ResponseHead(status: Status(101), fields: response.fields ?? Fields()))
+            agreement = try handshake.agreement(response.receivedHead)
         } catch {
             _ = client.driverResponse(response)
             refuse(error)

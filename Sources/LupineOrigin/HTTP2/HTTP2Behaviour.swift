@@ -15,6 +15,8 @@ package struct HTTP2Behaviour: Sendable {
     package var requestsPerConnection: Int?
     /// Whether it says that it heeds the priorities of RFC 9218, which it does in any case.
     package var heedsPriorities = true
+    /// Whether it says that it takes web sockets (SETTINGS_ENABLE_CONNECT_PROTOCOL, RFC 8441).
+    package var takesWebSockets = true
 
     /// The defaults.
     package init() {}

@@ -7,7 +7,8 @@ internal import LupineTransport
 /// Speaks HTTP/2 on one connection: many requests at once, a piece of each response in turn, the most urgent ones first
 /// (RFC 9218).
 ///
-/// On its loop. The endpoints are those of HTTP/1.1 and do not know the difference, but for web sockets, which need it.
+/// On its loop. The endpoints are those of HTTP/1.1 and do not know the difference. An extended CONNECT for a web socket asks for
+/// what a GET asks for there.
 /// An endpoint that follows a script takes the whole connection with it, one that performs a stream's script its stream alone.
 /// Nothing is produced while the client does not take what it was sent.
 final class HTTP2Conversation: Conversation {
@@ -35,6 +36,7 @@ final class HTTP2Conversation: Conversation {
         settings.initialWindowSize = behaviour.streamWindow
         settings.headerTableSize = behaviour.headerTable
         settings.noRFC7540Priorities = behaviour.heedsPriorities
+        settings.enableConnectProtocol = behaviour.takesWebSockets
         var bounds = HTTP2Limits()
         bounds.lists.listOctets = limits.headBytes
         bounds.lists.fieldCount = limits.fieldCount
@@ -89,7 +91,7 @@ final class HTTP2Conversation: Conversation {
             }
             var scripted: (stream: OriginStream, octets: [UInt8])?
             if case .content(let id, let range) = event {
-                if let stream = streams[id], stream.walk != nil {
+                if let stream = streams[id], stream.walk != nil || stream.socket != nil {
                     var octets: [UInt8] = []
                     connection.withInput { octets.append($0, range) }
                     scripted = (stream, octets)
@@ -98,7 +100,14 @@ final class HTTP2Conversation: Conversation {
                 }
             }
             connection.consume(consumed)
-            if let (stream, octets) = scripted { take(octets.span, on: stream, connection) }
+            if let (stream, octets) = scripted {
+                if let socket = stream.socket {
+                    socket.receive(octets.span)
+                    converse(on: stream)
+                } else {
+                    take(octets.span, on: stream, connection)
+                }
+            }
             switch event {
             case .needMore:
                 if connection.peerEnded, connection.inputCount == 0 {
@@ -157,6 +166,8 @@ final class HTTP2Conversation: Conversation {
             answer(stream, connection) { () throws(Refusal) in try sink.finish(trailers: trailers) }
         }
         if stream.walk != nil { walk(stream, connection) }
+        stream.socket?.peerEnded = true
+        converse(on: stream)
         forgetIfOver(stream)
     }
 
@@ -174,11 +185,21 @@ final class HTTP2Conversation: Conversation {
         // What a frame says overrides the field (RFC 9218 §7).
         let early = earlyUrgency?.id == id ? earlyUrgency?.urgency : nil
         stream.urgency = early ?? said ?? .normal
+        var head = received.head
+        if let name = received.protocol {
+            guard name == "websocket" else {
+                return answer(stream, connection) { () throws(Refusal) in
+                    throw Refusal(501, "\(name) is not spoken here")
+                }
+            }
+            head.method = .get
+        }
         var request = OriginRequest(
-            received.head, peer: connection.peer, connection: connection.number, tls: connection.tls)
-        switch connection.service.match(received.head.method.rawValue, request.path) {
+            head, peer: connection.peer, connection: connection.number, tls: connection.tls)
+        switch connection.service.match(head.method.rawValue, request.path) {
         case .endpoint(let endpoint, let parameters):
             request.parameters = parameters
+            if received.protocol != nil, meetWebSocket(endpoint, request, stream, connection) { return }
             meet(endpoint, request, received.contentLength, stream, connection)
         case .otherMethods(let methods):
             answer(stream, connection) { () throws(Refusal) in
@@ -213,7 +234,7 @@ final class HTTP2Conversation: Conversation {
             }
         case .webSocket:
             answer(stream, connection) { () throws(Refusal) in
-                throw Refusal(400, "web sockets are spoken over HTTP/1.1 here")
+                throw Refusal(400, "over HTTP/2 a web socket begins with an extended CONNECT")
             }
         case .script(let plan): follow(plan, connection)
         case .chosen(let choose):
@@ -229,6 +250,23 @@ final class HTTP2Conversation: Conversation {
                 }
             }
         }
+    }
+
+    /// Answers an extended CONNECT where that is not done as for a GET: by a web socket, or without waiting for content, whose
+    /// end would be that of the client's half.
+    private func meetWebSocket(
+        _ endpoint: Endpoint, _ request: OriginRequest, _ stream: OriginStream, _ connection: ServerConnection
+    ) -> Bool {
+        switch endpoint {
+        case .webSocket(let behaviour):
+            answer(stream, connection) { () throws(Refusal) in
+                try accept(behaviour(request), request.head, on: stream)
+            }
+        case .collected(let handler):
+            answer(stream, connection) { () throws(Refusal) in try handler(request) }
+        case .immediate, .streamed, .script, .chosen: return false
+        }
+        return true
     }
 
     private func take(_ sink: any BodySink, _ request: OriginRequest, _ stream: OriginStream) {
@@ -319,13 +357,16 @@ final class HTTP2Conversation: Conversation {
         }
     }
 
-    private func send(_ head: ResponseHead, on stream: OriginStream) {
+    func send(_ head: ResponseHead, on stream: OriginStream) {
         guard let list = try? MessageEncoder.response(head, body: .none) else { return }
         // A stream that is over needs no interim head.
         try? machine.send(list, on: stream.id, endsStream: false)
     }
 
-    private func send(_ response: OriginResponse, on stream: OriginStream, _ connection: ServerConnection) {
+    private func send(_ answer: OriginResponse, on stream: OriginStream, _ connection: ServerConnection) {
+        var response = answer
+        // Success would open a web socket, and there is none.
+        if stream.method == .connect, response.status.kind == .successful { response = OriginResponse(400) }
         for head in response.interim { send(head, on: stream) }
         do throws(HTTPError) {
             var fields = response.fields
@@ -444,6 +485,8 @@ final class HTTP2Conversation: Conversation {
             } else if isSent {
                 stream.reply = .sent
                 forgetIfOver(stream)
+            } else if isTaken, stream.socket != nil {
+                converse(on: stream)
             } else {
                 enqueue(stream)
             }
@@ -474,6 +517,6 @@ final class HTTP2Conversation: Conversation {
     func forget(_ stream: OriginStream) {
         guard streams[stream.id] === stream else { return }
         streams[stream.id] = nil
-        if let kept = stream.walk?.kept { machine.consumed(kept, on: stream.id) }
+        if let kept = stream.walk?.kept ?? stream.socket?.inputCount { machine.consumed(kept, on: stream.id) }
     }
 }

@@ -39,6 +39,8 @@ final class OriginStream {
     var isQueued = false
     /// What it follows instead of answering.
     var walk: StreamWalk?
+    /// What it is after HTTP: a web socket.
+    var socket: StreamWire?
     /// What goes behind the content, once there is no more.
     var trailers: Fields?
 
@@ -49,7 +51,7 @@ final class OriginStream {
 
     /// Whether it waits for something that is not the client.
     var isWaiting: Bool {
-        if walk != nil { return true }
+        if walk != nil || socket != nil { return true }
         return switch reply {
         case .held, .resting: true
         case .none, .streaming, .sent: false

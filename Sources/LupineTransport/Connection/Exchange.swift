@@ -65,7 +65,7 @@ package final class Exchange: Sendable {
         case over
     }
 
-    enum ParkReason { case suspended, rewinding }
+    enum ParkReason { case suspended, rewinding, awaitingSettings }
 
     /// An exchange that has not been submitted.
     ///
@@ -184,7 +184,7 @@ package final class Exchange: Sendable {
             _ = loop.executeInline { connection.value.suspensionChanged(of: self) }
         case .parked(let pool, .suspended):
             if !isSuspended { submitAgain(to: pool) }
-        case .parked(_, .rewinding): break
+        case .parked(_, .rewinding), .parked(_, .awaitingSettings): break
         }
     }
 
@@ -237,7 +237,21 @@ package final class Exchange: Sendable {
             life = .new
             return true
         }
-        if isParked { pool.submit(self, needsFresh: wantsFresh.load(ordering: .relaxed)) }
+        guard isParked else { return }
+        let needsFresh = wantsFresh.load(ordering: .relaxed)
+        if options.isWebSocket { return pool.submitWebSocket(self, needsFresh: needsFresh) }
+        pool.submit(self, needsFresh: needsFresh)
+    }
+
+    /// The connection that has it gives it back until it knows what its peer allows. False when it was cancelled.
+    func awaitSettings(in pool: ConnectionPool) -> Bool {
+        life.withLock { life in
+            guard case .running(_, _, cancelled: nil) = life else { return false }
+            life = .parked(pool, .awaitingSettings)
+            // The connection that it waits for is as fresh as was wanted; another one would be waited for as well.
+            wantsFresh.store(false, ordering: .relaxed)
+            return true
+        }
     }
 
     /// A connection takes it. False: it is suspended and comes back for a connection later. Throws when it was cancelled
@@ -397,6 +411,9 @@ package struct ExchangeOptions: Sendable {
     /// Who answers for the exchange when its connection has to be asked about. Who may share connections is not decided by
     /// it, but by the profile of the origin.
     package var asker: (any PeerAsker)?
+    /// The head is a web socket's handshake, in the form that it has in HTTP/1.1. A connection of HTTP/2 makes an extended
+    /// CONNECT of it (RFC 8441).
+    package var isWebSocket = false
 
     /// No limits, no waiting.
     package init(

@@ -28,7 +28,8 @@ package protocol ExchangeSink: AnyObject, Sendable {
     func spliced(_ count: Int) -> Demand
     /// So many bytes of the request's content have been given to the kernel, in all.
     func sentContent(_ total: Int64)
-    /// The peer accepted CONNECT or 101: the connection is the caller's. `bytes` came behind the head.
+    /// The peer accepted CONNECT or 101: the connection is the caller's, or the stream of HTTP/2 that a web socket was asked for
+    /// on.
     func upgraded(_ connection: UpgradedConnection) -> any UpgradeHandler
     /// It is over: trailers, or why not.
     func exchangeEnded(_ result: Result<Fields, TransportError>, _ metrics: ExchangeMetrics)

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 
-/// A connection that has left HTTP behind: a tunnel, or another protocol after 101.
+/// A connection that has left HTTP behind: a tunnel, or another protocol after 101; or a stream of HTTP/2 that has done so
+/// alone (RFC 8441).
 ///
 /// It belongs to whoever's handler it was given, and to its loop: all calls on that loop.
 package final class UpgradedConnection {
-    private weak var connection: HTTP1Connection?
+    private weak var connection: (any UpgradedChannel)?
     /// The loop that it lives on.
     package let loop: EventLoop
 
-    init(_ connection: HTTP1Connection, on loop: EventLoop) {
+    init(_ connection: any UpgradedChannel, on loop: EventLoop) {
         self.connection = connection
         self.loop = loop
     }
@@ -25,6 +26,15 @@ package final class UpgradedConnection {
     /// Closes at once what is not sent yet. The handler hears no more.
     package func close() { connection?.closeUpgraded() }
 }
+
+/// What carries the octets of an upgraded connection, and does what that one promises.
+protocol UpgradedChannel: AnyObject {
+    func sendUpgraded(_ bytes: [UInt8]) -> Int?
+    func resumeUpgraded()
+    func closeUpgraded()
+}
+
+extension HTTP1Connection: UpgradedChannel {}
 
 /// Whoever speaks the other protocol. Calls come on the connection's loop.
 package protocol UpgradeHandler: AnyObject {

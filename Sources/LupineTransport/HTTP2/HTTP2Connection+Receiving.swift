@@ -140,9 +140,9 @@ extension HTTP2Connection {
     private func handleConnection(_ event: HTTP2Event) {
         switch event {
         case .settings(let settings):
-            peerHasSet = true
             tellSettings()
             capacityChanged(settings.maxConcurrentStreams)
+            peerHasSet()
             enqueueAll()
         case .settingsAcknowledged: settingsAcknowledged()
         case .windowOpened(let id):
@@ -211,6 +211,7 @@ extension HTTP2Connection {
     /// The framing that the same response would have in HTTP/1.1.
     private func framing(of head: ResponseHead, on stream: HTTP2Stream, endsStream: Bool) -> BodyFraming {
         let code = head.status.code
+        if stream.exchange.options.isWebSocket, head.status.kind == .successful { return .handover }
         if endsStream || stream.exchange.head.method == .head || code == 204 || code == 304 { return .none }
         guard let length = MessageDecoder.contentLength(head.fields) else { return .chunked }
         return length == 0 ? .none : .length(length)
@@ -224,12 +225,15 @@ extension HTTP2Connection {
         if let timer = stream.continueTimer.take() { loop.cancel(timer) }
         _ = stream.machine.handle(.headReceived)
         touch(stream)
-        if case .exchanging(.sending, _) = stream.machine.state, exchange.options.stopsSendingWhenAnswered {
+        if case .exchanging(.sending, _) = stream.machine.state, exchange.options.stopsSendingWhenAnswered,
+            framing != .handover
+        {
             stream.isAnswered = true
             note(.sourceDry, of: stream)
         }
         let plan = exchange.sink.receivedHead(head, framing: framing)
         guard isCarrying(stream) else { return }
+        if framing == .handover { return beginTunnel(on: stream) }
         switch plan {
         case .deliver: break
         case .pause: pause(stream)
@@ -293,7 +297,9 @@ extension HTTP2Connection {
     }
 
     private func give(_ bytes: Span<UInt8>, to stream: HTTP2Stream) throws(TransportError) -> Demand {
-        guard let splice = stream.splice else { return stream.exchange.sink.receivedContent(bytes) }
+        guard let splice = stream.splice else {
+            return stream.tunnel?.received(bytes) ?? stream.exchange.sink.receivedContent(bytes)
+        }
         guard let written = try splice.take(bytes, isLast: false) else { return .more }
         return stream.exchange.sink.spliced(written)
     }
@@ -355,6 +361,7 @@ extension HTTP2Connection {
     private func responseEnded(_ stream: HTTP2Stream, _ trailers: Fields) {
         do throws(TransportError) { try writeGathered(of: stream) } catch { return fail(stream, error) }
         guard isCarrying(stream) else { return }
+        if let tunnel = stream.tunnel { return tunnelEnded(stream, tunnel) }
         switch stream.machine.state {
         case .exchanging(_, .receiving), .leaving:
             perform(stream.machine.handle(.responseEnded), on: stream, .success(trailers))
@@ -387,7 +394,7 @@ extension HTTP2Connection {
     func caughtUp() {
         while let stream = touched.popLast() {
             stream.isTouched = false
-            guard isCarrying(stream), stream.takesContent else { continue }
+            guard isCarrying(stream), stream.takesContent, stream.tunnel == nil else { continue }
             do throws(TransportError) { try writeGathered(of: stream) } catch {
                 fail(stream, error)
                 continue

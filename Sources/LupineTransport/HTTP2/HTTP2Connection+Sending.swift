@@ -185,7 +185,7 @@ extension HTTP2Connection {
         for stream in written where isCarrying(stream) {
             if stream.feed.sent > stream.metrics.requestContentBytes {
                 stream.metrics.requestContentBytes = stream.feed.sent
-                stream.exchange.sink.sentContent(stream.feed.sent)
+                if stream.tunnel == nil { stream.exchange.sink.sentContent(stream.feed.sent) }
             }
             guard isCarrying(stream), case .exchanging(let outward, _) = stream.machine.state else {
                 continue
@@ -200,6 +200,7 @@ extension HTTP2Connection {
                 _ = stream.machine.handle(.requestSent)
             case .sending:
                 if case .awaiting = stream.feed.state { note(.sourceDry, of: stream) }
+                stream.tunnel?.wrote()
             case .sent: break
             }
         }
@@ -240,6 +241,7 @@ extension HTTP2Connection {
         case .stream(let source):
             // A request that is sent again because nothing of it went out begins with the source's first piece.
             guard stream.requestBegan else { return false }
+            if let tunnel = stream.tunnel { return try produce(stream, from: tunnel, source) }
             stream.feed.state = .awaiting(source)
             note(.sourceDry, of: stream)
             ask(source, for: stream)
@@ -317,7 +319,7 @@ extension HTTP2Connection {
     }
 
     /// Ends our half, with trailers if there are some.
-    private func end(_ stream: HTTP2Stream) throws(TransportError) {
+    func end(_ stream: HTTP2Stream) throws(TransportError) {
         guard !stream.isEndWritten else { return }
         guard !stream.trailers.isEmpty else {
             _ = try begin(0, endsStream: true, of: stream)

@@ -58,10 +58,10 @@ final class HTTP2Connection: Carrier {
     var leavers: [HTTP2Stream] = []
     /// With what the peer has said that it goes.
     var farewell: HTTP2ErrorCode?
-    /// Whether the peer's SETTINGS have come.
-    var peerHasSet = false
     /// A response has come.
     var wasAnswered = false
+    /// Web sockets that wait until the peer has said whether it takes them.
+    var awaitingSettings: [Exchange] = []
 
     private var settingsTimer: EventLoop.TimerToken?
     /// A sink is being told that its exchange begins.
@@ -168,9 +168,11 @@ final class HTTP2Connection: Carrier {
             }
         } catch { return refuse(exchange, error, metrics) }
         guard life == .open else { return sendElsewhere(exchange, metrics) }
+        let isWebSocket = exchange.options.isWebSocket
+        if isWebSocket, !mayOpenWebSocket(exchange, metrics) { return }
         let announcement = exchange.content.announcement
-        let isEmpty = announcement == .none || announcement == .known(0)
-        let holds = exchange.options.continueTimeout != nil && !isEmpty
+        let isEmpty = !isWebSocket && (announcement == .none || announcement == .known(0))
+        let holds = exchange.options.continueTimeout != nil && !isEmpty && !isWebSocket
         let urgency = Urgency(priority: exchange.priority)
         let list: HeaderList
         do throws(TransportError) {
@@ -180,7 +182,8 @@ final class HTTP2Connection: Carrier {
         }
         let id: StreamID
         do throws(HTTP2SendError) {
-            id = try machine.open(list, method: exchange.head.method, endsStream: isEmpty)
+            let method = isWebSocket ? .connect : exchange.head.method
+            id = try machine.open(list, method: method, endsStream: isEmpty)
         } catch {
             switch error {
             case .headerListTooLarge(let size, let allowed):
@@ -211,6 +214,8 @@ final class HTTP2Connection: Carrier {
         guard isCarrying(stream), stream.takenBack == nil else { return }
         if holds, let timeout = exchange.options.continueTimeout {
             stream.continueTimer = schedule(.continueWait, of: stream, at: loop.now + timeout)
+        } else if isWebSocket {
+            stream.feed.state = .awaiting(TunnelSource.shared)
         } else if !isEmpty {
             beginContent(of: stream)
         }
@@ -224,12 +229,13 @@ final class HTTP2Connection: Carrier {
         let scheme = exchange.origin.scheme == .https ? "https" : "http"
         do throws(HTTPError) {
             let saysPriority = urgency != .normal && !exchange.head.fields.contains(.priority)
-            guard expectContinue || saysPriority else {
+            guard expectContinue || saysPriority || exchange.options.isWebSocket else {
                 return try MessageEncoder.request(exchange.head, scheme: scheme, body: announcement)
             }
             var head = exchange.head
             if expectContinue { try head.fields.set(.expect, "100-continue") }
             if saysPriority { try head.fields.append(.priority, urgency.fieldValue) }
+            if exchange.options.isWebSocket { return try MessageEncoder.webSocket(head, scheme: scheme) }
             return try MessageEncoder.request(head, scheme: scheme, body: announcement)
         } catch { throw .http(host: route.host, port: route.port, error) }
     }
@@ -352,13 +358,14 @@ final class HTTP2Connection: Carrier {
         endings += 1
         // First: whoever hears of the end and asks for more finds it at hand.
         giveBack()
-        stream.exchange.end(result, stream.metrics)
+        tell(result, of: stream)
         endings -= 1
         closeIfDue()
     }
 
     /// The peer has not worked on the stream: its exchange is sent again, if that can be done.
     func sendAgain(_ stream: HTTP2Stream, _ error: TransportError) {
+        if stream.tunnel != nil { return fail(stream, error) }
         if let error = stream.takenBack { return fail(stream, error) }
         guard stream.machine.handle(.broken).exchange == .fail else {
             return perform(.init(exchange: .succeed), on: stream, .failure(error))
@@ -423,6 +430,7 @@ final class HTTP2Connection: Carrier {
             isCloseDue = true
             return
         }
+        sendAwaiting()
         machine.leave()
         end(.shutDown)
     }
@@ -436,8 +444,9 @@ final class HTTP2Connection: Carrier {
             keepGathered(of: stream)
             guard isCarrying(stream) else { continue }
             remove(stream)
-            stream.exchange.end(.failure(error), stream.metrics)
+            tell(.failure(error), of: stream)
         }
+        failAwaiting(error)
         pool.lost(id)
     }
 
@@ -475,10 +484,16 @@ final class HTTP2Connection: Carrier {
                 continue
             }
             remove(stream)
+            let error = truncated(stream, error)
+            if let tunnel = stream.tunnel {
+                tunnel.ended(error)
+                continue
+            }
             pool.replayOrFail(
-                stream.exchange, stream.metrics, truncated(stream, error), requestBegan: stream.requestBegan,
+                stream.exchange, stream.metrics, error, requestBegan: stream.requestBegan,
                 connectionWasReused: stream.isOnUsedConnection)
         }
+        failAwaiting(error)
         endings -= 1
         // Last: the pool's end is announced when the last connection is lost.
         if life == .closed { return pool.lost(id) }

@@ -22,6 +22,9 @@ public enum HTTP2Failure: Error, Hashable, Sendable {
     case connection(HTTP2ErrorCode, reason: String)
     /// The peer takes no request whose fields count for as many octets.
     case requestTooLarge(Int, allowed: Int)
+    /// The peer has not said that it takes web sockets (SETTINGS_ENABLE_CONNECT_PROTOCOL, RFC 8441), and nothing but HTTP/2
+    /// may be spoken.
+    case noWebSockets
 
     init(_ error: HTTP2ConnectionError) { self = .connection(error.code, reason: error.description) }
 
@@ -39,6 +42,8 @@ extension HTTP2Failure: CustomStringConvertible {
         case .connection(let code, let reason): "the connection was ended: \(reason) (\(code))"
         case .requestTooLarge(let size, let allowed):
             "the request's fields count for \(size) octets, the server takes \(allowed)"
+        case .noWebSockets:
+            "the server takes no web sockets over HTTP/2 (SETTINGS_ENABLE_CONNECT_PROTOCOL is not 1)"
         }
     }
 }

@@ -18,6 +18,9 @@ final class HTTP2Stream {
     /// Whether the connection had been answered on before: only then may it have been dying when this exchange came.
     let isOnUsedConnection: Bool
 
+    /// What it is after HTTP; nil while it carries a message, as nearly all do to their end.
+    var tunnel: HTTP2Tunnel?
+
     // MARK: our half
 
     var feed = ContentFeed()

@@ -26,6 +26,9 @@ package final class ConnectionPool: Sendable {
     private let group: EventLoopGroup
     private let resolver: Resolver
     private let state: Lock<State>
+    /// Where web sockets go that none of the connections here can carry; nil where one is dialled here for them, as for all
+    /// others.
+    private let webSockets: ConnectionPool?
     /// Ends when an idle connection is due to close; it lives on the first loop.
     private let alarm: LoopBound<Alarm>?
 
@@ -112,6 +115,16 @@ package final class ConnectionPool: Sendable {
             return true
         }
 
+        /// The name that an exchange has in the machine.
+        mutating func keep(_ exchange: Exchange) -> ExchangeID {
+            if let free = freeExchanges.popLast() {
+                exchanges[free] = exchange
+                return ExchangeID(rawValue: UInt64(free))
+            }
+            exchanges.append(exchange)
+            return ExchangeID(rawValue: UInt64(exchanges.count - 1))
+        }
+
         mutating func reserve(_ id: ConnectionID, _ progress: DialProgress) {
             let index = Int(id.index)
             while connections.count <= index { connections.append(nil) }
@@ -135,13 +148,21 @@ package final class ConnectionPool: Sendable {
         case abandon(EventLoop, LoopBound<Dialer>)
         case close(EventLoop, LoopBound<Carrier>)
         case fail(Exchange, TransportError)
+        /// A web socket gets a connection of its own.
+        case pass(Exchange)
         case wake(Timer)
         case ended([@Sendable () -> Void])
     }
 
     /// A pool whose connections live on the loops of `group`.
-    package init(configuration: Configuration, group: EventLoopGroup, resolver: Resolver) {
+    ///
+    /// - Parameter webSockets: Opens connections for web sockets that find no place on one of those here.
+    package init(
+        configuration: Configuration, group: EventLoopGroup, resolver: Resolver,
+        webSockets: ConnectionPool? = nil
+    ) {
         self.configuration = configuration
+        self.webSockets = webSockets
         self.group = group
         self.resolver = resolver
         state = Lock(
@@ -168,21 +189,30 @@ package final class ConnectionPool: Sendable {
     /// Takes an exchange; its sink hears the rest.
     package func submit(_ exchange: Exchange, needsFresh: Bool = false) {
         exchange.observation?.submitted(exchange)
+        place(exchange, needsFresh: needsFresh)
+    }
+
+    private func place(_ exchange: Exchange, needsFresh: Bool) {
         let loop = exchange.loop.flatMap { group.contains($0) ? $0.number : nil }
         handle(runsInline: false) { state in
-            let place: Int
-            if let free = state.freeExchanges.popLast() {
-                place = free
-                state.exchanges[free] = exchange
-            } else {
-                place = state.exchanges.count
-                state.exchanges.append(exchange)
-            }
-            return .submit(
-                ExchangeID(rawValue: UInt64(place)), to: exchange.origin, needsFresh: needsFresh,
+            .submit(
+                state.keep(exchange), to: exchange.origin, needsFresh: needsFresh,
                 priority: exchange.priority, replays: exchange.replays, loop: loop)
         }
     }
+
+    /// Takes a web socket: it goes over a connection that is there and takes web sockets, or else over one of its own.
+    package func submitWebSocket(_ exchange: Exchange, needsFresh: Bool = false) {
+        exchange.observation?.submitted(exchange)
+        guard let webSockets else { return place(exchange, needsFresh: needsFresh) }
+        if needsFresh { return webSockets.place(exchange, needsFresh: false) }
+        handle(runsInline: false) { state in
+            .submitWebSocket(state.keep(exchange), to: exchange.origin)
+        }
+    }
+
+    /// The connection's peer takes web sockets.
+    func takesWebSockets(_ connection: ConnectionID) { handle { _ in .takesWebSockets(connection) } }
 
     func cancel(_ waiter: WaiterID) { handle { _ in .cancel(waiter) } }
 
@@ -449,6 +479,7 @@ package final class ConnectionPool: Sendable {
             case .dialFailed, .descriptorsExhausted: return .fail(exchange, cause ?? .cancelled)
             case .cancelled: return .fail(exchange, exchange.cancellation ?? .cancelled)
             case .shutDown: return .fail(exchange, .shutDown)
+            case .noneTakesWebSockets: return .pass(exchange)
             }
         case .wake(let at):
             state.timerNumber += 1
@@ -492,6 +523,8 @@ package final class ConnectionPool: Sendable {
             _ = loop.executeInline { connection.value.close() }
         case .fail(let exchange, let error):
             end(exchange, error)
+        case .pass(let exchange):
+            webSockets?.place(exchange, needsFresh: false)
         case .wake(let timer):
             guard let loop = group.loops.first, let alarm else { return }
             _ = loop.execute { [self] in

@@ -71,6 +71,8 @@ struct ConnectionSlot {
     private var capacity: Int32 = 1
     /// It carries several exchanges at once (HTTP/2), however many its peer allows at present.
     private(set) var isMultiplexed = false
+    /// Its peer takes web sockets beside other exchanges (RFC 8441).
+    var takesWebSockets = false
     /// How many more exchanges the server accepts.
     private var remaining = Int.max
     /// It has carried an exchange.
@@ -105,6 +107,7 @@ struct ConnectionSlot {
         loop = nil
         capacity = 1
         isMultiplexed = false
+        takesWebSockets = false
         remaining = .max
         wasUsed = false
         ended = 0

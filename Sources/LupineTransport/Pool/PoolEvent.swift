@@ -32,6 +32,8 @@ package enum PoolEvent: Sendable {
         ExchangeID, to: Origin, needsFresh: Bool, priority: Float = Exchange.defaultPriority,
         replays: Int = 0, loop: Int? = nil
     )
+    /// A web socket wants a place on a connection that is there and takes web sockets; it fails at once where there is none.
+    case submitWebSocket(ExchangeID, to: Origin)
     /// A waiting exchange has another priority. Means nothing once the waiter has been answered.
     case reprioritise(WaiterID, Float)
     /// A waiting exchange was cancelled. Means nothing once the waiter has been answered.
@@ -58,6 +60,8 @@ package enum PoolEvent: Sendable {
     /// The connection carries so many exchanges at once from here on, perhaps none; those that are more go on. Told of
     /// connections that carry several only.
     case capacity(ConnectionID, Int)
+    /// The connection's peer takes web sockets from here on.
+    case takesWebSockets(ConnectionID)
     /// The connection is gone with all it carried: RDHUP, an error, stray bytes. Its descriptor is the driver's to
     /// close; no `close` follows.
     case lost(ConnectionID)
@@ -113,4 +117,6 @@ package enum PoolFailure: Error, Hashable, Sendable {
     case descriptorsExhausted
     case cancelled
     case shutDown
+    /// No connection is there that takes web sockets and has room: one of their own is to be opened.
+    case noneTakesWebSockets
 }

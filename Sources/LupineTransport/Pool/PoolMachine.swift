@@ -115,6 +115,10 @@ package struct PoolMachine: ~Copyable {
             submit(
                 exchange, to: origin, needsFresh: needsFresh, WaitQueue.Rank(priority, replays: replays),
                 loop: loop, at: now, into: &actions)
+        case .submitWebSocket(let exchange, let origin):
+            submitWebSocket(exchange, to: origin, at: now, into: &actions)
+        case .takesWebSockets(let connection):
+            if let index = index(of: connection) { slots[Int(index)].takesWebSockets = true }
         case .reprioritise(let waiter, let priority):
             guard let key = waiters.key(of: waiter) else { return }
             waiters.setPriority(priority, of: waiter, in: &keys[Int(key)].queue)
@@ -406,6 +410,9 @@ package struct PoolMachine: ~Copyable {
         keyIndexes[origin] = index
         return index
     }
+
+    /// The key of an origin, if there is one.
+    func knownKey(of origin: Origin) -> Int32? { keyIndexes[origin] }
 
     func index(of connection: ConnectionID) -> Int32? {
         guard Int(connection.index) < slots.count,

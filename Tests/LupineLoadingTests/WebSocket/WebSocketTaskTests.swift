@@ -3,19 +3,23 @@
 import Foundation
 import LupineHTTP
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import LupineLoading
 
-/// Web socket tasks against an origin on this machine, through all layers.
+/// Web socket tasks against an origin on this machine, through all layers, over HTTP/1.1 and HTTP/2.
 struct WebSocketTaskTests {
     private func withSession(
-        _ delegate: (any URLSessionDelegate)? = nil, compresses: Bool = false,
+        _ spoken: Spoken = .http1, _ delegate: (any URLSessionDelegate)? = nil, compresses: Bool = false,
         _ body: (URLSession, LupineOrigin.Origin) async throws -> Void
     ) async throws {
-        let origin = try LupineOrigin.Origin.start()
+        var serving = OriginConfiguration()
+        if spoken == .http2 { serving.http2 = HTTP2Behaviour() }
+        let origin = try LupineOrigin.Origin.start(configuration: serving)
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = [:]
+        configuration.lupine.httpVersions = spoken.versions
         configuration.lupine.offersWebSocketCompression = compresses
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
         let result: Result<Void, any Error>
@@ -38,9 +42,9 @@ struct WebSocketTaskTests {
         if case .string(let text) = message { text } else { nil }
     }
 
-    @Test("[U-8.1, U-8.4] text and data come back as they went", arguments: [false, true])
-    func echo(_ compresses: Bool) async throws {
-        try await withSession(compresses: compresses) { session, origin in
+    @Test("[U-8.1, U-8.4] text and data come back as they went", arguments: [false, true], Spoken.allCases)
+    func echo(_ compresses: Bool, _ spoken: Spoken) async throws {
+        try await withSession(spoken, compresses: compresses) { session, origin in
             let task = try socket(session, origin, "?deflate=1")
             for size in [0, 1, 125, 126, 65_535, 65_536, 300_000] {
                 let sent = String(repeating: "é", count: size / 2)
@@ -55,13 +59,15 @@ struct WebSocketTaskTests {
             }
             let response = try #require(task.response as? HTTPURLResponse)
             let agreed = response.value(forHTTPHeaderField: "Sec-WebSocket-Extensions") != nil
-            #expect(response.statusCode == 101 && agreed == compresses)
+            #expect(response.statusCode == spoken.switched && agreed == compresses)
             task.cancel()
         }
     }
 
-    @Test("16 MiB in fragments come back whole") func large() async throws {
-        try await withSession { session, origin in
+    @Test("16 MiB in fragments come back whole", arguments: Spoken.allCases) func large(_ spoken: Spoken)
+        async throws
+    {
+        try await withSession(spoken) { session, origin in
             let task = try socket(session, origin, "?fragment=1000000")
             task.maximumMessageSize = 16 << 20
             let data = Data(repeating: 0x5A, count: 16 << 20)
@@ -74,16 +80,20 @@ struct WebSocketTaskTests {
         }
     }
 
-    @Test("[U-8.2, U-8.8] a socket's whole life, as a delegate hears of it") func life() async throws {
+    @Test("[U-8.2, U-8.8] a socket's whole life, as a delegate hears of it", arguments: Spoken.allCases)
+    func life(_ spoken: Spoken) async throws {
         let delegate = SocketDelegate()
-        try await withSession(delegate) { session, origin in
+        try await withSession(spoken, delegate) { session, origin in
             let task = try socket(
                 session, origin, "?protocols=lupine&count=2&close=4001&reason=bye",
                 protocols: ["other", "lupine"])
             #expect(text(try await task.receive()) == "0")
             #expect(text(try await task.receive()) == "1")
             await delegate.log.has("complete")
-            #expect(delegate.log.entries == ["open lupine", "close 0 bye", "metrics 101", "complete nil"])
+            #expect(
+                delegate.log.entries == [
+                    "open lupine", "close 0 bye", "metrics \(spoken.switched)", "complete nil",
+                ])
             #expect(task.closeCode == .invalid && task.closeReason == Data("bye".utf8))
             let error = await #expect(throws: URLError.self) { _ = try await task.receive() }
             #expect(error?.code == .networkConnectionLost)
@@ -93,22 +103,25 @@ struct WebSocketTaskTests {
 
     @Test(
         "[U-8.8] a close of the server's ends the task without an error, whatever its code",
-        arguments: [1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 0])
-    func closeCodes(_ code: Int) async throws {
+        arguments: [1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 0], Spoken.allCases)
+    func closeCodes(_ code: Int, _ spoken: Spoken) async throws {
         let delegate = SocketDelegate()
-        try await withSession(delegate) { session, origin in
+        try await withSession(spoken, delegate) { session, origin in
             let task = try socket(session, origin, "?close=\(code)")
             await delegate.log.has("complete")
             let shown = code == 0 ? 1005 : code
-            #expect(delegate.log.entries == ["open -", "close \(shown) -", "metrics 101", "complete nil"])
+            #expect(
+                delegate.log.entries == [
+                    "open -", "close \(shown) -", "metrics \(spoken.switched)", "complete nil",
+                ])
             #expect(task.closeCode.rawValue == shown && task.closeReason == nil && task.error == nil)
         }
     }
 
-    @Test("[U-8.9] our close goes behind what was sent and ends without an error") func weClose() async throws
-    {
+    @Test("[U-8.9] our close goes behind what was sent and ends without an error", arguments: Spoken.allCases)
+    func weClose(_ spoken: Spoken) async throws {
         let delegate = SocketDelegate()
-        try await withSession(delegate) { session, origin in
+        try await withSession(spoken, delegate) { session, origin in
             let task = try socket(session, origin)
             try await task.send(.string("first"))
             #expect(text(try await task.receive()) == "first")
@@ -118,22 +131,28 @@ struct WebSocketTaskTests {
             let reason = String(repeating: "é", count: 61)
             #expect(
                 delegate.log.entries == [
-                    "open -", "sent true", "close 1001 \(reason)", "metrics 101", "complete nil",
+                    "open -", "sent true", "close 1001 \(reason)", "metrics \(spoken.switched)",
+                    "complete nil",
                 ])
             #expect(task.closeCode == .goingAway && task.closeReason == Data(reason.utf8))
         }
     }
 
-    @Test("[U-8.9] so does one while the task is held") func weCloseWhenHeld() async throws {
+    @Test("[U-8.9] so does one while the task is held", arguments: Spoken.allCases) func weCloseWhenHeld(
+        _ spoken: Spoken
+    ) async throws {
         let delegate = SocketDelegate()
-        try await withSession(delegate) { session, origin in
+        try await withSession(spoken, delegate) { session, origin in
             let task = try socket(session, origin)
             try await task.send(.string("first"))
             #expect(text(try await task.receive()) == "first")
             task.suspend()
             task.cancel(with: .goingAway, reason: nil)
             await delegate.log.has("complete")
-            #expect(delegate.log.entries == ["open -", "close 1001 -", "metrics 101", "complete nil"])
+            #expect(
+                delegate.log.entries == [
+                    "open -", "close 1001 -", "metrics \(spoken.switched)", "complete nil",
+                ])
         }
     }
 
@@ -164,9 +183,11 @@ struct WebSocketTaskTests {
         }
     }
 
-    @Test("[U-8.10] a plain cancel says nothing to the server") func cancel() async throws {
+    @Test("[U-8.10] a plain cancel says nothing to the server", arguments: Spoken.allCases) func cancel(
+        _ spoken: Spoken
+    ) async throws {
         let delegate = SocketDelegate()
-        try await withSession(delegate) { session, origin in
+        try await withSession(spoken, delegate) { session, origin in
             let task = try socket(session, origin)
             try await task.send(.string("a"))
             #expect(text(try await task.receive()) == "a")
@@ -178,32 +199,37 @@ struct WebSocketTaskTests {
             task.cancel()
             await delegate.log.has("complete")
             #expect(
-                delegate.log.entries == ["open -", "waiter -999", "metrics 101", "complete -999"])
+                delegate.log.entries == [
+                    "open -", "waiter -999", "metrics \(spoken.switched)", "complete -999",
+                ])
             #expect(task.closeCode == .invalid)
         }
     }
 
     @Test(
-        "[U-8.3] another status is no socket, and the response says why", arguments: ["/status/503", "/get"])
-    func refused(_ path: String) async throws {
+        "[U-8.3] another status is no socket, and the response says why", arguments: ["/status/503", "/get"],
+        Spoken.allCases)
+    func refused(_ path: String, _ spoken: Spoken) async throws {
         let delegate = SocketDelegate()
-        try await withSession(delegate) { session, origin in
+        try await withSession(spoken, delegate) { session, origin in
             let url = try #require(URL(string: "ws://127.0.0.1:\(origin.port)\(path)"))
             let task = session.webSocketTask(with: url)
             task.send(.string("queued")) { delegate.log.add("sent \(($0 as? URLError)?.code.rawValue ?? 0)") }
             task.resume()
             await delegate.log.has("complete")
-            let status = path == "/get" ? 200 : 503
+            let status = path != "/get" ? 503 : spoken == .http1 ? 200 : 400
             #expect((task.response as? HTTPURLResponse)?.statusCode == status)
             #expect(delegate.log.entries == ["sent -1011", "metrics \(status)", "complete -1011"])
         }
     }
 
-    @Test("[U-8.3] a connection that is dropped in the handshake is a bad server's") func droppedInHandshake()
+    @Test(
+        "[U-8.3] a connection that is dropped in the handshake is a bad server's", arguments: Spoken.allCases)
+    func droppedInHandshake(_ spoken: Spoken)
         async throws
     {
         let delegate = SocketDelegate()
-        try await withSession(delegate) { session, origin in
+        try await withSession(spoken, delegate) { session, origin in
             origin.script("GET", "/drop", ScriptPlan(.close))
             let url = try #require(URL(string: "ws://127.0.0.1:\(origin.port)/drop"))
             session.webSocketTask(with: url).resume()
@@ -214,7 +240,7 @@ struct WebSocketTaskTests {
 
     @Test("[U-8.2] a 101 that does not belong to our key is refused") func foreignAnswer() async throws {
         let delegate = SocketDelegate()
-        try await withSession(delegate) { session, origin in
+        try await withSession(.http1, delegate) { session, origin in
             origin.script(
                 "GET", "/foreign",
                 ScriptPlan(
@@ -228,9 +254,11 @@ struct WebSocketTaskTests {
         }
     }
 
-    @Test("[U-8.6] a message over the limit ends the task") func tooBig() async throws {
+    @Test("[U-8.6] a message over the limit ends the task", arguments: Spoken.allCases) func tooBig(
+        _ spoken: Spoken
+    ) async throws {
         let delegate = SocketDelegate()
-        try await withSession(delegate) { session, origin in
+        try await withSession(spoken, delegate) { session, origin in
             let url = try #require(URL(string: "ws://127.0.0.1:\(origin.port)/websocket?size=1001"))
             let task = session.webSocketTask(with: url)
             task.maximumMessageSize = 1000
@@ -245,17 +273,18 @@ struct WebSocketTaskTests {
 
     @Test(
         "[U-8.5] a server that breaks the protocol fails the task",
-        arguments: ["81810102030405", "c100", "8300", "897e007e", "0900", "8101ff", "8000"])
-    func violation(_ raw: String) async throws {
-        try await withSession { session, origin in
+        arguments: ["81810102030405", "c100", "8300", "897e007e", "0900", "8101ff", "8000"], Spoken.allCases)
+    func violation(_ raw: String, _ spoken: Spoken) async throws {
+        try await withSession(spoken) { session, origin in
             let task = try socket(session, origin, "?raw=\(raw)")
             let error = await #expect(throws: URLError.self) { _ = try await task.receive() }
             #expect(error?.code == .badServerResponse)
         }
     }
 
-    @Test("[U-8.7] a ping gets its pong; one that nobody asked for is ignored") func pings() async throws {
-        try await withSession { session, origin in
+    @Test("[U-8.7] a ping gets its pong; one that nobody asked for is ignored", arguments: Spoken.allCases)
+    func pings(_ spoken: Spoken) async throws {
+        try await withSession(spoken) { session, origin in
             let task = try socket(session, origin, "?ping=x&pong=y")
             try await task.sendPing()
             try await task.send(.string("alive"))
@@ -265,9 +294,10 @@ struct WebSocketTaskTests {
         }
     }
 
-    @Test("[U-8.11] a connection that ends without a close frame is lost") func lost() async throws {
+    @Test("[U-8.11] a connection that ends without a close frame is lost", arguments: Spoken.allCases)
+    func lost(_ spoken: Spoken) async throws {
         let delegate = SocketDelegate()
-        try await withSession(delegate) { session, origin in
+        try await withSession(spoken, delegate) { session, origin in
             let task = try socket(session, origin, "?drop=1")
             try await task.send(.string("a"))
             _ = try? await task.receive()
@@ -277,10 +307,12 @@ struct WebSocketTaskTests {
         }
     }
 
-    @Test("[U-8.4] several receivers are served in order, and a receiver may ask again in its handler")
-    func receivers() async throws {
+    @Test(
+        "[U-8.4] several receivers are served in order, and a receiver may ask again in its handler",
+        arguments: Spoken.allCases)
+    func receivers(_ spoken: Spoken) async throws {
         let log = CallLog()
-        try await withSession { session, origin in
+        try await withSession(spoken) { session, origin in
             let task = try socket(session, origin, "?count=100&close=1000")
             @Sendable func next(_ number: Int) {
                 task.receive { result in
@@ -299,8 +331,10 @@ struct WebSocketTaskTests {
         }
     }
 
-    @Test("a reader that is slow loses nothing") func slowReader() async throws {
-        try await withSession { session, origin in
+    @Test("a reader that is slow loses nothing", arguments: Spoken.allCases) func slowReader(_ spoken: Spoken)
+        async throws
+    {
+        try await withSession(spoken) { session, origin in
             let task = try socket(session, origin, "?count=20000")
             for number in 0..<20_000 where text(try await task.receive()) != String(number) {
                 Issue.record("not \(number)")
@@ -320,8 +354,10 @@ struct WebSocketTaskTests {
         }
     }
 
-    @Test("[U-8.1] a redirect of the handshake is followed") func redirect() async throws {
-        try await withSession { session, origin in
+    @Test("[U-8.1] a redirect of the handshake is followed", arguments: Spoken.allCases) func redirect(
+        _ spoken: Spoken
+    ) async throws {
+        try await withSession(spoken) { session, origin in
             origin.route("GET", "/moved") { _ throws(Refusal) in
                 var response = OriginResponse(302)
                 try response.add(.location, "/websocket")
@@ -354,6 +390,11 @@ struct WebSocketTaskTests {
         session.invalidateAndCancel()
         await origin.shutdown()
     }
+}
+
+extension Spoken {
+    /// The status that opens a web socket.
+    fileprivate var switched: Int { self == .http1 ? 101 : 200 }
 }
 
 /// Notes what a socket's delegate hears.

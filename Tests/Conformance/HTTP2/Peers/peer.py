@@ -29,7 +29,21 @@ async def pieces(receive):
         if not message.get("more_body"): return
 
 
+# Web sockets over HTTP/2 (RFC 8441): what comes goes back, and "close" closes with 4000.
+async def socket(scope, receive, send):
+    await receive()
+    if scope["path"] != "/socket":
+        return await send({"type": "websocket.close"})
+    offered = scope["subprotocols"]
+    await send({"type": "websocket.accept", "subprotocol": "lupine" if "lupine" in offered else None})
+    while (message := await receive())["type"] == "websocket.receive":
+        if message.get("text") == "close":
+            return await send({"type": "websocket.close", "code": 4000, "reason": "bye"})
+        await send({**message, "type": "websocket.send"})
+
+
 async def application(scope, receive, send):
+    if scope["type"] == "websocket": return await socket(scope, receive, send)
     if scope["type"] == "lifespan":
         while True:
             message = await receive()
@@ -80,6 +94,7 @@ async def application(scope, receive, send):
 config = Config()
 config.bind = [f"127.0.0.1:{sys.argv[3]}"]
 config.keep_alive_timeout = 3600
+config.websocket_max_message_size = 64 << 20
 config.keep_alive_max_requests = 1 << 30
 if len(sys.argv) > 4: config.certfile, config.keyfile = sys.argv[4:6]
 asyncio.run(serve(application, config))

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+
+package import LupineHTTP
+
+/// The extended CONNECT that opens a web socket: RFC 8441 §4 and §5.
+extension MessageEncoder {
+    /// The list of a web socket's handshake. `head` is what the same handshake is in HTTP/1.1: a GET, whose fields about the
+    /// connection, and whose key, mean nothing here.
+    package static func webSocket(_ head: RequestHead, scheme: String) throws(HTTPError) -> HeaderList {
+        try head.target.validate(for: head.method)
+        guard case .origin(let path) = head.target else {
+            throw .invalidTarget(Excerpt(head.target.description))
+        }
+        try refuseFraming(head.fields)
+        var fields = head.fields
+        fields.remove(.secWebSocketKey)
+        var list = HeaderList()
+        reserve(for: head, in: &list)
+        list.append(":method", Method.connect.rawValue)
+        list.append(":protocol", "websocket")
+        list.append(":scheme", scheme)
+        try appendAuthority(head, lookingForOwn: true, to: &list)
+        list.append(":path", path, indexing: .without)
+        appendFields(fields, mayHaveTE: true, to: &list)
+        return list
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+
+internal import LupineHTTP
+internal import LupineHTTP2
+
+/// Streams that become web sockets (RFC 8441 §5).
+extension HTTP2Conversation {
+    /// Accepts a web socket on its stream; what is wrong with its request is answered instead.
+    func accept(
+        _ behaviour: WebSocketBehaviour, _ head: RequestHead, on stream: OriginStream
+    ) throws(Refusal) -> OriginResponse? {
+        let acceptance: WebSocketAcceptance
+        do throws(WebSocketError) {
+            acceptance = try WebSocketAcceptance(
+                head, subprotocols: behaviour.subprotocols, allowsCompression: behaviour.deflates)
+        } catch {
+            var response = OriginResponse(Int(WebSocketAcceptance.refusal(error).status.code))
+            try response.add(.secWebSocketVersion, "13")
+            return response
+        }
+        send(acceptance.response, on: stream)
+        stream.reply = .streaming(nil)
+        stream.socket = StreamWire(WebSocketEcho(behaviour, acceptance.agreement))
+        converse(on: stream)
+        return nil
+    }
+
+    /// Goes on with a web socket: what has come is understood, as far as there is room for what is answered.
+    func converse(on stream: OriginStream) {
+        guard let wire = stream.socket, streams[stream.id] === stream else { return }
+        wire.backlog = stream.content.count - stream.contentStart
+        while !wire.isOver, wire.echo.advance(over: wire) {}
+        let owed = wire.owed
+        wire.owed = 0
+        if owed > 0 { machine.consumed(owed, on: stream.id) }
+        if stream.contentStart == stream.content.count {
+            stream.content = []
+            stream.contentStart = 0
+        }
+        stream.content += wire.output
+        wire.output.removeAll(keepingCapacity: true)
+        if wire.isOver, stream.trailers == nil { stream.trailers = Fields() }
+        enqueue(stream)
+    }
+}

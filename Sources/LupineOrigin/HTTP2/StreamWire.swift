@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+
+/// A stream that carries a web socket. It belongs to its `OriginStream`; `HTTP2Conversation` moves the octets.
+final class StreamWire: EchoWire {
+    let echo: WebSocketEcho
+    var output: [UInt8] = []
+    var peerEnded = false
+    /// How much waits on the stream, behind which `output` goes.
+    var backlog = 0
+    /// Octets consumed of which the windows have not heard.
+    var owed = 0
+    private(set) var isOver = false
+    private var input: [UInt8] = []
+    private var inputStart = 0
+
+    private static let highWater = 64 << 10
+
+    init(_ echo: WebSocketEcho) { self.echo = echo }
+
+    var hasRoom: Bool { backlog + output.count < Self.highWater }
+
+    var inputCount: Int { input.count - inputStart }
+
+    /// Takes what has come. Behind the end it is dropped.
+    func receive(_ octets: Span<UInt8>) {
+        if isOver {
+            owed += octets.count
+        } else {
+            input.append(octets)
+        }
+    }
+
+    func withInput<Result, Failure: Error>(
+        _ body: (Span<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let bytes = input
+        return try body(bytes.span.extracting(inputStart...))
+    }
+
+    func consume(_ count: Int) {
+        inputStart += count
+        owed += count
+        guard inputStart == input.count else { return }
+        inputStart = 0
+        input.removeAll(keepingCapacity: true)
+    }
+
+    func finish(_ ending: ServerConnection.Ending) {
+        isOver = true
+        consume(inputCount)
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+
+import Testing
+
+@testable import LupineHTTP
+
+/// The opening handshake on a stream of HTTP/2 (RFC 8441 §5), from both ends.
+@Suite struct WebSocketStreamTests {
+    private func agreement(
+        _ status: Int, _ answer: [(String, String)] = [], deflate: DeflateOffer? = nil
+    ) throws -> Result<WebSocketAgreement, WebSocketError> {
+        var handshake = WebSocketHandshake(WebSocketHandshakeTests.key, deflate: deflate)
+        var asked = Fields()
+        try asked.append(.secWebSocketProtocol, "chat")
+        try handshake.prepare(&asked)
+        let head = ResponseHead(
+            version: .http2, status: Status(status), fields: try WebSocketHandshakeTests.fields(answer))
+        return Result { () throws(WebSocketError) in try handshake.agreement(head) }
+    }
+
+    @Test("[H-13.2] any success opens it, without a key; what was not offered does not") func judges() throws
+    {
+        #expect(try agreement(200) == .success(WebSocketAgreement()))
+        #expect(try agreement(299) == .success(WebSocketAgreement()))
+        for status in [101, 199, 300, 404] {
+            #expect(try agreement(status) == .failure(.notSwitched(status: status)))
+        }
+        #expect(
+            try agreement(200, [("sec-websocket-protocol", "chat")])
+                == .success(WebSocketAgreement(subprotocol: "chat")))
+        #expect(
+            try agreement(200, [("sec-websocket-protocol", "soap")])
+                == .failure(.subprotocolNotOffered(Excerpt("soap"))))
+        #expect(
+            try agreement(200, [("sec-websocket-extensions", "permessage-deflate")])
+                == .failure(.extensionNotOffered(Excerpt("permessage-deflate"))))
+        #expect(
+            try agreement(200, [("sec-websocket-extensions", "permessage-deflate")], deflate: DeflateOffer())
+                == .success(WebSocketAgreement(deflate: DeflateAgreement())))
+    }
+
+    @Test("[H-13.2] a server answers with 200, and neither asks for a key nor gives one") func accepts()
+        throws
+    {
+        let request = try WebSocketAcceptanceTests.request(
+            [("sec-websocket-version", "13"), ("sec-websocket-protocol", "chat")], method: .connect,
+            version: .http2)
+        let acceptance = try WebSocketAcceptance(request, subprotocols: ["chat"])
+        #expect(acceptance.response.status.code == 200 && acceptance.response.fields.count == 1)
+        #expect(acceptance.agreement == WebSocketAgreement(subprotocol: "chat"))
+        let old = try WebSocketAcceptanceTests.request([], method: .connect, version: .http2)
+        #expect(throws: WebSocketError.unsupportedVersion(nil)) { try WebSocketAcceptance(old).agreement }
+    }
+}

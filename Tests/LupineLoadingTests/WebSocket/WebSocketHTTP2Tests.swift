@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import LupineHTTP
+import LupineHTTP2
+import LupineOrigin
+import LupineTLS
+import LupineTestKit
+import LupineTransport
+import Testing
+
+@testable import LupineLoading
+
+/// Web sockets as streams of HTTP/2 (RFC 8441): which connection they take, and what servers do to them there.
+struct WebSocketHTTP2Tests {
+    /// A session and an origin that both speak HTTP/2 over TLS, or without it and nothing else.
+    private func withSession(
+        _ versions: HTTPVersions = .http2, _ behaviour: HTTP2Behaviour = HTTP2Behaviour(),
+        _ body: (URLSession, LupineOrigin.Origin) async throws -> Void
+    ) async throws {
+        var serving = OriginConfiguration()
+        serving.http2 = behaviour
+        let isSecure = versions.contains(.http11)
+        if isSecure {
+            var tls = TLSServerConfiguration(
+                identities: [
+                    TLSServerIdentity(
+                        try TLSIdentity(pemChain: PKI.text("good-chain.pem"), pemKey: PKI.text("good.key")))
+                ])
+            tls.applicationProtocols = ["h2", "http/1.1"]
+            serving.tls = tls
+        }
+        let origin = try LupineOrigin.Origin.start(configuration: serving)
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.connectionProxyDictionary = [:]
+        configuration.timeoutIntervalForRequest = 3_600
+        configuration.lupine.httpVersions = versions
+        configuration.lupine.addressOverrides = [.init(host: "*", port: origin.port): [origin.address]]
+        configuration.lupine.tls.roots = .certificates(try Certificate.pem(PKI.text("root.pem")))
+        let session = URLSession(configuration: configuration, delegate: SocketNote(), delegateQueue: nil)
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(session, origin)) } catch { result = .failure(error) }
+        session.invalidateAndCancel()
+        await origin.shutdown()
+        try result.get()
+    }
+
+    private func behaviour(
+        takesWebSockets: Bool = true, streams: Int = 100, window: Int = 65_535
+    ) -> HTTP2Behaviour {
+        var behaviour = HTTP2Behaviour()
+        behaviour.takesWebSockets = takesWebSockets
+        behaviour.streams = streams
+        behaviour.streamWindow = window
+        return behaviour
+    }
+
+    private func socket(
+        _ session: URLSession, _ origin: LupineOrigin.Origin, _ path: String = "/websocket"
+    ) throws -> URLSessionWebSocketTask {
+        let scheme = origin.url.hasPrefix("https") ? "wss" : "ws"
+        let task = session.webSocketTask(
+            with: try #require(URL(string: "\(scheme)://good.test:\(origin.port)\(path)")))
+        task.resume()
+        return task
+    }
+
+    private func get(_ session: URLSession, _ origin: LupineOrigin.Origin, _ path: String = "/bytes/1000")
+        async throws -> Int
+    {
+        let scheme = origin.url.hasPrefix("https") ? "https" : "http"
+        let url = try #require(URL(string: "\(scheme)://good.test:\(origin.port)\(path)"))
+        return try await session.data(from: url).0.count
+    }
+
+    private func text(_ task: URLSessionWebSocketTask) async throws -> String? {
+        if case .string(let text) = try await task.receive() { text } else { nil }
+    }
+
+    private func says(_ words: String, _ task: URLSessionWebSocketTask) async throws {
+        try await task.send(.string(words))
+        #expect(try await text(task) == words)
+    }
+
+    // MARK: which connection
+
+    @Test("[H-13.3, H-13.6] a web socket shares the connection that is there, and so do further requests")
+    func shares() async throws {
+        try await withSession([.http11, .http2]) { session, origin in
+            #expect(try await get(session, origin) == 1_000)
+            let sockets = [try socket(session, origin), try socket(session, origin, "/websocket?deflate=1")]
+            for task in sockets { try await says("a", task) }
+            #expect(try await get(session, origin) == 1_000)
+            for task in sockets { try await says("b", task) }
+            #expect(origin.counts.connectionsAccepted == 1)
+            let response = sockets[0].response as? HTTPURLResponse
+            #expect(response?.statusCode == 200 && response?.lupine.version == "HTTP/2")
+            for task in sockets {
+                task.cancel(with: .normalClosure, reason: nil)
+                #expect(await SocketNote.protocolName(of: task, in: session) == "h2")
+            }
+            #expect(try await get(session, origin) == 1_000)
+            #expect(origin.counts.connectionsAccepted == 1)
+        }
+    }
+
+    @Test(
+        "[H-13.3] without a connection of HTTP/2 at hand, or one that takes none, it has one of its own",
+        arguments: [true, false])
+    func fallsBack(_ takes: Bool) async throws {
+        try await withSession([.http11, .http2], behaviour(takesWebSockets: takes)) { session, origin in
+            if !takes { _ = try await get(session, origin) }
+            let task = try socket(session, origin)
+            try await says("a", task)
+            #expect((task.response as? HTTPURLResponse)?.statusCode == 101)
+            task.cancel(with: .normalClosure, reason: nil)
+            #expect(await SocketNote.protocolName(of: task, in: session) == "http/1.1")
+        }
+    }
+
+    @Test("[H-13.3] a connection whose streams are all taken is left alone") func full() async throws {
+        try await withSession([.http11, .http2], behaviour(streams: 1)) { session, origin in
+            #expect(try await get(session, origin) == 1_000)
+            let first = try socket(session, origin)
+            try await says("a", first)
+            let second = try socket(session, origin)
+            try await says("b", second)
+            let codes = [first, second].map { ($0.response as? HTTPURLResponse)?.statusCode }
+            #expect(codes == [200, 101])
+            #expect(origin.counts.connectionsAccepted == 2)
+        }
+    }
+
+    @Test("[H-13.4] a server that takes none is named where nothing else may be spoken") func refusesAlone()
+        async throws
+    {
+        try await withSession(.http2, behaviour(takesWebSockets: false)) { session, origin in
+            let task = try socket(session, origin)
+            let error = await #expect(throws: URLError.self) { _ = try await task.receive() }
+            #expect(error?.code == .badServerResponse)
+            #expect("\(String(describing: error))".contains("SETTINGS_ENABLE_CONNECT_PROTOCOL"))
+        }
+    }
+
+    @Test("[H-13.4] one that is cancelled before the server has said anything is over") func cancelsEarly()
+        async throws
+    {
+        try await withSession { session, origin in
+            for _ in 0..<20 {
+                let task = try socket(session, origin)
+                task.cancel()
+                let error = await #expect(throws: URLError.self) { _ = try await task.receive() }
+                #expect(error?.code == .cancelled)
+            }
+            try await says("a", try socket(session, origin))
+        }
+    }
+
+    // MARK: what is told
+
+    /// What a server does behind its answer, and what comes of it.
+    struct Row: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let steps: [StreamScript.Step]
+        /// The messages that come before the end.
+        var messages: [String] = []
+        var code = URLError.Code.networkConnectionLost
+    }
+
+    private static let opened = StreamScript.Step.head([(":status", "200")])
+    private static let hello: [UInt8] = [0x81, 0x02, 0x68, 0x69]
+
+    static let rows: [Row] = [
+        Row(
+            testDescription: "octet by octet, and an end without a close",
+            steps: [opened, .content(hello + hello, frames: 1)], messages: ["hi", "hi"]),
+        Row(
+            testDescription: "an end inside a frame's head",
+            steps: [opened, .content(hello + [0x81, 0x7E, 0x01])], messages: ["hi"]),
+        Row(
+            testDescription: "an end inside a message",
+            steps: [opened, .content(hello + [0x81, 0x05, 0x61], frames: 2)], messages: ["hi"]),
+        Row(
+            testDescription: "a reset inside a frame",
+            steps: [opened, .content([0x81, 0x05, 0x61], endsStream: false), .reset(.cancel)]),
+        Row(
+            testDescription: "an end with the answer", steps: [.head([(":status", "200")], endsStream: true)]),
+        Row(
+            testDescription: "[H-8.11] trailers behind the octets",
+            steps: [opened, .content(hello, endsStream: false), .head([("a", "b")], endsStream: true)],
+            messages: ["hi"]),
+        Row(
+            testDescription: "the connection's end",
+            steps: [opened, .content(hello, endsStream: false), .end()], messages: ["hi"]),
+        Row(
+            testDescription: "a frame with a mask",
+            steps: [opened, .content([0x81, 0x82, 1, 2, 3, 4, 5, 6], endsStream: false)],
+            code: .badServerResponse),
+        Row(
+            testDescription: "a reset instead of an answer", steps: [.reset(.internalError)],
+            code: .badServerResponse),
+        Row(
+            testDescription: "[H-13.5] refusal after refusal", steps: [.reset(.refusedStream)],
+            code: .badServerResponse),
+        Row(
+            testDescription: "an answer that is none", steps: [.head([(":status", "404")], endsStream: true)],
+            code: .badServerResponse),
+        Row(
+            testDescription: "[H-13.2] a subprotocol that nobody offered",
+            steps: [.head([(":status", "200"), ("sec-websocket-protocol", "x")])], code: .badServerResponse),
+        Row(
+            testDescription: "[H-13.2] an extension that nobody offered",
+            steps: [.head([(":status", "200"), ("sec-websocket-extensions", "x")])], code: .badServerResponse),
+    ]
+
+    @Test("[H-13.5] how a stream ends is how a connection ends", arguments: rows)
+    func ends(_ row: Row) async throws {
+        try await withSession { session, origin in
+            origin.route(
+                "GET", "/scripted", .chosen { _ throws(Refusal) in .perform(StreamScript(row.steps)) })
+            let task = try socket(session, origin, "/scripted")
+            var messages: [String] = []
+            let error = await #expect(throws: URLError.self) {
+                while true { messages.append(try await text(task) ?? "data") }
+            }
+            #expect(row.messages.starts(with: messages))
+            #expect(error?.code == row.code, "\(String(describing: error))")
+            // The connection lives on, or another one is made.
+            try await says("a", try socket(session, origin))
+        }
+    }
+
+    @Test("[H-13.5] a stream that was refused once is opened again") func refusedOnce() async throws {
+        let count = Noted(0)
+        try await withSession { session, origin in
+            origin.route(
+                "GET", "/scripted",
+                .chosen { _ throws(Refusal) in
+                    count.update { $0 += 1 }
+                    if count.value == 1 { return .perform(StreamScript([.reset(.refusedStream)])) }
+                    return .perform(StreamScript([Self.opened, .content(Self.hello, endsStream: false)]))
+                })
+            let task = try socket(session, origin, "/scripted")
+            #expect(try await text(task) == "hi")
+            #expect(count.value == 2)
+        }
+    }
+
+    @Test("[H-13.6] a server that goes lets web sockets live on") func goAway() async throws {
+        try await withSession { session, origin in
+            origin.route(
+                "GET", "/leave",
+                .chosen { _ throws(Refusal) in
+                    .perform(
+                        StreamScript([.leave(inSteps: false), .head([(":status", "204")], endsStream: true)]))
+                })
+            let task = try socket(session, origin)
+            try await says("a", task)
+            #expect(try await get(session, origin, "/leave") == 0)
+            try await says("b", task)
+            #expect(try await get(session, origin) == 1_000)
+            try await says("c", task)
+            #expect(origin.counts.connectionsAccepted == 2)
+            task.cancel(with: .normalClosure, reason: nil)
+            #expect(await SocketNote.protocolName(of: task, in: session) == "h2")
+        }
+    }
+
+    // MARK: windows
+
+    @Test("[H-13.1] windows of a few octets carry it all", arguments: [1, 7, 100]) func tinyWindows(
+        _ size: Int
+    )
+        async throws
+    {
+        try await withSession(.http2, behaviour(window: size)) { session, origin in
+            let task = try socket(session, origin)
+            let sent = String(repeating: "é", count: 150 * min(size, 10))
+            try await says(sent, task)
+            task.cancel(with: .normalClosure, reason: nil)
+            #expect(await SocketNote.protocolName(of: task, in: session) == "h2")
+        }
+    }
+
+    @Test("[H-13.6] one that nobody reads stops itself, and nobody else") func backPressure() async throws {
+        try await withSession { session, origin in
+            let task = try socket(session, origin, "/websocket?size=8000000")
+            task.maximumMessageSize = 8_000_000
+            let unread = try socket(session, origin, "/websocket?count=10000")
+            #expect(try await get(session, origin, "/bytes/100000") == 100_000)
+            guard case .data(let data) = try await task.receive() else {
+                Issue.record("no data came")
+                return
+            }
+            #expect(data.count == 8_000_000)
+            for number in 0..<10_000 where try await text(unread) != String(number) {
+                Issue.record("not \(number)")
+                return
+            }
+            #expect(origin.counts.connectionsAccepted == 1)
+        }
+    }
+}
+
+/// Notes what a session's delegate hears of the ends of its tasks.
+private final class SocketNote: NSObject, URLSessionTaskDelegate {
+    private let log = CallLog()
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+    ) {
+        let name = metrics.transactionMetrics.last?.networkProtocolName ?? "-"
+        log.add("\(task.taskIdentifier): \(name)")
+    }
+
+    /// What was spoken, when the task is over.
+    static func protocolName(of task: URLSessionTask, in session: URLSession) async -> String? {
+        guard let note = session.delegate as? SocketNote else { return nil }
+        let prefix = "\(task.taskIdentifier): "
+        await note.log.has(prefix)
+        return note.log.entries.first { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+
+import Testing
+
+@testable import LupineTransport
+
+/// Which connections the pool lends to web sockets (RFC 8441).
+struct SharedWebSocketTests {
+    private let origin = Origin(scheme: .https, host: "a.test", port: 443)
+    private let other = Origin(scheme: .https, host: "b.test", port: 443)
+
+    private struct Stage: ~Copyable {
+        var machine = PoolMachine(versions: [.http11, .http2])
+        var number: UInt64 = 0
+
+        mutating func handle(_ event: PoolEvent, at now: Instant = .zero) -> [PoolAction] {
+            var actions: [PoolAction] = []
+            machine.handle(event, at: now, into: &actions)
+            return actions.filter { if case .wake = $0 { false } else { true } }
+        }
+
+        mutating func exchange() -> ExchangeID {
+            number += 1
+            return ExchangeID(rawValue: number)
+        }
+
+        /// Whether a web socket finds a place, and where.
+        mutating func webSocket(to origin: Origin, at now: Instant = .zero) -> ConnectionID? {
+            let exchange = exchange()
+            switch handle(.submitWebSocket(exchange, to: origin), at: now).first {
+            case .run(exchange, on: let connection, reused: _)?: return connection
+            case let action:
+                #expect(action == .fail(exchange, .noneTakesWebSockets))
+                return nil
+            }
+        }
+
+        mutating func connect(to origin: Origin, capacity: Int) throws -> ConnectionID {
+            let actions = handle(.submit(exchange(), to: origin, needsFresh: false))
+            for case .dial(let connection, _, _) in actions {
+                _ = handle(.connected(connection, capacity: capacity))
+                return connection
+            }
+            throw Absent()
+        }
+
+        struct Absent: Error {}
+    }
+
+    @Test("[H-13.3] a connection is lent whose peer takes web sockets and has room, and none is dialled")
+    func lends() throws {
+        var stage = Stage()
+        #expect(stage.webSocket(to: origin) == nil)
+        #expect(stage.machine.keyCount == 0 && stage.machine.openCount == 0)
+        let connection = try stage.connect(to: origin, capacity: 3)
+        #expect(stage.webSocket(to: origin) == nil)
+        _ = stage.handle(.takesWebSockets(connection))
+        #expect(stage.webSocket(to: other) == nil)
+        #expect(stage.webSocket(to: origin) == connection)
+        #expect(stage.webSocket(to: origin) == connection)
+        // Three are open, with the exchange that it was opened for.
+        #expect(stage.webSocket(to: origin) == nil)
+        _ = stage.handle(.finished(connection, .reusable(KeepAlive())))
+        #expect(stage.webSocket(to: origin) == connection)
+        #expect(stage.machine.openCount == 1)
+    }
+
+    @Test("[H-13.3] one that is about to go, or has lain idle for too long, is lent to no web socket")
+    func spares() throws {
+        var stage = Stage()
+        let connection = try stage.connect(to: origin, capacity: 3)
+        _ = stage.handle(.takesWebSockets(connection))
+        _ = stage.handle(.finished(connection, .reusable(KeepAlive())))
+        #expect(stage.webSocket(to: origin, at: .zero + .seconds(61)) == nil)
+        _ = stage.handle(.submit(stage.exchange(), to: origin, needsFresh: false))
+        _ = stage.handle(.retire(connection))
+        #expect(stage.webSocket(to: origin) == nil)
+        // Its name is nobody's any more.
+        _ = stage.handle(.takesWebSockets(connection))
+    }
+
+    @Test("[H-13.3] what takes its place is not taken to be willing") func forgets() throws {
+        var stage = Stage()
+        let first = try stage.connect(to: origin, capacity: 3)
+        _ = stage.handle(.takesWebSockets(first))
+        _ = stage.handle(.lost(first))
+        let second = try stage.connect(to: origin, capacity: 3)
+        #expect(second != first)
+        #expect(stage.webSocket(to: origin) == nil)
+    }
+}
