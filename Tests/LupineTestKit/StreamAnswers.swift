@@ -11,7 +11,8 @@ import LupineTransport
 /// What a script sends has to be whole responses of HTTP/1.1, or the beginning of one: heads become heads without their reason
 /// phrases and what they say about the connection, content becomes content, however it is framed. A request is answered by the
 /// steps from one `expectHead` to the next. Where a connection ends behind a response, or because its script does, nothing
-/// happens; where it ends inside of one, the connection ends here, too. A script that does anything else is no script for both.
+/// happens; where it ends inside of one, the connection ends here, too: a reset may take along what was sent right before it. A
+/// script that does anything else is no script for both.
 final class StreamAnswers: Sendable {
     private let answers: [[Script.Step]]
     /// What the answers behind the last one begin with again; nil to end connections instead.
