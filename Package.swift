@@ -108,7 +108,9 @@ let package = Package(
             swiftSettings: houseRules),
         .target(
             name: "LupineTestKit",
-            dependencies: ["CLupineLinux", "LupineHTTP", "LupineTLS", "LupineTransport"],
+            dependencies: [
+                "CLupineLinux", "LupineHTTP", "LupineHTTP2", "LupineOrigin", "LupineTLS", "LupineTransport",
+            ],
             path: "Tests/LupineTestKit",
             swiftSettings: houseRules),
         .testTarget(

@@ -117,8 +117,10 @@ package final class ScriptPlan: Sendable {
         case stopListening
     }
 
-    private let scripts: [Script]
-    private let afterwards: Afterwards
+    /// The scripts, in order.
+    package let scripts: [Script]
+    /// What happens behind the last one.
+    package let afterwards: Afterwards
     private let used = Lock(0)
 
     /// The first connection follows the first script, and so on.

@@ -5,6 +5,7 @@ import Foundation
 import Lupine
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 import Synchronization
 import Testing
 
@@ -38,10 +39,10 @@ import Testing
 
     @Test(
         "[U-7.14] a download that is gone on with uses its part up, however that ends",
-        arguments: Sequel.allCases)
-    func resumed(_ sequel: Sequel) async throws {
-        try await HostileStage.with { stage in
-            stage.origin.script(
+        arguments: Sequel.allCases, Spoken.allCases)
+    func resumed(_ sequel: Sequel, over spoken: Spoken) async throws {
+        try await HostileStage.with(over: spoken) { stage in
+            stage.origin.answer(
                 "GET", "/file",
                 ScriptPlan([
                     Self.cut, Script([.send("HTTP/1.1 " + sequel.answer), .close]),
@@ -62,9 +63,9 @@ import Testing
         case awaitedAndCancelled
     }
 
-    @Test("[U-7.9, U-7.13] a download that fails leaves nothing", arguments: Ending.allCases)
-    func failed(_ ending: Ending) async throws {
-        try await HostileStage.with { stage in
+    @Test("[U-7.9, U-7.13] a download that fails leaves nothing", arguments: Ending.allCases, Spoken.allCases)
+    func failed(_ ending: Ending, over spoken: Spoken) async throws {
+        try await HostileStage.with(over: spoken) { stage in
             let url = stage.url("/file")
             let halfway = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n"
             switch ending {
@@ -110,7 +111,7 @@ import Testing
             case .invalidated:
                 _ = await running(stage)
             case .awaitedAndCancelled:
-                stage.origin.script("GET", "/file", ScriptPlan([Script([.send(Self.start), .stall])]))
+                stage.origin.answer("GET", "/file", ScriptPlan([Script([.send(Self.start), .stall])]))
                 let address = try #require(URL(string: url))
                 let (asked, ask) = AsyncStream<Void>.makeStream()
                 let watcher = Watcher { ask.finish() }
@@ -125,7 +126,7 @@ import Testing
     }
 
     private func serve(_ stage: HostileStage, _ scripts: Script...) {
-        stage.origin.script("GET", "/file", ScriptPlan(scripts))
+        stage.origin.answer("GET", "/file", ScriptPlan(scripts))
     }
 
     /// A download of which half has come, and no more comes.
@@ -153,9 +154,9 @@ import Testing
     /// What becomes of a form that is sent from a file.
     enum Form: CaseIterable, Sendable { case sent, refused, cut, retried, cancelled, unreadable, invalidated }
 
-    @Test("[UP-8] the file of a form is gone with its request", arguments: Form.allCases)
-    func forms(_ form: Form) async throws {
-        try await HostileStage.with { stage in
+    @Test("[UP-8] the file of a form is gone with its request", arguments: Form.allCases, Spoken.allCases)
+    func forms(_ form: Form, over spoken: Spoken) async throws {
+        try await HostileStage.with(over: spoken) { stage in
             let answer = Script([
                 .expectHead, .send("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"), .close,
             ])
@@ -172,7 +173,7 @@ import Testing
                 case .retried: [refusal, answer]
                 case .cancelled, .invalidated: [Script([.expectHead, .signal("asked"), .stall])]
                 }
-            stage.origin.script("POST", "/form", ScriptPlan(scripts))
+            stage.origin.answer("POST", "/form", ScriptPlan(scripts))
             let retrier = Retrier { request, _, _, done in
                 done(form == .retried && request.retryCount == 0 ? .retry : .doNotRetry)
             }
@@ -221,8 +222,10 @@ import Testing
         override func stopLoading() {}
     }
 
-    @Test("[U-7.13] a part that no error can name is not kept") func unnamed() async throws {
-        try await HostileStage.with { configuration, _ in
+    @Test("[U-7.13] a part that no error can name is not kept", arguments: Spoken.allCases) func unnamed(
+        over spoken: Spoken
+    ) async throws {
+        try await HostileStage.with(over: spoken) { configuration, _ in
             configuration.protocolClasses = [Breaking.self]
         } _: { stage in
             let end = await stage.session.download("http://breaking.test/").answered()
@@ -230,11 +233,11 @@ import Testing
         }
     }
 
-    @Test("[S-30] a session that goes takes its files with it", arguments: [false, true])
-    func letGo(_ isForm: Bool) async throws {
-        try await HostileStage.with { stage in
+    @Test("[S-30] a session that goes takes its files with it", arguments: [false, true], Spoken.allCases)
+    func letGo(_ isForm: Bool, over spoken: Spoken) async throws {
+        try await HostileStage.with(over: spoken) { stage in
             let gate = stage.origin.gate("asked")
-            stage.origin.script(
+            stage.origin.answer(
                 nil, "/held", ScriptPlan([Script([.send(Self.start), .signal("asked"), .stall])]))
             let configuration = try HostileStage.configuration(of: stage.origin)
             configuration.lupine.temporaryDirectory = stage.litter.url

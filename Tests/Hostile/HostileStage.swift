@@ -44,19 +44,25 @@ struct HostileStage {
     static func with(
         _ plan: ScriptPlan? = nil, leaf: String? = nil, monitors: [any EventMonitor] = [],
         delegate: SessionDelegate = SessionDelegate(), redirects: (any RedirectHandler)? = nil,
+        over spoken: Spoken = .http1,
         _ configure: (URLSessionConfiguration, LupineOrigin.Origin) throws -> Void = { _, _ in },
         place: SourceLocation = #_sourceLocation, _ body: (HostileStage) async throws -> Void
     ) async throws {
         var serving = OriginConfiguration()
         serving.recordedBytes = 1 << 16
-        serving.script = plan
-        if let leaf { serving.tls = try Self.secured(leaf) }
+        serving.speak(spoken, plan)
+        if let leaf {
+            var tls = try Self.secured(leaf)
+            tls.speak(spoken)
+            serving.tls = tls
+        }
         let origin = try LupineOrigin.Origin.start(configuration: serving)
         let result: Result<Void, any Error>
         do {
             let configuration = try Self.configuration(of: origin)
             let litter = try LitterFolder()
             configuration.lupine.temporaryDirectory = litter.url
+            if spoken == .http2 { configuration.lupine.httpVersions = .http2 }
             try configure(configuration, origin)
             let farewell = Farewell()
             let session = Session(

@@ -15,11 +15,10 @@ func withStack<Result>(
     _ body: (HTTPClient, OriginServer) async throws -> Result
 ) async throws -> Result {
     var serving = OriginConfiguration()
-    serving.script = plan
+    serving.speak(spoken, plan)
     serving.recordedBytes = 1 << 20
     serving.socketBuffers = buffers
     serving.idleTimeout = .seconds(3_600)
-    if spoken == .http2 { serving.http2 = HTTP2Behaviour() }
     let origin = try OriginServer.start(configuration: serving)
     var settings = settings
     settings.versions = spoken.versions
@@ -36,9 +35,11 @@ func withStack<Result>(
     }
 }
 
-/// The same one floor lower: a pool, for what the client's face does not show.
+/// The same one floor lower: a pool, for what the client's face does not show. What `plan` sends goes out as it is; `answers` are
+/// given whatever is spoken.
 func withPool<Result>(
-    _ plan: ScriptPlan? = nil, over spoken: Spoken = .http1, http2: HTTP2Behaviour = HTTP2Behaviour(),
+    _ plan: ScriptPlan? = nil, answers: ScriptPlan? = nil, over spoken: Spoken = .http1,
+    http2: HTTP2Behaviour = HTTP2Behaviour(),
     buffers: Int32? = nil, limits: PoolLimits = PoolLimits(), loops: Int = 1,
     clock: (any TransportClock)? = nil, _ body: (PoolStage) async throws -> Result
 ) async throws -> Result {
@@ -46,6 +47,7 @@ func withPool<Result>(
     let clock = clock ?? (spoken == .http2 ? ManualClock() : MonotonicClock())
     var serving = OriginConfiguration()
     serving.script = plan
+    serving.speak(spoken, answers)
     serving.recordedBytes = 1 << 20
     serving.socketBuffers = buffers
     serving.idleTimeout = .seconds(3_600)

@@ -92,12 +92,16 @@ extension HTTP2Conversation {
         case .pause(let duration):
             if stream.walk?.isUnderWay == true { return false }
             stream.walk?.isUnderWay = true
-            connection.call(after: duration) { [weak self, weak stream, weak connection] in
-                guard let self, let stream, let connection, streams[stream.id] === stream else { return }
-                stream.walk?.advance()
-                walk(stream, connection)
-            }
+            connection.call(after: duration, walking(stream, connection))
             return false
+        case .waitForSignal(let name):
+            wait(for: connection.service.gate(name), stream, connection)
+            return false
+        case .waitForGate(let gate):
+            wait(for: gate, stream, connection)
+            return false
+        case .signal(let name): connection.service.gate(name).open()
+        case .expectReset: return false
         case .fallSilent: isSilent = true
         case .end(let resetting):
             machine.takeOutput(into: &connection.output)
@@ -105,6 +109,31 @@ extension HTTP2Conversation {
             if resetting { connection.reset() }
         }
         return true
+    }
+
+    /// The client has given a stream up. Of its script there remains what it signals behind having waited for that.
+    func given(up stream: OriginStream, _ connection: ServerConnection) {
+        guard case .expectReset? = stream.walk?.step else { return }
+        stream.walk?.advance()
+        while case .signal(let name)? = stream.walk?.step {
+            connection.service.gate(name).open()
+            stream.walk?.advance()
+        }
+    }
+
+    /// What is done when the present step's wait is over. Whoever keeps it keeps nothing else.
+    private func walking(_ stream: OriginStream, _ connection: ServerConnection) -> () -> Void {
+        { [weak self, weak stream, weak connection] in
+            guard let self, let stream, let connection, streams[stream.id] === stream else { return }
+            stream.walk?.advance()
+            walk(stream, connection)
+        }
+    }
+
+    private func wait(for gate: Gate, _ stream: OriginStream, _ connection: ServerConnection) {
+        guard stream.walk?.isUnderWay == false else { return }
+        stream.walk?.isUnderWay = true
+        connection.call(when: gate, walking(stream, connection))
     }
 
     private func number(of place: StreamScript.Place, _ stream: OriginStream) -> StreamID {

@@ -118,7 +118,10 @@ final class HTTP2Conversation: Conversation {
             case .request(let id, let request): begin(id, request, connection)
             case .end(let id, let trailers): requestEnded(id, trailers, connection)
             case .reset(let id, _), .failed(let id, _):
-                if let stream = streams[id] { forget(stream) }
+                if let stream = streams[id] {
+                    given(up: stream, connection)
+                    forget(stream)
+                }
             case .windowOpened, .settings:
                 for stream in streams.values.sorted(by: { $0.id < $1.id }) { enqueue(stream) }
             case .pong: machine.leave()
@@ -292,6 +295,7 @@ final class HTTP2Conversation: Conversation {
 
     func end(_ connection: ServerConnection, lingering: Bool) {
         isOver = true
+        for stream in streams.values { given(up: stream, connection) }
         streams = [:]
         senders = []
         connection.finish(lingering: lingering)

@@ -29,6 +29,8 @@ package struct StreamScript: Sendable {
         case expectExactly([UInt8])
         /// Waits until so many octets of the request's content have come.
         case expectContent(Int)
+        /// Waits until the client has given the stream up or its connection has ended; signals behind it are still given.
+        case expectReset
         /// Takes no more of the request's content from here on: the window stays as it is.
         case keepContent
         /// Sends a header list, whatever is in it.
@@ -50,6 +52,12 @@ package struct StreamScript: Sendable {
         case octets([UInt8])
         /// Does nothing for a while.
         case pause(Duration)
+        /// Waits until the gate of this name is opened.
+        case waitForSignal(String)
+        /// Waits until this gate is opened, which need not be one of the origin's.
+        case waitForGate(Gate)
+        /// Opens the gate of this name: whoever waits for it knows that the script has come here.
+        case signal(String)
         /// From here on the connection sends nothing, and drops what comes.
         case fallSilent
         /// Closes the connection, in order or (true) with a reset.

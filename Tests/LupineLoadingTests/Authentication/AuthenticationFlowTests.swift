@@ -4,6 +4,7 @@ import Foundation
 import LupineHTTP
 import LupineOrigin
 import LupineTLS
+import LupineTestKit
 import LupineTransport
 import Testing
 
@@ -53,11 +54,15 @@ import Testing
 
     private func withFlow(
         _ memory: AuthenticationMemory = AuthenticationMemory(), storage: URLCredentialStorage? = nil,
-        isProxied: Bool = false, _ body: (inout Flow, LupineOrigin.Origin) async throws -> Void
+        isProxied: Bool = false, over spoken: Spoken = .http1,
+        _ body: (inout Flow, LupineOrigin.Origin) async throws -> Void
     ) async throws {
-        let origin = try LupineOrigin.Origin.start()
+        var serving = OriginConfiguration()
+        serving.speak(spoken)
+        let origin = try LupineOrigin.Origin.start(configuration: serving)
         var configuration = HTTPClient.Configuration()
         configuration.ownLoops = 1
+        configuration.versions = spoken.versions
         if isProxied { configuration.proxy = .url(origin.url) }
         let client = HTTPClient(configuration: configuration)
         var flow = Flow(
@@ -91,25 +96,25 @@ import Testing
         }
     }
 
-    @Test("[U-11.9] a server of RFC 2069")
-    func oldDigest() async throws {
-        try await withFlow { flow, _ in
+    @Test("[U-11.9] a server of RFC 2069", arguments: Spoken.allCases)
+    func oldDigest(over spoken: Spoken) async throws {
+        try await withFlow(over: spoken) { flow, _ in
             let answer = try await flow.load("/digest-auth/none/\(Self.user)/MD5")
             #expect(answer.status == 200 && flow.count == 2)
         }
     }
 
-    @Test("[U-11.3] an algorithm that is not known: the 401 is final")
-    func unknownAlgorithm() async throws {
-        try await withFlow { flow, _ in
+    @Test("[U-11.3] an algorithm that is not known: the 401 is final", arguments: Spoken.allCases)
+    func unknownAlgorithm(over spoken: Spoken) async throws {
+        try await withFlow(over: spoken) { flow, _ in
             let answer = try await flow.load("/digest-auth/auth/\(Self.user)/SHA-512")
             #expect(answer.status == 401 && flow.count == 1 && flow.scene.asked.isEmpty)
         }
     }
 
-    @Test("[U-11.13] nonces that are stale after each use")
-    func stale() async throws {
-        try await withFlow { flow, _ in
+    @Test("[U-11.13] nonces that are stale after each use", arguments: Spoken.allCases)
+    func stale(over spoken: Spoken) async throws {
+        try await withFlow(over: spoken) { flow, _ in
             let path = "/digest-auth/auth/\(Self.user)/SHA-256-sess/1"
             for _ in 0..<3 {
                 let answer = try await flow.load(path)
@@ -120,9 +125,9 @@ import Testing
         }
     }
 
-    @Test("[U-11.13] next nonces save the round trip")
-    func nextNonce() async throws {
-        try await withFlow { flow, _ in
+    @Test("[U-11.13] next nonces save the round trip", arguments: Spoken.allCases)
+    func nextNonce(over spoken: Spoken) async throws {
+        try await withFlow(over: spoken) { flow, _ in
             let path = "/digest-auth/auth/\(Self.user)/MD5?nextnonce=1"
             for _ in 0..<3 {
                 let answer = try await flow.load(path)
@@ -132,11 +137,13 @@ import Testing
         }
     }
 
-    @Test("[U-11.4, U-11.5] a wrong password costs one round trip, and the 401 is delivered")
-    func wrongPassword() async throws {
+    @Test(
+        "[U-11.4, U-11.5] a wrong password costs one round trip, and the 401 is delivered",
+        arguments: Spoken.allCases)
+    func wrongPassword(over spoken: Spoken) async throws {
         let wrong = URLCredential(user: "Mufasa", password: "x", persistence: .forSession)
         for path in ["/digest-auth/auth/\(Self.user)/MD5", "/basic-auth/\(Self.user)"] {
-            try await withFlow { flow, _ in
+            try await withFlow(over: spoken) { flow, _ in
                 let answer = try await flow.load(path, as: wrong)
                 #expect(answer.status == 401 && flow.count == 2)
                 #expect(flow.scene.asked.map(\.previousFailureCount) == [0, 1])
@@ -144,10 +151,10 @@ import Testing
         }
     }
 
-    @Test("[U-11.8, U-11.15] Basic, then unasked beside it and not above it")
-    func basic() async throws {
+    @Test("[U-11.8, U-11.15] Basic, then unasked beside it and not above it", arguments: Spoken.allCases)
+    func basic(over spoken: Spoken) async throws {
         let credential = URLCredential(user: "test", password: "123£", persistence: .forSession)
-        try await withFlow { flow, _ in
+        try await withFlow(over: spoken) { flow, _ in
             let answer = try await flow.load("/basic-auth/test/123%C2%A3", as: credential)
             #expect(answer.status == 200 && flow.count == 2)
             let space = try #require(flow.scene.lastChallenge?.protectionSpace)
@@ -160,8 +167,10 @@ import Testing
         }
     }
 
-    @Test("[U-11.12] a name that is not ASCII, and a hashed one, as the origin reads them")
-    func names() async throws {
+    @Test(
+        "[U-11.12] a name that is not ASCII, and a hashed one, as the origin reads them",
+        arguments: Spoken.allCases)
+    func names(over spoken: Spoken) async throws {
         let credential = URLCredential(user: "Jäsøn Doe", password: "Secret, or not?", persistence: .none)
         for (more, expected) in [
             ("charset=UTF-8", "username*=UTF-8''J%C3%A4s%C3%B8n%20Doe"),
@@ -170,7 +179,7 @@ import Testing
                 "username=\"\(AuthenticatorTests.digits(MessageDigest.sha256.digest(of: Array("Jäsøn Doe:r".utf8))))\""
             ),
         ] {
-            try await withFlow { flow, origin in
+            try await withFlow(over: spoken) { flow, origin in
                 origin.route("GET", "/named") { request throws(Refusal) in
                     let given = request.field("authorization") ?? ""
                     if given.contains(expected) { return OriginResponse(204) }

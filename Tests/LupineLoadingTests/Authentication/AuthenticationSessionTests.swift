@@ -3,6 +3,7 @@
 import Foundation
 import LupineHTTP
 import LupineOrigin
+import LupineTestKit
 import LupineTransport
 import Testing
 
@@ -44,16 +45,18 @@ import Testing
     private func withSession(
         _ delegate: Answerer? = nil,
         configure: (URLSessionConfiguration, LupineOrigin.Origin) -> Void = { _, _ in },
-        serving: OriginConfiguration = OriginConfiguration(),
+        serving: OriginConfiguration = OriginConfiguration(), over spoken: Spoken = .http1,
         _ body: (URLSession, LupineOrigin.Origin) async throws -> Void
     ) async throws {
         var serving = serving
         serving.recordedBytes = 1 << 20
+        serving.speak(spoken)
         let origin = try LupineOrigin.Origin.start(configuration: serving)
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = [:]
         // No time-out may answer for a test that a busy machine holds up.
         configuration.timeoutIntervalForRequest = 3_600
+        if spoken == .http2 { configuration.lupine.httpVersions = .http2 }
         configure(configuration, origin)
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
         let result: Result<Void, any Error>
@@ -73,22 +76,23 @@ import Testing
     }
 
     @Test(
-        "[U-11.6, U-11.10] a delegate's credential answers; method and body go out again, on the same connection"
+        "[U-11.6, U-11.10] a delegate's credential answers; method and body go out again, on the same connection",
+        arguments: Spoken.allCases
     )
-    func answers() async throws {
+    func answers(over spoken: Spoken) async throws {
         let delegate = Answerer { _ in (.useCredential, Self.credential) }
         for path in [Self.digest, Self.basic] {
             // With room for a second connection the resend may find that one ready before the first has been drained.
             let configure = { (configuration: URLSessionConfiguration, _: LupineOrigin.Origin) in
                 configuration.httpMaximumConnectionsPerHost = 1
             }
-            try await withSession(delegate, configure: configure) { session, origin in
+            try await withSession(delegate, configure: configure, over: spoken) { session, origin in
                 let (status, text) = try await load(session, origin.url + path) {
                     $0.httpMethod = "POST"
                     $0.httpBody = Data("what is protected".utf8)
                 }
                 #expect(status == 200 && text.contains("Mufasa"))
-                let wire = String(decoding: origin.received(on: 0), as: UTF8.self)
+                let wire = String(decoding: origin.heard(on: 0), as: UTF8.self)
                 #expect(wire.components(separatedBy: "what is protected").count == 3)
                 #expect(wire.components(separatedBy: "POST ").count == 3)
             }
@@ -96,10 +100,12 @@ import Testing
         #expect(delegate.counts.value == [0, 0])
     }
 
-    @Test("[U-11.15] what a session knows it says unasked, for those who have the same credential")
-    func unasked() async throws {
+    @Test(
+        "[U-11.15] what a session knows it says unasked, for those who have the same credential",
+        arguments: Spoken.allCases)
+    func unasked(over spoken: Spoken) async throws {
         let delegate = Answerer { _ in (.performDefaultHandling, nil) }
-        try await withSession(delegate) { session, origin in
+        try await withSession(delegate, over: spoken) { session, origin in
             let named = origin.url.replacing("http://", with: "http://Mufasa:Circle%20of%20Life@")
             for _ in 0..<3 {
                 let (status, _) = try await load(session, named + Self.digest)
@@ -109,23 +115,25 @@ import Testing
         #expect(delegate.counts.value == [0])
     }
 
-    @Test("[U-11.4, U-11.5] a wrong password ends with the 401 as an ordinary response")
-    func wrong() async throws {
+    @Test(
+        "[U-11.4, U-11.5] a wrong password ends with the 401 as an ordinary response",
+        arguments: Spoken.allCases)
+    func wrong(over spoken: Spoken) async throws {
         let wrong = URLCredential(user: "Mufasa", password: "x", persistence: .forSession)
         let delegate = Answerer { challenge in
             challenge.previousFailureCount == 0 ? (.useCredential, wrong) : (.rejectProtectionSpace, nil)
         }
-        try await withSession(delegate) { session, origin in
+        try await withSession(delegate, over: spoken) { session, origin in
             let (status, _) = try await load(session, origin.url + Self.basic)
             #expect(status == 401)
         }
         #expect(delegate.counts.value == [0, 1])
     }
 
-    @Test("[U-11.5] a cancelled challenge fails the task as cancelled")
-    func cancelled() async throws {
+    @Test("[U-11.5] a cancelled challenge fails the task as cancelled", arguments: Spoken.allCases)
+    func cancelled(over spoken: Spoken) async throws {
         let delegate = Answerer { _ in (.cancelAuthenticationChallenge, nil) }
-        try await withSession(delegate) { session, origin in
+        try await withSession(delegate, over: spoken) { session, origin in
             let error = await #expect(throws: URLError.self) {
                 _ = try await load(session, origin.url + Self.basic)
             }
@@ -133,9 +141,11 @@ import Testing
         }
     }
 
-    @Test("[U-11.4, U-11.16] without a delegate the address' user answers, and is not stored")
-    func user() async throws {
-        try await withSession { session, origin in
+    @Test(
+        "[U-11.4, U-11.16] without a delegate the address' user answers, and is not stored",
+        arguments: Spoken.allCases)
+    func user(over spoken: Spoken) async throws {
+        try await withSession(over: spoken) { session, origin in
             let named = origin.url.replacing("http://", with: "http://Mufasa:Circle%20of%20Life@")
             let (status, _) = try await load(session, named + Self.basic)
             #expect(status == 200)

@@ -2,6 +2,7 @@
 
 import Foundation
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import LupineLoading
@@ -53,14 +54,14 @@ struct HostileCookieTests {
         #expect(request.cookieURL?.absoluteString == row.cookies)
     }
 
-    @Test("[U-13.18] the server may be named by the configuration")
-    func namedByTheConfiguration() async throws {
+    @Test("[U-13.18] the server may be named by the configuration", arguments: Spoken.allCases)
+    func namedByTheConfiguration(over spoken: Spoken) async throws {
         let storage = HTTPCookieStorage(file: nil)
         for tenant in ["a.example", "b.example"] {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.httpCookieStorage = storage
             configuration.httpAdditionalHeaders = ["Host": tenant]
-            try await withStage(configuration: configuration) { stage in
+            try await withStage(configuration: configuration, over: spoken) { stage in
                 _ = try await stage.get("/cookies/set/of/\(tenant)")
                 let text = try await stage.get("/cookies").text
                 #expect(text.contains("\"\(tenant)\""))
@@ -70,13 +71,13 @@ struct HostileCookieTests {
         #expect(Set(storage.cookies?.map(\.domain) ?? []) == ["a.example", "b.example"])
     }
 
-    @Test("[U-13.18] a server's cookie goes to no other at its address")
-    func atOneAddress() async throws {
+    @Test("[U-13.18] a server's cookie goes to no other at its address", arguments: Spoken.allCases)
+    func atOneAddress(over spoken: Spoken) async throws {
         let configuration = URLSessionConfiguration.ephemeral
         let storage = HTTPCookieStorage(file: nil)
         configuration.httpCookieStorage = storage
         configuration.httpMaximumConnectionsPerHost = 1
-        try await withStage(configuration: configuration) { stage in
+        try await withStage(configuration: configuration, over: spoken) { stage in
             stage.origin.route("GET", "/login") { request throws(Refusal) in
                 var response = OriginResponse(200)
                 try response.add("Set-Cookie", "of=\(request.field("Host") ?? "")")

@@ -2,6 +2,8 @@
 
 import Foundation
 import LupineOrigin
+import LupineTestKit
+import LupineTransport
 import Testing
 
 @testable import LupineLoading
@@ -10,13 +12,16 @@ import Testing
 struct DownloadTaskTests {
     private func withSession(
         _ delegate: (any URLSessionDelegate)? = nil, fields: [String: String] = [:],
-        cookies: HTTPCookieStorage? = nil,
+        cookies: HTTPCookieStorage? = nil, over spoken: Spoken = .http1,
         _ body: (URLSession, LupineOrigin.Origin) async throws -> Void
     ) async throws {
-        let origin = try LupineOrigin.Origin.start()
+        var serving = OriginConfiguration()
+        serving.speak(spoken)
+        let origin = try LupineOrigin.Origin.start(configuration: serving)
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = [:]
         configuration.httpAdditionalHeaders = fields
+        if spoken == .http2 { configuration.lupine.httpVersions = .http2 }
         if let cookies { configuration.httpCookieStorage = cookies }
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
         let result: Result<Void, any Error>
@@ -34,10 +39,11 @@ struct DownloadTaskTests {
         Data((0..<count).map { UInt8(ascii: "a") + UInt8($0 % 26) })
     }
 
-    @Test("[U-7.9, U-7.10, T-9] a download's whole life, as a delegate hears of it") func life() async throws
-    {
+    @Test(
+        "[U-7.9, U-7.10, T-9] a download's whole life, as a delegate hears of it", arguments: Spoken.allCases)
+    func life(over spoken: Spoken) async throws {
         let delegate = DownloadDelegate()
-        try await withSession(delegate) { session, origin in
+        try await withSession(delegate, over: spoken) { session, origin in
             let task = session.downloadTask(with: try url(origin, "/range/300000"))
             task.resume()
             await delegate.log.has("complete")
@@ -52,14 +58,16 @@ struct DownloadTaskTests {
         }
     }
 
-    @Test("[U-7.10] each step is told before the next one comes, however soon after the last") func steps()
+    @Test(
+        "[U-7.10] each step is told before the next one comes, however soon after the last",
+        arguments: Spoken.allCases) func steps(over spoken: Spoken)
         async throws
     {
         let delegate = DownloadDelegate()
-        try await withSession(delegate) { session, origin in
+        try await withSession(delegate, over: spoken) { session, origin in
             let head = "HTTP/1.1 200 OK\r\nContent-Length: 60\r\n\r\n"
             let steps = (1...5).flatMap { [Script.Step.send("0123456789"), .waitForSignal("\($0)")] }
-            origin.script(
+            origin.answer(
                 "GET", "/steps", ScriptPlan([Script([.send(head)] + steps + [.send("0123456789"), .close])]))
             session.downloadTask(with: try url(origin, "/steps")).resume()
             for step in 1...5 {
@@ -76,10 +84,10 @@ struct DownloadTaskTests {
 
     @Test(
         "[U-7.9] every final status is downloaded, also without content",
-        arguments: ["/status/404", "/status/204"])
-    func anyStatus(_ path: String) async throws {
+        arguments: ["/status/404", "/status/204"], Spoken.allCases)
+    func anyStatus(_ path: String, over spoken: Spoken) async throws {
         let delegate = DownloadDelegate()
-        try await withSession(delegate) { session, origin in
+        try await withSession(delegate, over: spoken) { session, origin in
             session.downloadTask(with: try url(origin, path)).resume()
             await delegate.log.has("complete")
             #expect(delegate.log.entries.contains { $0.hasPrefix("finished") })
@@ -87,8 +95,9 @@ struct DownloadTaskTests {
         }
     }
 
-    @Test("[U-9.10] coded content is undone on its way into the file") func decoded() async throws {
-        try await withSession { session, origin in
+    @Test("[U-9.10] coded content is undone on its way into the file", arguments: Spoken.allCases)
+    func decoded(over spoken: Spoken) async throws {
+        try await withSession(over: spoken) { session, origin in
             let (file, _) = try await session.download(from: url(origin, "/gzip"))
             defer { try? FileManager.default.removeItem(at: file) }
             let text = String(decoding: try Data(contentsOf: file), as: UTF8.self)
@@ -96,8 +105,10 @@ struct DownloadTaskTests {
         }
     }
 
-    @Test("[U-4.7] the file of an awaited download is the caller's") func awaited() async throws {
-        try await withSession { session, origin in
+    @Test("[U-4.7] the file of an awaited download is the caller's", arguments: Spoken.allCases) func awaited(
+        over spoken: Spoken
+    ) async throws {
+        try await withSession(over: spoken) { session, origin in
             let (file, response) = try await session.download(from: url(origin, "/range/1000"))
             defer { try? FileManager.default.removeItem(at: file) }
             #expect(try Data(contentsOf: file) == Self.alphabet(1000))
@@ -105,8 +116,9 @@ struct DownloadTaskTests {
         }
     }
 
-    @Test("[U-4.6] a handler gets the file, which is gone afterwards") func handler() async throws {
-        try await withSession { session, origin in
+    @Test("[U-4.6] a handler gets the file, which is gone afterwards", arguments: Spoken.allCases)
+    func handler(over spoken: Spoken) async throws {
+        try await withSession(over: spoken) { session, origin in
             let url = try url(origin, "/range/1000")
             let (data, path) = await withCheckedContinuation { waiting in
                 session.downloadTask(with: url) { file, _, _ in
@@ -166,10 +178,11 @@ struct DownloadTaskTests {
         }
     }
 
-    @Test("[U-7.13] a download that fails says how to go on") func failureCarriesResumeData() async throws {
+    @Test("[U-7.13] a download that fails says how to go on", arguments: Spoken.allCases)
+    func failureCarriesResumeData(over spoken: Spoken) async throws {
         let delegate = DownloadDelegate()
-        try await withSession(delegate) { session, origin in
-            origin.script(
+        try await withSession(delegate, over: spoken) { session, origin in
+            origin.answer(
                 "GET", "/cut",
                 ScriptPlan(
                     .send(
@@ -189,10 +202,12 @@ struct DownloadTaskTests {
         }
     }
 
-    @Test("[U-7.14] what is no resume data fails, and nothing is known of the request") func noResumeData()
+    @Test(
+        "[U-7.14] what is no resume data fails, and nothing is known of the request",
+        arguments: Spoken.allCases) func noResumeData(over spoken: Spoken)
         async throws
     {
-        try await withSession { session, _ in
+        try await withSession(over: spoken) { session, _ in
             let task = session.downloadTask(withResumeData: Data("nonsense".utf8))
             #expect(task.originalRequest == nil && task.currentRequest == nil)
             let error = await #expect(throws: URLError.self) {
@@ -202,10 +217,12 @@ struct DownloadTaskTests {
         }
     }
 
-    @Test("[U-7.12] a plain cancel leaves nothing behind") func plainCancel() async throws {
+    @Test("[U-7.12] a plain cancel leaves nothing behind", arguments: Spoken.allCases) func plainCancel(
+        over spoken: Spoken
+    ) async throws {
         let delegate = DownloadDelegate()
-        try await withSession(delegate) { session, origin in
-            origin.script(
+        try await withSession(delegate, over: spoken) { session, origin in
+            origin.answer(
                 "GET", "/stall",
                 ScriptPlan(
                     .send(
@@ -227,9 +244,11 @@ struct DownloadTaskTests {
         }
     }
 
-    @Test("[U-7.15] a data task goes on as a download") func becomesDownload() async throws {
+    @Test("[U-7.15] a data task goes on as a download", arguments: Spoken.allCases) func becomesDownload(
+        over spoken: Spoken
+    ) async throws {
         let delegate = DownloadDelegate(becomesDownload: true)
-        try await withSession(delegate) { session, origin in
+        try await withSession(delegate, over: spoken) { session, origin in
             session.dataTask(with: try url(origin, "/range/200000")).resume()
             await delegate.log.has("complete")
             let entries = delegate.log.entries.filter { !$0.hasPrefix("wrote") }
@@ -238,15 +257,17 @@ struct DownloadTaskTests {
         }
     }
 
-    @Test("[U-7.15, U-7.11] what a converted task leaves to be gone on with has nothing of its session's")
-    func convertedResumeData() async throws {
+    @Test(
+        "[U-7.15, U-7.11] what a converted task leaves to be gone on with has nothing of its session's",
+        arguments: Spoken.allCases)
+    func convertedResumeData(over spoken: Spoken) async throws {
         let delegate = DownloadDelegate(becomesDownload: true)
         let storage = HTTPCookieStorage(file: nil)
         let fields = ["Authorization": "Bearer of-the-session"]
-        try await withSession(delegate, fields: fields, cookies: storage) { session, origin in
+        try await withSession(delegate, fields: fields, cookies: storage, over: spoken) { session, origin in
             let url = try url(origin, "/part")
             let head = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \"v1\"\r\nAccept-Ranges: bytes\r\n\r\n"
-            origin.script("GET", "/part", ScriptPlan([Script([.send(head + "01234"), .stall])]))
+            origin.answer("GET", "/part", ScriptPlan([Script([.send(head + "01234"), .stall])]))
             let cookie = try #require(
                 HTTPCookie(properties: [
                     .name: "session", .value: "s3cret", .domain: "127.0.0.1", .path: "/",

@@ -3,6 +3,7 @@
 import Foundation
 import LupineHTTP
 import LupineOrigin
+import LupineTestKit
 import LupineTransport
 import Testing
 
@@ -128,10 +129,13 @@ import Testing
     }
 
     /// What little bytes grow to is made piece by piece, as the client takes it.
-    @Test func aBodyThatGrowsIsNeverHeldAsAWhole() async throws {
+    @Test(arguments: Spoken.allCases) func aBodyThatGrowsIsNeverHeldAsAWhole(over spoken: Spoken) async throws
+    {
         let size = 32 << 20
         let sent = try CodedBodies.gzip([UInt8](repeating: 0, count: size))
-        try await withLoads(ScriptPlan(.expectHead, .reply(sent, "Content-Encoding: gzip\r\n"), .stall)) {
+        try await withLoads(
+            ScriptPlan(.expectHead, .reply(sent, "Content-Encoding: gzip\r\n"), .stall), over: spoken
+        ) {
             stage in
             let seen = Lock(0)
             let client = RecordingHopClient(demand: { _ in .pause })
@@ -156,9 +160,11 @@ import Testing
     }
 
     /// The load is cancelled while more of what has come is still to be decoded: it ends so, and nothing is missed in the coding.
-    @Test func cancelledBetweenTwoPieces() async throws {
+    @Test(arguments: Spoken.allCases) func cancelledBetweenTwoPieces(over spoken: Spoken) async throws {
         let sent = try CodedBodies.gzip([UInt8](repeating: 0, count: 8 << 20))
-        try await withLoads(ScriptPlan(.expectHead, .reply(sent, "Content-Encoding: gzip\r\n"), .stall)) {
+        try await withLoads(
+            ScriptPlan(.expectHead, .reply(sent, "Content-Encoding: gzip\r\n"), .stall), over: spoken
+        ) {
             stage in
             let box = Lock<NetworkLoad?>(nil)
             let client = RecordingHopClient(demand: { _ in
@@ -174,11 +180,12 @@ import Testing
         }
     }
 
-    @Test func aBombIsStopped() async throws {
+    @Test(arguments: Spoken.allCases) func aBombIsStopped(over spoken: Spoken) async throws {
         let sent = try CodedBodies.gzip([UInt8](repeating: 0, count: 8 << 20))
         try await withLoads(
             ScriptPlan(.expectHead, .reply(sent, "Content-Encoding: gzip\r\n"), .stall),
-            configuration: .with { $0.lupine.expansionLimit = .init(bytes: 1 << 20, ratio: nil) }
+            configuration: .with { $0.lupine.expansionLimit = .init(bytes: 1 << 20, ratio: nil) },
+            over: spoken
         ) { stage in
             let log = try await stage.send()
             #expect(log.error != nil && log.body.count == 1 << 20)

@@ -3,6 +3,7 @@
 import Foundation
 import LupineHTTP
 import LupineOrigin
+import LupineTestKit
 import LupineTransport
 import Testing
 
@@ -16,8 +17,8 @@ import Testing
 
     @Test(
         "[U-6.5, U-6.7] wherever it stands, the end comes once, with the error that was given, and the connection goes",
-        arguments: Step.allCases)
-    func cancelled(_ step: Step) async throws {
+        arguments: Step.allCases, Spoken.allCases)
+    func cancelled(_ step: Step, over spoken: Spoken) async throws {
         let plan: ScriptPlan =
             switch step {
             case .paused, .reading, .suspended:
@@ -28,7 +29,7 @@ import Testing
             case .beforeStart, .afterStart, .sent, .asking:
                 ScriptPlan(.expectHead, .signal("head"), .expectEnd)
             }
-        try await withLoads(plan) { stage in
+        try await withLoads(plan, over: spoken) { stage in
             let client = RecordingHopClient(
                 plan: { _ in step == .paused ? .pause : .deliver },
                 stream: { _ in
@@ -67,8 +68,8 @@ import Testing
     }
 
     /// From inside a call of the client's own: the end does not come within it.
-    @Test func cancelledByItsClient() async throws {
-        try await withLoads(ScriptPlan(.expectHead, .reply("abc"), .stall)) { stage in
+    @Test(arguments: Spoken.allCases) func cancelledByItsClient(over spoken: Spoken) async throws {
+        try await withLoads(ScriptPlan(.expectHead, .reply("abc"), .stall), over: spoken) { stage in
             let box = Box<NetworkLoad?>(nil)
             let client = RecordingHopClient(plan: { _ in
                 box.value?.cancel(.cancelled(url: nil))
@@ -84,9 +85,9 @@ import Testing
     }
 
     /// U-6.4: nothing moves, and then all of it.
-    @Test func suspended() async throws {
+    @Test(arguments: Spoken.allCases) func suspended(over spoken: Spoken) async throws {
         let body = (0..<2_000_000).map { UInt8(truncatingIfNeeded: $0) }
-        try await withLoads(ScriptPlan(.expectHead, .reply(body), .stall)) { stage in
+        try await withLoads(ScriptPlan(.expectHead, .reply(body), .stall), over: spoken) { stage in
             let box = Box<NetworkLoad?>(nil)
             let stopped = Gate()
             let client = RecordingHopClient(demand: { count in
@@ -109,8 +110,8 @@ import Testing
         }
     }
 
-    @Test func suspendedBeforeItBegins() async throws {
-        try await withLoads(ScriptPlan(.expectHead, .reply(), .stall)) { stage in
+    @Test(arguments: Spoken.allCases) func suspendedBeforeItBegins(over spoken: Spoken) async throws {
+        try await withLoads(ScriptPlan(.expectHead, .reply(), .stall), over: spoken) { stage in
             let client = RecordingHopClient()
             let load = stage.load(HopRequest(request: try stage.request()), client)
             load.setSuspended(true)
@@ -123,11 +124,13 @@ import Testing
         }
     }
 
-    @Test("[U-14.1, U-14.2] the request's own time, fractions too; each hop's own", arguments: [false, true])
-    func timedOut(_ byRequest: Bool) async throws {
+    @Test(
+        "[U-14.1, U-14.2] the request's own time, fractions too; each hop's own", arguments: [false, true],
+        Spoken.allCases)
+    func timedOut(_ byRequest: Bool, over spoken: Spoken) async throws {
         try await withLoads(
             ScriptPlan(.expectHead, .stall),
-            configuration: .with { $0.timeoutIntervalForRequest = byRequest ? 600 : 0.01 }
+            configuration: .with { $0.timeoutIntervalForRequest = byRequest ? 600 : 0.01 }, over: spoken
         ) { stage in
             var request = try stage.request()
             if byRequest { request.timeoutInterval = 0.01 }
@@ -136,8 +139,8 @@ import Testing
         }
     }
 
-    @Test func theWholeIsOver() async throws {
-        try await withLoads(ScriptPlan(.expectHead, .stall)) { stage in
+    @Test(arguments: Spoken.allCases) func theWholeIsOver(over spoken: Spoken) async throws {
+        try await withLoads(ScriptPlan(.expectHead, .stall), over: spoken) { stage in
             let hop = HopRequest(request: try stage.request(), wholeTimeout: .milliseconds(20))
             #expect(await stage.send(hop).error?.code == .timedOut)
         }
@@ -165,9 +168,9 @@ import Testing
     }
 
     /// What is measured: when, how much, and over which connection.
-    @Test func metrics() async throws {
+    @Test(arguments: Spoken.allCases) func metrics(over spoken: Spoken) async throws {
         let plan = ScriptPlan(.expectHead, .expectBytes(3), .reply("one"), .expectHead, .reply("two"), .stall)
-        try await withLoads(plan) { stage in
+        try await withLoads(plan, over: spoken) { stage in
             let first = try await stage.send(method: "PUT", body: Data("abc".utf8))
             let metrics = try #require(first.metrics)
             #expect(metrics.fetchStart <= metrics.end && metrics.response === first.response)

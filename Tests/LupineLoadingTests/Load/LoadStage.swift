@@ -3,6 +3,7 @@
 import Foundation
 import LupineHTTP
 import LupineOrigin
+import LupineTestKit
 import LupineTransport
 import Testing
 
@@ -11,19 +12,21 @@ import Testing
 /// What the tests of network loads begin with: an origin that answers to any name, and an engine with a loop of its own.
 func withLoads<Result>(
     _ plan: ScriptPlan? = nil, buffers: Int32? = nil,
-    configuration: URLSessionConfiguration = .with { _ in },
+    configuration: URLSessionConfiguration = .with { _ in }, over spoken: Spoken = .http1,
     _ body: (LoadStage) async throws -> Result
 ) async throws -> Result {
     var serving = OriginConfiguration()
-    serving.script = plan
+    serving.speak(spoken, plan)
     serving.recordedBytes = 4 << 20
     serving.socketBuffers = buffers
     let origin = try LupineOrigin.Origin.start(configuration: serving)
     configuration.connectionProxyDictionary = [:]
     configuration.lupine.ownEventLoops = 1
+    if spoken == .http2 { configuration.lupine.httpVersions = .http2 }
     configuration.lupine.addressOverrides = [.init(host: "*", port: origin.port): [origin.address]]
     let settings = SessionSettings(configuration)
-    let stage = LoadStage(origin: origin, settings: settings, engine: SessionEngine(settings))
+    let stage = LoadStage(
+        origin: origin, settings: settings, engine: SessionEngine(settings), spoken: spoken)
     func end() async {
         await withCheckedContinuation { continuation in stage.engine.shutDown { continuation.resume() } }
         await origin.shutdown()
@@ -43,6 +46,7 @@ struct LoadStage {
     let origin: LupineOrigin.Origin
     let settings: SessionSettings
     let engine: SessionEngine
+    let spoken: Spoken
 
     /// A request to the origin.
     func request(
@@ -85,9 +89,9 @@ struct LoadStage {
         await send(HopRequest(request: try request(target, method: method, fields, body: body)))
     }
 
-    /// What came on a connection, as text.
+    /// What came on a connection, as the text that it is in HTTP/1.1.
     func wire(_ connection: Int = 0) -> String {
-        String(decoding: origin.received(on: connection), as: UTF8.self)
+        String(decoding: origin.heard(on: connection), as: UTF8.self)
     }
 }
 

@@ -3,6 +3,7 @@
 import Foundation
 import LupineHTTP
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import LupineLoading
@@ -73,8 +74,8 @@ import Testing
             lines: ["PUT / HTTP/1.1", "Content-Length: 3"]),
     ]
 
-    @Test(arguments: rows) func onTheWire(_ row: Row) async throws {
-        try await withLoads(ScriptPlan(.expectHead, .reply(""), .stall)) { stage in
+    @Test(arguments: rows, Spoken.allCases) func onTheWire(_ row: Row, over spoken: Spoken) async throws {
+        try await withLoads(ScriptPlan(.expectHead, .reply(""), .stall), over: spoken) { stage in
             let log = try await stage.send(
                 row.target, method: row.method, row.fields, body: row.body.map { Data($0.utf8) })
             #expect(log.error == nil)
@@ -82,8 +83,9 @@ import Testing
                 [
                     "Host: origin.test:\(stage.origin.port)", "Accept: */*",
                     "Accept-Encoding: \(DefaultFields.acceptEncoding)",
-                    "User-Agent: \(DefaultFields.userAgent)", "Connection: keep-alive",
-                ] + [DefaultFields.acceptLanguage].compactMap { $0.map { "Accept-Language: \($0)" } }
+                    "User-Agent: \(DefaultFields.userAgent)",
+                ] + (spoken == .http1 ? ["Connection: keep-alive"] : [])
+                + [DefaultFields.acceptLanguage].compactMap { $0.map { "Accept-Language: \($0)" } }
             let head = stage.wire().components(separatedBy: "\r\n\r\n")[0]
             #expect(
                 head.components(separatedBy: "\r\n").filter { !always.contains($0) }.sorted()
@@ -95,9 +97,10 @@ import Testing
 
     @Test(
         "[U-1.7, U-9.1] what the caller sets stays, Host too",
-        arguments: ["Host", "Accept", "Accept-Language", "Accept-Encoding", "User-Agent", "Authorization"])
-    func theCallersOwn(_ name: String) async throws {
-        try await withLoads(ScriptPlan(.expectHead, .reply(""), .stall)) { stage in
+        arguments: ["Host", "Accept", "Accept-Language", "Accept-Encoding", "User-Agent", "Authorization"],
+        Spoken.allCases)
+    func theCallersOwn(_ name: String, over spoken: Spoken) async throws {
+        try await withLoads(ScriptPlan(.expectHead, .reply(""), .stall), over: spoken) { stage in
             try await stage.send(fieldsOf: name)
             let lines = stage.wire().components(separatedBy: "\r\n").filter { $0.hasPrefix(name + ":") }
             #expect(lines == ["\(name): mine"])
@@ -142,13 +145,14 @@ import Testing
     }
 
     @Test(
-        "[U-9.1] the fields of a session's own are written once for each server, and are those of any such request"
+        "[U-9.1] the fields of a session's own are written once for each server, and are those of any such request",
+        arguments: Spoken.allCases
     )
-    func sessionsOwn() async throws {
+    func sessionsOwn(over spoken: Spoken) async throws {
         let configuration = URLSessionConfiguration.with {
             $0.httpAdditionalHeaders = ["X-Own": "1", "Accept": "text/plain"]
         }
-        try await withLoads(configuration: configuration) { stage in
+        try await withLoads(configuration: configuration, over: spoken) { stage in
             func fields(_ url: String, _ method: String = "GET") throws -> Fields {
                 var request = URLRequest(url: try #require(URL(string: url)))
                 request.httpMethod = method
@@ -181,21 +185,22 @@ import Testing
     }
 
     /// Nothing is sent of what cannot be, and the load ends later, once (U-16.3).
-    @Test(arguments: [
-        Refused(testDescription: "no address", code: .unsupportedURL, change: { $0.url = nil }),
-        Refused(testDescription: "[U-1.2] no method", code: .badURL, change: { $0.httpMethod = "A B" }),
-        Refused(
-            testDescription: "[U-1.4] a broken value", code: .badURL,
-            change: { $0.allHTTPHeaderFields = ["A": "b\r\nC: d"] }),
-        Refused(
-            testDescription: "[U-1.4] a broken name", code: .badURL,
-            change: { $0.allHTTPHeaderFields = ["A B": "c"] }),
-        Refused(
-            testDescription: "[U-7.1] GET with a body", code: .dataLengthExceedsMaximum,
-            change: { $0.httpBody = Data([1]) }),
-    ])
-    func refused(_ row: Refused) async throws {
-        try await withLoads { stage in
+    @Test(
+        arguments: [
+            Refused(testDescription: "no address", code: .unsupportedURL, change: { $0.url = nil }),
+            Refused(testDescription: "[U-1.2] no method", code: .badURL, change: { $0.httpMethod = "A B" }),
+            Refused(
+                testDescription: "[U-1.4] a broken value", code: .badURL,
+                change: { $0.allHTTPHeaderFields = ["A": "b\r\nC: d"] }),
+            Refused(
+                testDescription: "[U-1.4] a broken name", code: .badURL,
+                change: { $0.allHTTPHeaderFields = ["A B": "c"] }),
+            Refused(
+                testDescription: "[U-7.1] GET with a body", code: .dataLengthExceedsMaximum,
+                change: { $0.httpBody = Data([1]) }),
+        ], Spoken.allCases)
+    func refused(_ row: Refused, over spoken: Spoken) async throws {
+        try await withLoads(over: spoken) { stage in
             var request = try stage.request()
             row.change(&request)
             let log = await stage.send(HopRequest(request: request))
@@ -230,10 +235,10 @@ import Testing
         }
     }
 
-    @Test func aShortBodyIsNotAnnounced() async throws {
+    @Test(arguments: Spoken.allCases) func aShortBodyIsNotAnnounced(over spoken: Spoken) async throws {
         try await withLoads(
             ScriptPlan(.expectHead, .reply(), .stall),
-            configuration: .with { $0.lupine.expectContinueThreshold = 4 }
+            configuration: .with { $0.lupine.expectContinueThreshold = 4 }, over: spoken
         ) { stage in
             try await stage.send(method: "PUT", body: Data("abc".utf8))
             #expect(!stage.wire().contains("Expect"))

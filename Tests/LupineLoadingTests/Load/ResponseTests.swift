@@ -3,6 +3,7 @@
 import Foundation
 import LupineHTTP
 import LupineOrigin
+import LupineTestKit
 import LupineTransport
 import Testing
 
@@ -11,12 +12,15 @@ import Testing
 /// What comes up of a response: heads, pieces, demand, ends.
 @Suite struct ResponseTests {
     /// A small body that arrives whole is one piece, however it is framed.
-    @Test(arguments: [
-        "Content-Length: 6\r\n\r\nabcdef",
-        "Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n4\r\ncdef\r\n0\r\n\r\n",
-    ])
-    func oneTurnIsOnePiece(_ rest: String) async throws {
-        try await withLoads(ScriptPlan(.expectHead, .send("HTTP/1.1 200 OK\r\n" + rest), .stall)) { stage in
+    @Test(
+        arguments: [
+            "Content-Length: 6\r\n\r\nabcdef",
+            "Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n4\r\ncdef\r\n0\r\n\r\n",
+        ], Spoken.allCases)
+    func oneTurnIsOnePiece(_ rest: String, over spoken: Spoken) async throws {
+        try await withLoads(
+            ScriptPlan(.expectHead, .send("HTTP/1.1 200 OK\r\n" + rest), .stall), over: spoken
+        ) { stage in
             let log = try await stage.send()
             #expect(log.pieces.map { String(decoding: $0, as: UTF8.self) } == ["abcdef"])
             #expect(log.order == ["response", "data", "end"] && log.error == nil && log.overlaps == 0)
@@ -24,11 +28,11 @@ import Testing
     }
 
     /// Pieces that come apart are never merged, and each is passed on as it comes.
-    @Test func whatComesApartStaysApart() async throws {
+    @Test(arguments: Spoken.allCases) func whatComesApartStaysApart(over spoken: Spoken) async throws {
         let plan = ScriptPlan(
             .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc"), .waitForSignal("more"),
             .send("def"), .stall)
-        try await withLoads(plan) { stage in
+        try await withLoads(plan, over: spoken) { stage in
             let client = RecordingHopClient()
             stage.load(HopRequest(request: try stage.request()), client).start()
             await client.dataCame.wait()
@@ -39,9 +43,11 @@ import Testing
     }
 
     /// U-7.2: no piece is larger.
-    @Test func largeBodiesComeInPiecesOfAtMost64KiB() async throws {
+    @Test(arguments: Spoken.allCases) func largeBodiesComeInPiecesOfAtMost64KiB(over spoken: Spoken)
+        async throws
+    {
         let body = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
-        try await withLoads(ScriptPlan(.expectHead, .reply(body), .stall)) { stage in
+        try await withLoads(ScriptPlan(.expectHead, .reply(body), .stall), over: spoken) { stage in
             let log = try await stage.send()
             #expect(log.body == Data(body))
             #expect(log.pieces.allSatisfy { (1...64 * 1024).contains($0.count) })
@@ -138,12 +144,14 @@ import Testing
         }
     }
 
-    @Test("[U-9.6] any number of interim heads up to 32, told one by one", arguments: [1, 32, 33])
-    func interimHeads(_ count: Int) async throws {
+    @Test(
+        "[U-9.6] any number of interim heads up to 32, told one by one", arguments: [1, 32, 33],
+        Spoken.allCases)
+    func interimHeads(_ count: Int, over spoken: Spoken) async throws {
         let hints = String(repeating: "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", count: count)
         let plan = ScriptPlan(
             .expectHead, .send(hints + "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .stall)
-        try await withLoads(plan) { stage in
+        try await withLoads(plan, over: spoken) { stage in
             let log = try await stage.send()
             if count <= 32 {
                 #expect(log.interim == Array(repeating: 103, count: count) && log.response?.statusCode == 200)
@@ -155,10 +163,10 @@ import Testing
     }
 
     /// U-2.2 (repeated lines), and the address without a password.
-    @Test func theResponseItself() async throws {
+    @Test(arguments: Spoken.allCases) func theResponseItself(over spoken: Spoken) async throws {
         let plan = ScriptPlan(
             .expectHead, .reply("", "X-A: 1\r\nx-a: 2\r\nSet-Cookie: a=b\r\nSet-Cookie: c=d\r\n"), .stall)
-        try await withLoads(plan) { stage in
+        try await withLoads(plan, over: spoken) { stage in
             var request = try stage.request()
             request.url = URL(string: "http://me:secret@origin.test:\(stage.origin.port)/p?q#f")
             let log = await stage.send(HopRequest(request: request))
@@ -173,17 +181,21 @@ import Testing
         "[U-9.9] what came is delivered before the error",
         arguments: [
             "Content-Length: 6\r\n\r\nabc", "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",
-        ])
-    func cutShort(_ rest: String) async throws {
-        try await withLoads(ScriptPlan(.expectHead, .send("HTTP/1.1 200 OK\r\n" + rest), .close)) { stage in
+        ], Spoken.allCases)
+    func cutShort(_ rest: String, over spoken: Spoken) async throws {
+        try await withLoads(
+            ScriptPlan(.expectHead, .send("HTTP/1.1 200 OK\r\n" + rest), .close), over: spoken
+        ) { stage in
             let log = try await stage.send()
             #expect(log.error?.code == .networkConnectionLost && log.text == "abc")
         }
     }
 
-    @Test("[U-9.8, U-9.9] a body that the connection's end ends is whole")
-    func endedByTheConnection() async throws {
-        try await withLoads(ScriptPlan(.expectHead, .send("HTTP/1.1 200 OK\r\n\r\nabc"), .close)) { stage in
+    @Test("[U-9.8, U-9.9] a body that the connection's end ends is whole", arguments: Spoken.allCases)
+    func endedByTheConnection(over spoken: Spoken) async throws {
+        try await withLoads(
+            ScriptPlan(.expectHead, .send("HTTP/1.1 200 OK\r\n\r\nabc"), .close), over: spoken
+        ) { stage in
             let log = try await stage.send()
             #expect(log.error == nil && log.text == "abc" && log.response?.expectedContentLength == -1)
         }
@@ -191,9 +203,11 @@ import Testing
 
     // MARK: demand
 
-    @Test(arguments: [true, false]) func aClientThatPauses(_ atHead: Bool) async throws {
+    @Test(arguments: [true, false], Spoken.allCases) func aClientThatPauses(
+        _ atHead: Bool, over spoken: Spoken
+    ) async throws {
         let body = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 / 5) }
-        try await withLoads(ScriptPlan(.expectHead, .reply(body), .stall)) { stage in
+        try await withLoads(ScriptPlan(.expectHead, .reply(body), .stall), over: spoken) { stage in
             let paused = Gate()
             let client = RecordingHopClient(
                 plan: { _ in atHead ? .pause : .deliver },
@@ -216,9 +230,9 @@ import Testing
         }
     }
 
-    @Test func skippedAtTheHead() async throws {
+    @Test(arguments: Spoken.allCases) func skippedAtTheHead(over spoken: Spoken) async throws {
         let plan = ScriptPlan(.expectHead, .reply("long"), .expectHead, .reply("second"), .stall)
-        try await withLoads(plan) { stage in
+        try await withLoads(plan, over: spoken) { stage in
             let log = try await stage.send(RecordingHopClient(plan: { _ in .skip }))
             #expect(log.error == nil && log.text == "")
             #expect(try await stage.send().text == "second")
@@ -226,10 +240,10 @@ import Testing
     }
 
     /// A redirect that is followed: it waits at the head, and its rest is not wanted.
-    @Test func skippedAfterAPause() async throws {
+    @Test(arguments: Spoken.allCases) func skippedAfterAPause(over spoken: Spoken) async throws {
         let plan = ScriptPlan(
             .expectHead, .reply("moved", status: "302 Found"), .expectHead, .reply("second"), .stall)
-        try await withLoads(plan) { stage in
+        try await withLoads(plan, over: spoken) { stage in
             let client = RecordingHopClient(plan: { _ in .pause })
             let load = stage.load(HopRequest(request: try stage.request()), client)
             load.start()
@@ -241,10 +255,10 @@ import Testing
         }
     }
 
-    @Test func enoughInTheMiddle() async throws {
+    @Test(arguments: Spoken.allCases) func enoughInTheMiddle(over spoken: Spoken) async throws {
         let plan = ScriptPlan(
             .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 900000000\r\n\r\nabc"), .expectEnd)
-        try await withLoads(plan) { stage in
+        try await withLoads(plan, over: spoken) { stage in
             let log = try await stage.send(RecordingHopClient(demand: { _ in .enough }))
             #expect(log.error == nil && log.text == "abc")
         }
@@ -281,11 +295,13 @@ import Testing
     }
 
     /// U-7.11: a file that cannot be written.
-    @Test(arguments: [false, true]) func aFileThatCannotBeWritten(_ isCoded: Bool) async throws {
+    @Test(arguments: [false, true], Spoken.allCases) func aFileThatCannotBeWritten(
+        _ isCoded: Bool, over spoken: Spoken
+    ) async throws {
         let body = [UInt8](repeating: 7, count: 200_000)
         let sent = isCoded ? try CodedBodies.gzip(body) : body
         let plan = ScriptPlan(.expectHead, .reply(sent, isCoded ? "Content-Encoding: gzip\r\n" : ""), .stall)
-        try await withLoads(plan) { stage in
+        try await withLoads(plan, over: spoken) { stage in
             let target = FileTarget(try Descriptor.writing(path: "/dev/full"))
             let log = try await stage.send(RecordingHopClient(plan: { _ in .splice(into: target) }))
             #expect(log.error?.code == .cannotWriteToFile)

@@ -15,13 +15,13 @@ import Testing
     private func observing(
         _ plan: ScriptPlan? = nil, delegate: (any URLSessionDelegate)? = nil,
         configure: (URLSessionConfiguration) -> Void = { _ in },
-        _ body: (SessionStage, RecordingObserver) async throws -> Void
+        over spoken: Spoken = .http1, _ body: (SessionStage, RecordingObserver) async throws -> Void
     ) async throws {
         let observer = RecordingObserver()
         let configuration = URLSessionConfiguration.ephemeral
         configuration.lupine.transferObservers = [observer]
         configure(configuration)
-        try await withStage(plan, configuration: configuration, delegate: delegate) { stage in
+        try await withStage(plan, configuration: configuration, delegate: delegate, over: spoken) { stage in
             try await body(stage, observer)
         }
         await observer.ends(observer.starts.count)
@@ -33,9 +33,9 @@ import Testing
         #expect(status == 200)
     }
 
-    @Test("[U-21.1] a transfer names its task, and ends as the network has it")
-    func tasks() async throws {
-        try await observing { stage, observer in
+    @Test("[U-21.1] a transfer names its task, and ends as the network has it", arguments: Spoken.allCases)
+    func tasks(over spoken: Spoken) async throws {
+        try await observing(over: spoken) { stage, observer in
             let first = stage.session.dataTask(with: try stage.url("/get?a=1"))
             let (ends, end) = AsyncStream.makeStream(of: Int.self)
             let second = stage.session.dataTask(with: try stage.url("/status/500")) { _, response, _ in
@@ -59,9 +59,11 @@ import Testing
         }
     }
 
-    @Test("[U-21.2] redirects are transfers of the same task, each with the one before")
-    func redirects() async throws {
-        try await observing { stage, observer in
+    @Test(
+        "[U-21.2] redirects are transfers of the same task, each with the one before",
+        arguments: Spoken.allCases)
+    func redirects(over spoken: Spoken) async throws {
+        try await observing(over: spoken) { stage, observer in
             try await expectAnswer(of: stage, "/redirect/2")
             await observer.ends(3)
             let ids = observer.starts.map(\.id)
@@ -85,9 +87,11 @@ import Testing
         }
     }
 
-    @Test("[U-21.2] the answer to a challenge is a transfer of its own, which repeats the one before")
-    func challenges() async throws {
-        try await observing(delegate: Answerer()) { stage, observer in
+    @Test(
+        "[U-21.2] the answer to a challenge is a transfer of its own, which repeats the one before",
+        arguments: Spoken.allCases)
+    func challenges(over spoken: Spoken) async throws {
+        try await observing(delegate: Answerer(), over: spoken) { stage, observer in
             try await expectAnswer(of: stage, "/basic-auth/u/p")
             await observer.ends(2)
             #expect(
@@ -96,12 +100,12 @@ import Testing
         }
     }
 
-    @Test("[U-21.1] what the network is not asked for is no transfer")
-    func noTransfers() async throws {
+    @Test("[U-21.1] what the network is not asked for is no transfer", arguments: Spoken.allCases)
+    func noTransfers(over spoken: Spoken) async throws {
         let configure = { (configuration: URLSessionConfiguration) in
             configuration.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
         }
-        try await observing(configure: configure) { stage, observer in
+        try await observing(configure: configure, over: spoken) { stage, observer in
             try await expectAnswer(of: stage, "/cache/3600")
             try await expectAnswer(of: stage, "/cache/3600")
             let data = try #require(URL(string: "data:,lupin"))
@@ -116,13 +120,14 @@ import Testing
         }
     }
 
-    @Test("[U-21.1] a session that is invalidated ends the transfers of its tasks")
-    func invalidation() async throws {
+    @Test(
+        "[U-21.1] a session that is invalidated ends the transfers of its tasks", arguments: Spoken.allCases)
+    func invalidation(over spoken: Spoken) async throws {
         let stall = ScriptPlan([Script([.expectHead, .stall])])
         let configure = { (configuration: URLSessionConfiguration) in
             configuration.httpMaximumConnectionsPerHost = 2
         }
-        try await observing(stall, configure: configure) { stage, observer in
+        try await observing(stall, configure: configure, over: spoken) { stage, observer in
             for _ in 0..<6 { stage.session.dataTask(with: try stage.url()).resume() }
             await observer.events("start", 6)
             await observer.events("lease", 2)
@@ -204,13 +209,15 @@ import Testing
         }
     }
 
-    @Test("[U-21.6] whoever waits for the observers is called behind all that has happened")
-    func hearing() async throws {
+    @Test(
+        "[U-21.6] whoever waits for the observers is called behind all that has happened",
+        arguments: Spoken.allCases)
+    func hearing(over spoken: Spoken) async throws {
         let names = Noted<[String]>([])
         let observer = RecordingObserver { event in names.update { $0.append(event.kind.name) } }
         let configuration = URLSessionConfiguration.ephemeral
         configuration.lupine.transferObservers = [observer]
-        try await withStage(configuration: configuration) { stage in
+        try await withStage(configuration: configuration, over: spoken) { stage in
             try await expectAnswer(of: stage)
             let heard = await withCheckedContinuation { heard in
                 stage.session.whenObserversHaveHeard { heard.resume(returning: names.value) }
@@ -222,9 +229,9 @@ import Testing
         #expect(called.value)
     }
 
-    @Test("[U-21.4] a session counts its connections")
-    func counts() async throws {
-        try await observing { stage, observer in
+    @Test("[U-21.4] a session counts its connections", arguments: Spoken.allCases)
+    func counts(over spoken: Spoken) async throws {
+        try await observing(over: spoken) { stage, observer in
             #expect(stage.session.poolCounts().isEmpty)
             try await expectAnswer(of: stage)
             await observer.ends(1)
@@ -234,8 +241,10 @@ import Testing
         }
     }
 
-    @Test("[U-21.3, O-6] an observer may invalidate the session and cancel its tasks")
-    func callsBack() async throws {
+    @Test(
+        "[U-21.3, O-6] an observer may invalidate the session and cancel its tasks",
+        arguments: Spoken.allCases)
+    func callsBack(over spoken: Spoken) async throws {
         let session = Noted<URLSession?>(nil)
         let observer = RecordingObserver { event in
             guard case .lease = event.kind, let session = session.value else { return }
@@ -245,7 +254,7 @@ import Testing
         let configuration = URLSessionConfiguration.ephemeral
         configuration.lupine.transferObservers = [observer]
         let stall = ScriptPlan([Script([.expectHead, .stall])])
-        try await withStage(stall, configuration: configuration) { stage in
+        try await withStage(stall, configuration: configuration, over: spoken) { stage in
             session.set(stage.session)
             let code = try await stage.get().code
             #expect(code == .cancelled)

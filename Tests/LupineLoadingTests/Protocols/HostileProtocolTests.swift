@@ -3,6 +3,7 @@
 import Dispatch
 import Foundation
 import LupineOrigin
+import LupineTestKit
 import LupineTransport
 import Testing
 
@@ -43,12 +44,14 @@ struct HostileProtocolTests {
     ]
 
     /// All is loaded on one loop: what blocked that would wait for itself.
-    @Test("[O-7] a class that is asked may wait for another request", .serialized, arguments: ways)
-    func askedBehind(_ way: Way) async throws {
+    @Test(
+        "[O-7] a class that is asked may wait for another request", .serialized, arguments: ways,
+        Spoken.allCases)
+    func askedBehind(_ way: Way, over spoken: Spoken) async throws {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [Onlooker.self]
         configuration.lupine.ownEventLoops = 1
-        try await withStage(configuration: configuration) { stage in
+        try await withStage(configuration: configuration, over: spoken) { stage in
             let looks = Noted<[Bool]>([])
             let session = stage.session
             let other = try stage.url("/bytes/1")
@@ -75,12 +78,14 @@ struct HostileProtocolTests {
         }
     }
 
-    @Test("a request that is cancelled while a class thinks about its redirect ends once")
-    func cancelledBehindARedirect() async throws {
+    @Test(
+        "a request that is cancelled while a class thinks about its redirect ends once",
+        arguments: Spoken.allCases)
+    func cancelledBehindARedirect(over spoken: Spoken) async throws {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [Onlooker.self]
         configuration.lupine.ownEventLoops = 1
-        try await withStage(configuration: configuration) { stage in
+        try await withStage(configuration: configuration, over: spoken) { stage in
             let path = "/anything/cancelled"
             let (asked, release) = (Gate(), DispatchSemaphore(value: 0))
             Onlooker.looks.update { all in
@@ -109,12 +114,12 @@ struct HostileProtocolTests {
         }
     }
 
-    @Test("[O-7] observers of cookies may wait for another request")
-    func cookiesAreAnnouncedElsewhere() async throws {
+    @Test("[O-7] observers of cookies may wait for another request", arguments: Spoken.allCases)
+    func cookiesAreAnnouncedElsewhere(over spoken: Spoken) async throws {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.lupine.ownEventLoops = 1
         let storage = try #require(configuration.httpCookieStorage)
-        try await withStage(configuration: configuration) { stage in
+        try await withStage(configuration: configuration, over: spoken) { stage in
             let (session, other) = (stage.session, try stage.url("/bytes/1"))
             let told = Gate()
             let isElsewhere = Noted<Bool?>(nil)

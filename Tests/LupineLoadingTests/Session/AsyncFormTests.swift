@@ -2,6 +2,7 @@
 
 import Foundation
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import LupineLoading
@@ -153,12 +154,14 @@ import Testing
         }
     }
 
-    @Test("[U-5.12] asynchronous forms answer redirects, challenges and responses, in their order")
-    func loads() async throws {
+    @Test(
+        "[U-5.12] asynchronous forms answer redirects, challenges and responses, in their order",
+        arguments: Spoken.allCases)
+    func loads(over spoken: Spoken) async throws {
         let delegate = Answering()
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
-        try await withStage(configuration: configuration, delegate: delegate) { stage in
+        try await withStage(configuration: configuration, delegate: delegate, over: spoken) { stage in
             stage.origin.route("GET", "/out") { _ throws(Refusal) in
                 var response = OriginResponse(302)
                 try response.add("Location", "/basic-auth/lupin/secret")
@@ -171,10 +174,10 @@ import Testing
         }
     }
 
-    @Test("[U-5.12] an asynchronous form gives a streamed upload its body")
-    func stream() async throws {
+    @Test("[U-5.12] an asynchronous form gives a streamed upload its body", arguments: Spoken.allCases)
+    func stream(over spoken: Spoken) async throws {
         let delegate = Answering()
-        try await withStage(delegate: delegate) { stage in
+        try await withStage(delegate: delegate, over: spoken) { stage in
             var request = URLRequest(url: try stage.url("/post"))
             request.httpMethod = "POST"
             stage.session.uploadTask(withStreamedRequest: request).resume()
@@ -184,10 +187,12 @@ import Testing
         }
     }
 
-    @Test("[U-5.12] what a task's own delegate lacks in both forms, the session's answers in its own")
-    func successor() async throws {
+    @Test(
+        "[U-5.12] what a task's own delegate lacks in both forms, the session's answers in its own",
+        arguments: Spoken.allCases)
+    func successor(over spoken: Spoken) async throws {
         let delegate = Answering()
-        try await withStage(delegate: delegate) { stage in
+        try await withStage(delegate: delegate, over: spoken) { stage in
             let task = stage.session.dataTask(with: try stage.url("/get"))
             task.delegate = Neither()
             task.resume()
@@ -218,10 +223,10 @@ import Testing
         }
     }
 
-    @Test("[U-5.12] the Swift task of a form is cancelled with the task")
-    func cancelled() async throws {
+    @Test("[U-5.12] the Swift task of a form is cancelled with the task", arguments: Spoken.allCases)
+    func cancelled(over spoken: Spoken) async throws {
         let delegate = Waiting()
-        try await withStage(delegate: delegate) { stage in
+        try await withStage(delegate: delegate, over: spoken) { stage in
             let task = stage.session.dataTask(with: try stage.url("/get"))
             task.resume()
             await delegate.log.has("asked")

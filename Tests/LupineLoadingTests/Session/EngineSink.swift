@@ -3,6 +3,7 @@
 import Foundation
 import LupineHTTP
 import LupineOrigin
+import LupineTestKit
 import LupineTransport
 import Testing
 
@@ -11,11 +12,16 @@ import Testing
 /// An engine and an origin that it talks to, both ended afterwards.
 func withEngine<Result>(
     serving: OriginConfiguration = OriginConfiguration(),
-    configuration: URLSessionConfiguration = .ephemeral,
+    configuration: URLSessionConfiguration = .ephemeral, over spoken: Spoken = .http1,
     _ body: (SessionEngine, LupineOrigin.Origin) async throws -> Result
 ) async throws -> Result {
+    var serving = serving
+    let plan = serving.script
+    serving.script = nil
+    serving.speak(spoken, plan)
     let origin = try LupineOrigin.Origin.start(configuration: serving)
     configuration.waitPatiently()
+    if spoken == .http2 { configuration.lupine.httpVersions = .http2 }
     configuration.connectionProxyDictionary = [:]
     configuration.lupine.addressOverrides = [.init(host: "*", port: origin.port): [origin.address]]
     let engine = SessionEngine(SessionSettings(configuration))

@@ -2,6 +2,7 @@
 
 import Foundation
 import LupineOrigin
+import LupineTestKit
 import LupineTransport
 import Testing
 
@@ -10,17 +11,23 @@ import Testing
 /// What one exchange may do and what it leaves behind, as the user of a session sees it.
 @Suite(.timeLimit(.minutes(1)))
 struct ExchangeRuleTests {
-    @Test("[U-16.2] a status is never an error", arguments: [400, 403, 404, 416, 500, 503, 599])
-    func statuses(_ status: Int) async throws {
-        try await withStage(ScriptPlan(.expectHead, .reply("sorry", status: "\(status) No"), .stall)) {
+    @Test(
+        "[U-16.2] a status is never an error", arguments: [400, 403, 404, 416, 500, 503, 599], Spoken.allCases
+    )
+    func statuses(_ status: Int, over spoken: Spoken) async throws {
+        try await withStage(
+            ScriptPlan(.expectHead, .reply("sorry", status: "\(status) No"), .stall), over: spoken
+        ) {
             let end = try await $0.get()
             #expect(end.status == status && end.text == "sorry" && end.code == nil)
         }
     }
 
-    @Test("[U-1.6] what is attached to a request goes through copies, bridging, tasks and their loads")
-    func attachedProperties() async throws {
-        try await withStage { stage in
+    @Test(
+        "[U-1.6] what is attached to a request goes through copies, bridging, tasks and their loads",
+        arguments: Spoken.allCases)
+    func attachedProperties(over spoken: Spoken) async throws {
+        try await withStage(over: spoken) { stage in
             let attached = NSMutableURLRequest(url: try stage.url("/bytes/3"))
             URLProtocol.setProperty("value", forKey: "key", in: attached)
             var request = attached as URLRequest
@@ -41,10 +48,11 @@ struct ExchangeRuleTests {
     }
 
     @Test(
-        "[U-7.14] uploads leave nothing to go on from, and no data makes one go on", arguments: [false, true])
-    func uploadsStartAnew(_ hasHandler: Bool) async throws {
+        "[U-7.14] uploads leave nothing to go on from, and no data makes one go on",
+        arguments: [false, true], Spoken.allCases)
+    func uploadsStartAnew(_ hasHandler: Bool, over spoken: Spoken) async throws {
         let delegate = NotingDelegate()
-        try await withStage(delegate: delegate) { stage in
+        try await withStage(delegate: delegate, over: spoken) { stage in
             let ended = Gate()
             let task =
                 hasHandler
@@ -103,9 +111,13 @@ struct ExchangeRuleTests {
         }
     }
 
-    @Test("[U-9.16] addresses are tried until one answers; when none does, the error is that of the last")
-    func addresses() async throws {
-        let origin = try LupineOrigin.Origin.start()
+    @Test(
+        "[U-9.16] addresses are tried until one answers; when none does, the error is that of the last",
+        arguments: Spoken.allCases)
+    func addresses(over spoken: Spoken) async throws {
+        var serving = OriginConfiguration()
+        serving.speak(spoken)
+        let origin = try LupineOrigin.Origin.start(configuration: serving)
         // The origin listens on 127.0.0.1 alone.
         let nobody = try #require(SocketAddress(literal: "127.0.0.9", port: origin.port))
         let configuration = URLSessionConfiguration.ephemeral
@@ -113,7 +125,7 @@ struct ExchangeRuleTests {
             .init(host: "some.test", port: origin.port): [nobody, origin.address],
             .init(host: "none.test", port: origin.port): [nobody, nobody],
         ]
-        try await withStage(configuration: configuration) { stage in
+        try await withStage(configuration: configuration, over: spoken) { stage in
             let some = try #require(URL(string: "http://some.test:\(origin.port)/status/204"))
             #expect(await stage.load(URLRequest(url: some)).status == 204)
             let none = try #require(URL(string: "http://none.test:\(origin.port)/"))
@@ -149,8 +161,9 @@ struct ExchangeRuleTests {
     }
 
     @Test(
-        "[U-10.9] a redirect is asked about before its body comes, which is delivered unless it is followed")
-    func aRedirectsBody() async throws {
+        "[U-10.9] a redirect is asked about before its body comes, which is delivered unless it is followed",
+        arguments: Spoken.allCases)
+    func aRedirectsBody(over spoken: Spoken) async throws {
         let body = String(repeating: "moved ", count: 100_000)
         for follows in [false, true] {
             let head = "HTTP/1.1 302 Found\r\nLocation: /there\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
@@ -159,7 +172,7 @@ struct ExchangeRuleTests {
                 Script([.expectHead, .reply("there"), .stall]),
             ])
             let delegate = Redirected(follows: follows)
-            try await withStage(plan, delegate: delegate) { stage in
+            try await withStage(plan, delegate: delegate, over: spoken) { stage in
                 delegate.tell(stage.origin.gate("asked"))
                 let end = try await stage.get()
                 #expect(end.status == (follows ? 200 : 302))

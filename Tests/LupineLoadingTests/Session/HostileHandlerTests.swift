@@ -3,6 +3,7 @@
 import Dispatch
 import Foundation
 import LupineOrigin
+import LupineTestKit
 import LupineTransport
 import Testing
 
@@ -176,10 +177,12 @@ struct HostileHandlerTests {
         }
     }
 
-    @Test("[O-7] a completion handler that waits for a task of another session gets it", arguments: handlers)
-    func waits(_ handler: Handler) async throws {
-        try await withStage { stage in
-            try await withStage { second in
+    @Test(
+        "[O-7] a completion handler that waits for a task of another session gets it", arguments: handlers,
+        Spoken.allCases)
+    func waits(_ handler: Handler, over spoken: Spoken) async throws {
+        try await withStage(over: spoken) { stage in
+            try await withStage(over: spoken) { second in
                 let called = Gate()
                 let other = try second.url("/get")
                 let task = try handler.begin(stage) {

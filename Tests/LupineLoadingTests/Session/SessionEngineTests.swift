@@ -2,6 +2,7 @@
 
 import Foundation
 import LupineOrigin
+import LupineTestKit
 import LupineTransport
 import Testing
 
@@ -153,14 +154,14 @@ struct SessionEngineTests {
         #expect(URLError(unknown, url: nil).code == .cannotFindHost)
     }
 
-    @Test("[U-9.2] an origin gets the target as it stands")
-    func targetsArrive() async throws {
+    @Test("[U-9.2] an origin gets the target as it stands", arguments: Spoken.allCases)
+    func targetsArrive(over spoken: Spoken) async throws {
         var serving = OriginConfiguration()
         serving.recordedBytes = 1 << 16
-        try await withEngine(serving: serving) { engine, origin in
+        try await withEngine(serving: serving, over: spoken) { engine, origin in
             let made = try engine.begin("http://u:p@name.test:\(origin.port)/status/204?a=%7e&b#f")
             #expect(await made.sink.answer.status == 204)
-            let sent = String(decoding: origin.received(on: 0), as: UTF8.self)
+            let sent = String(decoding: origin.heard(on: 0), as: UTF8.self)
             #expect(sent.hasPrefix("GET /status/204?a=%7e&b HTTP/1.1\r\n"))
             #expect(sent.contains("\r\nHost: name.test:\(origin.port)\r\n"))
         }
@@ -196,11 +197,11 @@ struct SessionEngineTests {
         }
     }
 
-    @Test func anIdleConnectionCloses() async throws {
+    @Test(arguments: Spoken.allCases) func anIdleConnectionCloses(over spoken: Spoken) async throws {
         var serving = OriginConfiguration()
         serving.script = ScriptPlan(
             .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .expectEnd, .signal("closed"))
-        try await withEngine(serving: serving) { engine, origin in
+        try await withEngine(serving: serving, over: spoken) { engine, origin in
             _ = await (try engine.begin("http://h:\(origin.port)/")).sink.answer
             let closed = Lock(false)
             origin.gate("closed").whenOpen { closed.withLock { $0 = true } }
@@ -214,14 +215,14 @@ struct SessionEngineTests {
 
     @Test(
         "the end waits for what runs, closes its connections and refuses what comes later",
-        arguments: [nil, 2])
-    func finishing(ownLoops: Int?) async throws {
+        arguments: [nil, 2], Spoken.allCases)
+    func finishing(ownLoops: Int?, over spoken: Spoken) async throws {
         var serving = OriginConfiguration()
         serving.script = ScriptPlan(
             .expectHead, .signal("busy"), .waitForSignal("go"),
             .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .expectEnd, .signal("closed"))
         try await withEngine(
-            serving: serving, configuration: .ephemeral { $0.lupine.ownEventLoops = ownLoops }
+            serving: serving, configuration: .ephemeral { $0.lupine.ownEventLoops = ownLoops }, over: spoken
         ) {
             engine, origin in
             let running = try engine.begin("http://h:\(origin.port)/")
@@ -237,11 +238,13 @@ struct SessionEngineTests {
         }
     }
 
-    @Test("a session that ends gently may still be ended at once")
-    func shuttingDownAfterFinishing() async throws {
+    @Test("a session that ends gently may still be ended at once", arguments: Spoken.allCases)
+    func shuttingDownAfterFinishing(over spoken: Spoken) async throws {
         var serving = OriginConfiguration()
         serving.script = ScriptPlan(.expectHead, .signal("busy"), .stall)
-        try await withEngine(serving: serving, configuration: .ephemeral { $0.lupine.ownEventLoops = 1 }) {
+        try await withEngine(
+            serving: serving, configuration: .ephemeral { $0.lupine.ownEventLoops = 1 }, over: spoken
+        ) {
             engine, origin in
             let running = try engine.begin("http://h:\(origin.port)/")
             await origin.gate("busy").wait()

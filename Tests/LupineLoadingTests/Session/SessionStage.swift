@@ -2,6 +2,7 @@
 
 import Foundation
 import LupineOrigin
+import LupineTestKit
 import LupineTransport
 
 @testable import LupineLoading
@@ -10,6 +11,7 @@ import LupineTransport
 struct SessionStage {
     let session: URLSession
     let origin: LupineOrigin.Origin
+    var spoken = Spoken.http1
 
     /// An address of the origin's, under a name.
     func url(_ path: String = "/", host: String = "origin.test", scheme: String = "http") throws -> URL {
@@ -47,20 +49,25 @@ struct SessionStage {
 func withStage(
     _ plan: ScriptPlan? = nil, serving: OriginConfiguration = OriginConfiguration(),
     configuration: URLSessionConfiguration = .ephemeral, delegate: (any URLSessionDelegate)? = nil,
-    _ body: (SessionStage) async throws -> Void
+    over spoken: Spoken = .http1, _ body: (SessionStage) async throws -> Void
 ) async throws {
     var serving = serving
-    if let plan { serving.script = plan }
+    let script = plan ?? serving.script
+    serving.script = nil
+    serving.speak(spoken, script)
     serving.recordedBytes = 1 << 20
     let origin = try LupineOrigin.Origin.start(configuration: serving)
     configuration.waitPatiently()
     configuration.connectionProxyDictionary = [:]
+    if spoken == .http2 { configuration.lupine.httpVersions = .http2 }
     if configuration.lupine.addressOverrides.isEmpty {
         configuration.lupine.addressOverrides = [.init(host: "*", port: origin.port): [origin.address]]
     }
     let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
     let result: Result<Void, any Error>
-    do { result = .success(try await body(SessionStage(session: session, origin: origin))) } catch {
+    do {
+        result = .success(try await body(SessionStage(session: session, origin: origin, spoken: spoken)))
+    } catch {
         result = .failure(error)
     }
     session.invalidateAndCancel()

@@ -2,6 +2,8 @@
 
 import Foundation
 import LupineOrigin
+import LupineTestKit
+import LupineTransport
 import Testing
 
 @testable import LupineLoading
@@ -10,11 +12,16 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct DriverWholeStackTests {
     private func withSession(
-        _ body: (URLSession, LupineOrigin.Origin) async throws -> Void
+        over spoken: Spoken = .http1, _ body: (URLSession, LupineOrigin.Origin) async throws -> Void
     ) async throws {
-        let origin = try LupineOrigin.Origin.start()
+        var serving = OriginConfiguration()
+        serving.speak(spoken)
+        let origin = try LupineOrigin.Origin.start(configuration: serving)
         let session = URLSession(
-            configuration: DriverLoad.configuration(), delegate: nil, delegateQueue: nil)
+            configuration: DriverLoad.configuration {
+                if spoken == .http2 { $0.lupine.httpVersions = .http2 }
+            },
+            delegate: nil, delegateQueue: nil)
         let result: Result<Void, any Error>
         do { result = .success(try await body(session, origin)) } catch { result = .failure(error) }
         session.invalidateAndCancel()
@@ -30,9 +37,9 @@ struct DriverWholeStackTests {
         try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
     }
 
-    @Test("[U-10.6] a cookie of a redirect goes out with the next hop")
-    func cookies() async throws {
-        try await withSession { session, origin in
+    @Test("[U-10.6] a cookie of a redirect goes out with the next hop", arguments: Spoken.allCases)
+    func cookies(over spoken: Spoken) async throws {
+        try await withSession(over: spoken) { session, origin in
             let (data, response) = try await session.data(from: url(origin, "/cookies/set/name/value"))
             #expect((response as? HTTPURLResponse)?.statusCode == 200)
             #expect(response.url?.path == "/cookies")
@@ -43,9 +50,9 @@ struct DriverWholeStackTests {
 
     @Test(
         "[U-10.10, U-9.13] twenty redirects are followed, on one connection; the next one is an error",
-        arguments: [20, 21])
-    func limits(count: Int) async throws {
-        try await withSession { session, origin in
+        arguments: [20, 21], Spoken.allCases)
+    func limits(count: Int, over spoken: Spoken) async throws {
+        try await withSession(over: spoken) { session, origin in
             let url = try url(origin, "/relative-redirect/\(count)")
             do {
                 let (_, response) = try await session.data(from: url)
@@ -57,9 +64,11 @@ struct DriverWholeStackTests {
         }
     }
 
-    @Test("[U-11.6] the answer to a challenge goes out on the connection that brought it")
-    func challengesOnOneConnection() async throws {
-        try await withSession { session, origin in
+    @Test(
+        "[U-11.6] the answer to a challenge goes out on the connection that brought it",
+        arguments: Spoken.allCases)
+    func challengesOnOneConnection(over spoken: Spoken) async throws {
+        try await withSession(over: spoken) { session, origin in
             for scheme in ["/basic-auth/u/p", "/digest-auth/auth/u/p"] {
                 let (_, response) = try await session.data(from: url(origin, scheme, user: "u:p@"))
                 #expect((response as? HTTPURLResponse)?.statusCode == 200, "\(scheme)")
@@ -69,10 +78,11 @@ struct DriverWholeStackTests {
     }
 
     @Test(
-        "[U-11.4, U-11.6, U-11.15] the address' user answers the challenge, and is known from then on to that address"
+        "[U-11.4, U-11.6, U-11.15] the address' user answers the challenge, and is known from then on to that address",
+        arguments: Spoken.allCases
     )
-    func credentials() async throws {
-        try await withSession { session, origin in
+    func credentials(over spoken: Spoken) async throws {
+        try await withSession(over: spoken) { session, origin in
             for scheme in ["/basic-auth/u/p", "/digest-auth/auth/u/p", "/digest-auth/auth/u/p/SHA-256"] {
                 let (_, response) = try await session.data(from: url(origin, scheme, user: "u:p@"))
                 #expect((response as? HTTPURLResponse)?.statusCode == 200, "\(scheme)")
@@ -88,9 +98,11 @@ struct DriverWholeStackTests {
         }
     }
 
-    @Test("[U-12.11, U-12.13] what is fresh needs no network, what is stale is asked about")
-    func caching() async throws {
-        try await withSession { session, origin in
+    @Test(
+        "[U-12.11, U-12.13] what is fresh needs no network, what is stale is asked about",
+        arguments: Spoken.allCases)
+    func caching(over spoken: Spoken) async throws {
+        try await withSession(over: spoken) { session, origin in
             let (first, _) = try await session.data(from: url(origin, "/cache/1000"))
             let (second, response) = try await session.data(from: url(origin, "/cache/1000"))
             #expect(first == second && (response as? HTTPURLResponse)?.statusCode == 200)

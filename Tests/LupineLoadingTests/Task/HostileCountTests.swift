@@ -2,6 +2,7 @@
 
 import Foundation
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import LupineLoading
@@ -54,11 +55,13 @@ struct HostileCountTests {
         session.invalidateAndCancel()
     }
 
-    @Test("[U-6.8] a server that announces the longest body does not stop the program that sends to it")
-    func wholeStack() async throws {
+    @Test(
+        "[U-6.8] a server that announces the longest body does not stop the program that sends to it",
+        arguments: Spoken.allCases)
+    func wholeStack(over spoken: Spoken) async throws {
         let plan = ScriptPlan(
             .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775807\r\n\r\nabc"), .close)
-        try await withStage(plan) { stage in
+        try await withStage(plan, over: spoken) { stage in
             var request = URLRequest(url: try stage.url("/"))
             request.httpMethod = "POST"
             let (ends, end) = AsyncStream<URLError.Code?>.makeStream()

@@ -2,6 +2,7 @@
 
 import Foundation
 import LupineOrigin
+import LupineTestKit
 import LupineTransport
 import Testing
 
@@ -199,10 +200,10 @@ struct ProgramErrorTests {
 
     @Test(
         "[U-16.4] what a body stream of the program's fails with is what the task fails with",
-        arguments: kinds)
-    func bodyStreams(_ kind: Kind) async throws {
+        arguments: kinds, Spoken.allCases)
+    func bodyStreams(_ kind: Kind, over spoken: Spoken) async throws {
         let plan = ScriptPlan(.expectHead, .stall)
-        try await withStage(plan, delegate: Supplier(kind.error)) { stage in
+        try await withStage(plan, delegate: Supplier(kind.error), over: spoken) { stage in
             var request = URLRequest(url: try stage.url())
             request.httpMethod = "POST"
             let streamed = stage.session.uploadTask(withStreamedRequest: request)

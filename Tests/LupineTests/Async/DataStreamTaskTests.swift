@@ -3,6 +3,7 @@
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -27,9 +28,11 @@ struct DataStreamTaskTests {
         await withCheckedContinuation { continuation in request.onFinish { continuation.resume() } }
     }
 
-    @Test("[C-40] the request starts before anybody iterates, and what comes is gathered")
-    func startsByItself() async throws {
-        try await withObserved { stage async throws in
+    @Test(
+        "[C-40] the request starts before anybody iterates, and what comes is gathered",
+        arguments: Spoken.allCases)
+    func startsByItself(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage async throws in
             let request = stage.pieces()
             let stream = request.streamTask().streamingData()
             await stage.origin.gate("asked").wait()
@@ -40,9 +43,11 @@ struct DataStreamTaskTests {
         }
     }
 
-    @Test("[C-40] handlers have serial queues of their own, named after the request")
-    func queue() async throws {
-        try await withObserved { stage async throws in
+    @Test(
+        "[C-40] handlers have serial queues of their own, named after the request", arguments: Spoken.allCases
+    )
+    func queue(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage async throws in
             let request = stage.stream("/get")
             let queue = DispatchQueue.streamCompletion(of: request)
             #expect(queue.label == "org.alamofire.concurrencyStreamCompletionQueue-\(request.id)")
@@ -57,9 +62,9 @@ struct DataStreamTaskTests {
         }
     }
 
-    @Test("[C-41] all pieces come in order, then the completion, then the end")
-    func order() async throws {
-        try await withObserved { stage async throws in
+    @Test("[C-41] all pieces come in order, then the completion, then the end", arguments: Spoken.allCases)
+    func order(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage async throws in
             var text = ""
             var completions: [DataStreamRequest.Completion] = []
             let stream = stage.stream("/stream/50").streamTask().streamingStrings()
@@ -77,10 +82,10 @@ struct DataStreamTaskTests {
         }
     }
 
-    @Test("[C-41] values that are decoded, or made by a serializer")
-    func serialized() async throws {
+    @Test("[C-41] values that are decoded, or made by a serializer", arguments: Spoken.allCases)
+    func serialized(over spoken: Spoken) async throws {
         struct Answer: Decodable, Sendable { let url: String }
-        try await withObserved { stage async throws in
+        try await withObserved(over: spoken) { stage async throws in
             let decoded = await values(stage.stream("/get").streamTask().streamingDecodables(Answer.self))
             #expect(decoded.first?.url.hasSuffix("/get") == true)
             let task = stage.stream("/get").streamTask()
@@ -89,9 +94,10 @@ struct DataStreamTaskTests {
         }
     }
 
-    @Test("[C-42] leaving early cancels the request", arguments: ["break", "throw", "cancel"])
-    func leftEarly(way: String) async throws {
-        try await withObserved { stage async throws in
+    @Test(
+        "[C-42] leaving early cancels the request", arguments: ["break", "throw", "cancel"], Spoken.allCases)
+    func leftEarly(way: String, over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage async throws in
             let request = stage.pieces()
             let task = request.streamTask()
             let (stream, seen) = (task.streamingData(), Heard<Int>())
@@ -110,9 +116,11 @@ struct DataStreamTaskTests {
         }
     }
 
-    @Test("[C-42] a consumer that was cancelled before its first piece sees nothing")
-    func cancelledConsumer() async throws {
-        try await withObserved { stage async throws in
+    @Test(
+        "[C-42] a consumer that was cancelled before its first piece sees nothing", arguments: Spoken.allCases
+    )
+    func cancelledConsumer(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage async throws in
             let request = stage.pieces()
             let stream = request.streamTask().streamingData()
             let gate = Heard<Int>()
@@ -127,9 +135,9 @@ struct DataStreamTaskTests {
         }
     }
 
-    @Test("[C-42] a stream that is over cancels nothing")
-    func over() async throws {
-        try await withObserved { stage async throws in
+    @Test("[C-42] a stream that is over cancels nothing", arguments: Spoken.allCases)
+    func over(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage async throws in
             let request = stage.stream("/get")
             for await event in request.streamTask().streamingData() {
                 if case .complete = event.event { break }
@@ -138,9 +146,11 @@ struct DataStreamTaskTests {
         }
     }
 
-    @Test("[C-43] without automatic cancellation the request goes on, and a later stream gets the rest")
-    func goesOn() async throws {
-        try await withObserved { stage async throws in
+    @Test(
+        "[C-43] without automatic cancellation the request goes on, and a later stream gets the rest",
+        arguments: Spoken.allCases)
+    func goesOn(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage async throws in
             let request = stage.pieces()
             let task = request.streamTask()
             for await _ in task.streamingData(automaticallyCancelling: false) { break }
@@ -153,9 +163,10 @@ struct DataStreamTaskTests {
         }
     }
 
-    @Test("[C-43] each stream counts for itself: one that cancels does so for all")
-    func cancelsForAll() async throws {
-        try await withObserved(startRequestsImmediately: false) { stage async throws in
+    @Test(
+        "[C-43] each stream counts for itself: one that cancels does so for all", arguments: Spoken.allCases)
+    func cancelsForAll(over spoken: Spoken) async throws {
+        try await withObserved(startRequestsImmediately: false, over: spoken) { stage async throws in
             let request = stage.pieces()
             let task = request.streamTask()
             let patient = task.streamingData(automaticallyCancelling: false)
@@ -170,9 +181,10 @@ struct DataStreamTaskTests {
     }
 
     @Test(
-        "[C-44] cancelling inside the loop ends it with a completion that says so", arguments: [true, false])
-    func cancellingInside(byToken: Bool) async throws {
-        try await withObserved { stage async throws in
+        "[C-44] cancelling inside the loop ends it with a completion that says so", arguments: [true, false],
+        Spoken.allCases)
+    func cancellingInside(byToken: Bool, over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage async throws in
             let request = stage.pieces()
             let task = request.streamTask()
             var completion: DataStreamRequest.Completion?
@@ -185,9 +197,10 @@ struct DataStreamTaskTests {
         }
     }
 
-    @Test("[C-45] a stream that nobody iterates cancels nothing when it is dropped")
-    func dropped() async throws {
-        try await withObserved { stage async throws in
+    @Test(
+        "[C-45] a stream that nobody iterates cancels nothing when it is dropped", arguments: Spoken.allCases)
+    func dropped(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage async throws in
             let request = stage.pieces()
             _ = request.streamTask().streamingData()
             await stage.origin.gate("asked").wait()
@@ -199,9 +212,11 @@ struct DataStreamTaskTests {
         }
     }
 
-    @Test("it suspends and resumes the request, and the head is shown before the pieces")
-    func suspends() async throws {
-        try await withObserved { stage async throws in
+    @Test(
+        "it suspends and resumes the request, and the head is shown before the pieces",
+        arguments: Spoken.allCases)
+    func suspends(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage async throws in
             let request = stage.pieces()
             let responses = request.httpResponses()
             let task = request.streamTask()
@@ -217,9 +232,11 @@ struct DataStreamTaskTests {
         }
     }
 
-    @Test("[C-30] an asynchronous handler of the head may cancel a stream", arguments: [true, false])
-    func headHandler(allows: Bool) async throws {
-        try await withObserved { stage async throws in
+    @Test(
+        "[C-30] an asynchronous handler of the head may cancel a stream", arguments: [true, false],
+        Spoken.allCases)
+    func headHandler(allows: Bool, over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage async throws in
             let request = stage.stream("/get")
             request.onHTTPResponse { _ in
                 await Task.yield()
@@ -231,11 +248,13 @@ struct DataStreamTaskTests {
         }
     }
 
-    @Test("[C-21] sequences of events do not keep a request alive, nor does a stream that is over")
-    func released() async throws {
+    @Test(
+        "[C-21] sequences of events do not keep a request alive, nor does a stream that is over",
+        arguments: Spoken.allCases)
+    func released(over spoken: Spoken) async throws {
         weak var untouched: DataStreamRequest?
         weak var over: DataStreamRequest?
-        try await withObserved { stage async throws in
+        try await withObserved(over: spoken) { stage async throws in
             var streams: [Any] = []
             do {
                 let (first, second) = (stage.stream("/get"), stage.stream("/get"))

@@ -3,6 +3,7 @@
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -26,9 +27,9 @@ struct DataTaskTests {
         }
     }
 
-    @Test("[C-1] the request runs although nobody waits")
-    func startsByItself() async throws {
-        try await withObserved { stage async throws in
+    @Test("[C-1] the request runs although nobody waits", arguments: Spoken.allCases)
+    func startsByItself(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage async throws in
             let request = stage.held()
             _ = request.serializingData()
             await stage.wasAsked()
@@ -39,9 +40,11 @@ struct DataTaskTests {
         }
     }
 
-    @Test("[C-1] where requests do not start by themselves, awaiting does not start one either")
-    func doesNotStart() async throws {
-        try await withObserved(startRequestsImmediately: false) { stage async throws in
+    @Test(
+        "[C-1] where requests do not start by themselves, awaiting does not start one either",
+        arguments: Spoken.allCases)
+    func doesNotStart(over spoken: Spoken) async throws {
+        try await withObserved(startRequestsImmediately: false, over: spoken) { stage async throws in
             let request = stage.session.request(stage.url("/get"))
             let task = request.serializingData()
             // The handler was added; what that would start would have been put on the root queue by now.
@@ -54,9 +57,11 @@ struct DataTaskTests {
         }
     }
 
-    @Test("[C-2] the response may be asked for in all forms, again and again, and is serialized once")
-    func manyTimes() async throws {
-        try await withObserved { stage async throws in
+    @Test(
+        "[C-2] the response may be asked for in all forms, again and again, and is serialized once",
+        arguments: Spoken.allCases)
+    func manyTimes(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage async throws in
             let serializer = Counting()
             let task = stage.session.request(stage.url("/bytes/100")).serializingResponse(using: serializer)
             #expect(try await task.value == 100)
@@ -71,9 +76,9 @@ struct DataTaskTests {
         }
     }
 
-    @Test("[C-2] many wait before the response comes")
-    func manyWait() async throws {
-        try await withObserved { stage async throws in
+    @Test("[C-2] many wait before the response comes", arguments: Spoken.allCases)
+    func manyWait(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage async throws in
             let task = stage.held().serializingString()
             await withTaskGroup(of: String?.self) { group in
                 for _ in 0..<20 { group.addTask { try? await task.value } }
@@ -84,9 +89,11 @@ struct DataTaskTests {
         }
     }
 
-    @Test("[C-2] one request serves tasks of several kinds, also after it has finished")
-    func kinds() async throws {
-        try await withObserved { stage async throws in
+    @Test(
+        "[C-2] one request serves tasks of several kinds, also after it has finished",
+        arguments: Spoken.allCases)
+    func kinds(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage async throws in
             let request = stage.session.request(stage.url("/get"))
             async let data = request.serializingData().value
             async let text = request.serializingString().value
@@ -99,9 +106,9 @@ struct DataTaskTests {
         }
     }
 
-    @Test("[C-3] a failure is awaited as well: the value throws it")
-    func failure() async throws {
-        try await withObserved { stage async throws in
+    @Test("[C-3] a failure is awaited as well: the value throws it", arguments: Spoken.allCases)
+    func failure(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage async throws in
             let task = stage.session.request(stage.url("/status/404")).validate().serializingData()
             #expect(await task.response.response?.statusCode == 404)
             await #expect(throws: AFError.self) { try await task.value }
@@ -109,9 +116,9 @@ struct DataTaskTests {
         }
     }
 
-    @Test("[C-3] the response comes once after retries")
-    func retried() async throws {
-        try await withObserved(interceptor: Retrying(times: 2)) { stage async throws in
+    @Test("[C-3] the response comes once after retries", arguments: Spoken.allCases)
+    func retried(over spoken: Spoken) async throws {
+        try await withObserved(interceptor: Retrying(times: 2), over: spoken) { stage async throws in
             let request = stage.session.request(stage.url("/status/503")).validate()
             #expect(await request.serializingData().response.error?.responseCode == 503)
             #expect(request.retryCount == 2)
@@ -134,9 +141,11 @@ struct DataTaskTests {
         await origin.shutdown()
     }
 
-    @Test("[C-4] cancelling cancels the request, and so everybody else's response", arguments: [true, false])
-    func cancelling(automatically: Bool) async throws {
-        try await withObserved { stage async throws in
+    @Test(
+        "[C-4] cancelling cancels the request, and so everybody else's response", arguments: [true, false],
+        Spoken.allCases)
+    func cancelling(automatically: Bool, over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage async throws in
             let request = stage.held()
             let task = request.serializingData(automaticallyCancelling: automatically)
             let other = request.serializingString(automaticallyCancelling: automatically)
@@ -148,9 +157,9 @@ struct DataTaskTests {
         }
     }
 
-    @Test("[C-4] cancelling at once is early enough")
-    func cancellingAtOnce() async throws {
-        try await withObserved { stage async throws in
+    @Test("[C-4] cancelling at once is early enough", arguments: Spoken.allCases)
+    func cancellingAtOnce(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage async throws in
             let request = stage.held()
             let task = request.serializingData(automaticallyCancelling: false)
             task.cancel()
@@ -159,9 +168,11 @@ struct DataTaskTests {
         }
     }
 
-    @Test("[C-5] with automatic cancellation the request is cancelled with the task that waits")
-    func cancelledWaiter() async throws {
-        try await withObserved { stage async throws in
+    @Test(
+        "[C-5] with automatic cancellation the request is cancelled with the task that waits",
+        arguments: Spoken.allCases)
+    func cancelledWaiter(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage async throws in
             let request = stage.held()
             let task = request.serializingData()
             let waiter = Task { await task.response }
@@ -172,9 +183,9 @@ struct DataTaskTests {
         }
     }
 
-    @Test("[C-5] a task that was cancelled before it waits cancels when it does")
-    func cancelledBeforeWaiting() async throws {
-        try await withObserved { stage async throws in
+    @Test("[C-5] a task that was cancelled before it waits cancels when it does", arguments: Spoken.allCases)
+    func cancelledBeforeWaiting(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage async throws in
             let request = stage.held()
             let task = request.serializingData()
             let gate = Heard<Int>()
@@ -191,9 +202,11 @@ struct DataTaskTests {
         }
     }
 
-    @Test("[C-5] a task that was cancelled before it made the request has it cancelled at once")
-    func cancelledBeforeMaking() async throws {
-        try await withObserved { stage async throws in
+    @Test(
+        "[C-5] a task that was cancelled before it made the request has it cancelled at once",
+        arguments: Spoken.allCases)
+    func cancelledBeforeMaking(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage async throws in
             let gate = Heard<Int>()
             let maker = Task { () async in
                 await gate.wait(for: 1)
@@ -208,9 +221,9 @@ struct DataTaskTests {
         }
     }
 
-    @Test("[C-5] through a group of tasks")
-    func cancelledGroup() async throws {
-        try await withObserved { stage async throws in
+    @Test("[C-5] through a group of tasks", arguments: Spoken.allCases)
+    func cancelledGroup(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage async throws in
             let request = stage.held()
             let task = request.serializingData()
             await withTaskGroup(of: AFError?.self) { group in
@@ -222,9 +235,11 @@ struct DataTaskTests {
         }
     }
 
-    @Test("[C-6] without automatic cancellation a cancelled waiter gets the response all the same")
-    func notCancelled() async throws {
-        try await withObserved { stage async throws in
+    @Test(
+        "[C-6] without automatic cancellation a cancelled waiter gets the response all the same",
+        arguments: Spoken.allCases)
+    func notCancelled(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage async throws in
             let request = stage.held()
             let task = request.serializingString(automaticallyCancelling: false)
             let waiter = Task { try await task.value }
@@ -236,9 +251,11 @@ struct DataTaskTests {
         }
     }
 
-    @Test("[C-7] many tasks of one request, cancelled by many threads: everybody returns")
-    func cancelledByMany() async throws {
-        try await withObserved { stage async throws in
+    @Test(
+        "[C-7] many tasks of one request, cancelled by many threads: everybody returns",
+        arguments: Spoken.allCases)
+    func cancelledByMany(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage async throws in
             let request = stage.held()
             let tasks = (0..<50).map { _ in request.serializingData() }
             await stage.wasAsked()
@@ -250,9 +267,9 @@ struct DataTaskTests {
         }
     }
 
-    @Test("[C-8] it suspends and resumes the request")
-    func suspends() async throws {
-        try await withObserved { stage async throws in
+    @Test("[C-8] it suspends and resumes the request", arguments: Spoken.allCases)
+    func suspends(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage async throws in
             let request = stage.held()
             let task = request.serializingString()
             await stage.wasAsked()

@@ -2,6 +2,7 @@
 
 import Foundation
 import LupineLoading
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -20,10 +21,12 @@ struct DownloadTaskTests {
         try await body(folder)
     }
 
-    @Test("[C-2] a download gives its content, its text, a value or its file, again and again")
-    func forms() async throws {
+    @Test(
+        "[C-2] a download gives its content, its text, a value or its file, again and again",
+        arguments: Spoken.allCases)
+    func forms(over spoken: Spoken) async throws {
         try await withFolder { folder async throws in
-            try await withObserved { stage async throws in
+            try await withObserved(over: spoken) { stage async throws in
                 let download = stage.download("/get", to: folder)
                 let data = try await download.serializingData().value
                 #expect(try await download.serializingString().value == String(decoding: data, as: UTF8.self))
@@ -38,10 +41,12 @@ struct DownloadTaskTests {
         }
     }
 
-    @Test("[C-4, C-5] it is cancelled with the task, or with the one that waits", arguments: [true, false])
-    func cancelled(byWaiter: Bool) async throws {
+    @Test(
+        "[C-4, C-5] it is cancelled with the task, or with the one that waits", arguments: [true, false],
+        Spoken.allCases)
+    func cancelled(byWaiter: Bool, over spoken: Spoken) async throws {
         try await withFolder { folder async throws in
-            try await withObserved { stage async throws in
+            try await withObserved(over: spoken) { stage async throws in
                 _ = stage.held()
                 let download = stage.download("/held", to: folder)
                 let task = download.serializingData()
@@ -54,10 +59,12 @@ struct DownloadTaskTests {
         }
     }
 
-    @Test("[C-6, C-8] without automatic cancellation it goes on; it is suspended and resumed by the task")
-    func goesOn() async throws {
+    @Test(
+        "[C-6, C-8] without automatic cancellation it goes on; it is suspended and resumed by the task",
+        arguments: Spoken.allCases)
+    func goesOn(over spoken: Spoken) async throws {
         try await withFolder { folder async throws in
-            try await withObserved { stage async throws in
+            try await withObserved(over: spoken) { stage async throws in
                 _ = stage.held()
                 let download = stage.download("/held", to: folder)
                 let task = download.serializingString(automaticallyCancelling: false)

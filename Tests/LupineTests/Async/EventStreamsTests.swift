@@ -3,6 +3,7 @@
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -15,9 +16,10 @@ struct EventStreamsTests {
     }
 
     @Test(
-        "[C-20] events are gathered before anybody iterates, and a closure that is set later takes them away")
-    func gathered() async throws {
-        try await withObserved { stage async throws in
+        "[C-20] events are gathered before anybody iterates, and a closure that is set later takes them away",
+        arguments: Spoken.allCases)
+    func gathered(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage async throws in
             let request = stage.session.request(stage.url("/get"))
             let replaced = request.urlRequests()
             let kept = request.urlRequests()
@@ -32,17 +34,19 @@ struct EventStreamsTests {
         }
     }
 
-    @Test("[C-21] a sequence of a request that goes away before it has begun comes to its end")
-    func endsWithTheRequest() async throws {
-        try await withObserved { stage async throws in
+    @Test(
+        "[C-21] a sequence of a request that goes away before it has begun comes to its end",
+        arguments: Spoken.allCases)
+    func endsWithTheRequest(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage async throws in
             func stream() -> StreamOf<URLRequest> { stage.session.request(stage.url("/get")).urlRequests() }
             #expect(await all(stream()).isEmpty)
         }
     }
 
-    @Test("[C-21] they do not start the request")
-    func doNotStart() async throws {
-        try await withObserved { stage async throws in
+    @Test("[C-21] they do not start the request", arguments: Spoken.allCases)
+    func doNotStart(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage async throws in
             let request = stage.session.request(stage.url("/get"))
             let streams = request.urlRequests()
             _ = (request.urlSessionTasks(), request.cURLDescriptions(), request.downloadProgress())
@@ -56,9 +60,9 @@ struct EventStreamsTests {
         }
     }
 
-    @Test("[C-21] leaving one early does not cancel it")
-    func leftEarly() async throws {
-        try await withObserved { stage async throws in
+    @Test("[C-21] leaving one early does not cancel it", arguments: Spoken.allCases)
+    func leftEarly(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage async throws in
             let request = stage.held()
             let task = request.serializingString()
             for await _ in request.urlSessionTasks() { break }
@@ -72,9 +76,9 @@ struct EventStreamsTests {
         }
     }
 
-    @Test("[C-22] made when the request has finished, they end at once")
-    func afterwards() async throws {
-        try await withObserved { stage async throws in
+    @Test("[C-22] made when the request has finished, they end at once", arguments: Spoken.allCases)
+    func afterwards(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage async throws in
             let request = stage.session.request(stage.url("/get"))
             _ = await request.serializingData().response
             // Handlers are called before the request lets go of everything.
@@ -85,9 +89,11 @@ struct EventStreamsTests {
         }
     }
 
-    @Test("[C-22] they end with a request that is cancelled, before its end and after it")
-    func cancelled() async throws {
-        try await withObserved { stage async throws in
+    @Test(
+        "[C-22] they end with a request that is cancelled, before its end and after it",
+        arguments: Spoken.allCases)
+    func cancelled(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage async throws in
             let request = stage.held()
             let before = request.httpResponses()
             let task = request.serializingData()
@@ -99,9 +105,9 @@ struct EventStreamsTests {
         }
     }
 
-    @Test("[C-23] what one successful GET shows")
-    func plainGet() async throws {
-        try await withObserved { stage async throws in
+    @Test("[C-23] what one successful GET shows", arguments: Spoken.allCases)
+    func plainGet(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage async throws in
             let request = stage.session.request(stage.url("/bytes/1000"))
             let responses = request.httpResponses()
             let uploads = request.uploadProgress()
@@ -121,9 +127,11 @@ struct EventStreamsTests {
         }
     }
 
-    @Test("[C-24, C-25] with retries there is one element per attempt, but one command line")
-    func retried() async throws {
-        try await withObserved(interceptor: Retrying(times: 2)) { stage async throws in
+    @Test(
+        "[C-24, C-25] with retries there is one element per attempt, but one command line",
+        arguments: Spoken.allCases)
+    func retried(over spoken: Spoken) async throws {
+        try await withObserved(interceptor: Retrying(times: 2), over: spoken) { stage async throws in
             let request = stage.session.request(stage.url("/status/503")).validate()
             let responses = request.httpResponses()
             let requests = request.urlRequests()
@@ -137,9 +145,9 @@ struct EventStreamsTests {
         }
     }
 
-    @Test("[C-25] one that is made in between begins with what there is")
-    func inBetween() async throws {
-        try await withObserved { stage async throws in
+    @Test("[C-25] one that is made in between begins with what there is", arguments: Spoken.allCases)
+    func inBetween(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage async throws in
             let request = stage.held()
             let task = request.serializingData()
             await stage.wasAsked()
@@ -154,10 +162,10 @@ struct EventStreamsTests {
 
     // MARK: the response's head
 
-    @Test("[C-30] nothing is delivered until an asynchronous handler returns")
-    func handlerReturns() async throws {
+    @Test("[C-30] nothing is delivered until an asynchronous handler returns", arguments: Spoken.allCases)
+    func handlerReturns(over spoken: Spoken) async throws {
         let events = Heard<String>()
-        try await withObserved { stage async throws in
+        try await withObserved(over: spoken) { stage async throws in
             let request = stage.session.request(stage.url("/get"))
             let goes = Heard<Int>()
             request.onHTTPResponse { [weak request] response in
@@ -174,9 +182,9 @@ struct EventStreamsTests {
         }
     }
 
-    @Test("[C-30] an asynchronous handler may cancel", arguments: [true, false])
-    func handlerDecides(allows: Bool) async throws {
-        try await withObserved { stage async throws in
+    @Test("[C-30] an asynchronous handler may cancel", arguments: [true, false], Spoken.allCases)
+    func handlerDecides(allows: Bool, over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage async throws in
             let request = stage.session.request(stage.url("/get"))
             request.onHTTPResponse { _ in
                 await Task.yield()
@@ -190,9 +198,9 @@ struct EventStreamsTests {
         }
     }
 
-    @Test("[C-30] it takes the one place that there is")
-    func onePlace() async throws {
-        try await withObserved { stage async throws in
+    @Test("[C-30] it takes the one place that there is", arguments: Spoken.allCases)
+    func onePlace(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage async throws in
             let request = stage.session.request(stage.url("/get"))
             let heard = Heard<String>()
             request.onHTTPResponse { _ in heard.add("closure") }

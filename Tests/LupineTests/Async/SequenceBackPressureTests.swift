@@ -3,6 +3,7 @@
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -85,9 +86,10 @@ struct SequenceBackPressureTests {
     /// Runs `body` with a stream of 32 MiB, and what says how many of its bytes have left the origin when another body of a
     /// quarter of that length has come.
     private func withLongStream(
+        over spoken: Spoken,
         _ body: (DataStreamRequest, PipelineStage, _ sent: () async -> Int) async throws -> Void
     ) async throws {
-        try await withPipeline(.narrow) { stage async throws in
+        try await withPipeline(.narrow, over: spoken) { stage async throws in
             stage.origin.serve("/long", Self.count)
             stage.origin.serve("/other", Self.count / 4)
             let request = stage.session.streamRequest(stage.url("/long"))
@@ -99,9 +101,11 @@ struct SequenceBackPressureTests {
         }
     }
 
-    @Test("[C-41] an iteration that stands still holds up the origin, and gets every byte in the end")
-    func standing() async throws {
-        try await withLongStream { request, stage, sent in
+    @Test(
+        "[C-41] an iteration that stands still holds up the origin, and gets every byte in the end",
+        arguments: Spoken.allCases)
+    func standing(over spoken: Spoken) async throws {
+        try await withLongStream(over: spoken) { request, stage, sent in
             var bytes = 0
             var isFirst = true
             var iterator = stage.iterating { request.streamTask().streamingData() }
@@ -117,9 +121,9 @@ struct SequenceBackPressureTests {
         }
     }
 
-    @Test("[C-41] so does one of values that a serializer makes")
-    func serialized() async throws {
-        try await withLongStream { request, stage, sent in
+    @Test("[C-41] so does one of values that a serializer makes", arguments: Spoken.allCases)
+    func serialized(over spoken: Spoken) async throws {
+        try await withLongStream(over: spoken) { request, stage, sent in
             var bytes = 0
             var isFirst = true
             var iterator = stage.iterating {
@@ -136,9 +140,11 @@ struct SequenceBackPressureTests {
         }
     }
 
-    @Test("[C-43, C-45] one that nobody iterates, or that was left, holds up nothing")
-    func unheard() async throws {
-        try await withLongStream { request, _, _ in
+    @Test(
+        "[C-43, C-45] one that nobody iterates, or that was left, holds up nothing",
+        arguments: Spoken.allCases)
+    func unheard(over spoken: Spoken) async throws {
+        try await withLongStream(over: spoken) { request, _, _ in
             let task = request.streamTask()
             let later = task.streamingData()
             for await event in task.streamingData(automaticallyCancelling: false) where event.value != nil {

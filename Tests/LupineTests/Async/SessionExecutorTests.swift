@@ -3,6 +3,7 @@
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 import LupineTransport
 import Testing
 
@@ -13,17 +14,17 @@ import Testing
     /// Runs `body` with a session that has loops of its own.
     private func withLoops(
         _ count: Int = 3, interceptor: (any RequestInterceptor)? = nil,
-        _ body: (ObservedStage) async throws -> Void
+        over spoken: Spoken, _ body: (ObservedStage) async throws -> Void
     ) async throws {
         func configure(_ configuration: URLSessionConfiguration) {
             configuration.lupine.ownEventLoops = count
         }
-        try await withObserved(interceptor: interceptor, configure: configure, body)
+        try await withObserved(interceptor: interceptor, configure: configure, over: spoken, body)
     }
 
-    @Test("[C-60] the executors of a session are its loops, in turn")
-    func turns() async throws {
-        try await withLoops { stage in
+    @Test("[C-60] the executors of a session are its loops, in turn", arguments: Spoken.allCases)
+    func turns(over spoken: Spoken) async throws {
+        try await withLoops(over: spoken) { stage in
             let loops = (0..<6).compactMap { _ in stage.session.executor as? EventLoop }
             #expect(Set(loops.map(ObjectIdentifier.init)).count == 3)
             #expect(loops.prefix(3).elementsEqual(loops.suffix(3), by: ===))
@@ -32,9 +33,9 @@ import Testing
         }
     }
 
-    @Test("[C-60] a task that awaits goes on on its loop, in all forms")
-    func forms() async throws {
-        try await withLoops { stage in
+    @Test("[C-60] a task that awaits goes on on its loop, in all forms", arguments: Spoken.allCases)
+    func forms(over spoken: Spoken) async throws {
+        try await withLoops(over: spoken) { stage in
             let loop = try #require(stage.session.executor as? EventLoop)
             let address = stage.url("/bytes/100")
             let session = stage.session
@@ -63,9 +64,11 @@ import Testing
         }
     }
 
-    @Test("[C-62] a request of a task on a loop is dialled on that loop and comes back to its connection")
-    func connections() async throws {
-        try await withLoops { stage in
+    @Test(
+        "[C-62] a request of a task on a loop is dialled on that loop and comes back to its connection",
+        arguments: Spoken.allCases)
+    func connections(over spoken: Spoken) async throws {
+        try await withLoops(over: spoken) { stage in
             let loops = (0..<3).compactMap { _ in stage.session.executor as? EventLoop }
             let (session, address) = (stage.session, stage.url("/bytes/10"))
             for _ in 0..<3 {
@@ -77,11 +80,13 @@ import Testing
         }
     }
 
-    @Test("[C-62] each attempt of a request prefers the loop of the task that made it")
-    func attempts() async throws {
-        try await withLoops(interceptor: Retrying(times: 2)) { stage in
+    @Test(
+        "[C-62] each attempt of a request prefers the loop of the task that made it",
+        arguments: Spoken.allCases)
+    func attempts(over spoken: Spoken) async throws {
+        try await withLoops(interceptor: Retrying(times: 2), over: spoken) { stage in
             // After each attempt the connection is closed, so that each dials.
-            stage.origin.script(
+            stage.origin.answer(
                 "GET", "/closing",
                 ScriptPlan(.send("HTTP/1.1 500 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"), .close)
             )
@@ -105,9 +110,9 @@ import Testing
         let isNone: Bool
     }
 
-    @Test("[C-5, C-60] cancelling a task on a loop cancels its request")
-    func cancelling() async throws {
-        try await withLoops { stage in
+    @Test("[C-5, C-60] cancelling a task on a loop cancels its request", arguments: Spoken.allCases)
+    func cancelling(over spoken: Spoken) async throws {
+        try await withLoops(over: spoken) { stage in
             let request = stage.held()
             let work = Task(executorPreference: stage.session.executor) {
                 try await request.serializingData().value
@@ -121,9 +126,9 @@ import Testing
         }
     }
 
-    @Test("[C-60] sixty-four tasks at once", arguments: [1, 3])
-    func many(_ loops: Int) async throws {
-        try await withLoops(loops) { stage in
+    @Test("[C-60] sixty-four tasks at once", arguments: [1, 3], Spoken.allCases)
+    func many(_ loops: Int, over spoken: Spoken) async throws {
+        try await withLoops(loops, over: spoken) { stage in
             let (session, address) = (stage.session, stage.url("/bytes/"))
             let sizes = await withTaskGroup(of: Int.self) { group in
                 for number in 1...64 {
@@ -155,9 +160,9 @@ import Testing
         while await Task(executorPreference: executor, operation: { EventLoop.current != nil }).value {}
     }
 
-    @Test("[C-60] handlers are called on their queues all the same")
-    func handlers() async throws {
-        try await withLoops { stage in
+    @Test("[C-60] handlers are called on their queues all the same", arguments: Spoken.allCases)
+    func handlers(over spoken: Spoken) async throws {
+        try await withLoops(over: spoken) { stage in
             let heard = Heard<Bool>()
             let request = stage.session.request(stage.url("/bytes/10"))
             await Task(executorPreference: stage.session.executor) {

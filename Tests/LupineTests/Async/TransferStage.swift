@@ -3,6 +3,7 @@
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 
 @testable import Lupine
 
@@ -29,7 +30,7 @@ extension ObservedStage {
 
     /// A stream of the pieces `a`, `b` and `c`: the second comes when the gate `b` is opened, the third with `c`.
     func pieces() -> DataStreamRequest {
-        origin.script(
+        origin.answer(
             "GET", "/pieces",
             ScriptPlan(
                 .send("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\na"), .signal("asked"), .waitForSignal("b"),

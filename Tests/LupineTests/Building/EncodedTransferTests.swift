@@ -2,6 +2,7 @@
 
 import Foundation
 import LupineLoading
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -25,9 +26,9 @@ import Testing
         try await request.serializingDecodable(Echo.self).value
     }
 
-    @Test("parameters arrive by every way")
-    func parameters() async throws {
-        try await withObserved { stage in
+    @Test("parameters arrive by every way", arguments: Spoken.allCases)
+    func parameters(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage in
             let session = stage.session
             let query = try await echo(session.request(stage.url("/get"), parameters: ["a b": "ü&="]))
             #expect(query.args == ["a b": "ü&="])
@@ -46,9 +47,9 @@ import Testing
         }
     }
 
-    @Test("[E-9.7] a body that may not be compressed fails the adaptation")
-    func duplicateHeader() async throws {
-        try await withObserved { stage in
+    @Test("[E-9.7] a body that may not be compressed fails the adaptation", arguments: Spoken.allCases)
+    func duplicateHeader(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage in
             let answer = await stage.session.request(
                 stage.url("/post"), method: .post, parameters: ["k": "v"], encoder: .json,
                 headers: ["Content-Encoding": "br"], interceptor: .deflateCompressor
@@ -63,9 +64,10 @@ import Testing
     }
 
     @Test(
-        "[E-9.8] the length is that of the compressed body", arguments: RequestCompressionTests.Kind.allCases)
-    func contentLength(kind: RequestCompressionTests.Kind) async throws {
-        try await withObserved { stage in
+        "[E-9.8] the length is that of the compressed body", arguments: RequestCompressionTests.Kind.allCases,
+        Spoken.allCases)
+    func contentLength(kind: RequestCompressionTests.Kind, over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage in
             let text = String(repeating: "compress me ", count: 1000)
             let seen = try await echo(
                 stage.session.request(
@@ -80,9 +82,11 @@ import Testing
         }
     }
 
-    @Test("[E-10.10] parameters in the body of a GET are refused, also when they are nothing")
-    func bodyInGet() async throws {
-        try await withObserved { stage in
+    @Test(
+        "[E-10.10] parameters in the body of a GET are refused, also when they are nothing",
+        arguments: Spoken.allCases)
+    func bodyInGet(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage in
             for (parameters, encoding) in [
                 (["k": "v"], JSONEncoding.default), ([:], URLEncoding.httpBody),
             ] as [(Parameters, any ParameterEncoding)] {
@@ -106,9 +110,9 @@ import Testing
         #expect(headers == ["B": "3", "a": "2"] && headers != ["a": "2", "B": "3"])
     }
 
-    @Test("a form of several parts arrives")
-    func multipart() async throws {
-        try await withObserved { stage in
+    @Test("a form of several parts arrives", arguments: Spoken.allCases)
+    func multipart(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage in
             let folder = try FormFolder()
             let form = MultipartFormData()
             form.append(Data("1".utf8), withName: "one")

@@ -4,6 +4,7 @@ import Dispatch
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -34,9 +35,11 @@ struct DownloadDestinationTests {
         }
     }
 
-    @Test("[DL-1] without a destination the file stays beside the temporary one, under a name of its own")
-    func byDefault() async throws {
-        try await withPipeline { stage async throws in
+    @Test(
+        "[DL-1] without a destination the file stays beside the temporary one, under a name of its own",
+        arguments: Spoken.allCases)
+    func byDefault(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage async throws in
             let response = await stage.session.download(stage.url("/range/1000")).moved()
             let file = try #require(response.fileURL)
             defer { try? FileManager.default.removeItem(at: file) }
@@ -49,10 +52,12 @@ struct DownloadDestinationTests {
         }
     }
 
-    @Test("[DL-1] the file of an attempt that is retried goes, the one of the last attempt stays")
-    func retried() async throws {
-        try await withPipeline { stage async throws in
-            stage.origin.script(
+    @Test(
+        "[DL-1] the file of an attempt that is retried goes, the one of the last attempt stays",
+        arguments: Spoken.allCases)
+    func retried(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage async throws in
+            stage.origin.answer(
                 "GET", "/flaky",
                 ScriptPlan([
                     Script([.send("HTTP/1.1 503 Later\r\nContent-Length: 5\r\n\r\nfirst"), .close]),
@@ -100,12 +105,14 @@ struct DownloadDestinationTests {
         #expect(DownloadRequest.Options.removePreviousFile.rawValue == 2)
     }
 
-    @Test("[DL-3] the destination is asked for on the root queue, once for each attempt that has a response")
-    func asked() async throws {
+    @Test(
+        "[DL-3] the destination is asked for on the root queue, once for each attempt that has a response",
+        arguments: Spoken.allCases)
+    func asked(over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
             var setUp = PipelineSetUp()
             setUp.interceptor = ScriptedInterceptor(answers: [.retry])
-            try await withPipeline(setUp) { stage async throws in
+            try await withPipeline(setUp, over: spoken) { stage async throws in
                 let asked = Heard<Int>()
                 let root = stage.session.rootQueue
                 let response = await stage.download("/status/503") { _, response in
@@ -119,10 +126,12 @@ struct DownloadDestinationTests {
         }
     }
 
-    @Test("[DL-3] the destination is not asked for when there is no response of HTTP")
-    func fileURL() async throws {
+    @Test(
+        "[DL-3] the destination is not asked for when there is no response of HTTP",
+        arguments: Spoken.allCases)
+    func fileURL(over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
-            try await withPipeline { stage async throws in
+            try await withPipeline(over: spoken) { stage async throws in
                 let source = folder.appendingPathComponent("source")
                 try Data("content".utf8).write(to: source)
                 let asked = Heard<String>()
@@ -175,10 +184,11 @@ struct DownloadDestinationTests {
     }
 
     @Test(
-        "[DL-5, DL-6] a folder that is missing, and a place that is taken, fail the move and change nothing")
-    func failures() async throws {
+        "[DL-5, DL-6] a folder that is missing, and a place that is taken, fail the move and change nothing",
+        arguments: Spoken.allCases)
+    func failures(over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
-            try await withPipeline { stage async throws in
+            try await withPipeline(over: spoken) { stage async throws in
                 let taken = folder.appendingPathComponent("taken")
                 try Data("old".utf8).write(to: taken)
                 for (place, code) in [
@@ -210,9 +220,10 @@ struct DownloadDestinationTests {
     }
 
     @Test(
-        "[DL-5] a move that fails is asked about like any other failure, and can succeed when it is tried again"
+        "[DL-5] a move that fails is asked about like any other failure, and can succeed when it is tried again",
+        arguments: Spoken.allCases
     )
-    func retriedMove() async throws {
+    func retriedMove(over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
             let place = folder.appendingPathComponent("missing/file")
             let interceptor = ScriptedInterceptor(retry: { question in
@@ -220,7 +231,8 @@ struct DownloadDestinationTests {
                     at: place.deletingLastPathComponent(), withIntermediateDirectories: true)
                 question.answer(.retry)
             })
-            try await withPipeline(PipelineSetUp(interceptor: interceptor)) { stage async throws in
+            try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) {
+                stage async throws in
                 let request = stage.download("/range/10") { _, _ in (place, []) }
                 let response = await request.moved()
                 #expect(response.error == nil && response.fileURL == place && request.retryCount == 1)
@@ -228,10 +240,12 @@ struct DownloadDestinationTests {
         }
     }
 
-    @Test("[DL-7] an error status moves its body, and the file stays when validation fails")
-    func errorStatus() async throws {
+    @Test(
+        "[DL-7] an error status moves its body, and the file stays when validation fails",
+        arguments: Spoken.allCases)
+    func errorStatus(over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
-            try await withPipeline { stage async throws in
+            try await withPipeline(over: spoken) { stage async throws in
                 let place = folder.appendingPathComponent("file")
                 stage.origin.route("GET", "/refused") { _ throws(Refusal) in
                     try OriginResponse(404, "text/plain", Array("gone".utf8))
@@ -245,9 +259,11 @@ struct DownloadDestinationTests {
         }
     }
 
-    @Test("[DL-8] a transfer that fails or is cancelled asks for no destination", arguments: [true, false])
-    func unfinished(isCancelled: Bool) async throws {
-        try await withPipeline { stage async throws in
+    @Test(
+        "[DL-8] a transfer that fails or is cancelled asks for no destination", arguments: [true, false],
+        Spoken.allCases)
+    func unfinished(isCancelled: Bool, over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage async throws in
             CutResource(bytes: octets(100)).serve(
                 stage.origin, from: 0, cut: (50, isCancelled ? .stall : .end))
             let asked = Heard<String>()
@@ -272,10 +288,12 @@ struct DownloadDestinationTests {
         }
     }
 
-    @Test("[DL-30] the plain response is the place, without duration; a serializer's has one")
-    func plain() async throws {
+    @Test(
+        "[DL-30] the plain response is the place, without duration; a serializer's has one",
+        arguments: Spoken.allCases)
+    func plain(over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
-            try await withPipeline { stage async throws in
+            try await withPipeline(over: spoken) { stage async throws in
                 let place = folder.appendingPathComponent("file")
                 let request = stage.download("/range/26") { _, _ in (place, []) }
                 let plain = await request.moved()
@@ -288,10 +306,10 @@ struct DownloadDestinationTests {
         }
     }
 
-    @Test("[DL-31] validators get the place of the file")
-    func validators() async throws {
+    @Test("[DL-31] validators get the place of the file", arguments: Spoken.allCases)
+    func validators(over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
-            try await withPipeline { stage async throws in
+            try await withPipeline(over: spoken) { stage async throws in
                 let place = folder.appendingPathComponent("file")
                 let seen = Heard<URL?>()
                 let response = await stage.download("/range/26") { _, _ in (place, []) }

@@ -40,10 +40,12 @@ struct DownloadResumeTests {
         return (request, response)
     }
 
-    @Test("[DL-20, DL-25] a plain cancel gives nothing to go on with, and nobody is asked about it")
-    func plainCancel() async throws {
+    @Test(
+        "[DL-20, DL-25] a plain cancel gives nothing to go on with, and nobody is asked about it",
+        arguments: Spoken.allCases)
+    func plainCancel(over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
-            try await withPipeline { stage async throws in
+            try await withPipeline(over: spoken) { stage async throws in
                 let interceptor = ScriptedInterceptor(answers: [.retry])
                 let (request, response) = await running(
                     stage, to: folder.appendingPathComponent("file"), interceptor: interceptor)
@@ -57,11 +59,12 @@ struct DownloadResumeTests {
     }
 
     @Test(
-        "[DL-21, DL-25, DL-26, S-27, I-1.15] a cancel that produces resume data: another download goes on from there"
+        "[DL-21, DL-25, DL-26, S-27, I-1.15] a cancel that produces resume data: another download goes on from there",
+        arguments: Spoken.allCases
     )
-    func producing() async throws {
+    func producing(over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
-            try await withPipeline { stage async throws in
+            try await withPipeline(over: spoken) { stage async throws in
                 let interceptor = ScriptedInterceptor(answers: [.retry])
                 let place = folder.appendingPathComponent("file")
                 let (request, response) = await running(stage, to: place, interceptor: interceptor)
@@ -95,10 +98,12 @@ struct DownloadResumeTests {
         }
     }
 
-    @Test("[DL-22] the closure, the request and the response have the same resume data")
-    func closure() async throws {
+    @Test(
+        "[DL-22] the closure, the request and the response have the same resume data",
+        arguments: Spoken.allCases)
+    func closure(over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
-            try await withPipeline { stage async throws in
+            try await withPipeline(over: spoken) { stage async throws in
                 let (request, response) = await running(stage, to: folder.appendingPathComponent("file"))
                 let data = try #require(await request.cancelled())
                 #expect(request.resumeData == data)
@@ -110,10 +115,10 @@ struct DownloadResumeTests {
         }
     }
 
-    @Test("[DL-22] a suspended download is cancelled all the same")
-    func suspended() async throws {
+    @Test("[DL-22] a suspended download is cancelled all the same", arguments: Spoken.allCases)
+    func suspended(over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
-            try await withPipeline { stage async throws in
+            try await withPipeline(over: spoken) { stage async throws in
                 let (request, response) = await running(stage, to: folder.appendingPathComponent("file"))
                 request.suspend()
                 let data = try #require(await request.cancelled())
@@ -124,10 +129,11 @@ struct DownloadResumeTests {
     }
 
     @Test(
-        "[DL-23] without a task the closure is called once, with nothing, and never before cancelling returns"
+        "[DL-23] without a task the closure is called once, with nothing, and never before cancelling returns",
+        arguments: Spoken.allCases
     )
-    func withoutTask() async throws {
-        try await withPipeline(PipelineSetUp(startsImmediately: false)) { stage async throws in
+    func withoutTask(over spoken: Spoken) async throws {
+        try await withPipeline(PipelineSetUp(startsImmediately: false), over: spoken) { stage async throws in
             let request = stage.session.download(stage.url())
             let heard = Heard<String>()
             let hold = DispatchSemaphore(value: 0)
@@ -143,9 +149,10 @@ struct DownloadResumeTests {
     }
 
     @Test(
-        "[DL-23] behind the end of the task, while serializers run, the closure is called once with nothing")
-    func whileSerializing() async throws {
-        try await withPipeline { stage async throws in
+        "[DL-23] behind the end of the task, while serializers run, the closure is called once with nothing",
+        arguments: Spoken.allCases)
+    func whileSerializing(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage async throws in
             let heard = Heard<String>()
             let request = stage.session.download(stage.url("/range/10"))
             let response: AFDownloadResponse<String> = await withCheckedContinuation { continuation in
@@ -163,9 +170,11 @@ struct DownloadResumeTests {
         }
     }
 
-    @Test("[DL-24] a transfer that breaks offers what it has, in the request, its error and the response")
-    func broken() async throws {
-        try await withPipeline { stage async throws in
+    @Test(
+        "[DL-24] a transfer that breaks offers what it has, in the request, its error and the response",
+        arguments: Spoken.allCases)
+    func broken(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage async throws in
             resource.serve(stage.origin, from: 0, cut: (1000, .end))
             let request = stage.session.download(stage.url("/resource"))
             let end = await request.moved()
@@ -178,8 +187,10 @@ struct DownloadResumeTests {
         }
     }
 
-    @Test("[DL-24] what an attempt has left is removed when the next one begins anew")
-    func retriedPart() async throws {
+    @Test(
+        "[DL-24] what an attempt has left is removed when the next one begins anew",
+        arguments: Spoken.allCases)
+    func retriedPart(over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
             let parts = Heard<String>()
             let interceptor = ScriptedInterceptor(retry: { [resource] question in
@@ -188,7 +199,8 @@ struct DownloadResumeTests {
                 if let origin = self.origin.read({ $0 }) { resource.serve(origin, from: 0) }
                 question.answer(.retry)
             })
-            try await withPipeline(PipelineSetUp(interceptor: interceptor)) { stage async throws in
+            try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) {
+                stage async throws in
                 origin.write { $0 = stage.origin }
                 resource.serve(stage.origin, from: 0, cut: (1000, .end))
                 let place = folder.appendingPathComponent("file")
@@ -204,14 +216,16 @@ struct DownloadResumeTests {
     /// The origin of the test that needs it in an interceptor.
     private let origin = Protected<LupineOrigin.Origin?>(nil)
 
-    @Test("[DL-24] what nobody can find any more is removed, too: a retrier put its own error in the place")
-    func replacedError() async throws {
+    @Test(
+        "[DL-24] what nobody can find any more is removed, too: a retrier put its own error in the place",
+        arguments: Spoken.allCases)
+    func replacedError(over spoken: Spoken) async throws {
         let parts = Heard<String>()
         let interceptor = ScriptedInterceptor(retry: { question in
             parts.add(question.error.asAFError?.downloadResumeData.flatMap { ResumeData($0) }?.file ?? "none")
             question.answer(.doNotRetryWithError(BriefError("no")))
         })
-        try await withPipeline(PipelineSetUp(interceptor: interceptor)) { stage async throws in
+        try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) { stage async throws in
             resource.serve(stage.origin, from: 0, cut: (1000, .end))
             let end = await stage.session.download(stage.url("/resource")).moved()
             await stage.settle()
@@ -222,10 +236,12 @@ struct DownloadResumeTests {
         }
     }
 
-    @Test("[DL-26] cut at 20 random points by a reset, an end or a cancel, and gone on with each time")
-    func manyCuts() async throws {
+    @Test(
+        "[DL-26] cut at 20 random points by a reset, an end or a cancel, and gone on with each time",
+        arguments: Spoken.allCases)
+    func manyCuts(over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
-            try await withPipeline { stage async throws in
+            try await withPipeline(over: spoken) { stage async throws in
                 var random = SeededRandom(seed: UInt64(ProcessInfo.processInfo.processIdentifier))
                 let resource = CutResource(bytes: octets(4 << 20, seed: 7))
                 let place = folder.appendingPathComponent("file")
@@ -258,10 +274,10 @@ struct DownloadResumeTests {
         }
     }
 
-    @Test("[DL-26] a resource that has changed starts anew and is whole")
-    func changed() async throws {
+    @Test("[DL-26] a resource that has changed starts anew and is whole", arguments: Spoken.allCases)
+    func changed(over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
-            try await withPipeline { stage async throws in
+            try await withPipeline(over: spoken) { stage async throws in
                 let place = folder.appendingPathComponent("file")
                 let (request, response) = await running(stage, to: place)
                 let data = try #require(await request.cancelled())
@@ -291,12 +307,12 @@ struct DownloadResumeTests {
                 + "Content-Length: 4\r\n\r\nnone",
             "206 Partial Content\r\nContent-Range: bytes 1000-999/1000\r\nContent-Type: a/b\r\n"
                 + "Content-Length: 0\r\n\r\n",
-        ])
-    func nothingMissing(_ answer: String) async throws {
+        ], Spoken.allCases)
+    func nothingMissing(_ answer: String, over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
-            try await withPipeline { stage async throws in
+            try await withPipeline(over: spoken) { stage async throws in
                 let bytes = octets(1000)
-                stage.origin.script(
+                stage.origin.answer(
                     "GET", "/resource",
                     ScriptPlan([
                         unended(bytes),
@@ -324,13 +340,13 @@ struct DownloadResumeTests {
 
     @Test(
         "[V-6.16] any other 416 is judged like every status",
-        arguments: ["Content-Range: bytes */1001\r\n", "Content-Range: bytes */*\r\n", ""])
-    func refusedRange(_ field: String) async throws {
-        try await withPipeline { stage async throws in
+        arguments: ["Content-Range: bytes */1001\r\n", "Content-Range: bytes */*\r\n", ""], Spoken.allCases)
+    func refusedRange(_ field: String, over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage async throws in
             let refusal =
                 "HTTP/1.1 416 Range Not Satisfiable\r\n" + field
                 + "Content-Type: text/html\r\nContent-Length: 4\r\n\r\nnone"
-            stage.origin.script(
+            stage.origin.answer(
                 "GET", "/resource",
                 ScriptPlan([
                     unended(octets(1000)), Script([.send(refusal), .close]),
@@ -349,9 +365,9 @@ struct DownloadResumeTests {
         }
     }
 
-    @Test("[DL-24, DL-26] a server without ranges gives nothing to go on with")
-    func withoutRanges() async throws {
-        try await withPipeline { stage async throws in
+    @Test("[DL-24, DL-26] a server without ranges gives nothing to go on with", arguments: Spoken.allCases)
+    func withoutRanges(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage async throws in
             var resource = resource
             resource.acceptsRanges = false
             resource.serve(stage.origin, from: 0, cut: (1000, .end))
@@ -360,18 +376,18 @@ struct DownloadResumeTests {
         }
     }
 
-    @Test("[DL-26] what is no resume data fails the request")
-    func noResumeData() async throws {
-        try await withPipeline { stage async throws in
+    @Test("[DL-26] what is no resume data fails the request", arguments: Spoken.allCases)
+    func noResumeData(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage async throws in
             let end = await stage.session.download(resumingWith: Data("none".utf8)).moved()
             #expect(brief(end.error) == "task unsupported" && end.fileURL == nil)
         }
     }
 
-    @Test("[DL-9] the total is -1 as long as nobody knows it, and bytes add up")
-    func unknownTotal() async throws {
-        try await withPipeline { stage async throws in
-            stage.origin.script(
+    @Test("[DL-9] the total is -1 as long as nobody knows it, and bytes add up", arguments: Spoken.allCases)
+    func unknownTotal(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage async throws in
+            stage.origin.answer(
                 "GET", "/open",
                 ScriptPlan(
                     .send("HTTP/1.1 200 OK\r\n\r\nabc"), .waitForSignal("rest"), .send("defg"), .close))

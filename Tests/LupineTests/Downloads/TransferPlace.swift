@@ -114,7 +114,7 @@ struct CutResource {
         case .end, nil: steps.append(.close)
         case .stall: steps.append(.stall)
         }
-        origin.script("GET", "/resource", ScriptPlan([Script(steps)]))
+        origin.answer("GET", "/resource", ScriptPlan([Script(steps)]))
     }
 }
 

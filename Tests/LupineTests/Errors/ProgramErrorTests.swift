@@ -3,6 +3,7 @@
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -265,9 +266,10 @@ struct ProgramErrorTests {
     ]
 
     @Test(
-        "[V-12.13] what the program throws is underneath, once", arguments: preparing + underway + answering)
-    func errors(_ row: Row) async throws {
-        try await withPipeline(row.setUp()) { stage in
+        "[V-12.13] what the program throws is underneath, once", arguments: preparing + underway + answering,
+        Spoken.allCases)
+    func errors(_ row: Row, over spoken: Spoken) async throws {
+        try await withPipeline(row.setUp(), over: spoken) { stage in
             let error = try #require(try await row.failure(stage))
             #expect(error.underlyingError as? OwnError === Self.own, "\(error)")
             #expect(row.isOfStep(error), "\(error)")

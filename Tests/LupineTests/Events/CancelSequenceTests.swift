@@ -4,6 +4,7 @@ import Dispatch
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -17,9 +18,9 @@ struct CancelSequenceTests {
         for _ in 0..<3 { request.cancel() }
     }
 
-    @Test("[R-4, R-5, R-6, S-13] never performed")
-    func neverPerformed() async throws {
-        try await withPipeline(PipelineSetUp(startsImmediately: false)) { stage in
+    @Test("[R-4, R-5, R-6, S-13] never performed", arguments: Spoken.allCases)
+    func neverPerformed(over spoken: Spoken) async throws {
+        try await withPipeline(PipelineSetUp(startsImmediately: false), over: spoken) { stage in
             let request = stage.get()
             async let response = request.answered()
             await stage.settle()
@@ -36,10 +37,12 @@ struct CancelSequenceTests {
         }
     }
 
-    @Test("[R-4, I-1.12, R-36, S-26] resumed, without a task yet: the adapter's answer comes too late")
-    func withoutTask() async throws {
+    @Test(
+        "[R-4, I-1.12, R-36, S-26] resumed, without a task yet: the adapter's answer comes too late",
+        arguments: Spoken.allCases)
+    func withoutTask(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(adapt: { _ in })
-        try await withPipeline(PipelineSetUp(interceptor: interceptor)) { stage in
+        try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) { stage in
             let request = stage.get()
             async let response = request.answered()
             await interceptor.adaptations.wait(for: 1)
@@ -56,11 +59,12 @@ struct CancelSequenceTests {
     }
 
     @Test(
-        "[R-36, R-45, I-1.20] resumed, without a task yet: the adapter's failure comes too late, and changes nothing"
+        "[R-36, R-45, I-1.20] resumed, without a task yet: the adapter's failure comes too late, and changes nothing",
+        arguments: Spoken.allCases
     )
-    func withoutTaskThenFailure() async throws {
+    func withoutTaskThenFailure(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(adapt: { _ in })
-        try await withPipeline(PipelineSetUp(interceptor: interceptor)) { stage in
+        try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) { stage in
             let request = stage.get()
             async let response = request.answered()
             await interceptor.adaptations.wait(for: 1)
@@ -76,9 +80,9 @@ struct CancelSequenceTests {
         }
     }
 
-    @Test("[R-4, R-5, R-9, R-56, M-6, T-4, T-5, E-10] while the task runs")
-    func running() async throws {
-        try await withPipeline { stage in
+    @Test("[R-4, R-5, R-9, R-56, M-6, T-4, T-5, E-10] while the task runs", arguments: Spoken.allCases)
+    func running(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let request = stage.held()
             async let response = request.answered()
             await stage.wasAsked()
@@ -94,10 +98,10 @@ struct CancelSequenceTests {
         }
     }
 
-    @Test("[R-4] while content comes: the response stays")
-    func midway() async throws {
-        try await withPipeline { stage in
-            stage.origin.script(
+    @Test("[R-4] while content comes: the response stays", arguments: Spoken.allCases)
+    func midway(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
+            stage.origin.answer(
                 "GET", "/part",
                 ScriptPlan(.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), .stall))
             let request = stage.get("/part")
@@ -111,9 +115,10 @@ struct CancelSequenceTests {
         }
     }
 
-    @Test("[R-4, S-11, T-4] a task that was never resumed")
-    func eager() async throws {
-        try await withPipeline(PipelineSetUp(startsImmediately: false, setUp: .eager)) { stage in
+    @Test("[R-4, S-11, T-4] a task that was never resumed", arguments: Spoken.allCases)
+    func eager(over spoken: Spoken) async throws {
+        try await withPipeline(PipelineSetUp(startsImmediately: false, setUp: .eager), over: spoken) {
+            stage in
             // It is resumed and cancelled: on a busy machine an answer could come in between.
             let request = stage.get("/delay/3600")
             async let response = request.answered()
@@ -126,9 +131,9 @@ struct CancelSequenceTests {
         }
     }
 
-    @Test("[DR-5, T-6] by the handler of the response's head")
-    func byHead() async throws {
-        try await withPipeline { stage in
+    @Test("[DR-5, T-6] by the handler of the response's head", arguments: Spoken.allCases)
+    func byHead(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let request = stage.get().onHTTPResponse(on: DispatchQueue(label: "head")) { _, answer in
                 answer(.cancel)
             }
@@ -141,10 +146,12 @@ struct CancelSequenceTests {
         }
     }
 
-    @Test("[R-8] while serializers run: those that have not run see it, nobody is asked for a retry")
-    func serializing() async throws {
+    @Test(
+        "[R-8] while serializers run: those that have not run see it, nobody is asked for a retry",
+        arguments: Spoken.allCases)
+    func serializing(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor()
-        try await withPipeline { stage in
+        try await withPipeline(over: spoken) { stage in
             let ended = Heard<String>()
             let request = stage.get(interceptor: interceptor, resumes: false)
             let serializer = ClosureSerializer { [weak request] _ in
@@ -168,11 +175,13 @@ struct CancelSequenceTests {
         }
     }
 
-    @Test("[R-35] while a retrier thinks about a task: its answer is ignored", arguments: [0, 1, 2])
-    func deciding(_ late: Int) async throws {
+    @Test(
+        "[R-35] while a retrier thinks about a task: its answer is ignored", arguments: [0, 1, 2],
+        Spoken.allCases)
+    func deciding(_ late: Int, over spoken: Spoken) async throws {
         let answers: [RetryResult] = [.retry, .doNotRetry, .doNotRetryWithError(BriefError("late"))]
         let interceptor = ScriptedInterceptor(retry: { _ in })
-        try await withPipeline { stage in
+        try await withPipeline(over: spoken) { stage in
             let request = stage.get("/status/500", interceptor: interceptor, resumes: false)
                 .validate(statusCode: [200])
             let ended = Heard<String>()
@@ -191,10 +200,10 @@ struct CancelSequenceTests {
         }
     }
 
-    @Test("[R-35, I-1.24] while a retry waits for its time: there is none")
-    func waiting() async throws {
+    @Test("[R-35, I-1.24] while a retry waits for its time: there is none", arguments: Spoken.allCases)
+    func waiting(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(answers: [.retryWithDelay(3_600)])
-        try await withPipeline { stage in
+        try await withPipeline(over: spoken) { stage in
             let request = stage.session.request("", interceptor: interceptor)
             async let response = request.answered()
             await interceptor.questions.wait(for: 1)
@@ -209,9 +218,10 @@ struct CancelSequenceTests {
     }
 
     @Test(
-        "[R-35] while a retry prepares: no task is made, and the error is the cancellation, for the failure is forgotten"
+        "[R-35] while a retry prepares: no task is made, and the error is the cancellation, for the failure is forgotten",
+        arguments: Spoken.allCases
     )
-    func preparing() async throws {
+    func preparing(over spoken: Spoken) async throws {
         let held = Heard<ScriptedInterceptor.Adaptation>()
         let interceptor = ScriptedInterceptor(
             adapt: { adaptation in
@@ -220,7 +230,7 @@ struct CancelSequenceTests {
                 }
                 held.add(adaptation)
             }, retry: { $0.answer(.retry) })
-        try await withPipeline { stage in
+        try await withPipeline(over: spoken) { stage in
             let request = stage.get("/status/500", interceptor: interceptor).validate(statusCode: [200])
             async let response = request.answered()
             await held.wait(for: 2)
@@ -235,10 +245,11 @@ struct CancelSequenceTests {
     }
 
     @Test(
-        "[R-35, R-52] while a retrier thinks about a serializer: all run again, each handler is called once")
-    func decidingAboutSerializer() async throws {
+        "[R-35, R-52] while a retrier thinks about a serializer: all run again, each handler is called once",
+        arguments: Spoken.allCases)
+    func decidingAboutSerializer(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(retry: { _ in })
-        try await withPipeline { stage in
+        try await withPipeline(over: spoken) { stage in
             let request = stage.get(interceptor: interceptor, resumes: false)
             let ended = Heard<String>()
             request.response { ended.add(brief($0.error)) }
@@ -257,10 +268,10 @@ struct CancelSequenceTests {
         }
     }
 
-    @Test("[R-7] inside a response handler: nothing")
-    func inHandler() async throws {
+    @Test("[R-7] inside a response handler: nothing", arguments: Spoken.allCases)
+    func inHandler(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor()
-        try await withPipeline { stage in
+        try await withPipeline(over: spoken) { stage in
             let request = stage.get(interceptor: interceptor)
             let ended = Heard<Request.State>()
             request.response { [unowned request] _ in
@@ -273,10 +284,10 @@ struct CancelSequenceTests {
         }
     }
 
-    @Test("[O-3, R-26] by a monitor, when it hears of the task")
-    func whenTaskIsMade() async throws {
+    @Test("[O-3, R-26] by a monitor, when it hears of the task", arguments: Spoken.allCases)
+    func whenTaskIsMade(over spoken: Spoken) async throws {
         let recorder = EventRecorder { event, request in if event == "r6" { request.cancel() } }
-        try await withPipeline(PipelineSetUp(recorder: recorder)) { stage in
+        try await withPipeline(PipelineSetUp(recorder: recorder), over: spoken) { stage in
             let request = stage.held()
             #expect(brief(await request.answered().error) == "explicit")
             await stage.settle()
@@ -287,9 +298,9 @@ struct CancelSequenceTests {
 
     // MARK: held and let go
 
-    @Test("[R-2, R-3, R-5, E-10] a live task is held and let go")
-    func suspendedTask() async throws {
-        try await withPipeline { stage in
+    @Test("[R-2, R-3, R-5, E-10] a live task is held and let go", arguments: Spoken.allCases)
+    func suspendedTask(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let request = stage.held()
             async let response = request.answered()
             await stage.wasAsked()
@@ -306,10 +317,10 @@ struct CancelSequenceTests {
         }
     }
 
-    @Test("[R-3, R-26] held before there is a task: the task is made, and held")
-    func suspendedEarly() async throws {
+    @Test("[R-3, R-26] held before there is a task: the task is made, and held", arguments: Spoken.allCases)
+    func suspendedEarly(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(adapt: { _ in })
-        try await withPipeline(PipelineSetUp(interceptor: interceptor)) { stage in
+        try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) { stage in
             let request = stage.get()
             async let response = request.answered()
             await interceptor.adaptations.wait(for: 1)
@@ -326,9 +337,9 @@ struct CancelSequenceTests {
         }
     }
 
-    @Test("[R-2, S-12] resumed a hundred times, from everywhere: one start")
-    func resumedOften() async throws {
-        try await withPipeline { stage in
+    @Test("[R-2, S-12] resumed a hundred times, from everywhere: one start", arguments: Spoken.allCases)
+    func resumedOften(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let request = stage.held()
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<100 { group.addTask { request.resume() } }

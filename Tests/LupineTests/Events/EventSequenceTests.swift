@@ -4,6 +4,7 @@ import Dispatch
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -81,9 +82,11 @@ struct EventSequenceTests {
         }
     }
 
-    @Test("[DR-2] a data request's task is a data task of its request, and no upload")
-    func dataTask() async throws {
-        try await withPipeline { stage in
+    @Test(
+        "[DR-2] a data request's task is a data task of its request, and no upload",
+        arguments: Spoken.allCases)
+    func dataTask(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let request = stage.get()
             _ = await request.answered()
             let task = try #require(request.task as? URLSessionDataTask)
@@ -242,13 +245,13 @@ struct EventSequenceTests {
         }
     }
 
-    @Test("[S-30, S-31] a session that goes away")
-    func sessionReleased() async throws {
+    @Test("[S-30, S-31] a session that goes away", arguments: Spoken.allCases)
+    func sessionReleased(over spoken: Spoken) async throws {
         let own = EventRecorder()
         let recorder = EventRecorder()
-        try await withPipeline { stage in
+        try await withPipeline(over: spoken) { stage in
             var session: Session? = try PipelineSetUp(recorder: recorder).session(of: stage.origin)
-            stage.origin.script("GET", "/held", ScriptPlan(.signal("asked"), .stall))
+            stage.origin.answer("GET", "/held", ScriptPlan(.signal("asked"), .stall))
             let request = try #require(session).request(stage.url("/held")).eventMonitor(own)
             async let response = request.answered()
             await stage.wasAsked()
@@ -281,9 +284,11 @@ struct EventSequenceTests {
         }
     }
 
-    @Test("[S-32] a URLSession that is invalidated answers its requests once, whichever comes first")
-    func invalidatedWithoutRetrier() async throws {
-        try await withPipeline { stage in
+    @Test(
+        "[S-32] a URLSession that is invalidated answers its requests once, whichever comes first",
+        arguments: Spoken.allCases)
+    func invalidatedWithoutRetrier(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let request = stage.held()
             async let response = request.answered()
             await stage.wasAsked()
@@ -295,9 +300,9 @@ struct EventSequenceTests {
         }
     }
 
-    @Test("[S-32] a request on a URLSession that is invalid already is answered")
-    func performedOnInvalid() async throws {
-        try await withPipeline { stage in
+    @Test("[S-32] a request on a URLSession that is invalid already is answered", arguments: Spoken.allCases)
+    func performedOnInvalid(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             stage.session.session.invalidateAndCancel()
             await stage.recorder.heard.wait(untilHeard: "s1")
             let response = await stage.get().answered()
@@ -308,9 +313,10 @@ struct EventSequenceTests {
     }
 
     @Test(
-        "[S-32, U-4.4] a request on a URLSession that takes no more tasks fails, while another one ends")
-    func performedWhileClosing() async throws {
-        try await withPipeline { stage in
+        "[S-32, U-4.4] a request on a URLSession that takes no more tasks fails, while another one ends",
+        arguments: Spoken.allCases)
+    func performedWhileClosing(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let held = stage.held()
             async let response = held.answered()
             await stage.wasAsked()
@@ -322,9 +328,11 @@ struct EventSequenceTests {
         }
     }
 
-    @Test("[S-30, S-31] a session that goes away behind its URLSession ends what waits for a retry")
-    func releasedWhenInvalid() async throws {
-        try await withPipeline { stage in
+    @Test(
+        "[S-30, S-31] a session that goes away behind its URLSession ends what waits for a retry",
+        arguments: Spoken.allCases)
+    func releasedWhenInvalid(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let recorder = EventRecorder()
             let setUp = PipelineSetUp(
                 interceptor: Retrier { _, _, error, answer in

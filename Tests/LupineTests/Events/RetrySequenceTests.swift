@@ -4,17 +4,18 @@ import Dispatch
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import Lupine
 
 /// What monitors hear of requests that are tried again.
 struct RetrySequenceTests {
-    @Test("[R-51, R-54, I-1.19, I-1.25, E-5] after a task that failed")
-    func task() async throws {
+    @Test("[R-51, R-54, I-1.19, I-1.25, E-5] after a task that failed", arguments: Spoken.allCases)
+    func task(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(answers: [.retry])
-        try await withPipeline { stage in
-            stage.origin.script(
+        try await withPipeline(over: spoken) { stage in
+            stage.origin.answer(
                 "GET", "/flaky",
                 ScriptPlan([
                     Script([.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), .close]),
@@ -34,10 +35,10 @@ struct RetrySequenceTests {
         }
     }
 
-    @Test("[S-21, S-25, I-1.19] after a request that could not be made")
-    func creation() async throws {
+    @Test("[S-21, S-25, I-1.19] after a request that could not be made", arguments: Spoken.allCases)
+    func creation(over spoken: Spoken) async throws {
         let calls = Protected(0)
-        try await withPipeline { stage in
+        try await withPipeline(over: spoken) { stage in
             let request = stage.session.request(
                 stage.url(), interceptor: ScriptedInterceptor(answers: [.retry]),
                 requestModifier: { _ in
@@ -56,8 +57,8 @@ struct RetrySequenceTests {
         }
     }
 
-    @Test("[S-22, S-25, I-1.11, I-1.19] after an adapter that failed")
-    func adaptation() async throws {
+    @Test("[S-22, S-25, I-1.11, I-1.19] after an adapter that failed", arguments: Spoken.allCases)
+    func adaptation(over spoken: Spoken) async throws {
         let calls = Protected(0)
         let interceptor = ScriptedInterceptor(
             adapt: { adaptation in
@@ -67,7 +68,7 @@ struct RetrySequenceTests {
                 }
                 adaptation.answer(isFirst ? .failure(BriefError("no")) : .success(adaptation.request))
             }, retry: { $0.answer(.retryWithDelay(0)) })
-        try await withPipeline { stage in
+        try await withPipeline(over: spoken) { stage in
             let request = stage.get(interceptor: interceptor)
             #expect(await request.parsed().error == nil)
             await stage.settle()
@@ -78,10 +79,12 @@ struct RetrySequenceTests {
         }
     }
 
-    @Test("[E-7, E-8, R-52, I-1.23, DR-8] by the second of three serializers: all run again")
-    func serializer() async throws {
+    @Test(
+        "[E-7, E-8, R-52, I-1.23, DR-8] by the second of three serializers: all run again",
+        arguments: Spoken.allCases)
+    func serializer(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(answers: [.retry])
-        try await withPipeline { stage in
+        try await withPipeline(over: spoken) { stage in
             let runs = Protected(0)
             let ended = Heard<String>()
             let serializer = ClosureSerializer { _ in
@@ -112,10 +115,12 @@ struct RetrySequenceTests {
         }
     }
 
-    @Test("[R-46] by the serializer of a handler that was added behind the end: the request runs again")
-    func lateSerializer() async throws {
+    @Test(
+        "[R-46] by the serializer of a handler that was added behind the end: the request runs again",
+        arguments: Spoken.allCases)
+    func lateSerializer(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(retry: { _ in })
-        try await withPipeline { stage in
+        try await withPipeline(over: spoken) { stage in
             let request = stage.get(interceptor: interceptor)
             #expect(await request.answered().error == nil)
             let ended = Heard<String>()
@@ -149,9 +154,11 @@ struct RetrySequenceTests {
         }
     }
 
-    @Test("[R-46, S-31] a late retry waits for its time when the session goes away: the handler is called")
-    func lateRetryWithoutSession() async throws {
-        try await withPipeline { stage in
+    @Test(
+        "[R-46, S-31] a late retry waits for its time when the session goes away: the handler is called",
+        arguments: Spoken.allCases)
+    func lateRetryWithoutSession(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let recorder = EventRecorder()
             let setUp = PipelineSetUp(
                 interceptor: Retrier { _, _, _, answer in answer(.retryWithDelay(3_600)) }, recorder: recorder
@@ -172,9 +179,9 @@ struct RetrySequenceTests {
 
     @Test(
         "[O-2, O-3, R-35] who waits for a retry in an hour is held by nobody once it has ended before",
-        arguments: [false, true])
-    func endedWhileWaiting(goesSession: Bool) async throws {
-        try await withPipeline { stage in
+        arguments: [false, true], Spoken.allCases)
+    func endedWhileWaiting(goesSession: Bool, over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let recorder = EventRecorder()
             let retries = Heard<Void>()
             let setUp = PipelineSetUp(
@@ -201,11 +208,12 @@ struct RetrySequenceTests {
     }
 
     @Test(
-        "[S-10, S-42] resumed while a retry waits for its time: it does not begin twice, nor without being announced"
+        "[S-10, S-42] resumed while a retry waits for its time: it does not begin twice, nor without being announced",
+        arguments: Spoken.allCases
     )
-    func resumedWhileWaiting() async throws {
+    func resumedWhileWaiting(over spoken: Spoken) async throws {
         let calls = Protected(0)
-        try await withPipeline { stage in
+        try await withPipeline(over: spoken) { stage in
             let request = stage.session.request(
                 stage.url(), interceptor: ScriptedInterceptor(answers: [.retryWithDelay(3_600)]),
                 requestModifier: { _ in

@@ -3,6 +3,7 @@
 import Dispatch
 import Foundation
 import LupineLoading
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -63,9 +64,11 @@ struct AlamofireNotificationsTests {
         #expect(name.rawValue == "org.alamofire.notification.name.request.\(short)")
     }
 
-    @Test("[N-1] they are posted on the main queue, with the request and nothing else")
-    func posted() async throws {
-        try await withObserved(monitors: [AlamofireNotifications()]) { stage in
+    @Test(
+        "[N-1] they are posted on the main queue, with the request and nothing else",
+        arguments: Spoken.allCases)
+    func posted(over spoken: Spoken) async throws {
+        try await withObserved(monitors: [AlamofireNotifications()], over: spoken) { stage in
             let request = stage.session.request(stage.url("/get"))
             let listener = Listener(to: request)
             defer { listener.stop() }
@@ -77,9 +80,9 @@ struct AlamofireNotificationsTests {
         }
     }
 
-    @Test("[N-1] a request that is suspended and cancelled posts that as well")
-    func suspendedAndCancelled() async throws {
-        try await withObserved(monitors: [AlamofireNotifications()]) { stage in
+    @Test("[N-1] a request that is suspended and cancelled posts that as well", arguments: Spoken.allCases)
+    func suspendedAndCancelled(over spoken: Spoken) async throws {
+        try await withObserved(monitors: [AlamofireNotifications()], over: spoken) { stage in
             let request = stage.held()
             let listener = Listener(to: request)
             defer { listener.stop() }
@@ -93,10 +96,10 @@ struct AlamofireNotificationsTests {
         }
     }
 
-    @Test("[N-1] a session with monitors of its own, or with none, posts nothing")
-    func turnedOff() async throws {
+    @Test("[N-1] a session with monitors of its own, or with none, posts nothing", arguments: Spoken.allCases)
+    func turnedOff(over spoken: Spoken) async throws {
         let monitor = RecordingMonitor(queue: .main)
-        try await withObserved(monitors: [monitor]) { stage in
+        try await withObserved(monitors: [monitor], over: spoken) { stage in
             let request = stage.session.request(stage.url("/get"))
             let listener = Listener(to: request)
             defer { listener.stop() }
@@ -115,9 +118,13 @@ struct AlamofireNotificationsTests {
         #expect(wrong.request == nil)
     }
 
-    @Test("[N-3] a task's end is posted once per attempt, the request's once per finishing pass")
-    func retried() async throws {
-        try await withObserved(monitors: [AlamofireNotifications()], interceptor: Retrying(times: 2)) {
+    @Test(
+        "[N-3] a task's end is posted once per attempt, the request's once per finishing pass",
+        arguments: Spoken.allCases)
+    func retried(over spoken: Spoken) async throws {
+        try await withObserved(
+            monitors: [AlamofireNotifications()], interceptor: Retrying(times: 2), over: spoken
+        ) {
             stage in
             let request = stage.session.request(stage.url("/status/503")).validate()
             let listener = Listener(to: request)

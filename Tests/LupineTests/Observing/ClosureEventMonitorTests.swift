@@ -2,6 +2,7 @@
 
 import Foundation
 import LupineLoading
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -181,9 +182,9 @@ struct ClosureEventMonitorTests {
         func createUploadable() throws -> UploadRequest.Uploadable { .data(Data()) }
     }
 
-    @Test("each event calls its closure, and none other")
-    func each() async throws {
-        try await withObserved { stage in
+    @Test("each event calls its closure, and none other", arguments: Spoken.allCases)
+    func each(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage in
             let heard = Heard<String>()
             let monitor = ClosureEventMonitor()
             monitor.sessionDidBecomeInvalidWithError = { _, _ in heard.add("sessionDidBecomeInvalidWithError")
@@ -263,9 +264,11 @@ struct ClosureEventMonitorTests {
         }
     }
 
-    @Test("a closure is read when its event runs; one that is taken away is not called")
-    func readLate() async throws {
-        try await withObserved { stage in
+    @Test(
+        "a closure is read when its event runs; one that is taken away is not called",
+        arguments: Spoken.allCases)
+    func readLate(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage in
             let queue = DispatchQueue(label: "held")
             queue.suspend()
             let monitor = ClosureEventMonitor(queue: queue)
@@ -286,13 +289,13 @@ struct ClosureEventMonitorTests {
         }
     }
 
-    @Test("handlers with a serializer have no closure, those without one have")
-    func serializers() async throws {
+    @Test("handlers with a serializer have no closure, those without one have", arguments: Spoken.allCases)
+    func serializers(over spoken: Spoken) async throws {
         let monitor = ClosureEventMonitor()
         let heard = Heard<String>()
         monitor.requestDidParseResponse = { _, _ in heard.add("parsed") }
         monitor.requestDidFinish = { _ in heard.add("finished") }
-        try await withObserved(monitors: [monitor]) { stage in
+        try await withObserved(monitors: [monitor], over: spoken) { stage in
             _ = await stage.session.request(stage.url("/get")).serializingData().response
             await heard.wait(for: 1)
             let request = stage.session.request(stage.url("/get"))
@@ -303,9 +306,9 @@ struct ClosureEventMonitorTests {
         }
     }
 
-    @Test("it can be subclassed")
-    func subclass() async throws {
-        try await withObserved { stage in
+    @Test("it can be subclassed", arguments: Spoken.allCases)
+    func subclass(over spoken: Spoken) async throws {
+        try await withObserved(over: spoken) { stage in
             let heard = Heard<String>()
             let monitor = Subclass(heard)
             let request = stage.session.request(stage.url("/get")).eventMonitor(monitor)

@@ -3,18 +3,21 @@
 import Dispatch
 import Foundation
 import LupineLoading
+import LupineTestKit
 import Testing
 
 @testable import Lupine
 
 /// Monitors of sessions and of requests, through all layers.
 struct MonitoredRequestTests {
-    @Test("[E-1] a monitor may do to the request what it likes: one that cancels when it hears of the task")
-    func cancellingMonitor() async throws {
+    @Test(
+        "[E-1] a monitor may do to the request what it likes: one that cancels when it hears of the task",
+        arguments: Spoken.allCases)
+    func cancellingMonitor(over spoken: Spoken) async throws {
         let monitor = RecordingMonitor { event, request in
             if event == "r7" { request?.cancel() }
         }
-        try await withObserved(monitors: [monitor]) { stage in
+        try await withObserved(monitors: [monitor], over: spoken) { stage in
             let response = await stage.held().serializingData().response
             #expect(response.error.map { "\($0)" } == "explicitlyCancelled")
             await monitor.heard.wait(untilHeard: "d3")
@@ -22,13 +25,15 @@ struct MonitoredRequestTests {
         }
     }
 
-    @Test("[E-3] a monitor of one request hears of that one only, behind the session's monitors")
-    func requestMonitor() async throws {
+    @Test(
+        "[E-3] a monitor of one request hears of that one only, behind the session's monitors",
+        arguments: Spoken.allCases)
+    func requestMonitor(over spoken: Spoken) async throws {
         let queue = DispatchQueue(label: "both")
         let heard = Heard<String>()
         let ofSession = RecordingMonitor("session ", queue: queue, heard: heard)
         let ofRequest = RecordingMonitor("request ", queue: queue, heard: heard)
-        try await withObserved(monitors: [ofSession]) { stage in
+        try await withObserved(monitors: [ofSession], over: spoken) { stage in
             let watched = stage.session.request(stage.url("/get")).eventMonitor(ofRequest)
             #expect(await watched.serializingData().response.error == nil)
             await heard.wait(untilHeard: "request d3")
@@ -47,11 +52,11 @@ struct MonitoredRequestTests {
         }
     }
 
-    @Test("[E-3] a monitor that is added late does not hear of what was before")
-    func lateMonitor() async throws {
+    @Test("[E-3] a monitor that is added late does not hear of what was before", arguments: Spoken.allCases)
+    func lateMonitor(over spoken: Spoken) async throws {
         let early = RecordingMonitor()
         let late = RecordingMonitor()
-        try await withObserved(monitors: [early]) { stage in
+        try await withObserved(monitors: [early], over: spoken) { stage in
             let request = stage.held()
             let task = request.serializingData()
             await stage.wasAsked()
@@ -64,11 +69,12 @@ struct MonitoredRequestTests {
     }
 
     @Test(
-        "[E-2] a session's monitor that is added to a request too hears of each event twice, in the order of emission"
+        "[E-2] a session's monitor that is added to a request too hears of each event twice, in the order of emission",
+        arguments: Spoken.allCases
     )
-    func sameMonitorTwice() async throws {
+    func sameMonitorTwice(over spoken: Spoken) async throws {
         let monitor = RecordingMonitor()
-        try await withObserved(monitors: [monitor]) { stage in
+        try await withObserved(monitors: [monitor], over: spoken) { stage in
             let request = stage.session.request(stage.url("/get")).eventMonitor(monitor)
             #expect(await request.serializingData().response.error == nil)
             await monitor.heard.wait(for: 19)

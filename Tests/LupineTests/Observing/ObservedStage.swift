@@ -3,6 +3,8 @@
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
+import LupineTransport
 
 @testable import Lupine
 
@@ -18,7 +20,7 @@ struct ObservedStage {
 
     /// A request that the origin holds: it opens the gate `asked`, and answers when the gate `go` is opened.
     func held(_ answer: String = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok") -> DataRequest {
-        origin.script(
+        origin.answer(
             "GET", "/held", ScriptPlan(.signal("asked"), .waitForSignal("go"), .send(answer), .close))
         return session.request(url("/held"))
     }
@@ -32,11 +34,15 @@ struct ObservedStage {
 func withObserved(
     monitors: [any EventMonitor] = [], startRequestsImmediately: Bool = true,
     interceptor: (any RequestInterceptor)? = nil, configure: (URLSessionConfiguration) -> Void = { _ in },
+    over spoken: Spoken = .http1,
     _ body: (ObservedStage) async throws -> Void
 ) async throws {
-    let origin = try LupineOrigin.Origin.start(configuration: OriginConfiguration())
+    var serving = OriginConfiguration()
+    serving.speak(spoken)
+    let origin = try LupineOrigin.Origin.start(configuration: serving)
     let configuration = URLSessionConfiguration.ephemeral
     configuration.connectionProxyDictionary = [:]
+    if spoken == .http2 { configuration.lupine.httpVersions = .http2 }
     configure(configuration)
     let session = Session(
         configuration: configuration, startRequestsImmediately: startRequestsImmediately,

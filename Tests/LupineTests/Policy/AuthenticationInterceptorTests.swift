@@ -4,6 +4,7 @@ import Dispatch
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -58,10 +59,12 @@ import Testing
     typealias Interceptor = AuthenticationInterceptor<Scripted>
 
     /// An origin whose `/secret` takes the tokens of this name only.
-    private static func withSecret(_ good: String = "new", _ body: (PolicyStage) async throws -> Void)
+    private static func withSecret(
+        _ good: String = "new", over spoken: Spoken = .http1, _ body: (PolicyStage) async throws -> Void
+    )
         async throws
     {
-        try await PolicyStage.run { stage in
+        try await PolicyStage.run(over: spoken) { stage in
             stage.origin.route("GET", "/secret") { request throws(Refusal) in
                 let text = [request.field("Authorization") ?? "-", request.field("X-Earlier") ?? "-"]
                 return try OriginResponse(
@@ -81,9 +84,11 @@ import Testing
         #expect(interceptor.credential == Token(name: "set"))
     }
 
-    @Test("[I-5.2] [I-5.8] a missing credential fails the adaptation, and the retry")
-    func missingCredential() async throws {
-        try await Self.withSecret { stage in
+    @Test(
+        "[I-5.2] [I-5.8] a missing credential fails the adaptation, and the retry", arguments: Spoken.allCases
+    )
+    func missingCredential(over spoken: Spoken) async throws {
+        try await Self.withSecret(over: spoken) { stage in
             let interceptor = Interceptor(authenticator: Scripted())
             try await stage.withSession { session in
                 let end = await session.request(stage.url("/secret"), interceptor: interceptor).ended()
@@ -100,10 +105,11 @@ import Testing
     }
 
     @Test(
-        "[I-5.3] [I-5.12] [I-5.13] an expired credential is refreshed first, also by one that completes at once"
+        "[I-5.3] [I-5.12] [I-5.13] an expired credential is refreshed first, also by one that completes at once",
+        arguments: Spoken.allCases
     )
-    func expired() async throws {
-        try await Self.withSecret { stage in
+    func expired(over spoken: Spoken) async throws {
+        try await Self.withSecret(over: spoken) { stage in
             let authenticator = Scripted()
             let interceptor = Interceptor(
                 authenticator: authenticator, credential: Token(name: "old", requiresRefresh: true))
@@ -117,9 +123,9 @@ import Testing
         }
     }
 
-    @Test("[I-5.4] a valid credential is applied at once, to a copy, in the call")
-    func appliedAtOnce() async throws {
-        try await PolicyStage.run { stage in
+    @Test("[I-5.4] a valid credential is applied at once, to a copy, in the call", arguments: Spoken.allCases)
+    func appliedAtOnce(over spoken: Spoken) async throws {
+        try await PolicyStage.run(over: spoken) { stage in
             try await stage.withSession { session in
                 let interceptor = Interceptor(authenticator: Scripted(), credential: Token(name: "a"))
                 let request = try URLRequest(url: stage.url(), method: .get)
@@ -132,12 +138,14 @@ import Testing
         }
     }
 
-    @Test("[I-5.6] [I-5.7] what did not fail for want of authentication is not retried")
-    func otherFailures() async throws {
-        try await PolicyStage.run { stage in
+    @Test(
+        "[I-5.6] [I-5.7] what did not fail for want of authentication is not retried",
+        arguments: Spoken.allCases)
+    func otherFailures(over spoken: Spoken) async throws {
+        try await PolicyStage.run(over: spoken) { stage in
             let authenticator = Scripted()
             let interceptor = Interceptor(authenticator: authenticator, credential: Token(name: "a"))
-            stage.origin.script("GET", "/cut", ScriptPlan(.close))
+            stage.origin.answer("GET", "/cut", ScriptPlan(.close))
             try await stage.withSession(startRequestsImmediately: false) { session in
                 let unmade = session.request(stage.url())
                 #expect(
@@ -152,9 +160,10 @@ import Testing
         }
     }
 
-    @Test("[I-5.9] a request with an older credential is retried without a refresh")
-    func olderCredential() async throws {
-        try await Self.withSecret { stage in
+    @Test(
+        "[I-5.9] a request with an older credential is retried without a refresh", arguments: Spoken.allCases)
+    func olderCredential(over spoken: Spoken) async throws {
+        try await Self.withSecret(over: spoken) { stage in
             let authenticator = Scripted()
             let interceptor = Interceptor(authenticator: authenticator, credential: Token(name: "old"))
             try await stage.withSession { session in
@@ -167,9 +176,11 @@ import Testing
         }
     }
 
-    @Test("[I-5.10] a refused credential is refreshed, and the request sent again with the new one")
-    func refused() async throws {
-        try await Self.withSecret { stage in
+    @Test(
+        "[I-5.10] a refused credential is refreshed, and the request sent again with the new one",
+        arguments: Spoken.allCases)
+    func refused(over spoken: Spoken) async throws {
+        try await Self.withSecret(over: spoken) { stage in
             let authenticator = Scripted()
             let interceptor = Interceptor(authenticator: authenticator, credential: Token(name: "old"))
             try await stage.withSession(interceptor: interceptor) { session in
@@ -181,9 +192,9 @@ import Testing
         }
     }
 
-    @Test("[I-5.11] [I-5.14] too many refreshes fail with excessiveRefresh")
-    func excessive() async throws {
-        try await Self.withSecret("never") { stage in
+    @Test("[I-5.11] [I-5.14] too many refreshes fail with excessiveRefresh", arguments: Spoken.allCases)
+    func excessive(over spoken: Spoken) async throws {
+        try await Self.withSecret("never", over: spoken) { stage in
             let authenticator = Scripted { old, completion in
                 completion(.success(Token(name: old.name + "+")))
             }
@@ -206,9 +217,11 @@ import Testing
         }
     }
 
-    @Test("[I-5.13] a new credential that has to be refreshed itself is, until that is too much")
-    func staysExpired() async throws {
-        try await Self.withSecret { stage in
+    @Test(
+        "[I-5.13] a new credential that has to be refreshed itself is, until that is too much",
+        arguments: Spoken.allCases)
+    func staysExpired(over spoken: Spoken) async throws {
+        try await Self.withSecret(over: spoken) { stage in
             let authenticator = Scripted { old, completion in
                 completion(.success(Token(name: old.name + "+", requiresRefresh: true)))
             }
@@ -226,9 +239,11 @@ import Testing
         }
     }
 
-    @Test("[I-5.14] a refresh that fails fails those that wait, with that error and without a retry")
-    func refreshFails() async throws {
-        try await Self.withSecret { stage in
+    @Test(
+        "[I-5.14] a refresh that fails fails those that wait, with that error and without a retry",
+        arguments: Spoken.allCases)
+    func refreshFails(over spoken: Spoken) async throws {
+        try await Self.withSecret(over: spoken) { stage in
             let authenticator = Scripted { _, completion in completion(.failure(Refused())) }
             let expired = Interceptor(
                 authenticator: authenticator, credential: Token(name: "old", requiresRefresh: true))
@@ -249,9 +264,11 @@ import Testing
         }
     }
 
-    @Test("[I-5.16] what adapters before it did to a request that waited is kept, and they run once")
-    func adaptersBefore() async throws {
-        try await Self.withSecret { stage in
+    @Test(
+        "[I-5.16] what adapters before it did to a request that waited is kept, and they run once",
+        arguments: Spoken.allCases)
+    func adaptersBefore(over spoken: Spoken) async throws {
+        try await Self.withSecret(over: spoken) { stage in
             let runs = Protected(0)
             let earlier = Adapter { request, _, completion in
                 runs.write { $0 += 1 }
@@ -269,9 +286,11 @@ import Testing
         }
     }
 
-    @Test("[I-5.17] a credential that is set during a refresh is used, and replaced by the refresh")
-    func setDuringRefresh() async throws {
-        try await Self.withSecret("set") { stage in
+    @Test(
+        "[I-5.17] a credential that is set during a refresh is used, and replaced by the refresh",
+        arguments: Spoken.allCases)
+    func setDuringRefresh(over spoken: Spoken) async throws {
+        try await Self.withSecret("set", over: spoken) { stage in
             let held = Protected<(@Sendable (Result<Token, any Error>) -> Void)?>(nil)
             let (began, beginning) = AsyncStream<Void>.makeStream()
             let authenticator = Scripted { _, completion in
@@ -293,9 +312,11 @@ import Testing
         }
     }
 
-    @Test("[I-5.18] [I-5.1] 500 requests whose token expires in mid-flight: one refresh, all succeed")
-    func storm() async throws {
-        try await PolicyStage.run { stage in
+    @Test(
+        "[I-5.18] [I-5.1] 500 requests whose token expires in mid-flight: one refresh, all succeed",
+        arguments: Spoken.allCases)
+    func storm(over spoken: Spoken) async throws {
+        try await PolicyStage.run(over: spoken) { stage in
             let server = OAuthServer(uses: 250)
             server.serve(at: stage.origin)
             try await stage.withSession { tokens in
@@ -324,9 +345,11 @@ import Testing
         }
     }
 
-    @Test("[I-5.1] [I-5.18] 500 requests with an expired token wait for one refresh")
-    func expiredStorm() async throws {
-        try await PolicyStage.run { stage in
+    @Test(
+        "[I-5.1] [I-5.18] 500 requests with an expired token wait for one refresh", arguments: Spoken.allCases
+    )
+    func expiredStorm(over spoken: Spoken) async throws {
+        try await PolicyStage.run(over: spoken) { stage in
             let server = OAuthServer(uses: 0)
             server.serve(at: stage.origin)
             try await stage.withSession { tokens in

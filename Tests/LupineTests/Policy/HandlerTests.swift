@@ -3,6 +3,7 @@
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 import Synchronization
 import Testing
 
@@ -18,8 +19,10 @@ import Testing
         return request
     }
 
-    private static func withRedirects(_ body: (PolicyStage) async throws -> Void) async throws {
-        try await PolicyStage.run { stage in
+    private static func withRedirects(
+        over spoken: Spoken = .http1, _ body: (PolicyStage) async throws -> Void
+    ) async throws {
+        try await PolicyStage.run(over: spoken) { stage in
             stage.origin.route(nil, "/from") { _ throws(Refusal) in
                 var response = try OriginResponse(302, "text/plain", Array("moved".utf8))
                 try response.add("Location", "/to")
@@ -38,9 +41,11 @@ import Testing
         }
     }
 
-    @Test("[I-6.1] the request's handler comes before the session's, and without any a redirect is followed")
-    func precedence() async throws {
-        try await Self.withRedirects { stage in
+    @Test(
+        "[I-6.1] the request's handler comes before the session's, and without any a redirect is followed",
+        arguments: Spoken.allCases)
+    func precedence(over spoken: Spoken) async throws {
+        try await Self.withRedirects(over: spoken) { stage in
             let rows: [(session: Redirector?, request: Redirector?, ends: String)] = [
                 (nil, nil, "to GET - -"), (.doNotFollow, nil, "moved"), (.follow, nil, "to GET - -"),
                 (.doNotFollow, .follow, "to GET - -"), (.follow, .doNotFollow, "moved"),
@@ -81,9 +86,9 @@ import Testing
         }
     }
 
-    @Test("[I-6.3] monitors see a redirect before the handler is asked")
-    func order() async throws {
-        try await Self.withRedirects { stage in
+    @Test("[I-6.3] monitors see a redirect before the handler is asked", arguments: Spoken.allCases)
+    func order(over spoken: Spoken) async throws {
+        try await Self.withRedirects(over: spoken) { stage in
             let seen = Protected<[String]>([])
             let monitor = ClosureEventMonitor(queue: DispatchQueue(label: "monitor"))
             monitor.taskWillPerformHTTPRedirection = { _, _, _, _ in seen.write { $0.append("monitor") } }
@@ -99,9 +104,11 @@ import Testing
         }
     }
 
-    @Test("[I-6.4] a redirect that is not followed is the response, with its body and without an error")
-    func notFollowed() async throws {
-        try await Self.withRedirects { stage in
+    @Test(
+        "[I-6.4] a redirect that is not followed is the response, with its body and without an error",
+        arguments: Spoken.allCases)
+    func notFollowed(over spoken: Spoken) async throws {
+        try await Self.withRedirects(over: spoken) { stage in
             try await stage.withSession { session in
                 let end = await session.request(stage.url("/from")).redirect(using: .doNotFollow)
                     .endedWithText()
@@ -111,9 +118,9 @@ import Testing
         }
     }
 
-    @Test("[I-6.5] another request takes the place of the hop")
-    func replaced() async throws {
-        try await Self.withRedirects { stage in
+    @Test("[I-6.5] another request takes the place of the hop", arguments: Spoken.allCases)
+    func replaced(over spoken: Spoken) async throws {
+        try await Self.withRedirects(over: spoken) { stage in
             try await stage.withSession { session in
                 let end = await session.request(stage.url("/from")).redirect(using: Self.elsewhere)
                     .endedWithText()
@@ -123,9 +130,10 @@ import Testing
         }
     }
 
-    @Test("[I-6.6] adapters see the first request of an attempt, and no redirects")
-    func adaptersOnce() async throws {
-        try await Self.withRedirects { stage in
+    @Test(
+        "[I-6.6] adapters see the first request of an attempt, and no redirects", arguments: Spoken.allCases)
+    func adaptersOnce(over spoken: Spoken) async throws {
+        try await Self.withRedirects(over: spoken) { stage in
             let paths = Protected<[String]>([])
             let adapter = Adapter { request, _, completion in
                 paths.write { $0.append(request.url?.path ?? "") }
@@ -146,9 +154,10 @@ import Testing
             storagePolicy: .allowedInMemoryOnly)
     }
 
-    @Test("[I-7.1] [I-7.3] [I-7.4] [I-7.5] what is stored when a response has come")
-    func cachers() async throws {
-        try await PolicyStage.run { stage in
+    @Test(
+        "[I-7.1] [I-7.3] [I-7.4] [I-7.5] what is stored when a response has come", arguments: Spoken.allCases)
+    func cachers(over spoken: Spoken) async throws {
+        try await PolicyStage.run(over: spoken) { stage in
             let rows: [(session: ResponseCacher?, request: ResponseCacher?, stored: String?)] = [
                 (nil, nil, "text"), (.doNotCache, nil, nil), (.cache, nil, "text"),
                 (.doNotCache, .cache, "text"),
@@ -184,10 +193,12 @@ import Testing
         }
     }
 
-    @Test("[I-7.1] nobody is asked what is stored where no handler, monitor or subclass has a say")
-    func whoHasASay() async throws {
+    @Test(
+        "[I-7.1] nobody is asked what is stored where no handler, monitor or subclass has a say",
+        arguments: Spoken.allCases)
+    func whoHasASay(over spoken: Spoken) async throws {
         final class Delegate: SessionDelegate, @unchecked Sendable {}
-        try await PolicyStage.run { stage in
+        try await PolicyStage.run(over: spoken) { stage in
             func isAsked(
                 _ delegate: SessionDelegate = SessionDelegate(), cacher: ResponseCacher? = nil,
                 monitors: [any EventMonitor] = [AlamofireNotifications()],
@@ -220,9 +231,10 @@ import Testing
     }
 
     @Test(
-        "[I-7.1] a response that is refused is not stored, and a handler that is set when it comes is asked")
-    func refusedResponse() async throws {
-        try await PolicyStage.run { stage in
+        "[I-7.1] a response that is refused is not stored, and a handler that is set when it comes is asked",
+        arguments: Spoken.allCases)
+    func refusedResponse(over spoken: Spoken) async throws {
+        try await PolicyStage.run(over: spoken) { stage in
             stage.origin.route("GET", "/plain") { _ throws(Refusal) in
                 try OriginResponse(200, "text/plain", Array("text".utf8))
             }
@@ -253,9 +265,9 @@ import Testing
         }
     }
 
-    @Test("[I-7.2] data and upload tasks ask, downloads do not")
-    func whoAsks() async throws {
-        try await PolicyStage.run { stage in
+    @Test("[I-7.2] data and upload tasks ask, downloads do not", arguments: Spoken.allCases)
+    func whoAsks(over spoken: Spoken) async throws {
+        try await PolicyStage.run(over: spoken) { stage in
             let asked = Atomic(0)
             stage.origin.route(nil, "/plain") { _ throws(Refusal) in
                 var response = try OriginResponse(200, "text/plain", Array("text".utf8))

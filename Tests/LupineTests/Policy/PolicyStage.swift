@@ -12,6 +12,7 @@ import LupineTransport
 /// An origin that every name leads to, and sessions of the pipeline that talk to it.
 struct PolicyStage {
     let origin: LupineOrigin.Origin
+    var spoken = Spoken.http1
 
     /// An address of the origin's, under a name.
     func url(_ path: String = "/get", host: String = "localhost", isSecure: Bool = false) -> String {
@@ -23,6 +24,7 @@ struct PolicyStage {
     func configuration(trusting roots: [String] = ["root"]) throws -> URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = [:]
+        if spoken == .http2 { configuration.lupine.httpVersions = .http2 }
         configuration.lupine.addressOverrides = [.init(host: "*", port: origin.port): [origin.address]]
         configuration.lupine.tls.roots = .certificates(
             try roots.flatMap { try Certificate.pem(PKI.text("\($0).pem")) })
@@ -49,10 +51,11 @@ struct PolicyStage {
 
     /// Runs `body` with an origin, which speaks TLS when it is given the name of a fixture, and ends it.
     static func run(
-        leaf: String? = nil, stapled: String? = nil, newest: TLSVersion = .v1_3,
+        leaf: String? = nil, stapled: String? = nil, newest: TLSVersion = .v1_3, over spoken: Spoken = .http1,
         _ body: (PolicyStage) async throws -> Void
     ) async throws {
         var serving = OriginConfiguration()
+        serving.speak(spoken)
         if let leaf {
             var tls = TLSServerConfiguration(identities: [
                 TLSServerIdentity(
@@ -62,11 +65,12 @@ struct PolicyStage {
             ])
             tls.cipherList = "ALL:@SECLEVEL=0"
             tls.maximumVersion = newest
+            tls.speak(spoken)
             serving.tls = tls
         }
         let origin = try LupineOrigin.Origin.start(configuration: serving)
         let result: Result<Void, any Error>
-        do { result = .success(try await body(PolicyStage(origin: origin))) } catch {
+        do { result = .success(try await body(PolicyStage(origin: origin, spoken: spoken))) } catch {
             result = .failure(error)
         }
         await origin.shutdown()

@@ -3,6 +3,7 @@
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 import Synchronization
 import Testing
 
@@ -88,9 +89,11 @@ import Testing
         }
     }
 
-    @Test("[I-2.2] a request is retried as often as the limit says", arguments: [0, 1, 3] as [UInt])
-    func limit(_ limit: UInt) async throws {
-        try await PolicyStage.run { stage in
+    @Test(
+        "[I-2.2] a request is retried as often as the limit says", arguments: [0, 1, 3] as [UInt],
+        Spoken.allCases)
+    func limit(_ limit: UInt, over spoken: Spoken) async throws {
+        try await PolicyStage.run(over: spoken) { stage in
             let count = Atomic(0)
             stage.origin.route("GET", "/flaky") { _ in
                 count.add(1, ordering: .relaxed)
@@ -109,9 +112,10 @@ import Testing
         }
     }
 
-    @Test("[I-2.2] the answers of the defaults are half a second and then a second")
-    func answers() async throws {
-        try await PolicyStage.run { stage in
+    @Test(
+        "[I-2.2] the answers of the defaults are half a second and then a second", arguments: Spoken.allCases)
+    func answers(over spoken: Spoken) async throws {
+        try await PolicyStage.run(over: spoken) { stage in
             try await stage.withSession { session in
                 let first = session.request(stage.url())
                 _ = await first.ended()
@@ -126,9 +130,9 @@ import Testing
         }
     }
 
-    @Test("[I-2.3] the method of the latest request decides first")
-    func methods() async throws {
-        try await PolicyStage.run { stage in
+    @Test("[I-2.3] the method of the latest request decides first", arguments: Spoken.allCases)
+    func methods(over spoken: Spoken) async throws {
+        try await PolicyStage.run(over: spoken) { stage in
             let policy = RetryPolicy()
             try await stage.withSession(startRequestsImmediately: false) { session in
                 let unmade = session.request(stage.url())
@@ -158,9 +162,9 @@ import Testing
         }
     }
 
-    @Test("[I-2.4] a status of the set is retried whatever the error is")
-    func statuses() async throws {
-        try await PolicyStage.run { stage in
+    @Test("[I-2.4] a status of the set is retried whatever the error is", arguments: Spoken.allCases)
+    func statuses(over spoken: Spoken) async throws {
+        try await PolicyStage.run(over: spoken) { stage in
             let policy = RetryPolicy()
             try await stage.withSession { session in
                 for status in [200, 400, 404, 408, 418, 429, 500, 501, 502, 503, 504] {
@@ -173,9 +177,11 @@ import Testing
         }
     }
 
-    @Test("[I-2.5] otherwise the code of a URLError decides, one level deep in an AFError")
-    func codes() async throws {
-        try await PolicyStage.run { stage in
+    @Test(
+        "[I-2.5] otherwise the code of a URLError decides, one level deep in an AFError",
+        arguments: Spoken.allCases)
+    func codes(over spoken: Spoken) async throws {
+        try await PolicyStage.run(over: spoken) { stage in
             let policy = RetryPolicy()
             try await stage.withSession { session in
                 let request = session.request(stage.url())
@@ -195,9 +201,9 @@ import Testing
         }
     }
 
-    @Test("[I-2.6] behind the limit the original error is delivered")
-    func originalError() async throws {
-        try await PolicyStage.run { stage in
+    @Test("[I-2.6] behind the limit the original error is delivered", arguments: Spoken.allCases)
+    func originalError(over spoken: Spoken) async throws {
+        try await PolicyStage.run(over: spoken) { stage in
             try await stage.withSession(interceptor: .retryPolicy(retryLimit: 2, exponentialBackoffScale: 0))
             { session in
                 let end = await session.request(stage.url("/status/500")).validate().endedWithText()
@@ -209,9 +215,9 @@ import Testing
         }
     }
 
-    @Test("[I-2.7] as an adapter a policy changes nothing")
-    func adapts() async throws {
-        try await PolicyStage.run { stage in
+    @Test("[I-2.7] as an adapter a policy changes nothing", arguments: Spoken.allCases)
+    func adapts(over spoken: Spoken) async throws {
+        try await PolicyStage.run(over: spoken) { stage in
             try await stage.withSession { session in
                 let request = try URLRequest(url: stage.url(), method: .put)
                 let adapted: URLRequest = try await withCheckedThrowingContinuation { continuation in
@@ -222,8 +228,8 @@ import Testing
         }
     }
 
-    @Test("[I-3.1] the policy for lost connections knows that one error")
-    func connectionLost() async throws {
+    @Test("[I-3.1] the policy for lost connections knows that one error", arguments: Spoken.allCases)
+    func connectionLost(over spoken: Spoken) async throws {
         let policy: ConnectionLostRetryPolicy = .connectionLostRetryPolicy
         #expect(policy.retryableHTTPStatusCodes == [])
         #expect(policy.retryableURLErrorCodes == [.networkConnectionLost])
@@ -234,13 +240,13 @@ import Testing
         #expect(own.retryLimit == 9 && own.retryableHTTPMethods == [.post])
         let timed = ConnectionLostRetryPolicy(timing: .init(jitter: 0.5))
         #expect(timed.timing.jitter == 0.5)
-        try await PolicyStage.run { stage in
+        try await PolicyStage.run(over: spoken) { stage in
             let cut = Script([.close])
             // It says that it closes: a request behind it is not to meet the end of its connection.
             let answer = Script([
                 .send("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"), .close,
             ])
-            stage.origin.script("POST", "/cut", ScriptPlan([cut, cut, answer]))
+            stage.origin.answer("POST", "/cut", ScriptPlan([cut, cut, answer]))
             try await stage.withSession(interceptor: own) { session in
                 let request = session.request(stage.url("/cut"), method: .post)
                 let end = await request.endedWithText()

@@ -75,10 +75,10 @@ import Testing
         #expect(broken[0].traceID != own.traceID && broken[0].tracestate == nil)
     }
 
-    @Test("[I-16.4, O-6] what gives the parent may use the session")
-    func callsBack() async throws {
+    @Test("[I-16.4, O-6] what gives the parent may use the session", arguments: Spoken.allCases)
+    func callsBack(over spoken: Spoken) async throws {
         let asked = Protected(0)
-        try await PolicyStage.run { stage in
+        try await PolicyStage.run(over: spoken) { stage in
             let sessions = Protected<Session?>(nil)
             let interceptor = TraceContextInterceptor { request in
                 asked.write { $0 += 1 }

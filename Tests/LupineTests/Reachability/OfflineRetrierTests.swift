@@ -3,6 +3,7 @@
 import Dispatch
 import Foundation
 import LupineLoading
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -128,9 +129,9 @@ import Testing
         }
     }
 
-    @Test("[I-4.8] there is no limit but the one of another retrier")
-    func noLimit() async throws {
-        try await PolicyStage.run { stage in
+    @Test("[I-4.8] there is no limit but the one of another retrier", arguments: Spoken.allCases)
+    func noLimit(over spoken: Spoken) async throws {
+        try await PolicyStage.run(over: spoken) { stage in
             let failing = Adapter { _, _, completion in
                 completion(.failure(URLError(.notConnectedToInternet)))
             }

@@ -4,6 +4,7 @@ import Dispatch
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -113,9 +114,9 @@ struct ProgressOrderTests {
         }
     }
 
-    @Test("[R-61] a response does not wait for a queue of the program's", arguments: kinds)
-    func heldQueue(_ kind: Kind) async throws {
-        try await withPipeline { stage in
+    @Test("[R-61] a response does not wait for a queue of the program's", arguments: kinds, Spoken.allCases)
+    func heldQueue(_ kind: Kind, over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let progress = DispatchQueue(label: "progress")
             progress.suspend()
             let (told, ended) = (Heard<Double>(), Heard<Bool>())
@@ -133,10 +134,10 @@ struct ProgressOrderTests {
         }
     }
 
-    @Test("[R-61] the first progress is told at once")
-    func first() async throws {
-        try await withPipeline { stage in
-            stage.origin.script(
+    @Test("[R-61] the first progress is told at once", arguments: Spoken.allCases)
+    func first(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
+            stage.origin.answer(
                 "GET", "/two",
                 ScriptPlan(
                     .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na"), .waitForSignal("told"),
@@ -156,10 +157,12 @@ struct ProgressOrderTests {
         }
     }
 
-    @Test("[R-61] progress on the root queue is told before a response that was ready when it ran")
-    func together() async throws {
-        try await withPipeline { stage in
-            stage.origin.script(
+    @Test(
+        "[R-61] progress on the root queue is told before a response that was ready when it ran",
+        arguments: Spoken.allCases)
+    func together(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
+            stage.origin.answer(
                 "GET", "/held",
                 ScriptPlan(
                     .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"), .waitForSignal("go"), .send("ab"),

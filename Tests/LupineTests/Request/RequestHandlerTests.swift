@@ -4,6 +4,7 @@ import Dispatch
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -12,12 +13,14 @@ import Testing
 struct RequestHandlerTests {
     // MARK: automatic resumption
 
-    @Test("[R-20, R-21, R-22] a handler starts a request as the request says, else as the session says")
-    func automaticResumption() async throws {
+    @Test(
+        "[R-20, R-21, R-22] a handler starts a request as the request says, else as the session says",
+        arguments: Spoken.allCases)
+    func automaticResumption(over spoken: Spoken) async throws {
         for (ofSession, ofRequest, starts) in [
             (true, nil, true), (false, nil, false), (true, false, false), (false, true, true),
         ] as [(Bool, Bool?, Bool)] {
-            try await withPipeline(PipelineSetUp(startsImmediately: ofSession)) { stage in
+            try await withPipeline(PipelineSetUp(startsImmediately: ofSession), over: spoken) { stage in
                 let ended = Heard<String>()
                 let request = stage.get(resumes: ofRequest).response { ended.add(brief($0.error)) }
                 await stage.settle()
@@ -31,10 +34,12 @@ struct RequestHandlerTests {
         }
     }
 
-    @Test("[R-22, S-13, S-28] without handlers nothing starts, and nothing is converted")
-    func nothingStarts() async throws {
+    @Test(
+        "[R-22, S-13, S-28] without handlers nothing starts, and nothing is converted",
+        arguments: Spoken.allCases)
+    func nothingStarts(over spoken: Spoken) async throws {
         let converted = Protected(false)
-        try await withPipeline { stage in
+        try await withPipeline(over: spoken) { stage in
             let request = stage.session.request(
                 stage.url(), requestModifier: { _ in converted.write(true) })
             await stage.settle()
@@ -44,9 +49,11 @@ struct RequestHandlerTests {
         }
     }
 
-    @Test("[R-21] a handler resumes a request that is held; a cancellation behind the first one stands")
-    func heldAndCancelled() async throws {
-        try await withPipeline { stage in
+    @Test(
+        "[R-21] a handler resumes a request that is held; a cancellation behind the first one stands",
+        arguments: Spoken.allCases)
+    func heldAndCancelled(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             #expect(await stage.get().suspend().answered().error == nil)
             let ended = Heard<String>()
             let queue = DispatchQueue(label: "handler")
@@ -65,10 +72,13 @@ struct RequestHandlerTests {
 
     // MARK: the pass
 
-    @Test("[R-42, R-43] no handler is called before all serializers have run; then all are, in their order")
-    func order() async throws {
+    @Test(
+        "[R-42, R-43] no handler is called before all serializers have run; then all are, in their order",
+        arguments: Spoken.allCases)
+    func order(over spoken: Spoken) async throws {
         try await withPipeline(
-            PipelineSetUp(serializationQueue: DispatchQueue(label: "s", attributes: .concurrent))
+            PipelineSetUp(serializationQueue: DispatchQueue(label: "s", attributes: .concurrent)),
+            over: spoken
         ) {
             stage in
             let seen = Heard<String>()
@@ -90,9 +100,11 @@ struct RequestHandlerTests {
         }
     }
 
-    @Test("[R-42] a handler that is added while serializers run has its place in the same pass")
-    func addedDuringPass() async throws {
-        try await withPipeline { stage in
+    @Test(
+        "[R-42] a handler that is added while serializers run has its place in the same pass",
+        arguments: Spoken.allCases)
+    func addedDuringPass(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let seen = Heard<String>()
             let queue = DispatchQueue(label: "handlers")
             let request = stage.get()
@@ -109,9 +121,11 @@ struct RequestHandlerTests {
         }
     }
 
-    @Test("[R-40, R-41, R-36] finished a hundred times: each handler once, one end, and the first error")
-    func finishedOften() async throws {
-        try await withPipeline { stage in
+    @Test(
+        "[R-40, R-41, R-36] finished a hundred times: each handler once, one end, and the first error",
+        arguments: Spoken.allCases)
+    func finishedOften(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let request = stage.held()
             let ended = Heard<String>()
             let queue = DispatchQueue(label: "handlers")
@@ -130,9 +144,11 @@ struct RequestHandlerTests {
         }
     }
 
-    @Test("[R-44, O-5] inside a handler the request is finished, and behind it nobody holds anything")
-    func insideHandler() async throws {
-        try await withPipeline { stage in
+    @Test(
+        "[R-44, O-5] inside a handler the request is finished, and behind it nobody holds anything",
+        arguments: Spoken.allCases)
+    func insideHandler(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let session = stage.session
             let seen = Heard<String>()
             let request = stage.get()
@@ -149,10 +165,13 @@ struct RequestHandlerTests {
         }
     }
 
-    @Test("[O-2, O-3, O-4, O-5] a request is held while it runs, and by nobody afterwards")
-    func lifetime() async throws {
+    @Test(
+        "[O-2, O-3, O-4, O-5] a request is held while it runs, and by nobody afterwards",
+        arguments: Spoken.allCases)
+    func lifetime(over spoken: Spoken) async throws {
         final class Witness: Sendable {}
-        try await withPipeline(PipelineSetUp(interceptor: Retrier { $3(.doNotRetry) })) { stage in
+        try await withPipeline(PipelineSetUp(interceptor: Retrier { $3(.doNotRetry) }), over: spoken) {
+            stage in
             for path in ["/get", "/status/404", "/held"] {
                 weak var weakRequest: DataRequest?
                 weak var weakWitness: Witness?
@@ -187,10 +206,11 @@ struct RequestHandlerTests {
     // MARK: behind the end
 
     @Test(
-        "[R-45] handlers that are added inside handlers, and on cancelled requests, are called with what there is"
+        "[R-45] handlers that are added inside handlers, and on cancelled requests, are called with what there is",
+        arguments: Spoken.allCases
     )
-    func lateHandlers() async throws {
-        try await withPipeline { stage in
+    func lateHandlers(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let queue = DispatchQueue(label: "handlers")
             let seen = Heard<String>()
             let request = stage.get()
@@ -211,9 +231,9 @@ struct RequestHandlerTests {
         }
     }
 
-    @Test("[R-45, DR-10] validators that are added behind the end judge nothing")
-    func lateValidator() async throws {
-        try await withPipeline { stage in
+    @Test("[R-45, DR-10] validators that are added behind the end judge nothing", arguments: Spoken.allCases)
+    func lateValidator(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let request = stage.get("/status/404")
             #expect(await request.answered().error == nil)
             #expect(await request.validate().answered().error == nil)
@@ -223,10 +243,11 @@ struct RequestHandlerTests {
     }
 
     @Test(
-        "[R-48, R-49] what is to be done at the end is done once, at once behind it, also for a cancelled request"
+        "[R-48, R-49] what is to be done at the end is done once, at once behind it, also for a cancelled request",
+        arguments: Spoken.allCases
     )
-    func finishHandlers() async throws {
-        try await withPipeline { stage in
+    func finishHandlers(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             for cancels in [false, true] {
                 let request = stage.get(resumes: false)
                 let seen = Heard<String>()
@@ -247,11 +268,12 @@ struct RequestHandlerTests {
     // MARK: responses
 
     @Test(
-        "[DR-6, DR-7, I-1.19, R-47] what a handler without serializer gets, with its request, response and metrics"
+        "[DR-6, DR-7, I-1.19, R-47] what a handler without serializer gets, with its request, response and metrics",
+        arguments: Spoken.allCases
     )
-    func plainResponse() async throws {
+    func plainResponse(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor()
-        try await withPipeline { stage in
+        try await withPipeline(over: spoken) { stage in
             let response = await stage.get("/status/404", interceptor: interceptor).answered()
             #expect(response.error == nil && response.response?.statusCode == 404)
             #expect(response.request?.url?.path == "/status/404" && response.metrics != nil)
@@ -263,9 +285,10 @@ struct RequestHandlerTests {
         }
     }
 
-    @Test("[DR-7] errors of serializers: the library's as they are, others wrapped")
-    func serializerErrors() async throws {
-        try await withPipeline { stage in
+    @Test(
+        "[DR-7] errors of serializers: the library's as they are, others wrapped", arguments: Spoken.allCases)
+    func serializerErrors(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let seen = Heard<String>()
             for error in [AFError.explicitlyCancelled, BriefError("no")] as [any Error] {
                 stage.get().response(responseSerializer: ClosureSerializer { _ in throw error }) {
@@ -276,9 +299,11 @@ struct RequestHandlerTests {
         }
     }
 
-    @Test("[DR-1, DR-3, R-61] content is gathered, and progress ends at one, in one object")
-    func dataAndProgress() async throws {
-        try await withPipeline { stage in
+    @Test(
+        "[DR-1, DR-3, R-61] content is gathered, and progress ends at one, in one object",
+        arguments: Spoken.allCases)
+    func dataAndProgress(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let queue = DispatchQueue(label: "progress")
             let seen = Heard<(Int64, Int64, Bool)>()
             let replaced = Heard<String>()
@@ -302,9 +327,9 @@ struct RequestHandlerTests {
         }
     }
 
-    @Test("a request whose progress handlers hold it is let go when it is over")
-    func progressThatHolds() async throws {
-        try await withPipeline { stage in
+    @Test("a request whose progress handlers hold it is let go when it is over", arguments: Spoken.allCases)
+    func progressThatHolds(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             weak var gone: DataRequest?
             do {
                 let request = stage.get("/bytes/1000", resumes: false)
@@ -321,10 +346,11 @@ struct RequestHandlerTests {
     }
 
     @Test(
-        "[DR-4, R-65] hooks in their order, on their queue; the last gate that was set is asked, once per attempt"
+        "[DR-4, R-65] hooks in their order, on their queue; the last gate that was set is asked, once per attempt",
+        arguments: Spoken.allCases
     )
-    func hooks() async throws {
-        try await withPipeline { stage in
+    func hooks(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let queue = DispatchQueue(label: "hooks")
             let seen = Heard<String>()
             let request = stage.get("/redirect/1", resumes: false)
@@ -340,9 +366,9 @@ struct RequestHandlerTests {
         }
     }
 
-    @Test("[DR-4] until the gate has answered nothing is delivered")
-    func gateHolds() async throws {
-        try await withPipeline { stage in
+    @Test("[DR-4] until the gate has answered nothing is delivered", arguments: Spoken.allCases)
+    func gateHolds(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let answers = Heard<@Sendable (Request.ResponseDisposition) -> Void>()
             // The request holds its gate, the gate the answers, and those the request.
             defer { answers.forget() }
@@ -360,9 +386,11 @@ struct RequestHandlerTests {
         }
     }
 
-    @Test("[R-63, R-64, R-87] hooks that are set late are called with what there is; the curl line once")
-    func lateHooks() async throws {
-        try await withPipeline { stage in
+    @Test(
+        "[R-63, R-64, R-87] hooks that are set late are called with what there is; the curl line once",
+        arguments: Spoken.allCases)
+    func lateHooks(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let queue = DispatchQueue(label: "hooks")
             let seen = Heard<String>()
             let request = stage.get(resumes: false)

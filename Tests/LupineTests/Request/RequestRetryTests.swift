@@ -4,6 +4,7 @@ import Dispatch
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -23,14 +24,15 @@ struct RequestRetryTests {
     }
 
     @Test(
-        "[R-53, R-55, R-60, DR-9, I-1.21] the counting example: retried once, then the serializer asks again")
-    func counting() async throws {
+        "[R-53, R-55, R-60, DR-9, I-1.21] the counting example: retried once, then the serializer asks again",
+        arguments: Spoken.allCases)
+    func counting(over spoken: Spoken) async throws {
         let counts = Heard<Int>()
         let interceptor = ScriptedInterceptor(retry: { question in
             counts.add(question.retryCount)
             question.answer(counts.all.count == 1 ? .retry : .doNotRetry)
         })
-        try await withPipeline { stage in
+        try await withPipeline(over: spoken) { stage in
             let request = stage.get("/status/401", interceptor: interceptor).validate()
             #expect(brief(await Self.ended(request).error) == "status 401")
             #expect(interceptor.errors == ["status 401", "status 401", "status 401"])
@@ -42,22 +44,25 @@ struct RequestRetryTests {
         }
     }
 
-    @Test("an adapter that answers twice has answered once: a failure behind its success changes nothing")
-    func adapterAnswersTwice() async throws {
+    @Test(
+        "an adapter that answers twice has answered once: a failure behind its success changes nothing",
+        arguments: Spoken.allCases)
+    func adapterAnswersTwice(over spoken: Spoken) async throws {
         let adapter = Adapter { request, _, completion in
             completion(.success(request))
             completion(.failure(BriefError("late")))
         }
-        try await withPipeline { stage in
+        try await withPipeline(over: spoken) { stage in
             let response = await stage.get("/range/26", interceptor: adapter).serializingData().response
             #expect(response.error == nil && response.data?.count == 26)
         }
     }
 
     @Test(
-        "[R-53, S-41, I-1.17, I-1.21, I-1.22, I-1.23] refused with an error: once for the task, once for the serializer"
+        "[R-53, S-41, I-1.17, I-1.21, I-1.22, I-1.23] refused with an error: once for the task, once for the serializer",
+        arguments: Spoken.allCases
     )
-    func refusedWithError() async throws {
+    func refusedWithError(over spoken: Spoken) async throws {
         let count = Protected(0)
         let interceptor = ScriptedInterceptor(retry: { question in
             let number = count.write { count in
@@ -66,7 +71,7 @@ struct RequestRetryTests {
             }
             question.answer(.doNotRetryWithError(BriefError("no\(number)")))
         })
-        try await withPipeline { stage in
+        try await withPipeline(over: spoken) { stage in
             let request = stage.get("/status/401", interceptor: interceptor).validate()
             let error = await Self.ended(request).error
             #expect(brief(error) == "retry no2 of retry no1 of status 401")
@@ -78,10 +83,12 @@ struct RequestRetryTests {
         }
     }
 
-    @Test("[R-53, DR-8] two serializers that fail on a good response: asked twice, adapted once")
-    func twoSerializers() async throws {
+    @Test(
+        "[R-53, DR-8] two serializers that fail on a good response: asked twice, adapted once",
+        arguments: Spoken.allCases)
+    func twoSerializers(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor()
-        try await withPipeline { stage in
+        try await withPipeline(over: spoken) { stage in
             let seen = Heard<String>()
             let failing = ClosureSerializer { _ in throw BriefError("no") }
             let request = stage.get(interceptor: interceptor, resumes: false)
@@ -93,10 +100,12 @@ struct RequestRetryTests {
         }
     }
 
-    @Test("[R-54, I-1.25, I-1.26, I-8.3] a retry forgets what came, and keeps what was asked for")
-    func kept() async throws {
-        try await withPipeline { stage in
-            stage.origin.script(
+    @Test(
+        "[R-54, I-1.25, I-1.26, I-8.3] a retry forgets what came, and keeps what was asked for",
+        arguments: Spoken.allCases)
+    func kept(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
+            stage.origin.answer(
                 "GET", "/flaky",
                 ScriptPlan([
                     Script([.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), .close]),
@@ -133,8 +142,10 @@ struct RequestRetryTests {
         }
     }
 
-    @Test("[R-55] a later attempt without a task leaves the response of the last task")
-    func laterFailure() async throws {
+    @Test(
+        "[R-55] a later attempt without a task leaves the response of the last task",
+        arguments: Spoken.allCases)
+    func laterFailure(over spoken: Spoken) async throws {
         let count = Protected(0)
         let interceptor = ScriptedInterceptor(
             adapt: { adaptation in
@@ -144,7 +155,7 @@ struct RequestRetryTests {
                 }
                 adaptation.answer(isFirst ? .success(adaptation.request) : .failure(BriefError("no")))
             }, answers: [.retry])
-        try await withPipeline { stage in
+        try await withPipeline(over: spoken) { stage in
             let request = stage.get("/status/500", interceptor: interceptor).validate()
             let response = await request.answered()
             #expect(brief(response.error) == "adapt no" && response.response?.statusCode == 500)
@@ -152,10 +163,12 @@ struct RequestRetryTests {
         }
     }
 
-    @Test("[R-50, I-1.20] nobody is asked without an error, or about a cancelled request")
-    func notAsked() async throws {
+    @Test(
+        "[R-50, I-1.20] nobody is asked without an error, or about a cancelled request",
+        arguments: Spoken.allCases)
+    func notAsked(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor()
-        try await withPipeline { stage in
+        try await withPipeline(over: spoken) { stage in
             #expect(await Self.ended(stage.get("/status/500", interceptor: interceptor)).error == nil)
             let held = stage.held(interceptor: interceptor)
             async let end = Self.ended(held)
@@ -166,8 +179,10 @@ struct RequestRetryTests {
         }
     }
 
-    @Test("[S-40, I-1.8, I-1.9, I-1.10, I-1.14] the session's before the request's, wherever they complete")
-    func bothInterceptors() async throws {
+    @Test(
+        "[S-40, I-1.8, I-1.9, I-1.10, I-1.14] the session's before the request's, wherever they complete",
+        arguments: Spoken.allCases)
+    func bothInterceptors(over spoken: Spoken) async throws {
         let seen = Heard<String>()
         let elsewhere = DispatchQueue(label: "elsewhere")
         func named(_ name: String) -> ScriptedInterceptor {
@@ -184,7 +199,7 @@ struct RequestRetryTests {
                 })
         }
         let ofSession = named("session")
-        try await withPipeline(PipelineSetUp(interceptor: ofSession)) { stage in
+        try await withPipeline(PipelineSetUp(interceptor: ofSession), over: spoken) { stage in
             let ofRequest = named("request")
             let request = stage.get("/status/500", interceptor: ofRequest).validate()
             let response = await request.answered()
@@ -196,10 +211,11 @@ struct RequestRetryTests {
     }
 
     @Test(
-        "[I-1.7, I-1.13, I-1.17, S-22] a GET with a body fails, before adapters as it is, behind them wrapped"
+        "[I-1.7, I-1.13, I-1.17, S-22] a GET with a body fails, before adapters as it is, behind them wrapped",
+        arguments: Spoken.allCases
     )
-    func bodyInGet() async throws {
-        try await withPipeline { stage in
+    func bodyInGet(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let made = stage.session.request(stage.url(), requestModifier: { $0.httpBody = Data() })
             #expect(brief(await made.answered().error) == "body in GET")
             let adapter = Adapter { request, _, answer in
@@ -213,10 +229,12 @@ struct RequestRetryTests {
         }
     }
 
-    @Test("[I-6.6, R-62] redirects pass no adapters, and are among the performed requests only")
-    func redirects() async throws {
+    @Test(
+        "[I-6.6, R-62] redirects pass no adapters, and are among the performed requests only",
+        arguments: Spoken.allCases)
+    func redirects(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor()
-        try await withPipeline { stage in
+        try await withPipeline(over: spoken) { stage in
             let request = stage.get("/redirect/2", interceptor: interceptor)
             _ = await request.answered()
             #expect(interceptor.adaptations.all.count == 1)
@@ -226,9 +244,9 @@ struct RequestRetryTests {
         }
     }
 
-    @Test("[S-28] a modifier comes before the parameters; both at perform time")
-    func order() async throws {
-        try await withPipeline { stage in
+    @Test("[S-28] a modifier comes before the parameters; both at perform time", arguments: Spoken.allCases)
+    func order(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let request = stage.session.request(
                 stage.url(), parameters: ["a": "b"],
                 requestModifier: { request in

@@ -4,6 +4,7 @@ import Dispatch
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -45,7 +46,7 @@ struct StateAndErrorTests {
     @Test("[R-4] a cancelled request has its error at once", arguments: kinds, [false, true])
     func cancelled(_ kind: Kind, withTask hasTask: Bool) async throws {
         try await withPipeline(PipelineSetUp(startsImmediately: false)) { stage in
-            for method in ["GET", "POST"] { stage.origin.script(method, "/stall", ScriptPlan(.stall)) }
+            for method in ["GET", "POST"] { stage.origin.answer(method, "/stall", ScriptPlan(.stall)) }
             let request = kind.make(stage)
             if hasTask {
                 let made = Heard<Bool>()
@@ -66,9 +67,9 @@ struct StateAndErrorTests {
         }
     }
 
-    @Test("[R-4] another thread that sees the request cancelled sees why")
-    func seenElsewhere() async throws {
-        try await withPipeline(PipelineSetUp(startsImmediately: false)) { stage in
+    @Test("[R-4] another thread that sees the request cancelled sees why", arguments: Spoken.allCases)
+    func seenElsewhere(over spoken: Spoken) async throws {
+        try await withPipeline(PipelineSetUp(startsImmediately: false), over: spoken) { stage in
             for _ in 0..<200 {
                 let request = stage.session.request(stage.url("/get"))
                 async let error = called { done in
@@ -83,9 +84,11 @@ struct StateAndErrorTests {
         }
     }
 
-    @Test("[R-4, R-56] a request that has failed keeps its error when it is cancelled")
-    func failedBefore() async throws {
-        try await withPipeline { stage in
+    @Test(
+        "[R-4, R-56] a request that has failed keeps its error when it is cancelled",
+        arguments: Spoken.allCases)
+    func failedBefore(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let failure = Heard<AFError?>()
             let request = stage.session.request(stage.url("/status/500")).validate()
             let response = await request.response(queue: DispatchQueue(label: "handler")) {
@@ -118,9 +121,9 @@ struct StateAndErrorTests {
         }
     }
 
-    @Test("[T-3] a callback that tells of a response finds it in the request")
-    func responses() async throws {
-        try await withPipeline { stage in
+    @Test("[T-3] a callback that tells of a response finds it in the request", arguments: Spoken.allCases)
+    func responses(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let seen = Heard<Int?>()
             let queue = DispatchQueue(label: "seen")
             let data = stage.session.request(stage.url("/get"))

@@ -3,6 +3,8 @@
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
+import LupineTransport
 
 @testable import Lupine
 
@@ -62,7 +64,7 @@ struct RespondingStage {
         let length = hasLength ? "Content-Length: \(body.utf8.count)\r\n" : ""
         for method in ["GET", "HEAD"] {
             let sent = method == "HEAD" ? "" : body
-            origin.script(
+            origin.answer(
                 method, path,
                 ScriptPlan(
                     .send("HTTP/1.1 \(status) Answer\r\n\(content)\(length)Connection: close\r\n\r\n\(sent)"),
@@ -74,13 +76,16 @@ struct RespondingStage {
 
 /// Runs `body` with an origin and a session that talks to it, and ends both.
 func withResponding(
-    monitors: [any EventMonitor] = [], headers: [String: String] = [:],
+    monitors: [any EventMonitor] = [], headers: [String: String] = [:], over spoken: Spoken = .http1,
     _ body: (RespondingStage) async throws -> Void
 ) async throws {
-    let origin = try LupineOrigin.Origin.start(configuration: OriginConfiguration())
+    var serving = OriginConfiguration()
+    serving.speak(spoken)
+    let origin = try LupineOrigin.Origin.start(configuration: serving)
     let configuration = URLSessionConfiguration.ephemeral
     configuration.connectionProxyDictionary = [:]
     configuration.httpAdditionalHeaders = headers
+    if spoken == .http2 { configuration.lupine.httpVersions = .http2 }
     let session = Session(configuration: configuration, eventMonitors: monitors)
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
         "responding-\(UUID().uuidString)")

@@ -4,6 +4,7 @@ import Dispatch
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -30,9 +31,11 @@ import Testing
 
     let queue = DispatchQueue(label: "handlers")
 
-    @Test("[V-4.1] a plain handler gets what there is, without judging that it is empty")
-    func plain() async throws {
-        try await withResponding { stage in
+    @Test(
+        "[V-4.1] a plain handler gets what there is, without judging that it is empty",
+        arguments: Spoken.allCases)
+    func plain(over spoken: Spoken) async throws {
+        try await withResponding(over: spoken) { stage in
             let full = await called {
                 stage.request(404, body: "gone").response(queue: queue, completionHandler: $0)
             }
@@ -56,9 +59,11 @@ import Testing
         }
     }
 
-    @Test("[V-4.2, V-12.5] what a serializer throws is the failure: an AFError as it is, another one wrapped")
-    func failures() async throws {
-        try await withResponding { stage in
+    @Test(
+        "[V-4.2, V-12.5] what a serializer throws is the failure: an AFError as it is, another one wrapped",
+        arguments: Spoken.allCases)
+    func failures(over spoken: Spoken) async throws {
+        try await withResponding(over: spoken) { stage in
             let wrapped = await called {
                 stage.request(body: "x").response(
                     queue: queue, responseSerializer: SpySerializer { _ in throw ResponseTestError.first },
@@ -90,10 +95,10 @@ import Testing
         }
     }
 
-    @Test("[V-4.2] the duration is the serializer's")
-    func duration() async throws {
+    @Test("[V-4.2] the duration is the serializer's", arguments: Spoken.allCases)
+    func duration(over spoken: Spoken) async throws {
         let inside = SeenValues<Duration>()
-        try await withResponding { stage in
+        try await withResponding(over: spoken) { stage in
             let start = ContinuousClock.now
             let response = await called {
                 stage.request(body: "x").response(
@@ -112,9 +117,9 @@ import Testing
         }
     }
 
-    @Test("[V-4.3] a request's error reaches the serializer, and comes back")
-    func requestError() async throws {
-        try await withResponding { stage in
+    @Test("[V-4.3] a request's error reaches the serializer, and comes back", arguments: Spoken.allCases)
+    func requestError(over spoken: Spoken) async throws {
+        try await withResponding(over: spoken) { stage in
             let serializer = SpySerializer { _ in 1 }
             let response = await called {
                 stage.request(500, body: "x").validate().response(
@@ -131,9 +136,11 @@ import Testing
         }
     }
 
-    @Test("[V-4.4] a serializer that fails consults the retrier, and no handler is called before the answer")
-    func retries() async throws {
-        try await withResponding { stage in
+    @Test(
+        "[V-4.4] a serializer that fails consults the retrier, and no handler is called before the answer",
+        arguments: Spoken.allCases)
+    func retries(over spoken: Spoken) async throws {
+        try await withResponding(over: spoken) { stage in
             let handled = SeenValues<String>()
             let serializer = SpySerializer { count in
                 if count == 0 { throw ResponseTestError.first }
@@ -159,9 +166,11 @@ import Testing
         }
     }
 
-    @Test("[V-4.4] a retrier's no lets the response stand, and its error replaces the failure")
-    func refusals() async throws {
-        try await withResponding { stage in
+    @Test(
+        "[V-4.4] a retrier's no lets the response stand, and its error replaces the failure",
+        arguments: Spoken.allCases)
+    func refusals(over spoken: Spoken) async throws {
+        try await withResponding(over: spoken) { stage in
             for answer in [RetryResult.doNotRetry, .doNotRetryWithError(ResponseTestError.second)] {
                 let retrier = Retrier { _, _, _, completion in completion(answer) }
                 let response = await called {
@@ -185,9 +194,9 @@ import Testing
         }
     }
 
-    @Test("[V-4.5] handlers are called in order, when all serializers have run")
-    func order() async throws {
-        try await withResponding { stage in
+    @Test("[V-4.5] handlers are called in order, when all serializers have run", arguments: Spoken.allCases)
+    func order(over spoken: Spoken) async throws {
+        try await withResponding(over: spoken) { stage in
             let seen = SeenValues<String>()
             // A pass that had begun would call its handlers without waiting for those that are added behind its end.
             let request = stage.request(body: "x", resumes: false)
@@ -211,9 +220,11 @@ import Testing
         }
     }
 
-    @Test("[V-4.2] every handler of a request gives its value", arguments: ["{\"name\":\"Ann\"}"])
-    func requestForms(body: String) async throws {
-        try await withResponding { stage in
+    @Test(
+        "[V-4.2] every handler of a request gives its value", arguments: ["{\"name\":\"Ann\"}"],
+        Spoken.allCases)
+    func requestForms(body: String, over spoken: Spoken) async throws {
+        try await withResponding(over: spoken) { stage in
             let request = stage.request(type: "application/json; charset=utf-8", body: body).validate()
             let data = await called { request.responseData(queue: queue, completionHandler: $0) }
             #expect(data.value == Data(body.utf8))
@@ -230,9 +241,11 @@ import Testing
         }
     }
 
-    @Test("[V-4.2] every handler of a download gives its value", arguments: ["{\"name\":\"Ann\"}"])
-    func downloadForms(body: String) async throws {
-        try await withResponding { stage in
+    @Test(
+        "[V-4.2] every handler of a download gives its value", arguments: ["{\"name\":\"Ann\"}"],
+        Spoken.allCases)
+    func downloadForms(body: String, over spoken: Spoken) async throws {
+        try await withResponding(over: spoken) { stage in
             let request = try stage.download(type: "application/json; charset=utf-8", body: body).validate()
             let place = await called { request.responseURL(queue: queue, completionHandler: $0) }
             #expect(place.value != nil)
@@ -252,12 +265,12 @@ import Testing
         }
     }
 
-    @Test("[V-4.2] a property list is decoded where its decoder is given")
-    func propertyList() async throws {
+    @Test("[V-4.2] a property list is decoded where its decoder is given", arguments: Spoken.allCases)
+    func propertyList(over spoken: Spoken) async throws {
         let encoder = PropertyListEncoder()
         encoder.outputFormat = .xml
         let body = String(decoding: try encoder.encode(["name": "Bo"]), as: UTF8.self)
-        try await withResponding { stage in
+        try await withResponding(over: spoken) { stage in
             let response = await called {
                 stage.request(type: "application/x-plist", body: body).responseDecodable(
                     of: [String: String].self, queue: queue, decoder: PropertyListDecoder(),
@@ -267,9 +280,9 @@ import Testing
         }
     }
 
-    @Test("[V-3.7] a response to HEAD and one without content are empty values")
-    func emptyResponses() async throws {
-        try await withResponding { stage in
+    @Test("[V-3.7] a response to HEAD and one without content are empty values", arguments: Spoken.allCases)
+    func emptyResponses(over spoken: Spoken) async throws {
+        try await withResponding(over: spoken) { stage in
             let head = await called {
                 stage.request(type: "text/plain", body: "x", method: .head).responseDecodable(
                     of: Empty.self, queue: queue, completionHandler: $0)

@@ -4,6 +4,7 @@ import Dispatch
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -58,7 +59,7 @@ import Testing
     }
 
     private func serve(_ stage: RespondingStage, _ scripts: Script...) -> String {
-        stage.origin.script("GET", "/pieces", ScriptPlan(scripts.map(Self.answering)))
+        stage.origin.answer("GET", "/pieces", ScriptPlan(scripts.map(Self.answering)))
         return stage.url("/pieces")
     }
 
@@ -71,12 +72,14 @@ import Testing
             })
     }
 
-    @Test("[V-4.6] an error of a stream's serializer is wrapped, and the stream goes on")
-    func wrapped() async throws {
+    @Test(
+        "[V-4.6] an error of a stream's serializer is wrapped, and the stream goes on",
+        arguments: Spoken.allCases)
+    func wrapped(over spoken: Spoken) async throws {
         struct Failing: DataStreamSerializer {
             func serialize(_ data: Data) throws -> Int { throw ResponseTestError.first }
         }
-        try await withResponding { stage in
+        try await withResponding(over: spoken) { stage in
             let heard = await hear(try stage.stream(stage.address(body: "x")), Failing())
             #expect(heard.errors.first?.underlyingError as? ResponseTestError == .first)
             #expect(heard.completion?.error == nil)
@@ -89,9 +92,9 @@ import Testing
         }
     }
 
-    @Test("[V-4.6] a handler that throws fails the request with its error")
-    func throwing() async throws {
-        try await withResponding { stage in
+    @Test("[V-4.6] a handler that throws fails the request with its error", arguments: Spoken.allCases)
+    func throwing(over spoken: Spoken) async throws {
+        try await withResponding(over: spoken) { stage in
             let request = try stage.stream(stage.address(body: "x"))
             let heard = await hear(request, .passthrough) { stream in
                 if stream.value != nil { throw ResponseTestError.second }
@@ -105,9 +108,11 @@ import Testing
         }
     }
 
-    @Test("a stream's text comes in whole characters, and a cut one at its end is replaced")
-    func text() async throws {
-        try await withResponding { stage in
+    @Test(
+        "a stream's text comes in whole characters, and a cut one at its end is replaced",
+        arguments: Spoken.allCases)
+    func text(over spoken: Spoken) async throws {
+        try await withResponding(over: spoken) { stage in
             let address = serve(stage, Self.bytes("né€𝄞"))
             let seen = SeenValues<String>()
             let request = try stage.stream(address)
@@ -122,9 +127,9 @@ import Testing
         }
     }
 
-    @Test("events come one by one, whole, from any pieces")
-    func events() async throws {
-        try await withResponding { stage in
+    @Test("events come one by one, whole, from any pieces", arguments: Spoken.allCases)
+    func events(over spoken: Spoken) async throws {
+        try await withResponding(over: spoken) { stage in
             let address = serve(
                 stage, Self.bytes("\u{FEFF}id: 1\r\ndata: é\r\n\r\ndata: b\rdata: c\r\rdata: d"))
             let heard = await hear(try stage.stream(address), .serverSentEvents)
@@ -135,9 +140,11 @@ import Testing
         }
     }
 
-    @Test("a stream that breaks is resumed behind the last event, and what was begun is gone")
-    func resuming() async throws {
-        try await withResponding { stage in
+    @Test(
+        "a stream that breaks is resumed behind the last event, and what was begun is gone",
+        arguments: Spoken.allCases)
+    func resuming(over spoken: Spoken) async throws {
+        try await withResponding(over: spoken) { stage in
             let address = serve(
                 stage,
                 Self.pieces(
@@ -158,9 +165,11 @@ import Testing
         }
     }
 
-    @Test("one serializer serves two handlers and a retry, and each stream is read on its own")
-    func sharing() async throws {
-        try await withResponding { stage in
+    @Test(
+        "one serializer serves two handlers and a retry, and each stream is read on its own",
+        arguments: Spoken.allCases)
+    func sharing(over spoken: Spoken) async throws {
+        try await withResponding(over: spoken) { stage in
             let address = serve(
                 stage, Self.pieces(["1\n2\n3"], ends: false), Self.pieces(["4", "5\n6"]))
             let serializer = NDJSONSerializer<Int>()
@@ -180,15 +189,17 @@ import Testing
         }
     }
 
-    @Test("lines of JSON come one by one, and a bad one cancels where that is asked for")
-    func lines() async throws {
-        try await withResponding { stage in
+    @Test(
+        "lines of JSON come one by one, and a bad one cancels where that is asked for",
+        arguments: Spoken.allCases)
+    func lines(over spoken: Spoken) async throws {
+        try await withResponding(over: spoken) { stage in
             let address = serve(stage, Self.bytes("1\n\nx\n[2]\n3"))
             let heard = await hear(try stage.stream(address), .ndjson(of: Int.self))
             #expect(heard.values == [1, 3])
             #expect(heard.errors.count == 2)
             #expect(heard.completion?.error == nil)
-            stage.origin.script(
+            stage.origin.answer(
                 "GET", "/held",
                 ScriptPlan(
                     .send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n1\nx\n"), .waitForSignal("never")))
@@ -199,9 +210,9 @@ import Testing
         }
     }
 
-    @Test("a line that never ends costs no more than the limit, and fails once")
-    func endless() async throws {
-        try await withResponding { stage in
+    @Test("a line that never ends costs no more than the limit, and fails once", arguments: Spoken.allCases)
+    func endless(over spoken: Spoken) async throws {
+        try await withResponding(over: spoken) { stage in
             let address = serve(
                 stage, Self.pieces(Array(repeating: String(repeating: "7", count: 1000), count: 50)))
             let heard = await hear(

@@ -4,6 +4,7 @@ import Dispatch
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -43,9 +44,11 @@ import Testing
 
     let queue = DispatchQueue(label: "handlers")
 
-    @Test("[V-6.1] validators run in order before the serializer, and again on each retry")
-    func order() async throws {
-        try await withResponding { stage in
+    @Test(
+        "[V-6.1] validators run in order before the serializer, and again on each retry",
+        arguments: Spoken.allCases)
+    func order(over spoken: Spoken) async throws {
+        try await withResponding(over: spoken) { stage in
             let seen = SeenValues<String>()
             let retrier = Retrier { request, _, _, completion in
                 seen.note("retrier")
@@ -68,10 +71,12 @@ import Testing
         }
     }
 
-    @Test("[V-6.2, V-12.6] after the first failure the others are silent, and without a response all are")
-    func silence() async throws {
+    @Test(
+        "[V-6.2, V-12.6] after the first failure the others are silent, and without a response all are",
+        arguments: Spoken.allCases)
+    func silence(over spoken: Spoken) async throws {
         let judgements = Judgements()
-        try await withResponding(monitors: [judgements]) { stage in
+        try await withResponding(monitors: [judgements], over: spoken) { stage in
             let ran = SeenValues<Int>()
             let response = await called {
                 stage.request(404, body: "x").validate { _, _, _ in
@@ -92,7 +97,7 @@ import Testing
             #expect(ran.all == [1, 2])
             #expect(judgements.all(stage.session) == [true, false])
             #expect(response.error?.underlyingError as? ResponseTestError == .first)
-            stage.origin.script(nil, "/cut", ScriptPlan(.close))
+            stage.origin.answer(nil, "/cut", ScriptPlan(.close))
             let cut = await called {
                 stage.session.request(stage.url("/cut")).validate { _, _, _ in
                     ran.note(4)
@@ -114,9 +119,11 @@ import Testing
         }
     }
 
-    @Test("[V-6.3] a validator's AFError is the request's, another error is wrapped")
-    func errors() async throws {
-        try await withResponding { stage in
+    @Test(
+        "[V-6.3] a validator's AFError is the request's, another error is wrapped", arguments: Spoken.allCases
+    )
+    func errors(over spoken: Spoken) async throws {
+        try await withResponding(over: spoken) { stage in
             let wrapped = await called {
                 stage.request(body: "x").validate { _, _, _ in .failure(ResponseTestError.second) }
                     .response(queue: queue, completionHandler: $0)
@@ -134,9 +141,9 @@ import Testing
         }
     }
 
-    @Test("[V-6.4] without a validator any response will do")
-    func none() async throws {
-        try await withResponding { stage in
+    @Test("[V-6.4] without a validator any response will do", arguments: Spoken.allCases)
+    func none(over spoken: Spoken) async throws {
+        try await withResponding(over: spoken) { stage in
             let response = await called {
                 stage.request(404, type: "a/b", body: "x", accept: "c/d").responseString(
                     queue: queue, completionHandler: $0)
@@ -146,10 +153,10 @@ import Testing
         }
     }
 
-    @Test("[V-6.5, V-6.6] the status is judged before the type")
-    func both() async throws {
+    @Test("[V-6.5, V-6.6] the status is judged before the type", arguments: Spoken.allCases)
+    func both(over spoken: Spoken) async throws {
         let judgements = Judgements()
-        try await withResponding(monitors: [judgements]) { stage in
+        try await withResponding(monitors: [judgements], over: spoken) { stage in
             let status = await called {
                 stage.request(404, type: "a/b", body: "x", accept: "c/d").validate()
                     .response(queue: queue, completionHandler: $0)
@@ -176,10 +183,12 @@ import Testing
         }
     }
 
-    @Test("[V-6.7, V-12.9] the request that was sent says what is acceptable, not the session's headers")
-    func accept() async throws {
+    @Test(
+        "[V-6.7, V-12.9] the request that was sent says what is acceptable, not the session's headers",
+        arguments: Spoken.allCases)
+    func accept(over spoken: Spoken) async throws {
         let judged = SeenValues<Int>()
-        try await withResponding(headers: ["Accept": "c/d"]) { stage in
+        try await withResponding(headers: ["Accept": "c/d"], over: spoken) { stage in
             let adapter = Adapter { request, _, completion in
                 var request = request
                 request.setValue("image/png, text/html", forHTTPHeaderField: "Accept")
@@ -214,9 +223,11 @@ import Testing
         }
     }
 
-    @Test("[V-6.8, V-6.10, V-12.8] the type of nothing is not judged, but in a stream it is")
-    func emptiness() async throws {
-        try await withResponding { stage in
+    @Test(
+        "[V-6.8, V-6.10, V-12.8] the type of nothing is not judged, but in a stream it is",
+        arguments: Spoken.allCases)
+    func emptiness(over spoken: Spoken) async throws {
+        try await withResponding(over: spoken) { stage in
             let empty = await called {
                 stage.request(type: "a/b", accept: "c/d").validate()
                     .response(queue: queue, completionHandler: $0)
@@ -241,10 +252,10 @@ import Testing
         }
     }
 
-    @Test("[V-6.9] a download is judged by its file, which stays")
-    func downloads() async throws {
+    @Test("[V-6.9] a download is judged by its file, which stays", arguments: Spoken.allCases)
+    func downloads(over spoken: Spoken) async throws {
         let judgements = Judgements()
-        try await withResponding(monitors: [judgements]) { stage in
+        try await withResponding(monitors: [judgements], over: spoken) { stage in
             let typed = try stage.download(type: "a/b", body: "x").validate(contentType: ["c/d"])
             let response = await called { typed.response(queue: queue, completionHandler: $0) }
             #expect(response.error?.responseContentType == "a/b")
@@ -268,10 +279,12 @@ import Testing
         }
     }
 
-    @Test("[V-6.2] a stream is judged when it has ended, with an event for each validator")
-    func streams() async throws {
+    @Test(
+        "[V-6.2] a stream is judged when it has ended, with an event for each validator",
+        arguments: Spoken.allCases)
+    func streams(over spoken: Spoken) async throws {
         let judgements = Judgements()
-        try await withResponding(monitors: [judgements]) { stage in
+        try await withResponding(monitors: [judgements], over: spoken) { stage in
             let good = try stage.stream(stage.address(type: "a/b", body: "x")).validate()
             #expect(await Self.completion(of: good, on: queue).error == nil)
             #expect(judgements.all(stage.session) == [true, true])
@@ -281,9 +294,9 @@ import Testing
         }
     }
 
-    @Test("[V-6.15] a type in capitals is compared in small letters")
-    func capitals() async throws {
-        try await withResponding { stage in
+    @Test("[V-6.15] a type in capitals is compared in small letters", arguments: Spoken.allCases)
+    func capitals(over spoken: Spoken) async throws {
+        try await withResponding(over: spoken) { stage in
             let response = await called {
                 stage.request(
                     type: "Application/JSON; Charset=UTF-8", body: "\"é\"", accept: "application/json"

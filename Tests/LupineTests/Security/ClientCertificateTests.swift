@@ -180,9 +180,11 @@ import Testing
         }
     }
 
-    @Test("[I-8.1] a name and a password are no identity: the server hears of nobody")
-    func password() async throws {
-        try await withPipeline(Self.setUp(.v1_3, insists: true)) { stage in
+    @Test(
+        "[I-8.1] a name and a password are no identity: the server hears of nobody",
+        arguments: Spoken.allCases)
+    func password(over spoken: Spoken) async throws {
+        try await withPipeline(Self.setUp(.v1_3, insists: true), over: spoken) { stage in
             let request = stage.session.request(
                 stage.url(host: "good.test")
             ).authenticate(username: "user", password: "password")
@@ -194,14 +196,14 @@ import Testing
 
     @Test(
         "monitors hear of the challenge, which names the issuers that the server trusts",
-        arguments: [TLSVersion.v1_2, .v1_3])
-    func challenge(_ version: TLSVersion) async throws {
+        arguments: [TLSVersion.v1_2, .v1_3], Spoken.allCases)
+    func challenge(_ version: TLSVersion, over spoken: Spoken) async throws {
         let asked = Heard<URLProtectionSpace>()
         let monitor = ClosureEventMonitor()
         monitor.taskDidReceiveChallenge = { _, _, challenge in asked.add(challenge.protectionSpace) }
         var setUp = try Self.setUp(version, insists: true)
         setUp.monitors = [monitor]
-        try await withPipeline(setUp) { stage in
+        try await withPipeline(setUp, over: spoken) { stage in
             let request = stage.session.request(
                 stage.url(host: "good.test")
             ).authenticate(with: try Self.credential("client-rsa"))
@@ -219,8 +221,10 @@ import Testing
         #expect(spaces.last?.host == "good.test" && spaces.last?.serverTrust == nil)
     }
 
-    @Test("[U-11.20] what has seen an identity is lent to nobody else while its task is suspended")
-    func suspended() async throws {
+    @Test(
+        "[U-11.20] what has seen an identity is lent to nobody else while its task is suspended",
+        arguments: Spoken.allCases)
+    func suspended(over spoken: Spoken) async throws {
         let rsa = try #require(try Certificate.pem(PKI.text("client-rsa.pem")).first)
         var setUp = try Self.setUp(.v1_3, insists: false)
         let credential = Protected<URLCredential?>(try Self.credential("client-rsa"))
@@ -233,7 +237,7 @@ import Testing
             if shown != nil { task.suspend() }
             return shown
         }
-        try await withPipeline(setUp) { stage in
+        try await withPipeline(setUp, over: spoken) { stage in
             let who = Heard<Certificate?>()
             stage.origin.route("GET", "/who") { request throws(Refusal) in
                 who.add(request.tls?.clientCertificates.first)
@@ -251,9 +255,9 @@ import Testing
         }
     }
 
-    @Test("[I-8.3] the identity survives retries, and each request has its own")
-    func requestsApart() async throws {
-        try await withPipeline(Self.setUp(.v1_3, insists: false)) { stage in
+    @Test("[I-8.3] the identity survives retries, and each request has its own", arguments: Spoken.allCases)
+    func requestsApart(over spoken: Spoken) async throws {
+        try await withPipeline(Self.setUp(.v1_3, insists: false), over: spoken) { stage in
             let who = Heard<Certificate?>()
             stage.origin.route("GET", "/who") { request throws(Refusal) in
                 who.add(request.tls?.clientCertificates.first)

@@ -130,8 +130,8 @@ import Testing
         await responder.shutdown()
     }
 
-    @Test("what the server has stapled counts, and nobody else is asked")
-    func stapled() async throws {
+    @Test("what the server has stapled counts, and nobody else is asked", arguments: Spoken.allCases)
+    func stapled(over spoken: Spoken) async throws {
         let rows: [(leaf: String, staple: String?, OSStatus)] = [
             ("good-ocsp", "good", errSecSuccess), ("good-ocsp", "good-no-next", errSecSuccess),
             ("revoked-ocsp", "revoked", errSecCertificateRevoked),
@@ -144,7 +144,8 @@ import Testing
                 .revocationChecking(options: [.ocsp, .networkAccessDisabled]), DefaultTrustEvaluator(),
             ]
             for evaluator in evaluators {
-                try await PolicyStage.run(leaf: leaf, stapled: staple.map { "ocsp/\($0).der" }) { stage in
+                try await PolicyStage.run(leaf: leaf, stapled: staple.map { "ocsp/\($0).der" }, over: spoken)
+                { stage in
                     let manager = ServerTrustManager(evaluators: ["localhost": evaluator])
                     try await stage.withSession(trust: manager) { session in
                         let end = await session.request(stage.url(isSecure: true)).ended()

@@ -56,9 +56,9 @@ import Testing
         #expect(try lenient.serverTrustEvaluator(forHost: "a.test") == nil)
     }
 
-    @Test("[I-9.3] a subclass may find evaluators in its own way")
-    func subclass() async throws {
-        try await PolicyStage.run(leaf: "expired") { stage in
+    @Test("[I-9.3] a subclass may find evaluators in its own way", arguments: Spoken.allCases)
+    func subclass(over spoken: Spoken) async throws {
+        try await PolicyStage.run(leaf: "expired", over: spoken) { stage in
             let manager = WildcardManager(evaluators: ["*.test": DisabledTrustEvaluator()])
             try await stage.withSession(trust: manager) { session in
                 let end = await session.request(stage.url(host: "any.test", isSecure: true)).ended()
@@ -69,9 +69,9 @@ import Testing
         }
     }
 
-    @Test("[I-9.4] nobody is asked about a server without TLS")
-    func plain() async throws {
-        try await PolicyStage.run { stage in
+    @Test("[I-9.4] nobody is asked about a server without TLS", arguments: Spoken.allCases)
+    func plain(over spoken: Spoken) async throws {
+        try await PolicyStage.run(over: spoken) { stage in
             try await stage.withSession(trust: ServerTrustManager(evaluators: [:])) { session in
                 #expect(await session.request(stage.url()).ended().response?.statusCode == 200)
             }
@@ -80,8 +80,10 @@ import Testing
 
     // MARK: server trust
 
-    @Test("[I-8.4] what an evaluator says is final, and what it throws is what the request fails with")
-    func verdicts() async throws {
+    @Test(
+        "[I-8.4] what an evaluator says is final, and what it throws is what the request fails with",
+        arguments: Spoken.allCases)
+    func verdicts(over spoken: Spoken) async throws {
         let rows: [(leaf: String, evaluator: any ServerTrustEvaluating, verdict: String)] = [
             ("good", Judging { _, _ in }, "trusted"), ("expired", Judging { _, _ in }, "trusted"),
             ("good", Judging { _, _ in throw Refused() }, "customEvaluationFailed"),
@@ -93,7 +95,7 @@ import Testing
             ("expired", DefaultTrustEvaluator(), "trustEvaluationFailed"),
         ]
         for row in rows {
-            try await PolicyStage.run(leaf: row.leaf) { stage in
+            try await PolicyStage.run(leaf: row.leaf, over: spoken) { stage in
                 let manager = ServerTrustManager(evaluators: ["localhost": row.evaluator])
                 try await stage.withSession(trust: manager) { session in
                     let end = await session.request(stage.url(isSecure: true)).ended()
@@ -108,10 +110,11 @@ import Testing
     }
 
     @Test(
-        "[I-8.5] a refused server ends the task as cancelled, the request with the verdict, and retriers hear it"
+        "[I-8.5] a refused server ends the task as cancelled, the request with the verdict, and retriers hear it",
+        arguments: Spoken.allCases
     )
-    func refusal() async throws {
-        try await PolicyStage.run(leaf: "good") { stage in
+    func refusal(over spoken: Spoken) async throws {
+        try await PolicyStage.run(leaf: "good", over: spoken) { stage in
             let told = Protected<[String]>([])
             let retrier = Retrier { request, _, error, completion in
                 told.write { $0.append(Fixture.name(of: error)) }
@@ -130,16 +133,17 @@ import Testing
     }
 
     @Test(
-        "[I-8.6] [I-8.7] an evaluator is asked on the root queue, about the host as the URL has it, without a port"
+        "[I-8.6] [I-8.7] an evaluator is asked on the root queue, about the host as the URL has it, without a port",
+        arguments: Spoken.allCases
     )
-    func queueAndHost() async throws {
+    func queueAndHost(over spoken: Spoken) async throws {
         let key = DispatchSpecificKey<String>()
         let root = DispatchQueue(label: "root")
         root.setSpecific(key: key, value: "root")
         for (written, asked) in [
             ("LOCALHOST", "localhost"), ("localhost", "localhost"), ("127.0.0.1", "127.0.0.1"),
         ] {
-            try await PolicyStage.run(leaf: "good") { stage in
+            try await PolicyStage.run(leaf: "good", over: spoken) { stage in
                 let seen = Protected<[String]>([])
                 let evaluator = Judging { _, host in
                     seen.write { $0.append("\(DispatchQueue.getSpecific(key: key) ?? "elsewhere") \(host)") }
@@ -157,9 +161,11 @@ import Testing
 
     // MARK: credentials
 
-    @Test("[I-8.1] [I-8.2] a request's credential is used once; a wrong one leaves the 401 as the response")
-    func credentials() async throws {
-        try await PolicyStage.run { stage in
+    @Test(
+        "[I-8.1] [I-8.2] a request's credential is used once; a wrong one leaves the 401 as the response",
+        arguments: Spoken.allCases)
+    func credentials(over spoken: Spoken) async throws {
+        try await PolicyStage.run(over: spoken) { stage in
             let rows: [(password: String?, status: Int)] = [("passwd", 200), ("wrong", 401), (nil, 401)]
             for row in rows {
                 try await stage.withSession { session in
@@ -176,9 +182,11 @@ import Testing
         }
     }
 
-    @Test("[I-8.1] the default credential of the storage is used where the request has none")
-    func storedCredential() async throws {
-        try await PolicyStage.run { stage in
+    @Test(
+        "[I-8.1] the default credential of the storage is used where the request has none",
+        arguments: Spoken.allCases)
+    func storedCredential(over spoken: Spoken) async throws {
+        try await PolicyStage.run(over: spoken) { stage in
             let storage = URLCredentialStorage()
             try await stage.withSession(configure: { $0.urlCredentialStorage = storage }) { session in
                 let seen = Protected<URLProtectionSpace?>(nil)
@@ -200,9 +208,11 @@ import Testing
         }
     }
 
-    @Test("[I-8.3] the last credential counts, for the session by default, and over retries")
-    func lastCredential() async throws {
-        try await PolicyStage.run { stage in
+    @Test(
+        "[I-8.3] the last credential counts, for the session by default, and over retries",
+        arguments: Spoken.allCases)
+    func lastCredential(over spoken: Spoken) async throws {
+        try await PolicyStage.run(over: spoken) { stage in
             try await stage.withSession(interceptor: .retryPolicy(exponentialBackoffScale: 0)) { session in
                 let request = session.request(stage.url("/basic-auth/user/passwd"))
                     .authenticate(username: "user", password: "wrong")

@@ -194,10 +194,13 @@ import Testing
         #expect(Set(rows) == Set(Self.leaves.map(\.name)) && rows.count == Self.leaves.count)
     }
 
-    @Test("each leaf, each evaluator, with the host and without", arguments: leaves.map(\.name))
-    func cells(_ name: String) async throws {
+    @Test(
+        "each leaf, each evaluator, with the host and without", arguments: leaves.map(\.name), Spoken.allCases
+    )
+    func cells(_ name: String, over spoken: Spoken) async throws {
         let leaf = try #require(Self.leaves.first { $0.name == name })
-        try await PolicyStage.run(leaf: leaf.name, newest: leaf.curve == nil ? .v1_3 : .v1_2) { stage in
+        try await PolicyStage.run(leaf: leaf.name, newest: leaf.curve == nil ? .v1_3 : .v1_2, over: spoken) {
+            stage in
             for validateHost in [true, false] {
                 for judge in try Self.judges(leaf, validateHost: validateHost) {
                     let manager = ServerTrustManager(evaluators: [leaf.host: judge.evaluator])
@@ -213,10 +216,12 @@ import Testing
         }
     }
 
-    @Test("without an evaluator the loading system judges, and a host that must have one is refused")
-    func withoutEvaluator() async throws {
+    @Test(
+        "without an evaluator the loading system judges, and a host that must have one is refused",
+        arguments: Spoken.allCases)
+    func withoutEvaluator(over spoken: Spoken) async throws {
         for (leaf, host, isValid) in [("good", "good.test", true), ("expired", "localhost", false)] {
-            try await PolicyStage.run(leaf: leaf) { stage in
+            try await PolicyStage.run(leaf: leaf, over: spoken) { stage in
                 let rows: [(ServerTrustManager?, String)] = [
                     (nil, ""), (ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: [:]), ""),
                     (ServerTrustManager(evaluators: [:]), "noRequiredEvaluator"),

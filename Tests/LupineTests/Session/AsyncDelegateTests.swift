@@ -3,6 +3,7 @@
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -52,8 +53,10 @@ import Testing
         }
     }
 
-    @Test("[U-5.12] asynchronous overrides are called, and `super` answers as the class does")
-    func overrides() async throws {
+    @Test(
+        "[U-5.12] asynchronous overrides are called, and `super` answers as the class does",
+        arguments: Spoken.allCases)
+    func overrides(over spoken: Spoken) async throws {
         let delegate = Asking()
         let handled = Heard<String>()
         var setUp = PipelineSetUp(delegate: delegate)
@@ -61,7 +64,7 @@ import Testing
             handled.add("handler")
             return request
         }
-        try await withPipeline(setUp) { stage in
+        try await withPipeline(setUp, over: spoken) { stage in
             stage.origin.route("GET", "/out") { _ throws(Refusal) in
                 var response = OriginResponse(302)
                 try response.add("Location", "/basic-auth/lupin/secret")
@@ -76,10 +79,10 @@ import Testing
         }
     }
 
-    @Test("[U-5.12] an asynchronous override gives the body of a streamed upload")
-    func stream() async throws {
+    @Test("[U-5.12] an asynchronous override gives the body of a streamed upload", arguments: Spoken.allCases)
+    func stream(over spoken: Spoken) async throws {
         let delegate = Asking()
-        try await withPipeline(PipelineSetUp(delegate: delegate)) { stage in
+        try await withPipeline(PipelineSetUp(delegate: delegate), over: spoken) { stage in
             var request = try URLRequest(url: stage.url("/post"), method: .post)
             request.setValue("4", forHTTPHeaderField: "Content-Length")
             let upload = stage.session.upload(InputStream(data: Data("body".utf8)), with: request)
@@ -117,17 +120,19 @@ import Testing
         }
     }
 
-    @Test("[U-5.12] an asynchronous override wins over the class's own answer")
-    func refuses() async throws {
-        try await withPipeline(PipelineSetUp(delegate: Refusing())) { stage in
+    @Test("[U-5.12] an asynchronous override wins over the class's own answer", arguments: Spoken.allCases)
+    func refuses(over spoken: Spoken) async throws {
+        try await withPipeline(PipelineSetUp(delegate: Refusing()), over: spoken) { stage in
             #expect(await stage.get("/redirect/1").answered().response?.statusCode == 302)
         }
     }
 
-    @Test("[U-5.12] an override with a completion handler wins over an asynchronous one")
-    func both() async throws {
+    @Test(
+        "[U-5.12] an override with a completion handler wins over an asynchronous one",
+        arguments: Spoken.allCases)
+    func both(over spoken: Spoken) async throws {
         let delegate = Both()
-        try await withPipeline(PipelineSetUp(delegate: delegate)) { stage in
+        try await withPipeline(PipelineSetUp(delegate: delegate), over: spoken) { stage in
             #expect(await stage.get("/redirect/1").answered().response?.statusCode == 200)
             #expect(delegate.told.all == ["handler"])
         }
@@ -149,10 +154,10 @@ import Testing
         }
     }
 
-    @Test("[U-5.12] with its request the Swift task of an override is cancelled")
-    func cancelled() async throws {
+    @Test("[U-5.12] with its request the Swift task of an override is cancelled", arguments: Spoken.allCases)
+    func cancelled(over spoken: Spoken) async throws {
         let delegate = Waiting()
-        try await withPipeline(PipelineSetUp(delegate: delegate)) { stage in
+        try await withPipeline(PipelineSetUp(delegate: delegate), over: spoken) { stage in
             let request = stage.get()
             async let response = request.answered()
             await delegate.told.wait(for: 1)

@@ -22,9 +22,11 @@ import Testing
         }
     }
 
-    @Test("[U-10.5, I-8.1] an identity stays behind, also where redirects lead back")
-    func identity() async throws {
-        let elsewhere = try PipelineSetUp().makeOrigin()
+    @Test(
+        "[U-10.5, I-8.1] an identity stays behind, also where redirects lead back", arguments: Spoken.allCases
+    )
+    func identity(over spoken: Spoken) async throws {
+        let elsewhere = try PipelineSetUp(spoken: spoken).makeOrigin()
         var setUp = PipelineSetUp(leaf: "good")
         let roots = try Certificate.pem(PKI.text("client-root.pem"))
         setUp.secure = { $0.clientCertificates = .requested(roots: roots) }
@@ -33,7 +35,7 @@ import Testing
         let chain = try TrustFixture.certificates("client-rsa-chain")
         let credential = URLCredential(
             identity: identity, certificates: Array(chain.dropFirst()), persistence: .forSession)
-        try await withPipeline(setUp) { stage in
+        try await withPipeline(setUp, over: spoken) { stage in
             Self.redirect("/out", on: stage.origin, to: elsewhere.url + "/back")
             Self.redirect("/back", on: elsewhere, to: stage.url("/get", host: "good.test"))
             let response = await stage.session.request(stage.url("/out", host: "good.test"))
@@ -50,8 +52,8 @@ import Testing
 
     @Test(
         "[U-11.4] who is named by the configuration is not served as the storage's user behind a redirect",
-        arguments: [false, true])
-    func namedByTheConfiguration(_ isMemoryFilled: Bool) async throws {
+        arguments: [false, true], Spoken.allCases)
+    func namedByTheConfiguration(_ isMemoryFilled: Bool, over spoken: Spoken) async throws {
         let storage = URLCredentialStorage()
         var setUp = Credentials.setUp(storage)
         let configure = setUp.configure
@@ -59,7 +61,7 @@ import Testing
             configure($0)
             $0.httpAdditionalHeaders = ["Authorization": "Bearer bob"]
         }
-        try await withPipeline(setUp) { stage in
+        try await withPipeline(setUp, over: spoken) { stage in
             Credentials.serveMembers(on: stage.origin)
             Self.redirect("/away", on: stage.origin, to: stage.url("/members/page", host: "other.test"))
             if isMemoryFilled {

@@ -71,7 +71,7 @@ import Testing
         to origin: LupineOrigin.Origin, _ field: String = "Authorization", counts: Bool = false
     ) -> [String] {
         (0..<origin.counts.connectionsAccepted).flatMap {
-            SpokenNames.read(origin.received(on: $0), field)
+            SpokenNames.read(origin.heard(on: $0), field)
         }.map { counts ? $0 : String($0.prefix { $0 != "#" }) }
     }
 
@@ -139,9 +139,11 @@ import Testing
         }
     }
 
-    @Test("[U-11.15] the same name with another password is somebody else", arguments: Scheme.allCases)
-    func otherPassword(_ scheme: Scheme) async throws {
-        try await withPipeline(Self.setUp()) { stage in
+    @Test(
+        "[U-11.15] the same name with another password is somebody else", arguments: Scheme.allCases,
+        Spoken.allCases)
+    func otherPassword(_ scheme: Scheme, over spoken: Spoken) async throws {
+        try await withPipeline(Self.setUp(), over: spoken) { stage in
             Self.serveMembers(on: stage.origin)
             let url = stage.url(scheme.path(of: "alice"))
             let first = await Self.request("alice", .request, url, stage.session).answered()
@@ -156,9 +158,9 @@ import Testing
         }
     }
 
-    @Test("[U-11.11] two users count the uses of a nonce apart")
-    func counts() async throws {
-        try await withPipeline(Self.setUp()) { stage in
+    @Test("[U-11.11] two users count the uses of a nonce apart", arguments: Spoken.allCases)
+    func counts(over spoken: Spoken) async throws {
+        try await withPipeline(Self.setUp(), over: spoken) { stage in
             for user in ["alice", "bob", "alice", "bob", "alice"] {
                 let url = stage.url(Scheme.digest.path(of: user))
                 let response = await Self.request(user, .request, url, stage.session).answered()
@@ -189,12 +191,12 @@ import Testing
 
     @Test(
         "[U-11.16, U-11.15] what a request brought is not in the storage, and no other session has it",
-        arguments: Sharing.all)
-    func twoSessions(_ row: Sharing) async throws {
+        arguments: Sharing.all, Spoken.allCases)
+    func twoSessions(_ row: Sharing, over spoken: Spoken) async throws {
         let storage = URLCredentialStorage()
         var setUp = Self.setUp(storage)
         if row.way == .delegate { setUp.delegate = Answering() }
-        try await withPipeline(setUp) { stage in
+        try await withPipeline(setUp, over: spoken) { stage in
             Self.serveMembers(on: stage.origin)
             let url = stage.url(row.scheme.path(of: "alice"))
             let own = Self.request("alice", row.way, url, stage.session, row.persistence)
@@ -207,11 +209,13 @@ import Testing
         }
     }
 
-    @Test("[U-11.16] `.forSession` of a request does not go into the storage of the process")
-    func sharedStorage() async throws {
+    @Test(
+        "[U-11.16] `.forSession` of a request does not go into the storage of the process",
+        arguments: Spoken.allCases)
+    func sharedStorage(over spoken: Spoken) async throws {
         var setUp = Self.setUp(.shared)
         setUp.recorder = EventRecorder()
-        try await withPipeline(setUp) { stage in
+        try await withPipeline(setUp, over: spoken) { stage in
             Self.serveMembers(on: stage.origin)
             let url = stage.url("/members/page")
             let own = stage.session.request(url).authenticate(username: "alice", password: "secret-alice")
@@ -225,10 +229,10 @@ import Testing
 
     @Test(
         "[U-11.4, D-1, I-8.1] the storage answers for those who bring nothing, and for nobody else",
-        arguments: Scheme.allCases)
-    func storage(_ scheme: Scheme) async throws {
+        arguments: Scheme.allCases, Spoken.allCases)
+    func storage(_ scheme: Scheme, over spoken: Spoken) async throws {
         let storage = URLCredentialStorage()
-        try await withPipeline(Self.setUp(storage)) { stage in
+        try await withPipeline(Self.setUp(storage), over: spoken) { stage in
             Self.serveMembers(on: stage.origin)
             let space = URLProtectionSpace(
                 host: "origin.test", port: Int(stage.origin.port), protocol: "http",
@@ -266,9 +270,9 @@ import Testing
         }
     }
 
-    @Test("[U-11.4] a password that was refused by Digest is not told by Basic")
-    func refusedByDigest() async throws {
-        try await withPipeline(Self.setUp()) { stage in
+    @Test("[U-11.4] a password that was refused by Digest is not told by Basic", arguments: Spoken.allCases)
+    func refusedByDigest(over spoken: Spoken) async throws {
+        try await withPipeline(Self.setUp(), over: spoken) { stage in
             let fields = Heard<String>()
             stage.origin.route("GET", "/both") { request throws(Refusal) in
                 fields.add(request.field("Authorization") ?? "-")
@@ -283,10 +287,12 @@ import Testing
         }
     }
 
-    @Test("[U-11.4, U-10.5] behind a redirect to another origin the storage does not answer for a user")
-    func storageBehindRedirect() async throws {
+    @Test(
+        "[U-11.4, U-10.5] behind a redirect to another origin the storage does not answer for a user",
+        arguments: Spoken.allCases)
+    func storageBehindRedirect(over spoken: Spoken) async throws {
         let storage = URLCredentialStorage()
-        try await withPipeline(Self.setUp(storage)) { stage in
+        try await withPipeline(Self.setUp(storage), over: spoken) { stage in
             Self.serveMembers(on: stage.origin)
             let target = stage.url("/members/page", host: "other.test")
             stage.origin.route("GET", "/away") { _ throws(Refusal) in
@@ -325,9 +331,10 @@ import Testing
     }
 
     @Test(
-        "[U-11.4, I-8.3] delegates and monitors are told of each challenge, with the request's credential proposed"
+        "[U-11.4, I-8.3] delegates and monitors are told of each challenge, with the request's credential proposed",
+        arguments: Spoken.allCases
     )
-    func proposed() async throws {
+    func proposed(over spoken: Spoken) async throws {
         let noting = Noting()
         let told = Heard<String>()
         let monitor = ClosureEventMonitor()
@@ -337,7 +344,7 @@ import Testing
         var setUp = Self.setUp()
         setUp.delegate = noting
         setUp.monitors = [monitor]
-        try await withPipeline(setUp) { stage in
+        try await withPipeline(setUp, over: spoken) { stage in
             Self.serveMembers(on: stage.origin)
             let url = stage.url("/members/page")
             for user in ["alice", "bob", nil] {
@@ -349,14 +356,16 @@ import Testing
         #expect(told.all == ["alice", "bob", "-"])
     }
 
-    @Test("[I-8.3] a later credential replaces the one that its task was handed", arguments: [false, true])
-    func replaced(isRunning: Bool) async throws {
+    @Test(
+        "[I-8.3] a later credential replaces the one that its task was handed", arguments: [false, true],
+        Spoken.allCases)
+    func replaced(isRunning: Bool, over spoken: Spoken) async throws {
         let noting = Noting()
         var setUp = Self.setUp()
         setUp.delegate = noting
         setUp.setUp = .eager
         setUp.startsImmediately = false
-        try await withPipeline(setUp) { stage in
+        try await withPipeline(setUp, over: spoken) { stage in
             Self.serveMembers(on: stage.origin)
             let url = stage.url(isRunning ? "/gated" : "/members/page")
             let gate = stage.origin.gate("go")
@@ -388,13 +397,13 @@ import Testing
         #expect(noting.proposals.all == ["bob"])
     }
 
-    @Test("[I-8.3] each attempt is handed the credential")
-    func retried() async throws {
+    @Test("[I-8.3] each attempt is handed the credential", arguments: Spoken.allCases)
+    func retried(over spoken: Spoken) async throws {
         let noting = Noting()
         var setUp = Self.setUp()
         setUp.delegate = noting
         setUp.interceptor = ScriptedInterceptor(answers: [.retry])
-        try await withPipeline(setUp) { stage in
+        try await withPipeline(setUp, over: spoken) { stage in
             Self.serveMembers(on: stage.origin)
             let request = stage.get("/members/page").validate(statusCode: [418])
                 .authenticate(with: Self.credential("alice", .none))
@@ -405,9 +414,9 @@ import Testing
         #expect(noting.proposals.all == ["alice", "alice"])
     }
 
-    @Test("[U-11.15] a redirect within the origin goes on as the same user")
-    func redirected() async throws {
-        try await withPipeline(Self.setUp()) { stage in
+    @Test("[U-11.15] a redirect within the origin goes on as the same user", arguments: Spoken.allCases)
+    func redirected(over spoken: Spoken) async throws {
+        try await withPipeline(Self.setUp(), over: spoken) { stage in
             Self.serveMembers(on: stage.origin)
             stage.origin.route("GET", "/members/old/{page}") { request throws(Refusal) in
                 var response = OriginResponse(request.field("Authorization") == nil ? 401 : 302)
@@ -428,14 +437,15 @@ import Testing
 
     // MARK: other kinds of requests
 
-    @Test("[U-11.15] a download that goes on is nobody's, unless it is said whose")
-    func resumedDownload() async throws {
-        try await withPipeline(Self.setUp()) { stage in
+    @Test(
+        "[U-11.15] a download that goes on is nobody's, unless it is said whose", arguments: Spoken.allCases)
+    func resumedDownload(over spoken: Spoken) async throws {
+        try await withPipeline(Self.setUp(), over: spoken) { stage in
             Self.serveMembers(on: stage.origin)
             let head = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nAccept-Ranges: bytes\r\nETag: \"e\"\r\n\r\n"
             let rest =
                 "HTTP/1.1 206 Partial Content\r\nContent-Length: 5\r\nContent-Range: bytes 5-9/10\r\nETag: \"e\"\r\n\r\n56789"
-            stage.origin.script(
+            stage.origin.answer(
                 "GET", "/members/part",
                 ScriptPlan([
                     Script([.send(head + "01234"), .stall]), Script([.send(rest), .close]),

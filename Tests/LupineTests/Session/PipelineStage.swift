@@ -12,6 +12,8 @@ import LupineTransport
 
 /// What a session of a test is made with.
 struct PipelineSetUp {
+    /// What the session and the origin speak with each other.
+    var spoken = Spoken.http1
     var startsImmediately = true
     var setUp = Session.RequestSetup.lazy
     var interceptor: (any RequestInterceptor)?
@@ -47,6 +49,7 @@ struct PipelineSetUp {
         if leaf != nil {
             configuration.lupine.tls.roots = .certificates(try Certificate.pem(PKI.text("root.pem")))
         }
+        if spoken == .http2 { configuration.lupine.httpVersions = .http2 }
         configure(configuration)
         return Session(
             configuration: configuration, delegate: delegate ?? SessionDelegate(), rootQueue: root,
@@ -58,6 +61,7 @@ struct PipelineSetUp {
 
     func makeOrigin() throws -> LupineOrigin.Origin {
         var serving = OriginConfiguration()
+        serving.speak(spoken)
         serving.recordedBytes = 1 << 16
         serving.socketBuffers = socketBuffers
         if let leaf {
@@ -67,6 +71,7 @@ struct PipelineSetUp {
                         try TLSIdentity(
                             pemChain: PKI.text("\(leaf)-chain.pem"), pemKey: PKI.text("\(leaf).key")))
                 ])
+            tls.speak(spoken)
             secure(&tls)
             serving.tls = tls
         }
@@ -103,7 +108,7 @@ struct PipelineStage {
         _ answer: String = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
         interceptor: (any RequestInterceptor)? = nil
     ) -> DataRequest {
-        origin.script(
+        origin.answer(
             "GET", "/held", ScriptPlan(.signal("asked"), .waitForSignal("go"), .send(answer), .close))
         return get("/held", interceptor: interceptor)
     }
@@ -159,8 +164,11 @@ extension DataRequest {
 
 /// Runs `body` with an origin and a session that talks to it, and ends both.
 func withPipeline(
-    _ setUp: PipelineSetUp = PipelineSetUp(), _ body: (PipelineStage) async throws -> Void
+    _ setUp: PipelineSetUp = PipelineSetUp(), over spoken: Spoken = .http1,
+    _ body: (PipelineStage) async throws -> Void
 ) async throws {
+    var setUp = setUp
+    setUp.spoken = spoken
     let origin = try setUp.makeOrigin()
     let session = try setUp.session(of: origin)
     let stage = PipelineStage(

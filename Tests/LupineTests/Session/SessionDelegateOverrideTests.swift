@@ -75,9 +75,10 @@ struct SessionDelegateOverrideTests {
     }
 
     @Test(
-        "[D-7, U-5.9] an answer for the session holds before the evaluators; what is left to super goes to them"
+        "[D-7, U-5.9] an answer for the session holds before the evaluators; what is left to super goes to them",
+        arguments: Spoken.allCases
     )
-    func trust() async throws {
+    func trust(over spoken: Spoken) async throws {
         let evaluators: [(String, any ServerTrustEvaluating)] = [
             ("content", DisabledTrustEvaluator()), ("refusing", Refusing()),
         ]
@@ -97,7 +98,7 @@ struct SessionDelegateOverrideTests {
                         case .byDefault: isTrusted ? .status(200) : .code(.serverCertificateUntrusted)
                         case .superclass: name == "content" ? .status(200) : .refused
                         }
-                    try await withPipeline(setUp) { stage in
+                    try await withPipeline(setUp, over: spoken) { stage in
                         let response = await stage.session.request(stage.url(host: host)).answered()
                         #expect(End(response) == expected, "\(leaf), \(answer), \(name)")
                         #expect(delegate.asked.all == [NSURLAuthenticationMethodServerTrust])
@@ -107,8 +108,10 @@ struct SessionDelegateOverrideTests {
         }
     }
 
-    @Test("[D-7, I-8.1] an identity that is shown for the session goes before the request's credential")
-    func identity() async throws {
+    @Test(
+        "[D-7, I-8.1] an identity that is shown for the session goes before the request's credential",
+        arguments: Spoken.allCases)
+    func identity(over spoken: Spoken) async throws {
         let roots = try Certificate.pem(PKI.text("client-root.pem"))
         let identity = try SecIdentity(
             pemChain: PKI.text("client-rsa.pem"), pemKey: PKI.text("client-rsa.key"))
@@ -118,7 +121,7 @@ struct SessionDelegateOverrideTests {
         let delegate = Answering(.use, identity: credential)
         var setUp = PipelineSetUp(leaf: "good", delegate: delegate)
         setUp.secure = { $0.clientCertificates = .required(roots: roots) }
-        try await withPipeline(setUp) { stage in
+        try await withPipeline(setUp, over: spoken) { stage in
             let response = await stage.session.request(stage.url(host: "good.test"))
                 .authenticate(username: "user", password: "password").answered()
             #expect(response.response?.statusCode == 200)
@@ -129,10 +132,12 @@ struct SessionDelegateOverrideTests {
         }
     }
 
-    @Test("[D-7] a question that is not about the connection is never one for the session")
-    func password() async throws {
+    @Test(
+        "[D-7] a question that is not about the connection is never one for the session",
+        arguments: Spoken.allCases)
+    func password(over spoken: Spoken) async throws {
         let delegate = Answering(.cancel)
-        try await withPipeline(PipelineSetUp(delegate: delegate)) { stage in
+        try await withPipeline(PipelineSetUp(delegate: delegate), over: spoken) { stage in
             let response = await stage.get("/basic-auth/user/password")
                 .authenticate(username: "user", password: "password").answered()
             #expect(response.response?.statusCode == 200 && delegate.asked.all.isEmpty)
@@ -172,11 +177,13 @@ struct SessionDelegateOverrideTests {
         }
     }
 
-    @Test("[D-7] what the pipeline has no use for reaches an override: creation, information, conversion")
-    func others() async throws {
+    @Test(
+        "[D-7] what the pipeline has no use for reaches an override: creation, information, conversion",
+        arguments: Spoken.allCases)
+    func others(over spoken: Spoken) async throws {
         let delegate = Noting()
-        try await withPipeline(PipelineSetUp(delegate: delegate)) { stage in
-            stage.origin.script(
+        try await withPipeline(PipelineSetUp(delegate: delegate), over: spoken) { stage in
+            stage.origin.answer(
                 "GET", "/hints",
                 ScriptPlan(
                     .send("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
@@ -200,10 +207,11 @@ struct SessionDelegateOverrideTests {
     }
 
     @Test(
-        "[D-7] not overridden, a stream from its first byte on is the whole one, and there is none from later on"
+        "[D-7] not overridden, a stream from its first byte on is the whole one, and there is none from later on",
+        arguments: Spoken.allCases
     )
-    func streams() async throws {
-        try await withPipeline(PipelineSetUp(delegate: Streaming())) { stage in
+    func streams(over spoken: Spoken) async throws {
+        try await withPipeline(PipelineSetUp(delegate: Streaming()), over: spoken) { stage in
             let task = stage.session.session.dataTask(with: try #require(URL(string: stage.url())))
             for (offset, expected) in [(Int64(0), true), (1, false)] {
                 let answer = Heard<Bool>()

@@ -4,6 +4,7 @@ import Dispatch
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -28,10 +29,11 @@ struct SessionEndTests {
     }
 
     @Test(
-        "[S-35, S-36, O-2] all requests are those that were performed and have not ended; cancelling them comes before its completion"
+        "[S-35, S-36, O-2] all requests are those that were performed and have not ended; cancelling them comes before its completion",
+        arguments: Spoken.allCases
     )
-    func allRequests() async throws {
-        try await withPipeline { stage in
+    func allRequests(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let unperformed = stage.get(resumes: false)
             let held = stage.held()
             async let response = held.answered()
@@ -57,10 +59,11 @@ struct SessionEndTests {
     }
 
     @Test(
-        "[S-33, S-30, S-31] eager requests of a session that goes have tasks that end, and their handlers are called"
+        "[S-33, S-30, S-31] eager requests of a session that goes have tasks that end, and their handlers are called",
+        arguments: Spoken.allCases
     )
-    func eagerReleased() async throws {
-        try await withPipeline { stage in
+    func eagerReleased(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let recorder = EventRecorder()
             var session: Session? = try PipelineSetUp(
                 startsImmediately: false, setUp: .eager, recorder: recorder
@@ -98,11 +101,13 @@ struct SessionEndTests {
         #expect(request.cURLDescription() == "$ curl command could not be created")
     }
 
-    @Test("[S-30] a session that is released on its own root queue waits for nobody")
-    func releasedOnRoot() async throws {
-        try await withPipeline { stage in
+    @Test(
+        "[S-30] a session that is released on its own root queue waits for nobody", arguments: Spoken.allCases
+    )
+    func releasedOnRoot(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let box = Protected<Session?>(try PipelineSetUp().session(of: stage.origin))
-            stage.origin.script("GET", "/stall", ScriptPlan(.signal("asked"), .stall))
+            stage.origin.answer("GET", "/stall", ScriptPlan(.signal("asked"), .stall))
             let request = try #require(box.read { $0?.request(stage.url("/stall")) })
             async let response = request.answered()
             await stage.wasAsked()
@@ -112,14 +117,16 @@ struct SessionEndTests {
         }
     }
 
-    @Test("[T-2, T-3, R-62] a task's state and requests, as the pipeline relies on them")
-    func taskStates() async throws {
+    @Test(
+        "[T-2, T-3, R-62] a task's state and requests, as the pipeline relies on them",
+        arguments: Spoken.allCases)
+    func taskStates(over spoken: Spoken) async throws {
         let adapter = Adapter { request, _, answer in
             var request = request
             request.setValue("yes", forHTTPHeaderField: "X-Adapted")
             answer(.success(request))
         }
-        try await withPipeline(PipelineSetUp(setUp: .eager, interceptor: adapter)) { stage in
+        try await withPipeline(PipelineSetUp(setUp: .eager, interceptor: adapter), over: spoken) { stage in
             let states = Heard<URLSessionTask.State?>()
             let request = stage.get("/redirect/1", resumes: false)
             await stage.recorder.heard.wait(untilHeard: "r7")
@@ -138,9 +145,9 @@ struct SessionEndTests {
         }
     }
 
-    @Test("[O-6, T-1] a task calls nobody back from inside of a call to it")
-    func notInline() async throws {
-        try await withPipeline { stage in
+    @Test("[O-6, T-1] a task calls nobody back from inside of a call to it", arguments: Spoken.allCases)
+    func notInline(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let request = stage.held()
             async let response = request.answered()
             await stage.wasAsked()
@@ -156,10 +163,11 @@ struct SessionEndTests {
     }
 
     @Test(
-        "[T-4, T-5, M-6] an address that nobody can load has metrics and an end; so has one where nobody listens"
+        "[T-4, T-5, M-6] an address that nobody can load has metrics and an end; so has one where nobody listens",
+        arguments: Spoken.allCases
     )
-    func unusableAddresses() async throws {
-        try await withPipeline { stage in
+    func unusableAddresses(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage in
             let scheme = stage.session.request("other://origin.test/")
             let first = await scheme.answered()
             #expect(brief(first.error) == "task unsupported" && first.metrics != nil)
@@ -171,13 +179,15 @@ struct SessionEndTests {
         }
     }
 
-    @Test("[T-14] a file is loaded without an HTTP response, and nothing is validated")
-    func file() async throws {
+    @Test(
+        "[T-14] a file is loaded without an HTTP response, and nothing is validated",
+        arguments: Spoken.allCases)
+    func file(over spoken: Spoken) async throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent(
             "lupine-\(UUID().uuidString)")
         try Data("content".utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
-        try await withPipeline { stage in
+        try await withPipeline(over: spoken) { stage in
             let response = await stage.session.request(file).validate().answered()
             #expect(response.error == nil && response.response == nil)
             #expect(response.data == Data("content".utf8))
@@ -187,9 +197,11 @@ struct SessionEndTests {
     }
 
     @Test(
-        "[T-13, S-32] an invalidated URLSession tells of all tasks, then of itself, and lets its delegate go")
-    func invalidation() async throws {
-        try await withPipeline(PipelineSetUp(startsImmediately: false, setUp: .eager)) { stage in
+        "[T-13, S-32] an invalidated URLSession tells of all tasks, then of itself, and lets its delegate go",
+        arguments: Spoken.allCases)
+    func invalidation(over spoken: Spoken) async throws {
+        try await withPipeline(PipelineSetUp(startsImmediately: false, setUp: .eager), over: spoken) {
+            stage in
             let requests = (0..<5).map { _ in stage.get() }
             await stage.settle()
             #expect(requests.allSatisfy { $0.task != nil })

@@ -3,6 +3,7 @@
 import Dispatch
 import Foundation
 import LupineLoading
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -100,12 +101,12 @@ struct SessionTests {
         #expect(Self.runs(on: session.serializationQueue, within: session.rootQueue))
     }
 
-    @Test("[S-5] queues that are given are used as they are, concurrent or not")
-    func givenQueues() async throws {
+    @Test("[S-5] queues that are given are used as they are, concurrent or not", arguments: Spoken.allCases)
+    func givenQueues(over spoken: Spoken) async throws {
         let requests = DispatchQueue(label: "requests", attributes: .concurrent)
         let serializers = DispatchQueue(label: "serializers", attributes: .concurrent)
         let setUp = PipelineSetUp(requestQueue: requests, serializationQueue: serializers)
-        try await withPipeline(setUp) { stage in
+        try await withPipeline(setUp, over: spoken) { stage in
             #expect(stage.session.requestQueue === requests)
             #expect(stage.session.serializationQueue === serializers)
             let ended = Heard<String>()
@@ -145,9 +146,9 @@ struct SessionTests {
         }
     }
 
-    @Test("[S-14] cleaning up lets go of a request, and being ready performs it")
-    func requestDelegate() async throws {
-        try await withPipeline(PipelineSetUp(startsImmediately: false)) { stage in
+    @Test("[S-14] cleaning up lets go of a request, and being ready performs it", arguments: Spoken.allCases)
+    func requestDelegate(over spoken: Spoken) async throws {
+        try await withPipeline(PipelineSetUp(startsImmediately: false), over: spoken) { stage in
             let request = stage.get()
             stage.session.readyToPerform(request: request)
             await stage.recorder.heard.wait(untilHeard: "r7")

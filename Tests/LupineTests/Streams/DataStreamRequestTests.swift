@@ -4,6 +4,7 @@ import Dispatch
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -51,13 +52,15 @@ struct DataStreamRequestTests {
         let count = pieces.joined().utf8.count
         var steps: [Script.Step] = [.send("HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n\r\n")]
         for piece in pieces { steps += [.waitForSignal(piece), .send(piece)] }
-        stage.origin.script("GET", "/pieces", ScriptPlan([Script(steps + [.close])]))
+        stage.origin.answer("GET", "/pieces", ScriptPlan([Script(steps + [.close])]))
         return stage.url("/pieces")
     }
 
-    @Test("[DS-1] each handler gets each piece from its addition on, in order of addition")
-    func handlers() async throws {
-        try await withPipeline { stage async throws in
+    @Test(
+        "[DS-1] each handler gets each piece from its addition on, in order of addition",
+        arguments: Spoken.allCases)
+    func handlers(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage async throws in
             let address = pieces(stage, "a", "b", "c")
             let heard = Heard<String>()
             let request = stage.session.streamRequest(address)
@@ -81,9 +84,11 @@ struct DataStreamRequestTests {
         }
     }
 
-    @Test("[DS-1] without a handler pieces are dropped, and the request comes to its end")
-    func noHandler() async throws {
-        try await withPipeline { stage async throws in
+    @Test(
+        "[DS-1] without a handler pieces are dropped, and the request comes to its end",
+        arguments: Spoken.allCases)
+    func noHandler(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage async throws in
             let request = stage.session.streamRequest(stage.url("/bytes/1000000"))
             request.resume()
             await stage.recorder.heard.wait(untilHeard: "r17")
@@ -91,9 +96,9 @@ struct DataStreamRequestTests {
         }
     }
 
-    @Test("[DS-2] raw pieces are no parse event")
-    func raw() async throws {
-        try await withPipeline { stage async throws in
+    @Test("[DS-2] raw pieces are no parse event", arguments: Spoken.allCases)
+    func raw(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage async throws in
             let ended = Heard<String>()
             let bytes = Heard<UInt8>()
             stage.session.streamRequest(stage.url("/range/26")).responseStream(on: queue) { stream in
@@ -107,9 +112,11 @@ struct DataStreamRequestTests {
         }
     }
 
-    @Test("[DS-3] serialized pieces are parse events; a failure does not end the stream")
-    func serialized() async throws {
-        try await withPipeline { stage async throws in
+    @Test(
+        "[DS-3] serialized pieces are parse events; a failure does not end the stream",
+        arguments: Spoken.allCases)
+    func serialized(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage async throws in
             let address = pieces(stage, "a", "x", "b")
             let request = stage.session.streamRequest(address)
             let count = Heard<String>()
@@ -128,9 +135,11 @@ struct DataStreamRequestTests {
         }
     }
 
-    @Test("[DS-3, DS-5] a failure cancels a request that is to be cancelled then; what has come is delivered")
-    func automaticCancel() async throws {
-        try await withPipeline { stage async throws in
+    @Test(
+        "[DS-3, DS-5] a failure cancels a request that is to be cancelled then; what has come is delivered",
+        arguments: Spoken.allCases)
+    func automaticCancel(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage async throws in
             let address = pieces(stage, "a", "x", "b")
             let request = stage.session.streamRequest(address, automaticallyCancelOnStreamError: true)
             let count = Heard<String>()
@@ -146,10 +155,11 @@ struct DataStreamRequestTests {
     }
 
     @Test(
-        "[DS-4] a handler that throws for a piece fails the request with that; what it throws for the end is nothing"
+        "[DS-4] a handler that throws for a piece fails the request with that; what it throws for the end is nothing",
+        arguments: Spoken.allCases
     )
-    func throwing() async throws {
-        try await withPipeline { stage async throws in
+    func throwing(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage async throws in
             for (error, expected) in [
                 (BriefError("no") as any Error, "custom no"), (AFError.sessionDeinitialized, "deinitialized"),
             ] {
@@ -161,9 +171,11 @@ struct DataStreamRequestTests {
         }
     }
 
-    @Test("[DS-5] the stream's token cancels, and does not keep the request", arguments: [true, false])
-    func token(usesToken: Bool) async throws {
-        try await withPipeline { stage async throws in
+    @Test(
+        "[DS-5] the stream's token cancels, and does not keep the request", arguments: [true, false],
+        Spoken.allCases)
+    func token(usesToken: Bool, over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage async throws in
             let kept = Heard<DataStreamRequest.CancellationToken>()
             weak var weakly: DataStreamRequest?
             do {
@@ -183,10 +195,13 @@ struct DataStreamRequestTests {
         }
     }
 
-    @Test("[S-5, DS-2] pieces are read one after the other also where serializers run side by side")
-    func concurrentSerializers() async throws {
+    @Test(
+        "[S-5, DS-2] pieces are read one after the other also where serializers run side by side",
+        arguments: Spoken.allCases)
+    func concurrentSerializers(over spoken: Spoken) async throws {
         let serializers = DispatchQueue(label: "serializers", attributes: .concurrent)
-        try await withPipeline(PipelineSetUp(serializationQueue: serializers)) { stage async throws in
+        try await withPipeline(PipelineSetUp(serializationQueue: serializers), over: spoken) {
+            stage async throws in
             let address = pieces(stage, "a", "b")
             let request = stage.session.streamRequest(address)
             let serializer = Lingering {
@@ -200,10 +215,10 @@ struct DataStreamRequestTests {
         }
     }
 
-    @Test("a handler that has heard of the end lets go of the request")
-    func released() async throws {
+    @Test("a handler that has heard of the end lets go of the request", arguments: Spoken.allCases)
+    func released(over spoken: Spoken) async throws {
         weak var gone: DataStreamRequest?
-        try await withPipeline { stage async throws in
+        try await withPipeline(over: spoken) { stage async throws in
             do {
                 let request = stage.session.streamRequest(stage.url("/range/26"))
                 gone = request
@@ -215,9 +230,11 @@ struct DataStreamRequestTests {
         }
     }
 
-    @Test("[DS-6] the end comes when all handlers have dealt with all pieces, with what is known then")
-    func end() async throws {
-        try await withPipeline(PipelineSetUp(startsImmediately: false)) { stage async throws in
+    @Test(
+        "[DS-6] the end comes when all handlers have dealt with all pieces, with what is known then",
+        arguments: Spoken.allCases)
+    func end(over spoken: Spoken) async throws {
+        try await withPipeline(PipelineSetUp(startsImmediately: false), over: spoken) { stage async throws in
             let slow = DispatchQueue(label: "slow")
             let go = DispatchSemaphore(value: 0)
             let heard = Heard<String>()
@@ -246,10 +263,12 @@ struct DataStreamRequestTests {
         }
     }
 
-    @Test("[DS-7] the end asks no retrier, whatever the handlers' serializers made of the pieces")
-    func noRetry() async throws {
+    @Test(
+        "[DS-7] the end asks no retrier, whatever the handlers' serializers made of the pieces",
+        arguments: Spoken.allCases)
+    func noRetry(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(answers: [.retry])
-        try await withPipeline(PipelineSetUp(interceptor: interceptor)) { stage async throws in
+        try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) { stage async throws in
             let address = pieces(stage, "x")
             stage.origin.gate("x").open()
             let heard = await stage.session.streamRequest(address).heard(using: Picky(), on: queue)
@@ -258,11 +277,13 @@ struct DataStreamRequestTests {
         }
     }
 
-    @Test("[DS-8] the pieces of an attempt that is tried again were delivered, and the handlers stay")
-    func retried() async throws {
+    @Test(
+        "[DS-8] the pieces of an attempt that is tried again were delivered, and the handlers stay",
+        arguments: Spoken.allCases)
+    func retried(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(answers: [.retry])
-        try await withPipeline(PipelineSetUp(interceptor: interceptor)) { stage async throws in
-            stage.origin.script(
+        try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) { stage async throws in
+            stage.origin.answer(
                 "GET", "/twice",
                 ScriptPlan([
                     Script([.send("HTTP/1.1 503 No\r\nContent-Length: 1\r\n\r\na"), .close]),
@@ -274,9 +295,9 @@ struct DataStreamRequestTests {
         }
     }
 
-    @Test("[DS-9] progress of the body is told, of the content never")
-    func progress() async throws {
-        try await withPipeline { stage async throws in
+    @Test("[DS-9] progress of the body is told, of the content never", arguments: Spoken.allCases)
+    func progress(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage async throws in
             let up = Heard<Int64>()
             let down = Heard<Int64>()
             let request = stage.session.streamRequest(

@@ -83,9 +83,9 @@ struct StreamBackPressureTests {
         }
     }
 
-    @Test("[DS-5] a request that is held by its handler can be cancelled")
-    func cancelled() async throws {
-        try await withPipeline { stage async throws in
+    @Test("[DS-5] a request that is held by its handler can be cancelled", arguments: Spoken.allCases)
+    func cancelled(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage async throws in
             let request = stage.session.streamRequest(stage.url("/infinite"))
             let begun = Heard<String>()
             let go = DispatchSemaphore(value: 0)

@@ -4,6 +4,7 @@ import Dispatch
 import Foundation
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -58,9 +59,11 @@ struct StreamInputTests {
         }
     }
 
-    @Test("[DS-20] while nobody reads the transfer is paused, and goes on when somebody does")
-    func paused() async throws {
-        try await withPipeline(.narrow) { stage async throws in
+    @Test(
+        "[DS-20] while nobody reads the transfer is paused, and goes on when somebody does",
+        arguments: Spoken.allCases)
+    func paused(over spoken: Spoken) async throws {
+        try await withPipeline(.narrow, over: spoken) { stage async throws in
             let count = 32 << 20
             stage.origin.serve("/long", count)
             stage.origin.serve("/other", count / 4)
@@ -73,9 +76,11 @@ struct StreamInputTests {
         }
     }
 
-    @Test("[DS-20] a stream that is closed, or let go, holds nothing up", arguments: [true, false])
-    func closed(isClosed: Bool) async throws {
-        try await withPipeline { stage async throws in
+    @Test(
+        "[DS-20] a stream that is closed, or let go, holds nothing up", arguments: [true, false],
+        Spoken.allCases)
+    func closed(isClosed: Bool, over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage async throws in
             stage.origin.serve("/long", 16 << 20)
             let request = stage.session.streamRequest(stage.url("/long"))
             do {
@@ -94,11 +99,12 @@ struct StreamInputTests {
     }
 
     @Test(
-        "[DS-20] another call ends the first stream, whose bytes can still be read, and the second gets the rest"
+        "[DS-20] another call ends the first stream, whose bytes can still be read, and the second gets the rest",
+        arguments: Spoken.allCases
     )
-    func replaced() async throws {
-        try await withPipeline { stage async throws in
-            stage.origin.script(
+    func replaced(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage async throws in
+            stage.origin.answer(
                 "GET", "/pieces",
                 ScriptPlan(
                     .send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc"), .waitForSignal("rest"),
@@ -114,9 +120,9 @@ struct StreamInputTests {
         }
     }
 
-    @Test("[DS-20] handlers get the same pieces besides")
-    func withHandlers() async throws {
-        try await withPipeline(PipelineSetUp(startsImmediately: false)) { stage async throws in
+    @Test("[DS-20] handlers get the same pieces besides", arguments: Spoken.allCases)
+    func withHandlers(over spoken: Spoken) async throws {
+        try await withPipeline(PipelineSetUp(startsImmediately: false), over: spoken) { stage async throws in
             let request = stage.session.streamRequest(stage.url("/range/1000"))
             let pieces = Heard<Data>()
             let ends = Heard<String>()
@@ -132,10 +138,12 @@ struct StreamInputTests {
         }
     }
 
-    @Test("[DS-10] the stream ends before anybody hears of the end of the request", arguments: [true, false])
-    func endsFirst(isCancelled: Bool) async throws {
-        try await withPipeline { stage async throws in
-            stage.origin.script(
+    @Test(
+        "[DS-10] the stream ends before anybody hears of the end of the request", arguments: [true, false],
+        Spoken.allCases)
+    func endsFirst(isCancelled: Bool, over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage async throws in
+            stage.origin.answer(
                 "GET", "/held",
                 ScriptPlan(
                     .send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc"), .waitForSignal("rest"),
@@ -157,9 +165,9 @@ struct StreamInputTests {
         }
     }
 
-    @Test("[DS-20] behind the end of the request a stream is empty")
-    func late() async throws {
-        try await withPipeline { stage async throws in
+    @Test("[DS-20] behind the end of the request a stream is empty", arguments: Spoken.allCases)
+    func late(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage async throws in
             let request = stage.session.streamRequest(stage.url("/range/10"))
             _ = await request.heard(using: PassthroughStreamSerializer())
             let stream = try #require(request.asInputStream())

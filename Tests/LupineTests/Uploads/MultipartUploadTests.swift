@@ -5,6 +5,7 @@ import Foundation
 import Glibc
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -57,9 +58,9 @@ struct MultipartUploadTests {
         try JSONDecoder().decode(Parts.self, from: try #require(response.value)).parts
     }
 
-    @Test("[E-8.1, UP-4] the closure forms fill their form before they return")
-    func closures() async throws {
-        try await withPipeline { stage async throws in
+    @Test("[E-8.1, UP-4] the closure forms fill their form before they return", arguments: Spoken.allCases)
+    func closures(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage async throws in
             var calls = 0
             let first = stage.session.upload(
                 multipartFormData: { form in
@@ -81,9 +82,11 @@ struct MultipartUploadTests {
         }
     }
 
-    @Test("[E-8.2, E-8.3, UP-4] the type is the form's, and the conversion may still add parts")
-    func conversion() async throws {
-        try await withPipeline { stage async throws in
+    @Test(
+        "[E-8.2, E-8.3, UP-4] the type is the form's, and the conversion may still add parts",
+        arguments: Spoken.allCases)
+    func conversion(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage async throws in
             let form = MultipartFormData(boundary: "XX")
             form.append(Data("one".utf8), withName: "a")
             let carried = Carried(form: form)
@@ -105,9 +108,9 @@ struct MultipartUploadTests {
         }
     }
 
-    @Test("[E-8.2] the request can be asked for by many threads while it is sent")
-    func threads() async throws {
-        try await withPipeline { stage async throws in
+    @Test("[E-8.2] the request can be asked for by many threads while it is sent", arguments: Spoken.allCases)
+    func threads(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage async throws in
             let request = stage.session.upload(
                 multipartFormData: { $0.append(Data(octets(100_000)), withName: "a") },
                 to: stage.url("/upload"),
@@ -154,8 +157,10 @@ struct MultipartUploadTests {
         }
     }
 
-    @Test("[E-8.4] a form is written into nothing that somebody else may have put there before")
-    func madeAnew() async throws {
+    @Test(
+        "[E-8.4] a form is written into nothing that somebody else may have put there before",
+        arguments: Spoken.allCases)
+    func madeAnew(over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
             let (temporary, foreign) = (
                 folder.appendingPathComponent("temporary"), folder.appendingPathComponent("foreign")
@@ -167,7 +172,7 @@ struct MultipartUploadTests {
             }
             try FileManager.default.createSymbolicLink(
                 at: trap.appendingPathComponent("multipart.form.data"), withDestinationURL: foreign)
-            try await withPipeline { stage async throws in
+            try await withPipeline(over: spoken) { stage async throws in
                 let during = Heard<[String]>()
                 stage.origin.route("POST", "/take") { _ throws(Refusal) in
                     during.add(names(in: foreign))
@@ -184,11 +189,14 @@ struct MultipartUploadTests {
         }
     }
 
-    @Test("[E-8.3, UP-5] it is encoded once, and the retry sends the same", arguments: [UInt64.max, 0])
-    func retried(threshold: UInt64) async throws {
+    @Test(
+        "[E-8.3, UP-5] it is encoded once, and the retry sends the same", arguments: [UInt64.max, 0],
+        Spoken.allCases)
+    func retried(threshold: UInt64, over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
             let interceptor = ScriptedInterceptor(answers: [.retry])
-            try await withPipeline(PipelineSetUp(interceptor: interceptor)) { stage async throws in
+            try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) {
+                stage async throws in
                 let manager = PlacedManager(folder)
                 let bodies = Heard<[UInt8]>()
                 stage.origin.route("POST", "/take") { request throws(Refusal) in
@@ -211,11 +219,12 @@ struct MultipartUploadTests {
 
     @Test(
         "[R-46, UP-8] a late handler's retry finds its form: it is encoded again, which a stream does not allow",
-        arguments: [false, true])
-    func lateRetry(hasStream: Bool) async throws {
+        arguments: [false, true], Spoken.allCases)
+    func lateRetry(hasStream: Bool, over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
             let interceptor = ScriptedInterceptor(answers: [.retry])
-            try await withPipeline(PipelineSetUp(interceptor: interceptor)) { stage async throws in
+            try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) {
+                stage async throws in
                 let manager = PlacedManager(folder)
                 let bodies = Heard<[UInt8]>()
                 stage.origin.route("POST", "/take") { request throws(Refusal) in
@@ -268,10 +277,12 @@ struct MultipartUploadTests {
         }
     }
 
-    @Test("[E-8.5, UP-5, UP-7] a part that is missing fails as it is, once for all attempts")
-    func missingPart() async throws {
+    @Test(
+        "[E-8.5, UP-5, UP-7] a part that is missing fails as it is, once for all attempts",
+        arguments: Spoken.allCases)
+    func missingPart(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(answers: [.retry])
-        try await withPipeline(PipelineSetUp(interceptor: interceptor)) { stage async throws in
+        try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) { stage async throws in
             let missing = URL(fileURLWithPath: "/missing/file.txt")
             let request = stage.session.upload(
                 multipartFormData: { $0.append(missing, withName: "a") }, to: stage.url("/upload"))
@@ -287,10 +298,10 @@ struct MultipartUploadTests {
         }
     }
 
-    @Test("[E-8.5] a folder that cannot be made fails the making of the upload")
-    func noFolder() async throws {
+    @Test("[E-8.5] a folder that cannot be made fails the making of the upload", arguments: Spoken.allCases)
+    func noFolder(over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
-            try await withPipeline { stage async throws in
+            try await withPipeline(over: spoken) { stage async throws in
                 let file = folder.appendingPathComponent("file")
                 try Data().write(to: file)
                 let request = stage.session.upload(
@@ -306,8 +317,8 @@ struct MultipartUploadTests {
         }
     }
 
-    @Test("[E-8.4, UP-4] a file that cannot be written to its end is removed")
-    func halfFile() async throws {
+    @Test("[E-8.4, UP-4] a file that cannot be written to its end is removed", arguments: Spoken.allCases)
+    func halfFile(over spoken: Spoken) async throws {
         /// Fails in the middle.
         final class Broken: InputStream {
             private var left = 3
@@ -324,7 +335,7 @@ struct MultipartUploadTests {
             }
         }
         try await withPlace { folder async throws in
-            try await withPipeline { stage async throws in
+            try await withPipeline(over: spoken) { stage async throws in
                 let manager = PlacedManager(folder)
                 let request = stage.session.upload(
                     multipartFormData: { form in
@@ -348,8 +359,10 @@ struct MultipartUploadTests {
         case sessionGoes
     }
 
-    @Test("[E-8.6, UP-8] the file is gone however the request ends", arguments: Moment.allCases)
-    func cutShort(_ moment: Moment) async throws {
+    @Test(
+        "[E-8.6, UP-8] the file is gone however the request ends", arguments: Moment.allCases, Spoken.allCases
+    )
+    func cutShort(_ moment: Moment, over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
             let adapted = Heard<String>()
             let cancel = Protected<(@Sendable () -> Void)?>(nil)
@@ -370,10 +383,10 @@ struct MultipartUploadTests {
             // The interceptor keeps what it was given, the session too.
             var setUp = PipelineSetUp(interceptor: moment == .sessionGoes ? nil : interceptor)
             setUp.requestQueue = requestQueue
-            try await withPipeline(setUp) { stage async throws in
+            try await withPipeline(setUp, over: spoken) { stage async throws in
                 var session: Session? = try setUp.session(of: stage.origin)
                 let fails = moment == .retryIsDecided || moment == .retryIsAdapted
-                stage.origin.script(
+                stage.origin.answer(
                     "POST", "/cut",
                     ScriptPlan(
                         .expectBytes(1000), .signal("asked"), fails ? .close : .stall))

@@ -5,6 +5,7 @@ import Foundation
 import LupineHTTP
 import LupineLoading
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import Lupine
@@ -44,10 +45,12 @@ struct UploadRequestTests {
         }
     }
 
-    @Test("[UP-1, UP-3] data, a file and a stream are sent by POST, and no type is added", arguments: 0..<3)
-    func kinds(_ kind: Int) async throws {
+    @Test(
+        "[UP-1, UP-3] data, a file and a stream are sent by POST, and no type is added", arguments: 0..<3,
+        Spoken.allCases)
+    func kinds(_ kind: Int, over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
-            try await withPipeline { stage async throws in
+            try await withPipeline(over: spoken) { stage async throws in
                 let methods = Heard<String>()
                 stage.origin.route(nil, "/take") { request throws(Refusal) in
                     methods.add("\(request.head.method)")
@@ -80,18 +83,19 @@ struct UploadRequestTests {
     }
 
     @Test(
-        "[UP-2, I-1.16] what is sent is made once for each attempt, behind the adapter, and can be read at the end"
+        "[UP-2, I-1.16] what is sent is made once for each attempt, behind the adapter, and can be read at the end",
+        arguments: Spoken.allCases
     )
-    func made() async throws {
+    func made(over spoken: Spoken) async throws {
         let order = Heard<String>()
         let interceptor = ScriptedInterceptor(
             adapt: { adaptation in
                 order.add("made")
                 adaptation.answer(.success(adaptation.request))
             }, answers: [.retry])
-        try await withPipeline(PipelineSetUp(interceptor: interceptor)) { stage async throws in
+        try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) { stage async throws in
             let made = Heard<String>()
-            stage.origin.script(
+            stage.origin.answer(
                 "POST", "/twice",
                 ScriptPlan([
                     Script([.close]),
@@ -116,9 +120,11 @@ struct UploadRequestTests {
         }
     }
 
-    @Test("[UP-2, S-23] what cannot be made fails the request: an error of the program's is wrapped")
-    func notMade() async throws {
-        try await withPipeline { stage async throws in
+    @Test(
+        "[UP-2, S-23] what cannot be made fails the request: an error of the program's is wrapped",
+        arguments: Spoken.allCases)
+    func notMade(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage async throws in
             let request = UploadRequest(
                 convertible: Counted(url: stage.url("/hash"), made: Heard(), failure: BriefError("no")),
                 underlyingQueue: stage.session.rootQueue,
@@ -137,11 +143,13 @@ struct UploadRequestTests {
         }
     }
 
-    @Test("[UP-6] the same stream is handed over in each attempt, so that what was read is gone")
-    func replayedStream() async throws {
+    @Test(
+        "[UP-6] the same stream is handed over in each attempt, so that what was read is gone",
+        arguments: Spoken.allCases)
+    func replayedStream(over spoken: Spoken) async throws {
         let interceptor = ScriptedInterceptor(answers: [.retry])
-        try await withPipeline(PipelineSetUp(interceptor: interceptor)) { stage async throws in
-            stage.origin.script(
+        try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) { stage async throws in
+            stage.origin.answer(
                 "POST", "/twice",
                 ScriptPlan([
                     Script([.expectBytes(7), .close]),
@@ -161,9 +169,9 @@ struct UploadRequestTests {
         }
     }
 
-    @Test("[UP-6] an upload without a stream has none to hand over")
-    func noStream() async throws {
-        try await withPipeline { stage async throws in
+    @Test("[UP-6] an upload without a stream has none to hand over", arguments: Spoken.allCases)
+    func noStream(over spoken: Spoken) async throws {
+        try await withPipeline(over: spoken) { stage async throws in
             let request = stage.session.upload(Data("content".utf8), to: stage.url("/hash"))
             #expect(request.inputStream() == nil)
             #expect(await request.parsed().error == nil)
@@ -171,8 +179,8 @@ struct UploadRequestTests {
         }
     }
 
-    @Test("[UP-1] a retry reads the file again, as it is then")
-    func retriedFile() async throws {
+    @Test("[UP-1] a retry reads the file again, as it is then", arguments: Spoken.allCases)
+    func retriedFile(over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
             let file = folder.appendingPathComponent("file")
             let bodies = Heard<[UInt8]>()
@@ -181,7 +189,8 @@ struct UploadRequestTests {
                 try? Data(octets(50_000, seed: 5)).write(to: file)
                 question.answer(.retry)
             })
-            try await withPipeline(PipelineSetUp(interceptor: interceptor)) { stage async throws in
+            try await withPipeline(PipelineSetUp(interceptor: interceptor), over: spoken) {
+                stage async throws in
                 try Data(octets(20_000)).write(to: file)
                 stage.origin.route("POST", "/twice") { request throws(Refusal) in
                     bodies.add(request.body)
@@ -197,10 +206,10 @@ struct UploadRequestTests {
 
     @Test(
         "[UP-9, T-11] progress of both directions ends at the whole, and never goes back",
-        arguments: [true, false])
-    func progress(isStreamed: Bool) async throws {
+        arguments: [true, false], Spoken.allCases)
+    func progress(isStreamed: Bool, over spoken: Spoken) async throws {
         // The origin takes no more before the first progress was told, and the kernel has no room for the rest.
-        try await withPipeline(.narrow) { stage async throws in
+        try await withPipeline(.narrow, over: spoken) { stage async throws in
             let count = 8 << 20
             let up = Heard<Int64>()
             let down = Heard<Double>()
@@ -248,11 +257,13 @@ struct UploadRequestTests {
         }
     }
 
-    @Test("[UP-1] a server that answers while the body is being sent is heard", arguments: [true, false])
-    func earlyAnswer(isFile: Bool) async throws {
+    @Test(
+        "[UP-1] a server that answers while the body is being sent is heard", arguments: [true, false],
+        Spoken.allCases)
+    func earlyAnswer(isFile: Bool, over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
-            try await withPipeline { stage async throws in
-                stage.origin.script(
+            try await withPipeline(over: spoken) { stage async throws in
+                stage.origin.answer(
                     "POST", "/full",
                     ScriptPlan(
                         .expectBytes(100_000),
@@ -275,10 +286,11 @@ struct UploadRequestTests {
     }
 
     @Test(
-        "[UP-8] what was written for the upload is removed by the request's manager before the end is known")
-    func cleanup() async throws {
+        "[UP-8] what was written for the upload is removed by the request's manager before the end is known",
+        arguments: Spoken.allCases)
+    func cleanup(over spoken: Spoken) async throws {
         try await withPlace { folder async throws in
-            try await withPipeline { stage async throws in
+            try await withPipeline(over: spoken) { stage async throws in
                 struct Written: UploadConvertible {
                     let url: String
                     let file: URL

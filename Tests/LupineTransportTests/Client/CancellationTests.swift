@@ -25,11 +25,11 @@ import Testing
         }
     }
 
-    @Test func waitingForAConnection() async throws {
+    @Test(arguments: Spoken.allCases) func waitingForAConnection(over spoken: Spoken) async throws {
         try await withStack(
             ScriptPlan(
                 .expectHead, .signal("busy"), .waitForSignal("go"), .reply(), .expectHead, .reply("third"),
-                .stall),
+                .stall), over: spoken,
             settings: .with { $0.connectionsPerHost = 1 }
         ) { client, origin in
             let url = origin.url + "/"
@@ -76,9 +76,9 @@ import Testing
         #expect(sink.log.value.ends == 1)
     }
 
-    @Test func awaitingTheHead() async throws {
+    @Test(arguments: Spoken.allCases) func awaitingTheHead(over spoken: Spoken) async throws {
         let plan = ScriptPlan(.expectHead, .signal("asked"), .expectEnd, .signal("gone"), .stall)
-        try await withStack(plan) { client, origin in
+        try await withStack(plan, over: spoken) { client, origin in
             let task = Task {
                 await failure { () throws(TransportError) in try await client.get(origin.url + "/") }
             }
@@ -89,12 +89,12 @@ import Testing
         }
     }
 
-    @Test func inTheMiddleOfTheBody() async throws {
+    @Test(arguments: Spoken.allCases) func inTheMiddleOfTheBody(over spoken: Spoken) async throws {
         let plan = ScriptPlan(
             .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc"), .expectEnd,
             .signal("gone"),
             .stall)
-        try await withStack(plan) { client, origin in
+        try await withStack(plan, over: spoken) { client, origin in
             let began = Gate()
             let task = Task {
                 do throws(TransportError) {
@@ -111,9 +111,9 @@ import Testing
     }
 
     /// The source of the content hears of the end, and the socket closes though the source never answers.
-    @Test func whileItsContentIsAwaited() async throws {
+    @Test(arguments: Spoken.allCases) func whileItsContentIsAwaited(over spoken: Spoken) async throws {
         let plan = ScriptPlan(.expectHead, .expectEnd, .signal("gone"), .stall)
-        try await withStack(plan) { client, origin in
+        try await withStack(plan, over: spoken) { client, origin in
             let asked = Gate()
             let deaf = Gate()
             let request = try HTTPRequest(

@@ -39,14 +39,15 @@ import Testing
     }
 
     /// What the program's closure holds goes away on no loop, though the loop is the last that has the request.
-    @Test func theClosureOfABodyGoesElsewhere() async throws {
+    @Test(arguments: Spoken.allCases) func theClosureOfABodyGoesElsewhere(over spoken: Spoken) async throws {
         final class Owner: Sendable {
             let ended: @Sendable (Bool) -> Void
             init(_ ended: @escaping @Sendable (Bool) -> Void) { self.ended = ended }
             deinit { ended(EventLoop.current != nil) }
         }
         let (ends, end) = AsyncStream<Bool>.makeStream()
-        try await withStack(ScriptPlan([Script([.expectHead, .reply("x"), .stall])])) { client, origin in
+        try await withStack(ScriptPlan([Script([.expectHead, .reply("x"), .stall])]), over: spoken) {
+            client, origin in
             func send() async throws -> HTTPResponse {
                 let owner = Owner { end.yield($0) }
                 let body = HTTPRequest.Body.stream(length: nil) {

@@ -43,10 +43,11 @@ import Testing
         }
     }
 
-    @Test func aStack() async throws {
+    @Test(arguments: Spoken.allCases) func aStack(over spoken: Spoken) async throws {
         let body = try Self.coded(Self.coded(Array(Self.text.utf8), .deflate), .gzip)
         try await withStack(
-            ScriptPlan([Script(answer("deflate, gzip", body))]), settings: .with { $0.decodesContent = true }
+            ScriptPlan([Script(answer("deflate, gzip", body))]), over: spoken,
+            settings: .with { $0.decodesContent = true }
         ) { client, origin in
             let text = try await client.get(origin.url + "/").body.text()
             #expect(text == Self.text)
@@ -54,30 +55,33 @@ import Testing
     }
 
     /// Codings that come to nothing for long give way to the loop's other connections, and go on.
-    @Test func muchThatComesToNothing() async throws {
+    @Test(arguments: Spoken.allCases) func muchThatComesToNothing(over spoken: Spoken) async throws {
         let empty = try Self.coded([], .gzip)
         let members = try Array(repeatElement(empty, count: 40_000).joined()) + Self.coded([7], .gzip)
         let body = try Self.coded(members, .gzip)
         try await withStack(
-            ScriptPlan([Script(answer("gzip, gzip", body))]), settings: .with { $0.decodesContent = true }
+            ScriptPlan([Script(answer("gzip, gzip", body))]), over: spoken,
+            settings: .with { $0.decodesContent = true }
         ) { client, origin in
             let bytes = try await client.get(origin.url + "/").body.collect()
             #expect(bytes == [7])
         }
     }
 
-    @Test func withoutTheOptionNothingIsUndone() async throws {
+    @Test(arguments: Spoken.allCases) func withoutTheOptionNothingIsUndone(over spoken: Spoken) async throws {
         let body = try Self.coded(Array(Self.text.utf8), .gzip)
-        try await withStack(ScriptPlan([Script(answer("gzip", body))])) { client, origin in
+        try await withStack(ScriptPlan([Script(answer("gzip", body))]), over: spoken) { client, origin in
             let bytes = try await client.get(origin.url + "/").body.collect()
             #expect(bytes == body)
-            #expect(!String(decoding: origin.received(on: 0), as: UTF8.self).contains("Accept-Encoding"))
+            #expect(
+                !String(decoding: origin.heard(on: 0), as: UTF8.self).contains(
+                    "Accept-Encoding"))
         }
     }
 
-    @Test func aCodingThatNobodyKnowsPasses() async throws {
+    @Test(arguments: Spoken.allCases) func aCodingThatNobodyKnowsPasses(over spoken: Spoken) async throws {
         try await withStack(
-            ScriptPlan([Script(answer("zebra", Array("stripes".utf8)))]),
+            ScriptPlan([Script(answer("zebra", Array("stripes".utf8)))]), over: spoken,
             settings: .with { $0.decodesContent = true }
         ) { client, origin in
             let response = try await client.get(origin.url + "/")
@@ -88,7 +92,9 @@ import Testing
     }
 
     /// No body, or a part of one: there is nothing to undo, and nothing is cut short.
-    @Test(arguments: ["HEAD", "204", "empty", "206"]) func nothingToUndo(_ kind: String) async throws {
+    @Test(arguments: ["HEAD", "204", "empty", "206"], Spoken.allCases) func nothingToUndo(
+        _ kind: String, over spoken: Spoken
+    ) async throws {
         let part = Array("a part of something coded".utf8)
         let steps: [Script.Step] =
             switch kind {
@@ -102,7 +108,9 @@ import Testing
             case "empty": answer("gzip", [])
             case _: answer("gzip", part, status: "206 Partial Content")
             }
-        try await withStack(ScriptPlan([Script(steps)]), settings: .with { $0.decodesContent = true }) {
+        try await withStack(
+            ScriptPlan([Script(steps)]), over: spoken, settings: .with { $0.decodesContent = true }
+        ) {
             client, origin in
             let response = try await client.send(
                 HTTPRequest(method: kind == "HEAD" ? .head : .get, url: origin.url + "/"))
@@ -111,13 +119,14 @@ import Testing
         }
     }
 
-    @Test func whatIsCorruptOrCutShort() async throws {
+    @Test(arguments: Spoken.allCases) func whatIsCorruptOrCutShort(over spoken: Spoken) async throws {
         let good = try Self.coded(Array(Self.text.utf8), .gzip)
         var corrupt = good
         corrupt[good.count - 6] ^= 0xFF
         for (body, isCut) in [(corrupt, false), (Array(good.dropLast(10)), true)] {
             try await withStack(
-                ScriptPlan([Script(answer("gzip", body))]), settings: .with { $0.decodesContent = true }
+                ScriptPlan([Script(answer("gzip", body))]), over: spoken,
+                settings: .with { $0.decodesContent = true }
             ) { client, origin in
                 let response = try await client.get(origin.url + "/")
                 let error = await failure { () throws(TransportError) in try await response.body.collect() }
@@ -131,11 +140,12 @@ import Testing
     }
 
     /// A few kilobytes that want to be gigabytes end in an error, with bounded memory on the way.
-    @Test func aBomb() async throws {
+    @Test(arguments: Spoken.allCases) func aBomb(over spoken: Spoken) async throws {
         let once = try Self.coded([UInt8](repeating: 0, count: 30 << 20), .gzip)
         let twice = try Self.coded(Array(repeatElement(once, count: 40).joined()), .gzip)
         try await withStack(
-            ScriptPlan([Script(answer("gzip, gzip", twice))]), settings: .with { $0.decodesContent = true }
+            ScriptPlan([Script(answer("gzip, gzip", twice))]), over: spoken,
+            settings: .with { $0.decodesContent = true }
         ) { client, origin in
             let response = try await client.get(origin.url + "/")
             let error = await failure { () throws(TransportError) in try await response.body.collect() }

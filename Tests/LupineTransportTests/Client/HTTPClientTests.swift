@@ -46,15 +46,17 @@ import Testing
             ], body: "late"),
     ]
 
-    @Test(arguments: framings) func framesOfResponses(_ row: Framing) async throws {
+    @Test(arguments: framings, Spoken.allCases) func framesOfResponses(_ row: Framing, over spoken: Spoken)
+        async throws
+    {
         let steps = [.expectHead] + row.steps
         let twice = row.connections == 1 ? steps + steps : steps
-        try await withStack(ScriptPlan([Script(twice + [.stall])])) { client, origin in
+        try await withStack(ScriptPlan([Script(twice + [.stall])]), over: spoken) { client, origin in
             for _ in 0..<2 {
                 let response = try await client.get(origin.url + "/")
                 #expect(try await response.body.text() == row.body)
             }
-            #expect(client.connectionsOpened == row.connections)
+            #expect(client.connectionsOpened == (spoken == .http1 ? row.connections : 1))
         }
     }
 
@@ -95,11 +97,14 @@ import Testing
         }
     }
 
-    @Test(arguments: framings) func theSameByteByByte(_ row: Framing) async throws {
+    @Test(arguments: framings, Spoken.allCases) func theSameByteByByte(_ row: Framing, over spoken: Spoken)
+        async throws
+    {
         let steps = row.steps.map { step -> Script.Step in
             if case .send(let bytes) = step { .sendByteByByte(bytes) } else { step }
         }
-        try await withStack(ScriptPlan([Script([.expectHead] + steps + [.stall])])) { client, origin in
+        try await withStack(ScriptPlan([Script([.expectHead] + steps + [.stall])]), over: spoken) {
+            client, origin in
             let text = try await client.get(origin.url + "/").body.text()
             #expect(text == row.body)
         }
@@ -176,9 +181,9 @@ import Testing
         }
     }
 
-    @Test func aStreamThatFailsSaysWhy() async throws {
+    @Test(arguments: Spoken.allCases) func aStreamThatFailsSaysWhy(over spoken: Spoken) async throws {
         struct Broken: Error, CustomStringConvertible { let description = "the tape is torn" }
-        try await withStack(ScriptPlan(.expectHead, .stall)) { client, origin in
+        try await withStack(ScriptPlan(.expectHead, .stall), over: spoken) { client, origin in
             let error = await failure { () throws(TransportError) in
                 try await client.send(
                     HTTPRequest(
@@ -189,10 +194,12 @@ import Testing
     }
 
     /// The peer takes nothing: the source is asked for no more than the kernel's buffers hold.
-    @Test func aStreamIsAskedNoFasterThanThePeerTakes() async throws {
+    @Test(arguments: Spoken.allCases) func aStreamIsAskedNoFasterThanThePeerTakes(over spoken: Spoken)
+        async throws
+    {
         let plan = ScriptPlan(
             .expectHead, .signal("head"), .waitForSignal("go"), .expectBytes(20_000_000), .reply())
-        try await withStack(plan) { client, origin in
+        try await withStack(plan, over: spoken) { client, origin in
             let asked = Box(0)
             let body = HTTPRequest.Body.stream(length: 64 * 1_000_000) {
                 asked.update { $0 += 1 }
@@ -273,11 +280,11 @@ import Testing
         }
     }
 
-    @Test func droppingTheBodyEndsTheExchange() async throws {
+    @Test(arguments: Spoken.allCases) func droppingTheBodyEndsTheExchange(over spoken: Spoken) async throws {
         let plan = ScriptPlan(
             .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nabc"), .expectEnd,
             .signal("gone"), .stall)
-        try await withStack(plan) { client, origin in
+        try await withStack(plan, over: spoken) { client, origin in
             do {
                 let response = try await client.get(origin.url + "/")
                 #expect(response.status.code == 200)
@@ -286,11 +293,14 @@ import Testing
         }
     }
 
-    @Test func droppingAShortBodyKeepsTheConnection() async throws {
+    @Test(arguments: Spoken.allCases) func droppingAShortBodyKeepsTheConnection(over spoken: Spoken)
+        async throws
+    {
         let plan = ScriptPlan(
             .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc"), .waitForSignal("rest"),
             .send("def"), .signal("sent"), .expectHead, .reply("second"), .stall)
-        try await withStack(plan, settings: .with { $0.connectionsPerHost = 1 }) { client, origin in
+        try await withStack(plan, over: spoken, settings: .with { $0.connectionsPerHost = 1 }) {
+            client, origin in
             do { _ = try await client.get(origin.url + "/") }
             origin.gate("rest").open()
             #expect(try await client.get(origin.url + "/").body.text() == "second")
@@ -299,12 +309,15 @@ import Testing
     }
 
     /// The rest is short and never comes: the connection is given up and makes room.
-    @Test func droppingABodyThatStallsDoesNotKeepThePlace() async throws {
+    @Test(arguments: Spoken.allCases) func droppingABodyThatStallsDoesNotKeepThePlace(over spoken: Spoken)
+        async throws
+    {
         let plan = ScriptPlan([
             Script([.expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc"), .stall]),
             Script([.expectHead, .reply("second")]),
         ])
-        try await withStack(plan, settings: .with { $0.connectionsPerHost = 1 }) { client, origin in
+        try await withStack(plan, over: spoken, settings: .with { $0.connectionsPerHost = 1 }) {
+            client, origin in
             do { _ = try await client.get(origin.url + "/") }
             #expect(try await client.get(origin.url + "/").body.text() == "second")
         }

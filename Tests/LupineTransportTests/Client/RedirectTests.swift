@@ -29,12 +29,12 @@ import Testing
         Row(status: 303, method: .head, following: .head),
     ]
 
-    @Test(arguments: rows) func whatFollows(_ row: Row) async throws {
+    @Test(arguments: rows, Spoken.allCases) func whatFollows(_ row: Row, over spoken: Spoken) async throws {
         let plan = ScriptPlan(
             .expectHead, .expectBytes(row.method == .get || row.method == .head ? 0 : 4),
             .reply("", status: "\(row.status) Elsewhere", "Location: /there\r\n"), .expectHead,
             .expectBytes(row.keepsBody ? 4 : 0), .send("HTTP/1.1 204 No Content\r\n\r\n"), .stall)
-        try await withStack(plan, settings: .with { $0.redirectLimit = 5 }) { client, origin in
+        try await withStack(plan, over: spoken, settings: .with { $0.redirectLimit = 5 }) { client, origin in
             var fields = Fields()
             try fields.append(.authorization, "secret")
             try fields.append(.contentType, "text/plain")
@@ -45,7 +45,7 @@ import Testing
                     body: hasBody ? .text("body") : .none))
             #expect(response.status.code == 204)
             #expect(response.url.path == "/there")
-            let wire = String(decoding: origin.received(on: 0), as: UTF8.self)
+            let wire = String(decoding: origin.heard(on: 0), as: UTF8.self)
             let second = wire[(wire.firstRange(of: "/there")?.lowerBound ?? wire.startIndex)...]
             #expect(wire.contains("\(row.following) /there HTTP/1.1"))
             #expect(second.contains("Authorization: secret"))
@@ -55,11 +55,12 @@ import Testing
         }
     }
 
-    @Test func credentialsStayWithTheirOrigin() async throws {
-        let other = try OriginServer.start(configuration: recording())
+    @Test(arguments: Spoken.allCases) func credentialsStayWithTheirOrigin(over spoken: Spoken) async throws {
+        let other = try OriginServer.start(configuration: recording(spoken))
         try await withStack(
             ScriptPlan(
                 .expectHead, .reply("", status: "302 Found", "Location: \(other.url)/get\r\n"), .stall),
+            over: spoken,
             settings: .with { $0.redirectLimit = 5 }
         ) { client, origin in
             var fields = Fields()
@@ -68,7 +69,7 @@ import Testing
             try fields.append(.accept, "text/x-kept")
             let response = try await client.send(HTTPRequest(url: origin.url + "/", fields: fields))
             #expect(response.status.code == 200)
-            let wire = String(decoding: other.received(on: 0), as: UTF8.self)
+            let wire = String(decoding: other.heard(on: 0), as: UTF8.self)
             #expect(!wire.contains("secret") && wire.contains("text/x-kept"))
             #expect(wire.contains("Host: 127.0.0.1:\(other.port)\r\n"))
         }
@@ -95,11 +96,12 @@ import Testing
         }
     }
 
-    @Test func aStreamIsNotSentTwice() async throws {
+    @Test(arguments: Spoken.allCases) func aStreamIsNotSentTwice(over spoken: Spoken) async throws {
         let plan = ScriptPlan(
-            .expectHead, .expectBytes(3 + 3 + 2 + 5), .reply("", status: "307 Again", "Location: /there\r\n"),
+            .expectHead, .expectBytes(spoken == .http1 ? 3 + 3 + 2 + 5 : 3),
+            .reply("", status: "307 Again", "Location: /there\r\n"),
             .stall)
-        try await withStack(plan, settings: .with { $0.redirectLimit = 5 }) { client, origin in
+        try await withStack(plan, over: spoken, settings: .with { $0.redirectLimit = 5 }) { client, origin in
             let isGiven = Box(false)
             let body = HTTPRequest.Body.stream(length: nil) {
                 defer { isGiven.update { $0 = true } }
@@ -111,13 +113,14 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        "http+unix://%2Frun%2Fdaemon.sock/info", "ftp://example.test/", "http://user@example.test/",
-    ])
-    func whereNoRedirectLeads(_ location: String) async throws {
+    @Test(
+        arguments: [
+            "http+unix://%2Frun%2Fdaemon.sock/info", "ftp://example.test/", "http://user@example.test/",
+        ], Spoken.allCases)
+    func whereNoRedirectLeads(_ location: String, over spoken: Spoken) async throws {
         let plan = ScriptPlan(
             .expectHead, .reply("", status: "302 Found", "Location: \(location)\r\n"), .stall)
-        try await withStack(plan, settings: .with { $0.redirectLimit = 5 }) { client, origin in
+        try await withStack(plan, over: spoken, settings: .with { $0.redirectLimit = 5 }) { client, origin in
             let error = await failure { () throws(TransportError) in try await client.get(origin.url + "/") }
             guard case .redirect? = error else {
                 Issue.record("\(String(describing: error))")
@@ -126,8 +129,9 @@ import Testing
         }
     }
 
-    private func recording() -> OriginConfiguration {
+    private func recording(_ spoken: Spoken) -> OriginConfiguration {
         var configuration = OriginConfiguration()
+        configuration.speak(spoken)
         configuration.recordedBytes = 1 << 16
         return configuration
     }

@@ -2,17 +2,20 @@
 
 import LupineHTTP
 import LupineOrigin
+import LupineTestKit
 import Testing
 
 @testable import LupineTransport
 
 /// A body that two tasks want to read.
 @Suite struct SharedBodyTests {
-    @Test func theSecondReaderIsRefusedAndTheFirstGoesOn() async throws {
+    @Test(arguments: Spoken.allCases) func theSecondReaderIsRefusedAndTheFirstGoesOn(over spoken: Spoken)
+        async throws
+    {
         let plan = ScriptPlan(
             .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"), .waitForSignal("go"),
             .send("ok"), .stall)
-        try await withStack(plan) { client, origin in
+        try await withStack(plan, over: spoken) { client, origin in
             let body = try await client.get(origin.url + "/").body
             await withTaskGroup(of: Result<[UInt8], TransportError>.self) { group in
                 for _ in 0..<2 {

@@ -17,9 +17,10 @@ import Testing
         #expect(error?.isTimeOut(of: "127.0.0.1", timeout) == true)
     }
 
-    @Test func theFirstByte() async throws {
+    @Test(arguments: Spoken.allCases) func theFirstByte(over spoken: Spoken) async throws {
         try await withStack(
-            ScriptPlan(.expectHead, .stall), settings: .with { $0.firstByteTimeout = Self.short }
+            ScriptPlan(.expectHead, .stall), over: spoken,
+            settings: .with { $0.firstByteTimeout = Self.short }
         ) { client, origin in
             expect(
                 .firstByte,
@@ -27,18 +28,21 @@ import Testing
         }
     }
 
-    @Test func silenceInTheBody() async throws {
+    @Test(arguments: Spoken.allCases) func silenceInTheBody(over spoken: Spoken) async throws {
         let plan = ScriptPlan(.expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), .stall)
-        try await withStack(plan, settings: .with { $0.idleReadTimeout = Self.short }) { client, origin in
+        try await withStack(plan, over: spoken, settings: .with { $0.idleReadTimeout = Self.short }) {
+            client, origin in
             let response = try await client.get(origin.url + "/")
             expect(
                 .idleRead, await failure { () throws(TransportError) in try await response.body.collect() })
         }
     }
 
-    @Test func aPeerThatTakesNothing() async throws {
+    @Test(arguments: Spoken.allCases) func aPeerThatTakesNothing(over spoken: Spoken) async throws {
         let plan = ScriptPlan(.expectHead, .stall)
-        try await withStack(plan, buffers: 4_096, settings: .with { $0.idleWriteTimeout = Self.short }) {
+        try await withStack(
+            plan, over: spoken, buffers: 4_096, settings: .with { $0.idleWriteTimeout = Self.short }
+        ) {
             client, origin in
             let request = try HTTPRequest(
                 method: .post, url: origin.url + "/", body: .bytes([UInt8](repeating: 0, count: 32 << 20)))
@@ -46,9 +50,10 @@ import Testing
         }
     }
 
-    @Test func theWholeWithAHead() async throws {
+    @Test(arguments: Spoken.allCases) func theWholeWithAHead(over spoken: Spoken) async throws {
         let plan = ScriptPlan(.expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), .stall)
-        try await withStack(plan, settings: .with { $0.timeout = .milliseconds(200) }) { client, origin in
+        try await withStack(plan, over: spoken, settings: .with { $0.timeout = .milliseconds(200) }) {
+            client, origin in
             let error = await failure { () throws(TransportError) in
                 try await client.get(origin.url + "/").body.collect()
             }
@@ -95,12 +100,12 @@ import Testing
     }
 
     /// What waits for `100 Continue` is not what the peer is slow to take.
-    @Test func heldContentIsNotTimedAsSending() async throws {
+    @Test(arguments: Spoken.allCases) func heldContentIsNotTimedAsSending(over spoken: Spoken) async throws {
         let plan = ScriptPlan(
             .expectHead, .pause(.milliseconds(150)), .send("HTTP/1.1 100 Continue\r\n\r\n"), .expectBytes(4),
             .reply(), .stall)
         try await withStack(
-            plan,
+            plan, over: spoken,
             settings: .with {
                 $0.idleWriteTimeout = .milliseconds(50)
                 $0.continueTimeout = .seconds(60)
@@ -113,9 +118,11 @@ import Testing
     }
 
     /// The wait for the first byte begins when content that was held has been sent.
-    @Test func theFirstByteAfterAnUnansweredExpectation() async throws {
+    @Test(arguments: Spoken.allCases) func theFirstByteAfterAnUnansweredExpectation(over spoken: Spoken)
+        async throws
+    {
         try await withStack(
-            ScriptPlan(.expectHead, .expectBytes(4), .stall),
+            ScriptPlan(.expectHead, .expectBytes(4), .stall), over: spoken,
             settings: .with {
                 $0.continueTimeout = .milliseconds(10)
                 $0.firstByteTimeout = Self.short

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+
+import LupineHTTP
+import LupineHTTP2
+package import LupineOrigin
+
+extension Origin {
+    /// What came on a connection, as HTTP/1.1 says it: also where it was HTTP/2, so that a test can look at requests whatever
+    /// they were spoken in.
+    ///
+    /// Requests stand in the order in which they began, each with its own content; names of fields are spelled as is usual.
+    package func heard(on connection: Int) -> [UInt8] {
+        let octets = received(on: connection)
+        return octets.starts(with: "PRI * HTTP/2.0".utf8) ? HeardRequests.text(of: octets) : octets
+    }
+}
+
+/// Reads requests off recorded HTTP/2.
+private enum HeardRequests {
+    static func text(of octets: [UInt8]) -> [UInt8] {
+        var settings = HTTP2Machine.defaultSettings
+        settings.maxConcurrentStreams = nil
+        settings.initialWindowSize = 1 << 30
+        var machine = HTTP2Machine(.server, settings: settings, window: 1 << 30, at: .zero)
+        var requests: [(id: StreamID, text: [UInt8])] = []
+        var start = 0
+        while let (event, consumed) = try? machine.next(
+            octets.span.extracting(start..<octets.count), at: .zero)
+        {
+            switch event {
+            case .needMore: return requests.flatMap(\.text)
+            case .request(let id, let request): requests.append((id, head(request.head)))
+            case .content(let id, let range):
+                if let index = requests.firstIndex(where: { $0.id == id }) {
+                    requests[index].text += octets[start + range.lowerBound..<start + range.upperBound]
+                }
+                machine.consumed(range.count, on: id)
+            case .interim, .response, .end, .reset, .failed, .refused, .windowOpened, .settings,
+                .settingsAcknowledged, .pong, .goAway, .priority:
+                break
+            }
+            start += consumed
+        }
+        return requests.flatMap(\.text)
+    }
+
+    private static func head(_ head: RequestHead) -> [UInt8] {
+        var text = "\(head.method) \(head.target) HTTP/1.1\r\n"
+        for index in 0..<head.fields.count {
+            text += "\(spelled(head.fields.name(at: index))): \(head.fields.value(at: index))\r\n"
+        }
+        return Array((text + "\r\n").utf8)
+    }
+
+    /// A capital at the beginning of each word.
+    private static func spelled(_ name: String) -> String {
+        var isFirst = true
+        return String(
+            name.map { letter in
+                defer { isFirst = letter == "-" }
+                return isFirst ? Character(letter.uppercased()) : letter
+            })
+    }
+}
