@@ -3,7 +3,6 @@
 import LupineHTTP
 package import LupineOrigin
 package import LupineTLS
-import LupineTestKit
 import LupineTransport
 
 /// Has an origin answer over HTTP/2 as a script of HTTP/1.1 says, so that one test holds over both.
