@@ -19,14 +19,21 @@ import Testing
             // The window of the second stream is closed from the start.
             .send(ServerFrames.bare.frame(8, 3, [0, 0, 0, 12])), .expectFrame(type: 0, stream: 3),
             .send(ServerFrames.bare.goAway(last: 3).reset(3, .internalError)), .expectEnd)
-        try await withStack(plan, over: .http2, settings: .with { $0.transferObservers = [observer] }) {
-            client, origin in
-            #expect(try await client.get(origin.url + "/").body.text() == "ok")
-            var request = try HTTPRequest(method: .post, url: origin.url + "/")
-            request.body = .text("twelve bytes")
-            await #expect(throws: TransportError.self) { _ = try await client.send(request) }
-            await observer.ends(2)
-        }
+        var serving = OriginConfiguration()
+        serving.script = plan
+        let origin = try OriginServer.start(configuration: serving)
+        let client = HTTPClient(
+            configuration: .with { settings in
+                settings.versions = .http2
+                settings.transferObservers = [observer]
+            })
+        #expect(try await client.get(origin.url + "/").body.text() == "ok")
+        var request = try HTTPRequest(method: .post, url: origin.url + "/")
+        request.body = .text("twelve bytes")
+        await #expect(throws: TransportError.self) { _ = try await client.send(request) }
+        await observer.ends(2)
+        await client.shutdown()
+        await origin.shutdown()
         let set = HTTP2Notice.settings([
             HTTP2Notice.Parameter(name: "SETTINGS_MAX_CONCURRENT_STREAMS", value: 7),
             HTTP2Notice.Parameter(name: "SETTINGS_INITIAL_WINDOW_SIZE", value: 0),
