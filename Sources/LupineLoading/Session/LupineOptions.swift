@@ -37,7 +37,8 @@ extension URLSessionConfiguration {
         // MARK: what is spoken
 
         /// Which versions of HTTP are spoken. With both, the default, an https origin chooses; with `.http2` alone, http origins
-        /// are spoken to in HTTP/2 as well, without being asked. Web sockets go over HTTP/1.1.
+        /// are spoken to in HTTP/2 as well, without being asked. A web socket shares a connection of HTTP/2 that is there and takes
+        /// it (RFC 8441), and is opened over HTTP/1.1 otherwise, unless HTTP/2 alone is spoken.
         public var httpVersions: HTTPVersions = [.http11, .http2]
         /// Whether nothing but HTTP/1.1 is spoken.
         package var isHTTP11Alone: Bool { httpVersions == .http11 }
