@@ -51,7 +51,8 @@ struct HTTP2WebSocketTests {
             #expect(response.statusCode == 200 && response.lupine.version == "HTTP/2")
             #expect(response.value(forHTTPHeaderField: "Sec-WebSocket-Protocol") == "lupine")
             try await task.sendPing()
-            try await task.send(.string("close"))
+            // The server's close may be here before it is said that the message has gone out.
+            try? await task.send(.string("close"))
             await #expect(throws: URLError.self) { _ = try await task.receive() }
             #expect(task.closeCode == .invalid && task.closeReason == Data("bye".utf8))
             let refused = try socket(session, "ws://\(host)/nothing")
