@@ -154,9 +154,8 @@ package final class ConnectionPool: Sendable {
         case ended([@Sendable () -> Void])
     }
 
-    /// A pool whose connections live on the loops of `group`.
-    ///
-    /// - Parameter webSockets: Opens connections for web sockets that find no place on one of those here.
+    /// A pool whose connections live on the loops of `group`. Web sockets that find no place on one of them go to `webSockets`,
+    /// if there is that.
     package init(
         configuration: Configuration, group: EventLoopGroup, resolver: Resolver,
         webSockets: ConnectionPool? = nil
